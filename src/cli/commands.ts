@@ -1,0 +1,107 @@
+import type { Context } from './context.ts';
+
+/** A flag of a command; `value` names its argument, a flag without one is a switch. */
+export interface Flag {
+  readonly name: string;
+  readonly value?: string;
+  readonly repeatable?: boolean;
+  readonly help: string;
+}
+
+/** All that help, completion and parsing know of a command; its code is loaded when it runs. */
+export interface Command {
+  readonly name: string;
+  /** Positional arguments, as help shows them. */
+  readonly usage: string;
+  readonly positionals: { readonly min: number; readonly max: number; readonly kind: 'profile' | 'shell' };
+  readonly summary: string;
+  readonly flags: readonly Flag[];
+  readonly examples: readonly (readonly [command: string, meaning: string])[];
+  readonly load: () => Promise<{ run: (context: Context) => Promise<number> }>;
+}
+
+/** A command line, understood. */
+export interface Call {
+  readonly positionals: readonly string[];
+  /** Switches that were given. */
+  readonly switches: ReadonlySet<string>;
+  /** Values by flag; of a flag that is not repeatable there is one. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+}
+
+const profileFlags: readonly Flag[] = [
+  { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
+  { name: 'set', value: 'NAME=VALUE', repeatable: true, help: 'set one variable, such as graph.scope=user.read' },
+  { name: 'json', help: 'print the result, and errors, as JSON' },
+  { name: 'quiet', help: 'print no warnings' },
+  { name: 'verbose', help: 'tell what is going on' },
+];
+
+const reveal: Flag = { name: 'reveal', help: 'show secrets in clear' };
+
+/** Flags of the program itself. */
+export const globalFlags: readonly Flag[] = [
+  { name: 'help', help: 'show help, for a command with examples' },
+  { name: 'version', help: 'print the version' },
+];
+
+/** The command line's commands, in the order in which help lists them. */
+export const commands: readonly Command[] = [
+  {
+    name: 'token',
+    usage: '<profile>',
+    positionals: { min: 1, max: 1, kind: 'profile' },
+    summary: 'get a token and print it',
+    flags: [
+      { name: 'header', help: 'print a ready "Authorization: …" line' },
+      { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
+      ...profileFlags,
+      { ...reveal, help: 'with --json: show every secret of the response, not the access token alone' },
+    ],
+    examples: [
+      ['oauth-profile token graph', 'the access token, for $(…)'],
+      ['curl -H "$(oauth-profile token graph --header)" https://graph.microsoft.com/v1.0/me', 'call an API'],
+      ['oauth-profile token graph --json', 'the whole response; other secrets than the token are masked'],
+      ['oauth-profile token graph --data ci.yaml --set graph.scope=user.read', 'with variables from elsewhere'],
+    ],
+    load: () => import('./token.ts'),
+  },
+  {
+    name: 'check',
+    usage: '[profile…]',
+    positionals: { min: 0, max: Number.POSITIVE_INFINITY, kind: 'profile' },
+    summary: 'validate profiles, all unless named, without a network',
+    flags: profileFlags,
+    examples: [
+      ['oauth-profile check', 'every profile of oauth-profiles.yaml'],
+      ['oauth-profile check graph --data ci.yaml', 'one profile'],
+    ],
+    load: () => import('./check.ts'),
+  },
+  {
+    name: 'explain',
+    usage: '<profile>',
+    positionals: { min: 1, max: 1, kind: 'profile' },
+    summary: 'show the request that would be sent, and where each part comes from',
+    flags: [{ name: 'curl', help: 'print it as a curl command' }, ...profileFlags, reveal],
+    examples: [
+      ['oauth-profile explain graph', 'the request, redacted'],
+      ['oauth-profile explain graph --curl', 'as a curl command, redacted'],
+      ['oauth-profile explain graph --json', 'for programs'],
+    ],
+    load: () => import('./explain.ts'),
+  },
+  {
+    name: 'completion',
+    usage: '<bash|zsh|fish>',
+    positionals: { min: 1, max: 1, kind: 'shell' },
+    summary: 'print a completion script for your shell',
+    flags: [],
+    examples: [
+      ['source <(oauth-profile completion bash)', 'in ~/.bashrc'],
+      ['source <(oauth-profile completion zsh)', 'in ~/.zshrc, after compinit'],
+      ['oauth-profile completion fish > ~/.config/fish/completions/oauth-profile.fish', 'once, for fish'],
+    ],
+    load: () => import('./completion.ts'),
+  },
+];

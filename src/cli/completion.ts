@@ -1,0 +1,87 @@
+import { profileNames } from '../profile/read-profile.ts';
+import { commands, globalFlags } from './commands.ts';
+import { type Context, variablesOf } from './context.ts';
+import { usage } from './parse-call.ts';
+
+/** What the scripts below call to complete a profile's name. */
+const NAMES = 'profiles';
+
+/** `completion <shell>`: a script that the shell sources. */
+export async function run(context: Context): Promise<number> {
+  const [shell = ''] = context.call.positionals;
+  if (shell === NAMES) {
+    const names = profileNames(await variablesOf(context));
+    context.terminal.print(names.map((name) => `${name}\n`).join(''));
+    return 0;
+  }
+  const script = scripts[shell];
+  if (script === undefined) throw usage([`there is no completion for ${shell}`], 'write bash, zsh or fish');
+  context.terminal.print(script());
+  return 0;
+}
+
+const shells = ['bash', 'zsh', 'fish'];
+const flagsOf = (name: string): string[] =>
+  [...(commands.find((command) => command.name === name)?.flags ?? []), { name: 'help' }].map(
+    (flag) => `--${flag.name}`,
+  );
+
+const scripts: Readonly<Record<string, () => string>> = {
+  bash: () => `_oauth_profile() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="${[...commands.map(({ name }) => name), ...globalFlags.map(({ name }) => `--${name}`)].join(' ')}"
+  elif [ "$previous" = --data ]; then
+    COMPREPLY=($(compgen -f -- "$current"))
+    return
+  else
+    case \${COMP_WORDS[1]}:$current in
+${commands.map(({ name }) => `      ${name}:-*) words="${flagsOf(name).join(' ')}" ;;`).join('\n')}
+      completion:*) words="${shells.join(' ')}" ;;
+      *) words=$(oauth-profile completion ${NAMES} 2>/dev/null) ;;
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -F _oauth_profile oauth-profile
+`,
+  zsh: () => `#compdef oauth-profile
+_oauth_profile() {
+  if (( CURRENT == 2 )); then
+    local -a commands=(${commands.map(({ name, summary }) => `'${name}:${summary.replaceAll("'", '')}'`).join(' ')})
+    _describe command commands
+  elif [[ $words[CURRENT-1] == --data ]]; then
+    _files
+  else
+    case $words[2]:$words[CURRENT] in
+${commands.map(({ name }) => `      ${name}:-*) compadd -- ${flagsOf(name).join(' ')} ;;`).join('\n')}
+      completion:*) compadd -- ${shells.join(' ')} ;;
+      *) compadd -- \${(f)"$(oauth-profile completion ${NAMES} 2>/dev/null)"} ;;
+    esac
+  fi
+}
+compdef _oauth_profile oauth-profile
+`,
+  fish: () =>
+    [
+      'complete -c oauth-profile -f',
+      ...commands.map(
+        ({ name, summary }) =>
+          `complete -c oauth-profile -n __fish_use_subcommand -a ${name} -d '${summary.replaceAll("'", "\\'")}'`,
+      ),
+      ...commands.flatMap(({ name, flags }) =>
+        flags.map(
+          (flag) =>
+            `complete -c oauth-profile -n '__fish_seen_subcommand_from ${name}' -l ${flag.name}` +
+            `${flag.value === undefined ? '' : flag.value === 'FILE' ? ' -rF' : ' -x'} -d '${flag.help.replaceAll("'", "\\'")}'`,
+        ),
+      ),
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from completion' -a '${shells.join(' ')}'`,
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commands
+        .filter(({ positionals }) => positionals.kind === 'profile')
+        .map(({ name }) => name)
+        .join(' ')}' -a '(oauth-profile completion ${NAMES} 2>/dev/null)'`,
+      '',
+    ].join('\n'),
+};

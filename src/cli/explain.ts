@@ -1,0 +1,99 @@
+import type { Profile } from '../profile/profile.ts';
+import { readProfile } from '../profile/read-profile.ts';
+import { printable } from '../secret/printable.ts';
+import { MASK, type Secret } from '../secret/secret.ts';
+import { buildRequest, encode, type TokenRequest } from '../token/build-request.ts';
+import { version } from '../version.ts';
+import { type Context, outsideOf, portsOf, variablesOf } from './context.ts';
+import { usage } from './parse-call.ts';
+
+/** Shows a value: masked, or in clear for who asked. */
+type Show = (value: string | Secret) => string;
+
+/** `explain <profile>`: the request that `token` would send. */
+export async function run(context: Context): Promise<number> {
+  const { call, terminal } = context;
+  if (call.switches.has('json') && call.switches.has('curl'))
+    throw usage(['--json and --curl exclude each other'], 'choose one');
+  const profile = readProfile(call.positionals[0] ?? '', await variablesOf(context), outsideOf(context));
+  const reveal = call.switches.has('reveal');
+  const request = await signed(buildRequest(profile, version), profile, context, reveal);
+  const show: Show = (value) => (typeof value === 'string' ? value : reveal ? value.reveal() : MASK);
+  const text = call.switches.has('json')
+    ? `${JSON.stringify(asJson(profile, request, show), null, 2)}\n`
+    : call.switches.has('curl')
+      ? asCurl(request, show, reveal)
+      : asText(profile, request, show, context);
+  if (reveal) terminal.printClear(text);
+  else terminal.print(text);
+  return 0;
+}
+
+/** In clear, the request has to hold a real assertion; masked, nothing is signed. */
+async function signed(
+  request: TokenRequest,
+  profile: Profile,
+  context: Context,
+  reveal: boolean,
+): Promise<TokenRequest> {
+  if (!reveal || request.assertion === undefined) return request;
+  const value = await portsOf(context).sign(request.assertion, profile.name);
+  return {
+    ...request,
+    form: request.form.map((field) => (field.name === 'client_assertion' ? { ...field, value } : field)),
+  };
+}
+
+function asJson(profile: Profile, { method, url, headers, form }: TokenRequest, show: Show): unknown {
+  return {
+    method,
+    url: url.href,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, show(value)])),
+    form: form.map(({ name, value, source }) => ({ name, value: show(value), source })),
+    grant: profile.grant,
+    provider: profile.provider.type,
+  };
+}
+
+function asText(
+  profile: Profile,
+  { method, url, headers, form }: TokenRequest,
+  show: Show,
+  { terminal }: Context,
+): string {
+  const style = terminal.style.out;
+  const rows: [name: string, value: string, source: string][] = [
+    ...Object.entries(headers).map(([name, value]): [string, string, string] => [name, show(value), '']),
+    ['', '', ''],
+    ...form.map(({ name, value, source }): [string, string, string] => [
+      printable(name),
+      printable(show(value)),
+      source,
+    ]),
+  ];
+  const nameWidth = Math.max(...rows.map(([name]) => name.length));
+  const valueWidth = Math.min(Math.max(...rows.map(([, value]) => value.length)), 48);
+  const lines = rows.map(([name, value, source]) => {
+    const origin = source === '' ? '' : `  ${style.dim(printable(source))}`;
+    const padded = origin === '' ? value : value.padEnd(valueWidth);
+    return `  ${style.cyan(name.padEnd(nameWidth))}  ${padded}${origin}`.trimEnd();
+  });
+  const notes = profile.notes.map((note) => `\n${style.yellow('note:')} ${printable(note)}`);
+  return `${style.bold(`${method} ${url.href}`)}\n${lines.join('\n')}\n${notes.join('')}${notes.length > 0 ? '\n' : ''}`;
+}
+
+/** `--data-raw` takes the body as it is, so that curl sends the very bytes that we would. */
+function asCurl({ url, headers, form }: TokenRequest, show: Show, reveal: boolean): string {
+  const lines = [`curl ${quote(url.href)}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quote(`${name}: ${show(value)}`)}`);
+  for (const { name, value } of form) {
+    const shown = typeof value === 'string' || reveal ? encode(show(value)) : MASK;
+    lines.push(`--data-raw ${quote(`${encode(name)}=${shown}`)}`);
+  }
+  return `${lines.join(' \\\n  ')}\n`;
+}
+
+/** A word of a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

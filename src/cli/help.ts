@@ -1,0 +1,68 @@
+import { type Command, commands, type Flag, globalFlags } from './commands.ts';
+import type { Style } from './style.ts';
+
+/** The page that `--help` prints. */
+export function helpText(command: Command | undefined, style: Style): string {
+  return command === undefined ? overview(style) : commandHelp(command, style);
+}
+
+function overview(style: Style): string {
+  return [
+    `${style.bold('oauth-profile')}: name a profile, get a token`,
+    '',
+    section('Usage', ['oauth-profile <command> [flags]'], style),
+    section(
+      'Commands',
+      columns(
+        commands.map(({ name, usage, summary }) => [`${name} ${usage}`, summary]),
+        style,
+      ),
+      style,
+    ),
+    section('Flags', columns(globalFlags.map(flagRow), style), style),
+    section(
+      'Exit status',
+      columns(
+        [
+          ['0', 'done'],
+          ['2', 'bad command line, data or profile; nothing was sent'],
+          ['3', 'the provider refused'],
+          ['4', 'network, 429, 5xx or an unreadable reply'],
+          ['5', 'a person must sign in again'],
+          ['130', 'interrupted'],
+        ],
+        style,
+      ),
+      style,
+    ),
+    'Profiles are read from oauth-profiles.yaml in this folder and in ~/.config/oauth-profile.',
+    `${style.dim('oauth-profile <command> --help shows examples.')}\n`,
+  ].join('\n');
+}
+
+function commandHelp({ name, usage, summary, flags, examples }: Command, style: Style): string {
+  return [
+    `${style.bold(`oauth-profile ${name}`)}: ${summary}`,
+    '',
+    section('Usage', [`oauth-profile ${name} ${usage}${flags.length > 0 ? ' [flags]' : ''}`], style),
+    ...(flags.length > 0 ? [section('Flags', columns(flags.map(flagRow), style), style)] : []),
+    section(
+      'Examples',
+      examples.flatMap(([line, meaning]) => [style.dim(`# ${meaning}`), line]),
+      style,
+    ),
+  ].join('\n');
+}
+
+function flagRow({ name, value, help }: Flag): [string, string] {
+  return [`--${name}${value === undefined ? '' : ` ${value}`}`, help];
+}
+
+function section(title: string, lines: readonly string[], style: Style): string {
+  return `${style.bold(title)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+function columns(rows: readonly (readonly [string, string])[], style: Style): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `${style.cyan(left)}${' '.repeat(width - left.length)}  ${right}`);
+}

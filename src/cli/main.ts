@@ -1,0 +1,46 @@
+import { version } from '../version.ts';
+import type { Context } from './context.ts';
+import { helpText } from './help.ts';
+import { parseCall } from './parse-call.ts';
+import { showError } from './show-error.ts';
+import { Terminal } from './terminal.ts';
+
+/** Runs the command line and gives its exit status. */
+export async function main(args: readonly string[]): Promise<number> {
+  const { stdout, stderr, env } = process;
+  const terminal = new Terminal(stdout, stderr, env);
+  for (const stream of [stdout, stderr]) stream.on('error', ignoreBrokenPipe);
+  try {
+    const request = parseCall(args);
+    switch (request.kind) {
+      case 'help':
+        terminal.print(helpText(request.command, terminal.style.out));
+        return 0;
+      case 'version':
+        terminal.print(`${version}\n`);
+        return 0;
+      case 'run': {
+        const { run } = await request.command.load();
+        const surroundings = { env, cwd: process.cwd() };
+        const context: Context = { terminal, surroundings, call: request.call, signal: interruptSignal() };
+        return await run(context);
+      }
+    }
+  } catch (error) {
+    return showError(error, terminal, args.includes('--json'), args.includes('--verbose'));
+  } finally {
+    terminal.flush();
+  }
+}
+
+/** Ctrl-C and SIGTERM end what is under way in order; a second one ends the process at once. */
+function interruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(name));
+  return controller.signal;
+}
+
+/** Who reads our output may stop reading: `oauth-profile list | head -1`. */
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}

@@ -1,0 +1,37 @@
+import { errorCodes, type Fault, InvalidProfileError, OAuthProfileError, ProviderError } from '../errors.ts';
+import { printable } from '../secret/printable.ts';
+import type { Style } from './style.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A bug of ours, not a failure that has a code (sysexits' EX_SOFTWARE). */
+const BUG_STATUS = 70;
+
+/** Shows an error to the person or, as one object, to a program, and gives the exit status that belongs to it. */
+export function showError(error: unknown, terminal: Terminal, json: boolean, verbose: boolean): number {
+  if (!(error instanceof OAuthProfileError)) {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+    terminal.tell(`oauth-profile: a bug, please report it: ${name}: ${message}\n${verbose ? `${stack}\n` : ''}`);
+    return BUG_STATUS;
+  }
+  terminal.tell(json ? `${JSON.stringify(error)}\n` : errorText(error, terminal.style.err));
+  return errorCodes[error.code];
+}
+
+function errorText(error: OAuthProfileError, style: Style): string {
+  const head = `${style.red('oauth-profile:')} ${printable(error.message)}\n`;
+  if (error instanceof InvalidProfileError) return head + faultLines(error.faults, style);
+  const advice = error.advice === undefined ? '' : `  ${style.cyan('→')} ${error.advice}\n`;
+  const id = error instanceof ProviderError ? error.provider.correlationId : undefined;
+  return `${head}${advice}${id === undefined ? '' : `  ${style.dim(`correlation id ${id}`)}\n`}`;
+}
+
+/** One fault a line, its advice below it. */
+export function faultLines(faults: readonly Fault[], style: Style): string {
+  return faults
+    .map(({ variable, message, advice, where }) => {
+      const place = where === undefined ? '' : style.dim(` (${printable(where)})`);
+      const mend = advice === undefined ? '' : `      ${style.cyan('→')} ${printable(advice)}\n`;
+      return `    ${style.bold(printable(variable))}${place} ${printable(message)}\n${mend}`;
+    })
+    .join('');
+}

@@ -1,0 +1,51 @@
+import { RedactedStream, Redactor } from '../secret/redactor.ts';
+import { type Secret, watchSecrets } from '../secret/secret.ts';
+import { type Style, styleFor } from './style.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The two streams of a process, with every secret it ever held masked on both. */
+export class Terminal {
+  readonly style: { readonly out: Style; readonly err: Style };
+  readonly #out: RedactedStream;
+  readonly #err: RedactedStream;
+
+  constructor(out: NodeJS.WriteStream, err: NodeJS.WriteStream, env: Env) {
+    const redactor = new Redactor();
+    this.style = { out: styleFor(out, env), err: styleFor(err, env) };
+    this.#out = new RedactedStream(redactor, (text) => out.write(text));
+    this.#err = new RedactedStream(redactor, (text) => err.write(text));
+    const announce = env['GITHUB_ACTIONS'] === 'true';
+    watchSecrets((secret) => {
+      redactor.add(secret);
+      if (announce) this.#announce(secret);
+    });
+  }
+
+  /** The result: stdout. */
+  print(text: string): void {
+    this.#out.push(text);
+  }
+
+  /** A result that the person asked to see in clear. */
+  printClear(text: string): void {
+    this.#out.pushClear(text);
+  }
+
+  /** Everything but the result: stderr. */
+  tell(text: string): void {
+    this.#err.push(text);
+  }
+
+  flush(): void {
+    this.#out.flush();
+    this.#err.flush();
+  }
+
+  /** Tells the runner of GitHub Actions, which reads stderr too, to mask the value in what other steps print; it masks line by line. */
+  #announce(secret: Secret): void {
+    for (const line of secret.reveal().split(/[\r\n]+/)) {
+      if (line.length >= 8) this.#err.pushClear(`::add-mask::${line.replaceAll('%', '%25')}\n`);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { OAuthProfileError } from '../errors.ts';
+import { acquireToken } from '../flows/acquire-token.ts';
+import { readProfile } from '../profile/read-profile.ts';
+import { printable } from '../secret/printable.ts';
+import { MASK } from '../secret/secret.ts';
+import { isSecretName } from '../secret/secret-names.ts';
+import type { TokenReply } from '../token/parse-response.ts';
+import { type Context, outsideOf, portsOf, variablesOf, warn } from './context.ts';
+import { usage } from './parse-call.ts';
+
+/** `token <profile>`: the token on stdout, in the form that was asked for. */
+export async function run(context: Context): Promise<number> {
+  const { call, terminal, signal } = context;
+  const modes = ['json', 'header', 'field'].filter((mode) => call.switches.has(mode) || call.values.has(mode));
+  if (modes.length > 1) throw usage([`--${modes.join(' and --')} exclude each other`], 'choose one');
+  const variables = await variablesOf(context);
+  const profile = readProfile(call.positionals[0] ?? '', variables, outsideOf(context));
+  if (call.switches.has('verbose')) for (const note of profile.notes) warn(context, note);
+  const reply = await acquireToken(profile, portsOf(context), signal);
+  const field = call.values.get('field')?.[0];
+  if (field !== undefined) terminal.printClear(`${fieldOf(reply, field)}\n`);
+  else if (call.switches.has('header')) terminal.printClear(`${headerOf(reply)}\n`);
+  else if (call.switches.has('json')) printJson(context, reply);
+  else terminal.printClear(`${reply.accessToken.reveal()}\n`);
+  return 0;
+}
+
+/** `Bearer` in the spelling of RFC 6750 §2.1, which picky servers insist on, whatever the provider's. */
+function headerOf({ tokenType, accessToken }: TokenReply): string {
+  const type = tokenType ?? 'Bearer';
+  const token = accessToken.reveal();
+  if (/[\r\n\0]/.test(type + token)) {
+    throw new OAuthProfileError('reply_unreadable', 'the token has a line end in it and cannot stand in a header');
+  }
+  return `Authorization: ${/^bearer$/i.test(type) ? 'Bearer' : type} ${token}`;
+}
+
+function fieldOf({ response }: TokenReply, name: string): string {
+  if (!Object.hasOwn(response, name)) {
+    throw new OAuthProfileError('usage', `the response has no member ${printable(name)}`, {
+      advice: `it has ${printable(Object.keys(response).join(', '))}`,
+    });
+  }
+  const value = response[name];
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The response with its access token; every other secret only for who asked to see it. */
+function printJson({ terminal, call }: Context, { response, accessToken }: TokenReply): void {
+  if (call.switches.has('reveal')) return terminal.printClear(`${JSON.stringify(response, null, 2)}\n`);
+  const token = accessToken.reveal();
+  // The token goes past the sink's search, which could find another secret in it by chance; all around it is searched.
+  const placeholder = `@${crypto.randomUUID()}@`;
+  const masked = JSON.stringify(
+    response,
+    (name, value) => (value === token ? placeholder : typeof value === 'string' && isSecretName(name) ? MASK : value),
+    2,
+  );
+  const [head = '', ...tails] = masked.split(`"${placeholder}"`);
+  terminal.print(head);
+  for (const tail of tails) {
+    terminal.printClear(JSON.stringify(token));
+    terminal.print(tail);
+  }
+  terminal.print('\n');
+}

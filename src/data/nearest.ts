@@ -1,0 +1,41 @@
+/** The candidate that `name` was most likely meant to be, if one is close enough for "did you mean". */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  const plain = simplify(name);
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(plain.length / 4)) + 1;
+  for (const candidate of candidates) {
+    if (candidate === name) continue;
+    const distance = editDistance(plain, simplify(candidate), least);
+    if (distance < least) {
+      best = candidate;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/** Case, dashes and underscores are what people mix up most: `Client-ID` is no further from `client_id` than `clientid`. */
+function simplify(name: string): string {
+  return name.toLowerCase().replace(/[-_ ]/g, '');
+}
+
+/** Edits (insert, delete, replace, swap neighbours) from `a` to `b`, or `limit` when there are at least that many. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
+      }
+      next.push(cost);
+    }
+    before = row;
+    row = next;
+  }
+  return Math.min(row[b.length] ?? limit, limit);
+}

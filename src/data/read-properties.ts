@@ -1,0 +1,39 @@
+import { OAuthProfileError } from '../errors.ts';
+import { refuseDuplicates } from './flatten.ts';
+import type { Entry } from './variables.ts';
+
+const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f' };
+
+/** Reads variables from a Java properties file: `name=value`, `name: value` or `name value`, continued lines, `\uXXXX`. */
+export function readProperties(text: string, label: string): Entry[] {
+  const entries: Entry[] = [];
+  const lines = text.split(/\r\n|\n|\r/);
+  for (let index = 0; index < lines.length; index++) {
+    const line = index + 1;
+    let statement = (lines[index] ?? '').trimStart();
+    if (statement === '' || statement.startsWith('#') || statement.startsWith('!')) continue;
+    while (/(?<!\\)(?:\\\\)*\\$/.test(statement))
+      statement = statement.slice(0, -1) + (lines[++index] ?? '').trimStart();
+    const [, name = '', value = ''] = /^((?:[^\\:=\s]|\\.)*)[ \t\f]*[:=]?[ \t\f]*(.*)$/s.exec(statement) ?? [];
+    if (name === '') {
+      throw new OAuthProfileError('data_invalid', `${label}:${line}: has a value without a name`, {
+        advice: 'write name=value',
+      });
+    }
+    entries.push({ name: undoEscapes(name, label, line), value: undoEscapes(value, label, line), line });
+  }
+  refuseDuplicates(entries, label);
+  return entries;
+}
+
+function undoEscapes(text: string, label: string, line: number): string {
+  return text.replace(/\\(u[0-9a-fA-F]{4}|.)/gs, (_, escape: string) => {
+    if (escape.length === 5) return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+    if (escape === 'u') {
+      throw new OAuthProfileError('data_invalid', `${label}:${line}: \\u is not followed by four hex digits`, {
+        advice: 'write \\u00e9, or \\\\u for a backslash and a u',
+      });
+    }
+    return escapes[escape] ?? escape;
+  });
+}

@@ -1,0 +1,147 @@
+import { OAuthProfileError } from '../errors.ts';
+
+/** A text cut at its references. */
+export type Template = readonly (string | Reference)[];
+
+/** `${…}`, read but not looked up. */
+export interface Reference {
+  readonly kind: 'variable' | 'env' | 'file';
+  /** What stands between the braces, without the default: a person recognises it. */
+  readonly text: string;
+  /** Of a variable: the dotted beginning, which may be a name or a name and members. */
+  readonly names: readonly string[];
+  /** Of a variable: members from the first bracket on. */
+  readonly members: readonly (string | number)[];
+  readonly fallback: Template | undefined;
+}
+
+/** Whether a text has to be parsed at all; most have not. */
+export function hasReference(text: string): boolean {
+  return text.includes('${');
+}
+
+/** Reads `${name}`, `${name.path[0]["odd key"]}`, `${env:NAME}`, `${file:path}`, each with `:-default`; `$${` is a literal `${`. */
+export function parseTemplate(text: string): Template {
+  return new Parser(text).template(false);
+}
+
+/** Writes a text so that {@link parseTemplate} gives it back unchanged. */
+export function escapeReferences(text: string): string {
+  return text.replaceAll('${', '$${');
+}
+
+/** Reads a path into a value, such as `data.tokens[0]`. */
+export function parsePath(text: string): (string | number)[] {
+  const parser = new Parser(text);
+  const { names, members } = parser.path();
+  if (!parser.atEnd) parser.fail('is not a path');
+  return [...names, ...members];
+}
+
+const MAX_DEPTH = 16;
+
+class Parser {
+  #at = 0;
+  #depth = 0;
+
+  constructor(readonly text: string) {}
+
+  get atEnd(): boolean {
+    return this.#at >= this.text.length;
+  }
+
+  fail(problem: string): never {
+    throw new OAuthProfileError('data_invalid', `the reference at character ${this.#at + 1} ${problem}`, {
+      advice: 'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
+    });
+  }
+
+  template(nested: boolean): Template {
+    const parts: (string | Reference)[] = [];
+    let literal = '';
+    while (!this.atEnd && !(nested && this.#sees('}'))) {
+      if (this.#takes('$${')) literal += '${';
+      else if (this.#sees('${')) {
+        if (literal !== '') parts.push(literal);
+        literal = '';
+        parts.push(this.#reference());
+      } else literal += this.text.charAt(this.#at++);
+    }
+    if (literal !== '') parts.push(literal);
+    return parts;
+  }
+
+  #reference(): Reference {
+    const start = this.#at;
+    if (++this.#depth > MAX_DEPTH) this.fail('is nested too deeply');
+    this.#at += '${'.length;
+    const from = this.#at;
+    const kind = this.#takes('env:') ? 'env' : this.#takes('file:') ? 'file' : 'variable';
+    const path = kind === 'variable' ? this.path() : { names: [this.#plain()], members: [] };
+    const text = this.text.slice(from, this.#at);
+    const fallback = this.#takes(':-') ? this.template(true) : undefined;
+    if (!this.#takes('}')) {
+      this.#at = start;
+      this.fail('is not closed or not well-formed');
+    }
+    this.#depth--;
+    return { kind, text, ...path, fallback };
+  }
+
+  /** An environment variable's name or a file's path: up to the default or the end. */
+  #plain(): string {
+    const from = this.#at;
+    while (!this.atEnd && !this.#sees('}') && !this.#sees(':-')) this.#at++;
+    if (this.#at === from) this.fail('names nothing');
+    return this.text.slice(from, this.#at);
+  }
+
+  path(): { names: string[]; members: (string | number)[] } {
+    const names = [this.#name()];
+    const members: (string | number)[] = [];
+    for (;;) {
+      if (this.#takes('.')) {
+        if (members.length > 0) members.push(this.#name());
+        else names.push(this.#name());
+      } else if (this.#takes('[')) members.push(this.#bracket());
+      else return { names, members };
+    }
+  }
+
+  #name(): string {
+    const name = /[^.[\]{}:"'\s]*/y;
+    name.lastIndex = this.#at;
+    const found = name.exec(this.text)?.[0] ?? '';
+    if (found === '') this.fail('lacks a name');
+    this.#at += found.length;
+    return found;
+  }
+
+  #bracket(): string | number {
+    const inside = /(?:(\d{1,9})|("(?:[^"\\]|\\.)*")|'([^']*)')\]/y;
+    inside.lastIndex = this.#at;
+    const found = inside.exec(this.text);
+    if (found === null) this.fail('has a bracket that holds neither a number nor a quoted name');
+    this.#at += found[0].length;
+    if (found[1] !== undefined) return Number(found[1]);
+    return found[2] === undefined ? (found[3] ?? '') : this.#unquote(found[2]);
+  }
+
+  #unquote(quoted: string): string {
+    try {
+      return JSON.parse(quoted) as string;
+    } catch {
+      return this.fail('has a quoted name with a wrong escape');
+    }
+  }
+
+  #sees(text: string): boolean {
+    return this.text.startsWith(text, this.#at);
+  }
+
+  #takes(text: string): boolean {
+    const seen = this.#sees(text);
+    if (seen) this.#at += text.length;
+    return seen;
+  }
+}

@@ -1,0 +1,71 @@
+import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
+import type { Ports, WireRequest } from '../ports.ts';
+import type { Profile } from '../profile/profile.ts';
+import { buildRequest, encodeBody } from '../token/build-request.ts';
+import { parseResponse, type TokenReply } from '../token/parse-response.ts';
+import {
+  ATTEMPT_MS,
+  backoffMs,
+  type Failure,
+  MAX_ATTEMPTS,
+  mayRepeat,
+  mayReuseConnection,
+} from '../token/retry-policy.ts';
+
+/** Asks the provider for a token, again where that is harmless and can help, within the profile's total time. */
+export async function acquireToken(profile: Profile, ports: Ports, signal?: AbortSignal): Promise<TokenReply> {
+  const { clock, log } = ports;
+  const request = buildRequest(profile, ports.version);
+  const { ca, cert, certKey } = profile.options;
+  const wire: Omit<WireRequest, 'body'> = {
+    profile: profile.name,
+    url: request.url,
+    headers: request.headers,
+    reuseConnection: mayReuseConnection(profile),
+    tls: { ca: ca?.text, cert: cert?.text, certKey: certKey?.text },
+  };
+  const deadline = clock.now() + profile.options.timeoutMs;
+  let firstSentAt: number | undefined;
+  for (let attempt = 1; ; attempt++) {
+    refuseAborted(signal);
+    try {
+      const assertion = request.assertion && (await ports.sign(request.assertion, profile.name));
+      const body = encodeBody(request, assertion);
+      const sentAt = clock.now();
+      firstSentAt ??= sentAt;
+      const timeoutMs = Math.min(ATTEMPT_MS, Math.max(deadline - sentAt, 1));
+      const reply = await ports.send({ ...wire, body }, { timeoutMs, signal });
+      return parseResponse(profile, request, reply, clock.now());
+    } catch (error) {
+      const failure = failureOf(error);
+      const now = clock.now();
+      if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;
+      if (!mayRepeat(failure, profile, now - (firstSentAt ?? now))) throw error;
+      const asked = error instanceof ProviderError ? error.retryAt : undefined;
+      const waitMs = asked === undefined ? backoffMs(attempt + 1, ports.random()) : Math.max(asked - now, 0);
+      if (now + waitMs >= deadline) throw error;
+      log(`attempt ${attempt}: ${(error as Error).message}; again in ${(waitMs / 1000).toFixed(1)} s`);
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}
+
+function refuseAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason });
+}
+
+/** How far another attempt is worth thinking about; `undefined` where it is not. */
+function failureOf(error: unknown): Failure | undefined {
+  if (error instanceof TransportError) {
+    switch (error.code) {
+      case 'connection_failed':
+      case 'timed_out':
+        return error.sent ? 'lost' : 'not_sent';
+      default:
+        return undefined;
+    }
+  }
+  if (!(error instanceof ProviderError)) return undefined;
+  if (error.code === 'rate_limited') return 'throttled';
+  return [500, 502, 503, 504].includes(error.provider.status) ? 'lost' : undefined;
+}

@@ -1,0 +1,14 @@
+export type { DataObject } from './data/flatten.ts';
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  errorCodes,
+  type Fault,
+  InvalidProfileError,
+  OAuthProfileError,
+  ProviderError,
+  type Refusal,
+  TransportError,
+} from './errors.ts';
+export { type OAuthProfileOptions, oauthProfile, type TokenResponse } from './oauth-profile.ts';
+export { Secret } from './secret/secret.ts';

@@ -1,0 +1,53 @@
+import type { ClientAuth, Provider, ReplayClass } from '../providers/provider.ts';
+import type { Secret } from '../secret/secret.ts';
+
+/** A form field as it will be sent, and where it came from. */
+export interface Field {
+  readonly name: string;
+  readonly value: string | Secret;
+  /** For a person: `oauth-profiles.yaml:4`, `default of google`. */
+  readonly source: string;
+}
+
+/** A file that an option names, read. */
+export interface ReadFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** `<profile>.options.*`, checked and in our own units. */
+export interface Options {
+  readonly timeoutMs: number;
+  readonly tokenPath: readonly (string | number)[] | undefined;
+  readonly replay: ReplayClass;
+  readonly graceMs: number;
+  readonly audience: string | undefined;
+  readonly keyId: string | undefined;
+  readonly key: ReadFile | undefined;
+  readonly ca: ReadFile | undefined;
+  readonly cert: ReadFile | undefined;
+  readonly certKey: ReadFile | undefined;
+}
+
+/** User and password of a Basic header. */
+export interface BasicPair {
+  readonly user: Field;
+  readonly password: Field;
+}
+
+/** A complete, checked profile: whoever has one can build a request, and nobody checks again. */
+export interface Profile {
+  readonly name: string;
+  readonly provider: Provider;
+  readonly url: URL;
+  /** `undefined` only for a custom profile that names no grant. */
+  readonly grant: string | undefined;
+  readonly clientAuth: ClientAuth;
+  /** Given with `basic.user` and `basic.password`; else client id and secret serve. */
+  readonly basic: BasicPair | undefined;
+  /** Everything that is sent, client credentials included, `grant_type` first. */
+  readonly fields: readonly Field[];
+  readonly options: Options;
+  /** What is no fault but may be a mistake. */
+  readonly notes: readonly string[];
+}

@@ -1,0 +1,42 @@
+import type { Provider } from '../providers/provider.ts';
+
+/** The grant of a profile, and why: a person who wonders reads it in `explain`. */
+export interface SelectedGrant {
+  readonly grant: string;
+  readonly reason: string;
+}
+
+/** Chooses the grant of a built-in provider's profile that names none. `has` tells whether the profile has a field. */
+export function selectGrant(
+  provider: Provider,
+  type: string,
+  has: (field: string) => boolean,
+): SelectedGrant | undefined {
+  const implied = provider.aliases?.[type];
+  if (implied !== undefined) return { grant: implied, reason: `type ${type}` };
+  for (const { grant, fields } of provider.grantsByFields) {
+    if (fields.every(has)) return { grant, reason: `default of ${provider.type} with ${fields.join(' and ')}` };
+  }
+  if (provider.defaultGrant === undefined) return undefined;
+  return { grant: provider.defaultGrant, reason: `default of ${provider.type}` };
+}
+
+/** Fields that make sense with one grant only. */
+const fieldsOfGrant: Readonly<Record<string, readonly string[]>> = {
+  password: ['username', 'password'],
+  refresh_token: ['refresh_token'],
+  client_credentials: [],
+  authorization_code: ['code', 'code_verifier'],
+  'urn:ietf:params:oauth:grant-type:device_code': ['device_code'],
+};
+
+const knownGrants = new Set(['password', 'refresh_token', 'client_credentials']);
+
+/** The grant that a field belongs to, if that is another one: a password has no business in a refresh request. */
+export function foreignGrant(field: string, grant: string): string | undefined {
+  if (!knownGrants.has(grant)) return undefined;
+  for (const [owner, fields] of Object.entries(fieldsOfGrant)) {
+    if (owner !== grant && fields.includes(field)) return owner;
+  }
+  return undefined;
+}

@@ -1,0 +1,57 @@
+import type { Provider } from './provider.ts';
+
+/** GitLab.com; self-managed instances are reached with `url`. */
+export const gitlab: Provider = {
+  type: 'gitlab',
+  tokenUrl: 'https://gitlab.com/oauth/token',
+  grantsByFields: [
+    { grant: 'password', fields: ['username', 'password'] },
+    { grant: 'refresh_token', fields: ['refresh_token'] },
+  ],
+  defaultGrant: 'password',
+  required: {
+    password: ['username', 'password'],
+    refresh_token: ['refresh_token'],
+    client_credentials: ['client_id', 'client_secret'],
+  },
+  clientAuth: 'body',
+  // Single use: the request kills the old refresh token and its access token, and nothing brings them back.
+  replay: 'refused',
+  hints: [
+    {
+      error: 'unauthorized_client',
+      grant: 'password',
+      advice:
+        'GitLab.com no longer serves the password grant: sign in once and set {refresh_token}, and remove {username} and {password}',
+    },
+    {
+      error: 'unauthorized_client',
+      advice: 'the application may not use this grant: check {client_id} and {grant_type}',
+    },
+    {
+      error: 'invalid_client',
+      advice: 'the application is unknown, or its secret is wrong or missing: check {client_id} and {client_secret}',
+    },
+    {
+      error: 'invalid_grant',
+      grant: 'password',
+      advice:
+        'the password is wrong, or the account has two-factor authentication or is blocked (GitLab does not say which): check {username} and {password}; failed tries lock the account',
+    },
+    {
+      error: 'invalid_grant',
+      grant: 'refresh_token',
+      advice:
+        'the refresh token was used before (GitLab takes each one once) or was revoked: sign in again and set {refresh_token}',
+    },
+    {
+      error: 'invalid_grant',
+      grant: 'authorization_code',
+      advice: 'the code was used, has expired, or does not fit its redirect or verifier: get a new one and set {code}',
+    },
+    {
+      error: 'invalid_scope',
+      advice: 'set {scope} to scopes that the application has',
+    },
+  ],
+};

@@ -1,0 +1,67 @@
+import type { Provider } from './provider.ts';
+
+/** Google's OAuth 2.0 for web and installed applications. */
+export const google: Provider = {
+  type: 'google',
+  tokenUrl: 'https://accounts.google.com/o/oauth2/token',
+  grantsByFields: [],
+  defaultGrant: 'refresh_token',
+  required: {
+    refresh_token: ['client_id', 'client_secret', 'refresh_token'],
+    client_credentials: ['client_id', 'client_secret'],
+    password: ['username', 'password'],
+  },
+  clientAuth: 'body',
+  // A refresh returns no new refresh token, and the old one stays.
+  replay: 'safe',
+  hints: [
+    {
+      error: 'invalid_grant',
+      grant: 'refresh_token',
+      description: /expired or revoked/i,
+      advice:
+        'the refresh token was revoked or has expired (an app in "Testing" loses it after 7 days): consent again and set {refresh_token}',
+    },
+    {
+      error: 'invalid_grant',
+      grant: 'refresh_token',
+      advice: 'the refresh token is no longer valid: consent again and set {refresh_token}',
+    },
+    {
+      error: 'invalid_grant',
+      grant: 'authorization_code',
+      advice: 'the code was used before, has expired, or does not fit its verifier: get a new one and set {code}',
+    },
+    {
+      error: 'invalid_client',
+      description: /not found/i,
+      advice: 'Google does not know the client: set {client_id}',
+    },
+    {
+      error: 'invalid_client',
+      advice: 'the client secret is wrong: set {client_secret}',
+    },
+    {
+      error: 'deleted_client',
+      advice:
+        'the client was deleted (unused ones are, after six months): restore it or make a new one, then set {client_id} and {client_secret}',
+    },
+    {
+      error: 'invalid_request',
+      description: /client_secret is missing/i,
+      advice: 'desktop clients need their secret too: set {client_secret}',
+    },
+    {
+      error: 'redirect_uri_mismatch',
+      advice: 'the redirect is not registered for this client: set {redirect_uri} to one that is',
+    },
+    {
+      error: 'unauthorized_client',
+      advice: 'this type of client may not use the grant: check {client_id} and {grant_type}',
+    },
+    {
+      error: 'unsupported_grant_type',
+      advice: 'Google has no password or client_credentials grant: remove {grant_type} and set {refresh_token}',
+    },
+  ],
+};

@@ -1,0 +1,134 @@
+import type { Provider } from './provider.ts';
+
+const guid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+
+/** Microsoft Entra ID, identity platform v2.0. */
+export const microsoft: Provider = {
+  type: 'microsoft',
+  aliases: { 'microsoft-refresh': 'refresh_token' },
+  tokenUrl: 'https://login.microsoftonline.com/{tenant_id}/oauth2/v2.0/token',
+  tenant: {
+    pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
+    form: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
+    // AADSTS9001023: the password grant is not served there.
+    notFor: { password: ['common', 'consumers'] },
+  },
+  grantsByFields: [{ grant: 'refresh_token', fields: ['refresh_token'] }],
+  defaultGrant: 'password',
+  required: {
+    password: ['client_id', 'username', 'password'],
+    refresh_token: ['client_id', 'refresh_token'],
+    client_credentials: ['client_id', 'client_secret'],
+  },
+  clientAuth: 'body',
+  // certificate-credentials.md asks for PS256.
+  rsaAlgorithm: 'PS256',
+  // refresh-tokens.md: every use returns a replacement, the old one is not revoked.
+  replay: 'safe',
+  hints: [
+    {
+      codes: ['AADSTS50126'],
+      advice: 'the user name or password is wrong: set {username} and {password}',
+    },
+    {
+      codes: ['AADSTS50053'],
+      advice:
+        'the account is locked, or the sign-in came from a blocked address: wait, then check {username} before another try',
+    },
+    {
+      codes: ['AADSTS50055'],
+      advice: 'the password has expired: {username} must change it, then set {password}',
+    },
+    {
+      codes: ['AADSTS50057'],
+      advice: 'the account is disabled: ask an administrator to enable {username}',
+    },
+    {
+      codes: ['AADSTS50076', 'AADSTS50079'],
+      advice:
+        'the account needs multi-factor authentication, which a password alone cannot do: sign a person in once and set {refresh_token}',
+    },
+    {
+      codes: ['AADSTS50173'],
+      advice: 'the sign-in was revoked (often by a changed password): sign in again and set {refresh_token}',
+    },
+    {
+      codes: ['AADSTS50196'],
+      advice: 'the provider sees a loop of equal requests: keep the token instead of asking for it again and again',
+    },
+    {
+      codes: ['AADSTS53003'],
+      advice: 'a Conditional Access policy blocks this sign-in: ask an administrator of {tenant_id}',
+    },
+    {
+      codes: ['AADSTS54005'],
+      advice: 'the code was already used: get a new one and set {code}',
+    },
+    {
+      codes: ['AADSTS65001'],
+      advice:
+        'nobody consented to this application yet: consent once in a browser, or ask an administrator to, for {client_id}',
+    },
+    {
+      codes: ['AADSTS70008', 'AADSTS700082'],
+      advice:
+        'the refresh token has expired because it was not used for too long: sign in again and set {refresh_token}',
+    },
+    {
+      codes: ['AADSTS700084'],
+      advice:
+        'the refresh token belongs to a single-page app and lived its 24 hours: sign in again, with a redirect of type "mobile and desktop", and set {refresh_token}',
+    },
+    {
+      codes: ['AADSTS70011'],
+      advice: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
+    },
+    {
+      codes: ['AADSTS700016'],
+      advice: 'the tenant does not know the application: check {client_id} and {tenant_id}',
+    },
+    {
+      codes: ['AADSTS700025'],
+      advice: 'the application is a public client, which must not send a secret: remove {client_secret}',
+    },
+    {
+      codes: ['AADSTS7000215'],
+      advice: "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
+    },
+    {
+      codes: ['AADSTS7000218'],
+      advice:
+        'set {client_secret}, or, if this is a public client, turn on "Allow public client flows" for the application in the portal',
+    },
+    {
+      codes: ['AADSTS7000222'],
+      advice: 'the client secret has expired: make a new one in the portal and set {client_secret}',
+    },
+    {
+      codes: ['AADSTS90002'],
+      advice:
+        'the tenant does not exist, or lives in another cloud: check {tenant_id}, or set {url} for a national cloud',
+    },
+    {
+      codes: ['AADSTS900023'],
+      advice: 'the tenant is neither a GUID nor a domain that the provider knows: set {tenant_id}',
+    },
+    {
+      codes: ['AADSTS900144'],
+      advice: 'a field is missing from the request: the provider names it above, add it to the profile',
+    },
+    {
+      codes: ['AADSTS9001023'],
+      advice: 'the password grant does not work on common or consumers: set {tenant_id} to your own tenant',
+    },
+    {
+      codes: ['AADSTS901002'],
+      advice: 'the v2.0 endpoint takes no resource: remove {resource} and name the API in {scope}',
+    },
+    {
+      codes: ['AADSTS501481'],
+      advice: 'the code verifier does not belong to the code: set {code_verifier}, or get a new code',
+    },
+  ],
+};

@@ -1,0 +1,89 @@
+import type { Provider } from './provider.ts';
+
+/** Okta, the custom authorization server `default`; others are reached with `url`. */
+export const okta: Provider = {
+  type: 'okta',
+  tokenUrl: 'https://{tenant_id}.okta.com/oauth2/default/v1/token',
+  tenant: {
+    // The tenant becomes part of the host: one DNS label, or the credentials could go anywhere. `…-admin` is the console.
+    pattern: /^(?!.*-admin$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
+    form: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
+  },
+  grantsByFields: [
+    { grant: 'password', fields: ['username', 'password'] },
+    { grant: 'refresh_token', fields: ['refresh_token'] },
+  ],
+  defaultGrant: 'password',
+  required: {
+    password: ['client_id', 'username', 'password'],
+    refresh_token: ['client_id', 'refresh_token'],
+    client_credentials: ['client_id', 'client_secret'],
+  },
+  clientAuth: 'basic',
+  clientAuthWithoutSecret: 'none',
+  // A rotated token is accepted again within the leeway (default 30 s); after that its reuse revokes the family.
+  replay: 'grace',
+  graceMs: 30_000,
+  hints: [
+    {
+      error: 'invalid_client',
+      description: /no client credentials/i,
+      advice:
+        'no client authentication was sent: set {client_secret}, or {options.client_auth} to the method registered for the app',
+    },
+    {
+      error: 'invalid_client',
+      description: /client_id/i,
+      advice: 'the org does not know the client: check {client_id} and {tenant_id}',
+    },
+    {
+      error: 'invalid_client',
+      description: /secret/i,
+      advice: 'the client secret is wrong: set {client_secret}',
+    },
+    {
+      error: 'invalid_client',
+      advice:
+        'check {client_id} and {client_secret}; an app takes only its registered method: basic, or {options.client_auth}: body, none or private_key_jwt',
+    },
+    {
+      error: 'invalid_grant',
+      grant: 'password',
+      advice:
+        'the user name or password is wrong, the password has expired, or a sign-on policy asks for more than a password: check {username} and {password}',
+    },
+    {
+      error: 'invalid_grant',
+      grant: 'refresh_token',
+      advice: 'the refresh token is invalid, expired or was already used: sign in again and set {refresh_token}',
+    },
+    {
+      error: 'invalid_grant',
+      grant: 'authorization_code',
+      advice: 'the code is invalid, expired or does not fit its verifier: get a new one and set {code}',
+    },
+    {
+      error: 'access_denied',
+      description: /policy evaluation/i,
+      advice:
+        'no access policy of the authorization server matches: ask an administrator to add one for {client_id} and this grant',
+    },
+    {
+      error: 'access_denied',
+      advice:
+        'the user is not assigned to the app, or the scopes or network are denied: check {username} and {scope} with an administrator',
+    },
+    {
+      error: 'unauthorized_client',
+      advice: 'the app may not use this grant: enable it in the app, or set {grant_type}',
+    },
+    {
+      error: 'invalid_scope',
+      advice: 'set {scope} to scopes of the authorization server (client_credentials: a custom scope, never openid)',
+    },
+    {
+      codes: ['E0000007'],
+      advice: 'there is no such authorization server: check {tenant_id}, or set {url}',
+    },
+  ],
+};

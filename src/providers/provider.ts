@@ -1,0 +1,48 @@
+/** How a client proves who it is to a token endpoint; `as_given` sends what the profile holds and adds nothing. */
+export type ClientAuth = 'body' | 'basic' | 'basic_raw' | 'none' | 'private_key_jwt' | 'as_given';
+
+/**
+ * What becomes of a refresh token whose reply was lost: `safe` it stays valid, `grace` it stays valid for a while, `refused` it is dead,
+ * `revokes` using it again revokes everything that came from it.
+ */
+export type ReplayClass = 'safe' | 'grace' | 'refused' | 'revokes';
+
+/** Advice for one kind of refusal. `{client_secret}` in it becomes the profile's own variable, such as `graph.client_secret`. */
+export interface Hint {
+  /** Finer codes of the provider: `AADSTS50126`, `99`. */
+  readonly codes?: readonly string[];
+  readonly error?: string;
+  readonly description?: RegExp;
+  readonly status?: number;
+  readonly grant?: string;
+  readonly advice: string;
+}
+
+/** Everything the product knows of one provider. */
+export interface Provider {
+  readonly type: string;
+  /** Other values of `<profile>.type` for this provider, with the grant that each implies. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** Token endpoint; `{tenant_id}` in it is replaced by the profile's. */
+  readonly tokenUrl?: string;
+  readonly tenant?: {
+    readonly pattern: RegExp;
+    /** Completes "must be …". */
+    readonly form: string;
+    /** Tenants that a grant does not work with. */
+    readonly notFor?: Readonly<Record<string, readonly string[]>>;
+  };
+  /** The grant of a profile that names none: the first whose fields are all there, else `defaultGrant`. */
+  readonly grantsByFields: readonly { readonly grant: string; readonly fields: readonly string[] }[];
+  readonly defaultGrant?: string;
+  /** Fields that a grant cannot do without. */
+  readonly required: Readonly<Record<string, readonly string[]>>;
+  readonly clientAuth: ClientAuth;
+  /** Client authentication of a profile without a secret, where it differs. */
+  readonly clientAuthWithoutSecret?: ClientAuth;
+  /** Signature of client assertions with an RSA key; RS256 unless the provider documents another. */
+  readonly rsaAlgorithm?: 'RS256' | 'PS256';
+  readonly replay: ReplayClass;
+  readonly graceMs?: number;
+  readonly hints: readonly Hint[];
+}

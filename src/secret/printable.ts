@@ -1,0 +1,16 @@
+// C0 and C1 controls, line separators, and the marks that reorder or hide text (Trojan Source).
+const unprintable =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** Text from outside, safe on a terminal and in one line: blanks for line ends, visible escapes for every other control character. */
+export function printable(text: string): string {
+  return text
+    .replace(/[\r\n\t]+/g, ' ')
+    .replace(unprintable, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The first `length` characters of a text from outside, printable. */
+export function excerpt(text: string, length: number): string {
+  const line = printable(text).trim();
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+}

@@ -1,0 +1,126 @@
+import { type ErrorCode, ProviderError, type Refusal } from '../errors.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { Hint } from '../providers/provider.ts';
+import type { TokenRequest } from './build-request.ts';
+import type { ParsedBody } from './parse-body.ts';
+import { parseRefusal } from './parse-refusal.ts';
+import { type Quote, quoteWithout } from './quote.ts';
+import type { Reply } from './reply.ts';
+import { retryAtOf } from './retry-after.ts';
+
+/** Advice for the standard codes (RFC 6749 §5.2), where the provider's own hints have none. */
+const standardHints: readonly Hint[] = [
+  {
+    error: 'invalid_client',
+    advice: 'the client is unknown or its secret is wrong: check {client_id} and {client_secret}',
+  },
+  {
+    error: 'invalid_grant',
+    grant: 'password',
+    advice: 'the user name or password is wrong: check {username} and {password}',
+  },
+  {
+    error: 'invalid_grant',
+    grant: 'refresh_token',
+    advice:
+      'the refresh token is invalid, expired, revoked or of another client: get a new one and set {refresh_token}',
+  },
+  {
+    error: 'invalid_grant',
+    grant: 'authorization_code',
+    advice: 'the code is invalid, expired, used or of another client: get a new one and set {code}',
+  },
+  { error: 'unauthorized_client', advice: 'the client may not use this grant: check {client_id} and {grant_type}' },
+  { error: 'unsupported_grant_type', advice: 'the provider does not know this grant: set {grant_type}' },
+  { error: 'invalid_scope', advice: 'the scope is unknown, malformed or too wide: set {scope}' },
+  { error: 'invalid_target', advice: 'the resource or audience is unknown: set {resource} or {audience}' },
+];
+
+/** Refusals of a refresh token that only a person can end (OpenID Connect Core §3.1.2.6, MSAL's list). */
+const interactionErrors = new Set([
+  'invalid_grant',
+  'interaction_required',
+  'consent_required',
+  'login_required',
+  'bad_token',
+]);
+
+/** Turns a reply that is no token into one error for a person: what happened, which variable to change, the provider's own words. */
+export function explainRefusal(
+  profile: Profile,
+  request: TokenRequest,
+  reply: Reply,
+  body: ParsedBody,
+  receivedAt: number,
+): ProviderError {
+  const quote = quoteWithout(request);
+  const provider = parseRefusal(reply, body, quote);
+  const who = profile.provider.tokenUrl === undefined ? profile.url.host : profile.provider.type;
+  const words = [provider.error, provider.description].filter((part) => part !== undefined).join(': ');
+  const said = words === '' ? `HTTP ${reply.status}` : `HTTP ${reply.status}, ${words}`;
+  // The status comes first: Okta's 429 may say invalid_grant.
+  if (reply.status === 429) {
+    const retryAt = retryAtOf(reply.headers, receivedAt);
+    const wait = retryAt === undefined ? 'wait a while' : `wait ${Math.ceil((retryAt - receivedAt) / 1000)} s`;
+    return new ProviderError('rate_limited', `${who} takes no more requests for now (${said})`, {
+      provider,
+      retryAt,
+      advice: `${wait} before another try, and reuse tokens instead of asking for new ones`,
+    });
+  }
+  if (reply.status >= 500) {
+    const retryAt = retryAtOf(reply.headers, receivedAt);
+    return new ProviderError('provider_unavailable', `${who} is out of order (${said})`, {
+      provider,
+      retryAt,
+      advice: retryAt === undefined ? 'try again later' : `try again in ${Math.ceil((retryAt - receivedAt) / 1000)} s`,
+    });
+  }
+  if (reply.status >= 300 && reply.status < 400) return redirected(profile, reply, provider, who, quote);
+  const hint = findHint(profile, provider);
+  return new ProviderError(codeOf(profile, provider), `${who} refused profile ${profile.name} (${said})`, {
+    provider,
+    advice: hint === undefined ? undefined : withVariables(hint.advice, profile),
+  });
+}
+
+function codeOf(profile: Profile, { error }: Refusal): ErrorCode {
+  return profile.grant === 'refresh_token' && error !== undefined && interactionErrors.has(error)
+    ? 'login_required'
+    : 'provider_refused';
+}
+
+/** Credentials are never sent after a redirect, so its target is told to the person instead. */
+function redirected(profile: Profile, reply: Reply, provider: Refusal, who: string, quote: Quote): ProviderError {
+  const location = reply.headers['location'];
+  let target = 'an unnamed place';
+  if (typeof location === 'string' && URL.canParse(location, profile.url.href)) {
+    const { protocol, host, pathname } = new URL(location, profile.url);
+    target = quote(`${protocol}//${host}${pathname}`, 200);
+  }
+  return new ProviderError(
+    'redirected',
+    `${who} redirects to ${target} (HTTP ${reply.status}); secrets are not sent on`,
+    {
+      provider,
+      advice: `if the token endpoint has moved there, set ${profile.name}.url`,
+    },
+  );
+}
+
+function findHint(profile: Profile, refusal: Refusal): Hint | undefined {
+  const fits = (hint: Hint): boolean =>
+    (hint.codes === undefined || hint.codes.some((code) => refusal.codes?.includes(code) === true)) &&
+    (hint.error === undefined || hint.error === refusal.error) &&
+    (hint.description === undefined || hint.description.test(refusal.description ?? '')) &&
+    (hint.status === undefined || hint.status === refusal.status) &&
+    (hint.grant === undefined || hint.grant === profile.grant);
+  const found = profile.provider.hints.find(fits) ?? standardHints.find(fits);
+  if (found !== undefined || refusal.error !== undefined || refusal.status !== 404) return found;
+  return { advice: 'there is no token endpoint at this address: check {url}' };
+}
+
+/** `{client_secret}` → `graph.client_secret`. */
+function withVariables(advice: string, profile: Profile): string {
+  return advice.replace(/\{([a-z_.]+)\}/g, (_, field: string) => `${profile.name}.${field}`);
+}

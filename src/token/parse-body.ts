@@ -1,0 +1,24 @@
+/** A reply's body, read as what it turns out to be, whatever its content type claims. */
+export type ParsedBody =
+  | { readonly kind: 'object'; readonly members: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'html' | 'text'; readonly text: string }
+  | { readonly kind: 'empty' };
+
+/** Reads a JSON object, a form-encoded body, or else text. */
+export function parseBody(body: string): ParsedBody {
+  const text = (body.charCodeAt(0) === 0xfeff ? body.slice(1) : body).trim();
+  if (text === '') return { kind: 'empty' };
+  if (text.startsWith('{')) {
+    try {
+      return { kind: 'object', members: JSON.parse(text) };
+    } catch {
+      return { kind: 'text', text };
+    }
+  }
+  if (text.startsWith('<')) return { kind: 'html', text };
+  // Some servers answer as GitHub does by default: access_token=…&token_type=bearer.
+  if (/^[\w.~%+-]+=[^\s<>]*$/.test(text)) {
+    return { kind: 'object', members: Object.fromEntries(new URLSearchParams(text)) };
+  }
+  return { kind: 'text', text };
+}

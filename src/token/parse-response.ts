@@ -1,0 +1,79 @@
+import { ProviderError } from '../errors.ts';
+import type { Profile } from '../profile/profile.ts';
+import { Secret } from '../secret/secret.ts';
+import type { TokenRequest } from './build-request.ts';
+import { explainRefusal } from './explain-error.ts';
+import { parseBody } from './parse-body.ts';
+import { isRefusal } from './parse-refusal.ts';
+import { quoteWithout } from './quote.ts';
+import type { Reply } from './reply.ts';
+
+/** A token response: what the provider sent, and what we understood of it. */
+export interface TokenReply {
+  /** Every member that the provider sent, as it sent it. */
+  readonly response: Readonly<Record<string, unknown>>;
+  readonly accessToken: Secret;
+  readonly refreshToken: Secret | undefined;
+  readonly tokenType: string | undefined;
+  /** Epoch milliseconds; `undefined` where the provider does not say. */
+  readonly expiresAt: number | undefined;
+}
+
+/** Reads a reply (RFC 6749 §5.1); everything that is not a token throws a {@link ProviderError}. */
+export function parseResponse(profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number): TokenReply {
+  const body = parseBody(reply.body);
+  const succeeded = reply.status >= 200 && reply.status < 300;
+  if (!succeeded || (body.kind === 'object' && isRefusal(body.members))) {
+    throw explainRefusal(profile, request, reply, body, receivedAt);
+  }
+  if (body.kind !== 'object') {
+    const what = { html: 'an HTML page', text: 'text that is neither JSON nor form-encoded', empty: 'nothing' }[
+      body.kind
+    ];
+    throw unreadable(profile, reply, `answered with ${what}`);
+  }
+  const { holder, token } = locate(body.members, profile.options.tokenPath ?? ['access_token']);
+  if (typeof token !== 'string' || token === '') {
+    const names = quoteWithout(request)(Object.keys(body.members).join(', '), 200) || 'no member at all';
+    throw unreadable(profile, reply, `answered without a token (it sent ${names})`);
+  }
+  // Where the token is nested, its companions usually stand beside it.
+  const companion = (name: string): unknown => holder[name] ?? body.members[name];
+  const refreshToken = companion('refresh_token');
+  const tokenType = companion('token_type');
+  return {
+    response: body.members,
+    accessToken: new Secret(token),
+    refreshToken: typeof refreshToken === 'string' && refreshToken !== '' ? new Secret(refreshToken) : undefined,
+    tokenType: typeof tokenType === 'string' ? tokenType : undefined,
+    expiresAt: expiryOf(companion('expires_in'), receivedAt),
+  };
+}
+
+/** `expires_in` is a number, but some providers send it as text. */
+function expiryOf(lifetime: unknown, receivedAt: number): number | undefined {
+  const seconds = typeof lifetime === 'string' && lifetime.trim() !== '' ? Number(lifetime) : lifetime;
+  return typeof seconds === 'number' && Number.isFinite(seconds) ? receivedAt + seconds * 1000 : undefined;
+}
+
+function locate(members: Readonly<Record<string, unknown>>, path: readonly (string | number)[]) {
+  let holder: Readonly<Record<string, unknown>> = members;
+  let token: unknown = members;
+  for (const step of path) {
+    if (typeof token !== 'object' || token === null || !Object.hasOwn(token, step)) return { holder, token: undefined };
+    holder = token as Record<string, unknown>;
+    token = holder[step];
+  }
+  return { holder, token };
+}
+
+function unreadable(profile: Profile, reply: Reply, what: string): ProviderError {
+  const { provider, url, name } = profile;
+  return new ProviderError('reply_unreadable', `${url.host} ${what} (HTTP ${reply.status})`, {
+    provider: { status: reply.status },
+    advice:
+      provider.tokenUrl === undefined || url.href !== provider.tokenUrl
+        ? `check that ${name}.url is a token endpoint; where the token has another name, set ${name}.options.token_path`
+        : `see what is sent with: oauth-profile explain ${name}`,
+  });
+}

@@ -1,0 +1,43 @@
+import type { Profile } from '../profile/profile.ts';
+
+/** How an attempt failed, as far as it matters to another one. */
+export type Failure =
+  /** The request never left: no connection, no tunnel. */
+  | 'not_sent'
+  /** The provider may have acted on it: reset or time-out after sending, 500, 502, 503, 504. */
+  | 'lost'
+  /** The provider refused to look at it: 429. */
+  | 'throttled';
+
+export const MAX_ATTEMPTS = 3;
+export const ATTEMPT_MS = 10_000;
+
+/** A repeat within the grace must still arrive inside it. */
+const GRACE_RESERVE_MS = 5_000;
+
+/** Whether sending again can do no harm; for a refresh token that is a property of its provider. */
+export function mayRepeat(failure: Failure, profile: Profile, sinceFirstSendMs: number): boolean {
+  if (failure !== 'lost') return true;
+  switch (profile.grant) {
+    case 'client_credentials':
+    case 'password':
+      return true;
+    case 'refresh_token': {
+      const { replay, graceMs } = profile.options;
+      return replay === 'safe' || (replay === 'grace' && sinceFirstSendMs < graceMs - GRACE_RESERVE_MS);
+    }
+    default:
+      return false;
+  }
+}
+
+/** Whether the request may go over a kept connection, which the provider may be closing right now; else a new one is made. */
+export function mayReuseConnection(profile: Profile): boolean {
+  return mayRepeat('lost', profile, 0) && profile.grant !== 'refresh_token';
+}
+
+/** Waiting time before attempt number `attempt` (2, 3 …): doubling, with half of it left to chance so that a fleet spreads out. */
+export function backoffMs(attempt: number, random: number): number {
+  const full = 250 * 2 ** (attempt - 1);
+  return full / 2 + (full / 2) * random;
+}

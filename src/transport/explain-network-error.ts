@@ -1,0 +1,61 @@
+import { TransportError } from '../errors.ts';
+import type { WireRequest } from '../ports.ts';
+
+const TLS_CODES = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|EPROTO)/;
+
+/** Says in a sentence what kept a request or its reply from arriving. */
+export function explainNetworkError(error: NodeJS.ErrnoException, wire: WireRequest, sent: boolean): TransportError {
+  const { url, profile } = wire;
+  const code = codeOf(error);
+  const details = { sent, cause: error };
+  if (TLS_CODES.test(code) && !sent) {
+    return new TransportError('tls_failed', `no trusted connection to ${url.host} (${code})`, {
+      ...details,
+      advice: tlsAdvice(code, profile),
+    });
+  }
+  if (sent) {
+    return new TransportError(
+      'connection_failed',
+      `the connection to ${url.host} broke before the reply was complete (${code})`,
+      {
+        ...details,
+        advice: 'try again; a proxy, a gateway or the provider ended it',
+      },
+    );
+  }
+  const [message, advice] = reasons[code] ?? [
+    `cannot connect to ${url.host} (${code})`,
+    'check the address and the network',
+  ];
+  return new TransportError('connection_failed', message.replace('{host}', url.host), { ...details, advice });
+}
+
+const reasons: Readonly<Record<string, readonly [message: string, advice: string]>> = {
+  ENOTFOUND: ['there is no host {host}', 'check its spelling and the network'],
+  EAI_AGAIN: ['the name {host} could not be looked up', 'check the network and its name server'],
+  ECONNREFUSED: ['{host} takes no connections', 'check host and port, and whether the server runs'],
+  ECONNRESET: ['{host} ended the connection before it was ready', 'check host and port, and whether a proxy is needed'],
+  EHOSTUNREACH: ['there is no way to {host}', 'check the network, and whether a proxy or VPN is needed'],
+  ENETUNREACH: ['there is no way to {host}', 'check the network, and whether a proxy or VPN is needed'],
+  ETIMEDOUT: ['{host} did not take the connection in time', 'check the network, and whether a proxy is needed'],
+};
+
+/** Several addresses may have been tried; the first failure speaks for all. */
+function codeOf(error: NodeJS.ErrnoException): string {
+  if (error.code !== undefined && error.code !== '') return error.code;
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  return (first as NodeJS.ErrnoException | undefined)?.code ?? error.message;
+}
+
+function tlsAdvice(code: string, profile: string): string {
+  if (/SELF_SIGNED|UNABLE_TO/.test(code)) {
+    return `the certificate comes from an authority that this machine does not know: set ${profile}.options.ca_file to its certificate`;
+  }
+  if (code === 'CERT_HAS_EXPIRED') return "the server's certificate has expired: ask those who run it to renew it";
+  if (code === 'CERT_NOT_YET_VALID') return "the server's certificate is not valid yet: check this machine's clock";
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return 'the certificate is for another host: check the address, and whether something intercepts the connection';
+  }
+  return `check that the address speaks TLS, and ${profile}.options.cert_file if the server wants a client certificate`;
+}
