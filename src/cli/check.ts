@@ -1,7 +1,8 @@
 import type { Variables } from '../data/variables.ts';
 import { type Fault, InvalidProfileError, OAuthProfileError } from '../errors.ts';
+import { profileNames } from '../profile/collect-fields.ts';
 import type { Profile } from '../profile/profile.ts';
-import { profileNames, readProfile } from '../profile/read-profile.ts';
+import { readProfile } from '../profile/read-profile.ts';
 import { buildRequest } from '../token/build-request.ts';
 import { type Context, outsideOf, portsOf, variablesOf } from './context.ts';
 import { faultLines } from './show-error.ts';

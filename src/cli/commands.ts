@@ -1,33 +1,4 @@
-import type { Context } from './context.ts';
-
-/** A flag of a command; `value` names its argument, a flag without one is a switch. */
-export interface Flag {
-  readonly name: string;
-  readonly value?: string;
-  readonly repeatable?: boolean;
-  readonly help: string;
-}
-
-/** All that help, completion and parsing know of a command; its code is loaded when it runs. */
-export interface Command {
-  readonly name: string;
-  /** Positional arguments, as help shows them. */
-  readonly usage: string;
-  readonly positionals: { readonly min: number; readonly max: number; readonly kind: 'profile' | 'shell' };
-  readonly summary: string;
-  readonly flags: readonly Flag[];
-  readonly examples: readonly (readonly [command: string, meaning: string])[];
-  readonly load: () => Promise<{ run: (context: Context) => Promise<number> }>;
-}
-
-/** A command line, understood. */
-export interface Call {
-  readonly positionals: readonly string[];
-  /** Switches that were given. */
-  readonly switches: ReadonlySet<string>;
-  /** Values by flag; of a flag that is not repeatable there is one. */
-  readonly values: ReadonlyMap<string, readonly string[]>;
-}
+import type { Command, Flag } from './command.ts';
 
 const profileFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
@@ -64,7 +35,6 @@ export const commands: readonly Command[] = [
       ['oauth-profile token graph --json', 'the whole response; other secrets than the token are masked'],
       ['oauth-profile token graph --data ci.yaml --set graph.scope=user.read', 'with variables from elsewhere'],
     ],
-    load: () => import('./token.ts'),
   },
   {
     name: 'check',
@@ -76,7 +46,6 @@ export const commands: readonly Command[] = [
       ['oauth-profile check', 'every profile of oauth-profiles.yaml'],
       ['oauth-profile check graph --data ci.yaml', 'one profile'],
     ],
-    load: () => import('./check.ts'),
   },
   {
     name: 'explain',
@@ -89,7 +58,6 @@ export const commands: readonly Command[] = [
       ['oauth-profile explain graph --curl', 'as a curl command, redacted'],
       ['oauth-profile explain graph --json', 'for programs'],
     ],
-    load: () => import('./explain.ts'),
   },
   {
     name: 'completion',
@@ -102,6 +70,5 @@ export const commands: readonly Command[] = [
       ['source <(oauth-profile completion zsh)', 'in ~/.zshrc, after compinit'],
       ['oauth-profile completion fish > ~/.config/fish/completions/oauth-profile.fish', 'once, for fish'],
     ],
-    load: () => import('./completion.ts'),
   },
 ];

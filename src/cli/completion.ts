@@ -1,7 +1,7 @@
-import { profileNames } from '../profile/read-profile.ts';
+import { profileNames } from '../profile/collect-fields.ts';
 import { commands, globalFlags } from './commands.ts';
 import { type Context, variablesOf } from './context.ts';
-import { usage } from './parse-call.ts';
+import { usage } from './usage.ts';
 
 /** What the scripts below call to complete a profile's name. */
 const NAMES = 'profiles';

@@ -5,9 +5,9 @@ import type { Entry, Variables } from '../data/variables.ts';
 import type { Ports } from '../ports.ts';
 import type { ProfileOutside } from '../profile/read-profile.ts';
 import { isSecretName } from '../secret/secret-names.ts';
-import type { Call } from './commands.ts';
-import { usage } from './parse-call.ts';
+import type { Call } from './command.ts';
 import type { Terminal } from './terminal.ts';
+import { usage } from './usage.ts';
 
 /** What a command works with. */
 export interface Context {

@@ -5,7 +5,7 @@ import { MASK, type Secret } from '../secret/secret.ts';
 import { buildRequest, encode, type TokenRequest } from '../token/build-request.ts';
 import { version } from '../version.ts';
 import { type Context, outsideOf, portsOf, variablesOf } from './context.ts';
-import { usage } from './parse-call.ts';
+import { usage } from './usage.ts';
 
 /** Shows a value: masked, or in clear for who asked. */
 type Show = (value: string | Secret) => string;
@@ -18,7 +18,7 @@ export async function run(context: Context): Promise<number> {
   const profile = readProfile(call.positionals[0] ?? '', await variablesOf(context), outsideOf(context));
   const reveal = call.switches.has('reveal');
   const request = await signed(buildRequest(profile, version), profile, context, reveal);
-  const show: Show = (value) => (typeof value === 'string' ? value : reveal ? value.reveal() : MASK);
+  const show: Show = (value) => (typeof value === 'string' || !reveal ? String(value) : value.reveal());
   const text = call.switches.has('json')
     ? `${JSON.stringify(asJson(profile, request, show), null, 2)}\n`
     : call.switches.has('curl')

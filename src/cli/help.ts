@@ -1,4 +1,5 @@
-import { type Command, commands, type Flag, globalFlags } from './commands.ts';
+import type { Command, Flag } from './command.ts';
+import { commands, globalFlags } from './commands.ts';
 import type { Style } from './style.ts';
 
 /** The page that `--help` prints. */

@@ -5,6 +5,14 @@ import { parseCall } from './parse-call.ts';
 import { showError } from './show-error.ts';
 import { Terminal } from './terminal.ts';
 
+/** The code of each command, loaded when it runs. */
+const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) => Promise<number> }>>> = {
+  token: () => import('./token.ts'),
+  check: () => import('./check.ts'),
+  explain: () => import('./explain.ts'),
+  completion: () => import('./completion.ts'),
+};
+
 /** Runs the command line and gives its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const { stdout, stderr, env } = process;
@@ -20,10 +28,10 @@ export async function main(args: readonly string[]): Promise<number> {
         terminal.print(`${version}\n`);
         return 0;
       case 'run': {
-        const { run } = await request.command.load();
+        const runner = await runners[request.command.name]?.();
         const surroundings = { env, cwd: process.cwd() };
         const context: Context = { terminal, surroundings, call: request.call, signal: interruptSignal() };
-        return await run(context);
+        return (await runner?.run(context)) ?? 0;
       }
     }
   } catch (error) {

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../data/nearest.ts';
-import { OAuthProfileError } from '../errors.ts';
 import { printable } from '../secret/printable.ts';
-import { type Call, type Command, commands, type Flag, globalFlags } from './commands.ts';
+import type { Call, Command, Flag } from './command.ts';
+import { commands, globalFlags } from './commands.ts';
+import { usage } from './usage.ts';
 
 /** What the person asked for. */
 export type Request =
@@ -71,9 +72,4 @@ function addValue(flag: Flag, value: string, values: Map<string, string[]>, faul
 function unknownFlag(rawName: string, names: Iterable<string>): string {
   const near = nearest(rawName.replace(/^-+/, ''), names);
   return `there is no flag ${printable(rawName)}${near === undefined ? '' : ` (did you mean --${near}?)`}`;
-}
-
-/** An error of the command line. */
-export function usage(faults: readonly string[], advice: string | undefined): OAuthProfileError {
-  return new OAuthProfileError('usage', faults.join('; '), { advice: advice ?? 'see oauth-profile --help' });
 }

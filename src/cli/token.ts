@@ -6,7 +6,7 @@ import { MASK } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import type { TokenReply } from '../token/parse-response.ts';
 import { type Context, outsideOf, portsOf, variablesOf, warn } from './context.ts';
-import { usage } from './parse-call.ts';
+import { usage } from './usage.ts';
 
 /** `token <profile>`: the token on stdout, in the form that was asked for. */
 export async function run(context: Context): Promise<number> {
@@ -47,7 +47,10 @@ function fieldOf({ response }: TokenReply, name: string): string {
 
 /** The response with its access token; every other secret only for who asked to see it. */
 function printJson({ terminal, call }: Context, { response, accessToken }: TokenReply): void {
-  if (call.switches.has('reveal')) return terminal.printClear(`${JSON.stringify(response, null, 2)}\n`);
+  if (call.switches.has('reveal')) {
+    terminal.printClear(`${JSON.stringify(response, null, 2)}\n`);
+    return;
+  }
   const token = accessToken.reveal();
   // The token goes past the sink's search, which could find another secret in it by chance; all around it is searched.
   const placeholder = `@${crypto.randomUUID()}@`;

@@ -2,7 +2,7 @@
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const plain = simplify(name);
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(plain.length / 4)) + 1;
+  let least = plain.length < 4 ? 2 : plain.length < 10 ? 3 : 4;
   for (const candidate of candidates) {
     if (candidate === name) continue;
     const distance = editDistance(plain, simplify(candidate), least);

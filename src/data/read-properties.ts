@@ -27,13 +27,13 @@ export function readProperties(text: string, label: string): Entry[] {
 }
 
 function undoEscapes(text: string, label: string, line: number): string {
-  return text.replace(/\\(u[0-9a-fA-F]{4}|.)/gs, (_, escape: string) => {
-    if (escape.length === 5) return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
-    if (escape === 'u') {
+  return text.replace(/\\(u[0-9a-fA-F]{4}|.)/gs, (_, code: string) => {
+    if (code.length === 5) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    if (code === 'u') {
       throw new OAuthProfileError('data_invalid', `${label}:${line}: \\u is not followed by four hex digits`, {
         advice: 'write \\u00e9, or \\\\u for a backslash and a u',
       });
     }
-    return escapes[escape] ?? escape;
+    return escapes[code] ?? code;
   });
 }

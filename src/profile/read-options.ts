@@ -1,21 +1,10 @@
 import { nearest } from '../data/nearest.ts';
 import { parsePath } from '../data/reference.ts';
-import { isCompound, textOf, type Value } from '../data/value.ts';
-import type { Variable } from '../data/variables.ts';
+import { isCompound, isEmpty, textOf } from '../data/value.ts';
+import type { Source } from '../data/variables.ts';
 import type { ClientAuth, Provider, ReplayClass } from '../providers/provider.ts';
 import type { Options, ReadFile } from './profile.ts';
-
-/** An option's variable with its references followed. */
-export interface OptionValue {
-  readonly variable: Variable;
-  readonly value: Value;
-}
-
-/** Notes a fault of a variable. */
-export type Report = (variable: Variable, message: string, advice: string) => void;
-
-/** Reads the file that an option names. */
-export type ReadOptionFile = (path: string, variable: Variable) => string | undefined;
+import type { ProfileDraft } from './profile-draft.ts';
 
 /** The options of a profile and the two that decide how it is read. */
 export interface ReadOptions {
@@ -28,6 +17,7 @@ const clientAuths = ['body', 'basic', 'basic_raw', 'none', 'private_key_jwt'] as
 const replayClasses = ['safe', 'grace', 'refused', 'revokes'] as const satisfies ReplayClass[];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_GRACE_MS = 30_000;
 
 /** Every option, with one sentence for a person. */
 export const optionNames: Readonly<Record<string, string>> = {
@@ -45,74 +35,74 @@ export const optionNames: Readonly<Record<string, string>> = {
   grace: 'how long a used refresh token is accepted again (30s)',
 };
 
-/** Checks the options of a profile; each fault goes to `report`. */
-export function readOptions(
-  given: ReadonlyMap<string, OptionValue>,
-  provider: Provider | undefined,
-  report: Report,
-  readFile: ReadOptionFile,
-): ReadOptions {
-  for (const [name, { variable }] of given) {
-    if (Object.hasOwn(optionNames, name)) continue;
-    const near = nearest(name, Object.keys(optionNames));
-    report(
-      variable,
-      'is not an option',
-      near === undefined ? `options are ${Object.keys(optionNames).join(', ')}` : `did you mean options.${near}?`,
-    );
-  }
+/** Reads the files that options name. */
+interface OptionFiles {
+  readFile(path: string, source: Source): string | undefined;
+}
 
-  function read<T>(name: string, parse: (text: string, variable: Variable) => T | undefined, form: string) {
-    const option = given.get(name);
-    if (option === undefined) return undefined;
+/** Checks the options of a profile. */
+export function readOptions(draft: ProfileDraft, provider: Provider | undefined, files: OptionFiles): ReadOptions {
+  refuseUnknown(draft);
+  const read = <T>(
+    name: string,
+    form: string,
+    parse: (text: string, source: Source) => T | undefined,
+  ): T | undefined => {
+    const option = draft.options.get(name);
+    if (option === undefined || isEmpty(option.value)) return undefined;
     const text = isCompound(option.value) ? undefined : textOf(option.value);
-    if (text === '') return undefined;
-    const parsed = typeof text === 'string' ? parse(text, option.variable) : undefined;
-    if (parsed === undefined) report(option.variable, `is not ${form}`, `set it to ${form}, or remove it`);
+    const parsed = typeof text === 'string' ? parse(text, option.variable.source) : undefined;
+    if (parsed === undefined) draft.fault(`options.${name}`, `is not ${form}`, `set it to ${form}, or remove it`);
     return parsed;
-  }
-  const text = (name: string) => read(name, (value) => value, 'a text');
-  const duration = (name: string) => read(name, parseDuration, 'a time such as 30s, 500ms or 2m');
+  };
+  const text = (name: string) => read(name, 'a text', (value) => value);
+  const duration = (name: string) => read(name, 'a time such as 30s, 500ms or 2m', parseDuration);
   const choice = <T extends string>(name: string, of: readonly T[]) =>
-    read(name, (value) => of.find((one) => one === value), `one of ${of.join(', ')}`);
+    read(name, `one of ${of.join(', ')}`, (value) => of.find((one) => one === value));
   const file = (name: string): ReadFile | undefined =>
-    read(
-      name,
-      (path, variable) => {
-        const content = readFile(path, variable);
-        return content === undefined ? undefined : { path, text: content };
-      },
-      'a file that can be read',
-    );
-
-  const replay = choice('replay', replayClasses) ?? provider?.replay ?? 'revokes';
-  const certificate = { cert: file('cert_file'), certKey: file('cert_key_file') };
-  const [certOption, keyOption] = [given.get('cert_file'), given.get('cert_key_file')];
-  if (keyOption !== undefined && certOption === undefined) {
-    report(keyOption.variable, 'has no certificate beside it', 'set options.cert_file too');
-  }
-  if (
-    certificate.cert !== undefined &&
-    keyOption === undefined &&
-    !certificate.cert.text.includes('PRIVATE KEY-----')
-  ) {
-    if (certOption !== undefined) report(certOption.variable, 'has no private key', 'set options.cert_key_file too');
-  }
+    read(name, 'a file that can be read', (path, source) => {
+      const content = files.readFile(path, source);
+      return content === undefined ? undefined : { path, text: content };
+    });
+  const options: Options = {
+    timeoutMs: duration('timeout') ?? DEFAULT_TIMEOUT_MS,
+    tokenPath: read('token_path', 'a path such as data.token', parseTokenPath),
+    replay: choice('replay', replayClasses) ?? provider?.replay ?? 'revokes',
+    graceMs: duration('grace') ?? provider?.graceMs ?? DEFAULT_GRACE_MS,
+    audience: text('audience'),
+    keyId: text('key_id'),
+    key: file('key_file'),
+    ca: file('ca_file'),
+    cert: file('cert_file'),
+    certKey: file('cert_key_file'),
+  };
+  checkCertificate(draft, options);
   return {
     clientAuth: choice('client_auth', clientAuths),
     allowHttp: choice('allow_http', ['true', 'false']) === 'true',
-    options: {
-      timeoutMs: duration('timeout') ?? DEFAULT_TIMEOUT_MS,
-      tokenPath: read('token_path', parseTokenPath, 'a path such as data.token'),
-      replay,
-      graceMs: duration('grace') ?? provider?.graceMs ?? DEFAULT_TIMEOUT_MS,
-      audience: text('audience'),
-      keyId: text('key_id'),
-      key: file('key_file'),
-      ca: file('ca_file'),
-      ...certificate,
-    },
+    options,
   };
+}
+
+function refuseUnknown(draft: ProfileDraft): void {
+  const known = Object.keys(optionNames);
+  for (const name of draft.options.keys()) {
+    if (known.includes(name)) continue;
+    const near = nearest(name, known);
+    const advice =
+      near === undefined ? `options are ${known.join(', ')}` : `did you mean ${draft.name}.options.${near}?`;
+    draft.fault(`options.${name}`, 'is not an option', advice);
+  }
+}
+
+/** A client certificate and its key come together, in two files or in one. */
+function checkCertificate(draft: ProfileDraft, { cert }: Options): void {
+  if (draft.options.has('cert_key_file') && !draft.options.has('cert_file')) {
+    draft.fault('options.cert_key_file', 'has no certificate beside it', `set ${draft.name}.options.cert_file too`);
+  }
+  if (cert !== undefined && !draft.options.has('cert_key_file') && !cert.text.includes('PRIVATE KEY-----')) {
+    draft.fault('options.cert_file', 'has no private key in it', `set ${draft.name}.options.cert_key_file too`);
+  }
 }
 
 /** `30`, `30s`, `500ms`, `5m`, `1h` in milliseconds; a bare number counts seconds. */

@@ -1,4 +1,5 @@
 import type { Provider } from '../providers/provider.ts';
+import type { ProfileDraft } from './profile-draft.ts';
 
 /** The grant of a profile, and why: a person who wonders reads it in `explain`. */
 export interface SelectedGrant {
@@ -6,16 +7,17 @@ export interface SelectedGrant {
   readonly reason: string;
 }
 
-/** Chooses the grant of a built-in provider's profile that names none. `has` tells whether the profile has a field. */
-export function selectGrant(
-  provider: Provider,
-  type: string,
-  has: (field: string) => boolean,
-): SelectedGrant | undefined {
+/** The grant that the profile names, else the one that its provider implies by the fields that are there. */
+export function selectGrant(draft: ProfileDraft, provider: Provider): SelectedGrant | undefined {
+  const named = draft.text('grant_type');
+  if (named !== undefined) return { grant: named, reason: draft.fields.get('grant_type')?.source ?? '' };
+  const type = draft.text('type') ?? '';
   const implied = provider.aliases?.[type];
   if (implied !== undefined) return { grant: implied, reason: `type ${type}` };
   for (const { grant, fields } of provider.grantsByFields) {
-    if (fields.every(has)) return { grant, reason: `default of ${provider.type} with ${fields.join(' and ')}` };
+    if (fields.every((field) => draft.has(field))) {
+      return { grant, reason: `default of ${provider.type} with ${fields.join(' and ')}` };
+    }
   }
   if (provider.defaultGrant === undefined) return undefined;
   return { grant: provider.defaultGrant, reason: `default of ${provider.type}` };

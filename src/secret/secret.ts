@@ -12,9 +12,12 @@ export function watchSecrets(watcher: (secret: Secret) => void): () => void {
 /** A text that cannot be printed by accident: in a template, in JSON and in `console.log` it is `••••`. */
 export class Secret {
   readonly #value: string;
+  readonly #shown: string;
 
-  constructor(value: string) {
+  /** `shown` stands in its place where a part may be seen: `Basic ••••`. */
+  constructor(value: string, shown = MASK) {
     this.#value = value;
+    this.#shown = shown;
     for (const watcher of watchers) watcher(this);
   }
 
@@ -38,15 +41,15 @@ export class Secret {
   }
 
   toString(): string {
-    return MASK;
+    return this.#shown;
   }
 
   toJSON(): string {
-    return MASK;
+    return this.#shown;
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return MASK;
+    return this.#shown;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Secret } from '../secret/secret.ts';
+import { MASK, Secret } from '../secret/secret.ts';
 
 const utf8 = new TextEncoder();
 
@@ -14,5 +14,5 @@ export function basicHeader(user: string | Secret, password: string | Secret, en
   const bytes = utf8.encode(`${clear(user)}:${clear(password)}`);
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);
-  return new Secret(`Basic ${btoa(binary)}`);
+  return new Secret(`Basic ${btoa(binary)}`, `Basic ${MASK}`);
 }

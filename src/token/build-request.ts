@@ -5,7 +5,7 @@ import { basicHeader } from './basic-header.ts';
 
 /** What a client assertion is made from; each attempt signs a new one. */
 export interface AssertionSpec {
-  readonly clientId: string;
+  readonly clientId: string | Secret;
   readonly audience: string;
   readonly key: ReadFile;
   readonly keyId: string | undefined;
@@ -59,7 +59,7 @@ export function buildRequest(profile: Profile, version: string): TokenRequest {
 function signedForm({ fields, options, provider, url }: Profile): Pick<TokenRequest, 'form' | 'assertion'> {
   const { key, keyId, audience } = options;
   const clientId = fields.find(({ name }) => name === 'client_id')?.value;
-  if (key === undefined || typeof clientId !== 'string') throw new TypeError('a profile without a key was not checked');
+  if (key === undefined || clientId === undefined) throw new TypeError('a profile without a key was not checked');
   const replaced = new Set(['client_secret', ASSERTION, ASSERTION_TYPE]);
   return {
     form: [

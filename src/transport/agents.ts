@@ -1,20 +1,7 @@
-import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import type { TransportError } from '../errors.ts';
+import { Agent } from 'node:http';
 import type { TlsFiles, WireRequest } from '../ports.ts';
 import { type Environment, proxyFor } from './proxy.ts';
-
-/** How one request reaches its host. */
-export interface Route {
-  readonly options: RequestOptions;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly secure: boolean;
-  /** `https.request`, where TLS is spoken; `http.request` serves else. */
-  readonly request:
-    | ((options: RequestOptions, onResponse: (response: IncomingMessage) => void) => ClientRequest)
-    | undefined;
-  /** Where a proxy answers in the provider's place, tells its refusal from the provider's. */
-  readonly refusedByProxy: ((status: number) => TransportError) | undefined;
-}
+import type { Route } from './route.ts';
 
 /** Connections are kept for each way of connecting: TLS files, proxy, kept or not. */
 export class Agents {

@@ -2,9 +2,10 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Bounds, Send, WireRequest } from '../ports.ts';
 import type { Reply } from '../token/reply.ts';
-import { Agents, type Route } from './agents.ts';
+import { Agents } from './agents.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import type { Environment } from './proxy.ts';
+import type { Route } from './route.ts';
 
 const MAX_REPLY_BYTES = 1_048_576;
 

@@ -26,7 +26,12 @@ export const signAssertion: Sign = async (spec, profile) => {
     },
   });
   const body = new URLSearchParams();
-  await authenticate({ issuer: spec.audience }, { client_id: spec.clientId }, body, new Headers());
+  await authenticate(
+    { issuer: spec.audience },
+    { client_id: typeof spec.clientId === 'string' ? spec.clientId : spec.clientId.reveal() },
+    body,
+    new Headers(),
+  );
   return new Secret(body.get('client_assertion') ?? '');
 };
 

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import { TransportError } from '../errors.ts';
-import type { Route } from './agents.ts';
 import type { ProxyServer } from './proxy.ts';
+import type { Route } from './route.ts';
 
 /** Anything that must be able to end a connection that is still being made. */
 interface Connecting {

@@ -1,0 +1,32 @@
+import { nearest } from '../data/nearest.ts';
+import type { Provider } from '../providers/provider.ts';
+import { findProvider, providerTypes } from '../providers/registry.ts';
+import { printable } from '../secret/printable.ts';
+import type { ProfileDraft } from './profile-draft.ts';
+
+/** The provider that `<profile>.type` names; the comparison is case-sensitive. */
+export function chooseProvider(draft: ProfileDraft): Provider | undefined {
+  const type = draft.text('type');
+  if (type === undefined) {
+    if (!draft.isFaulty('type')) draft.fault('type', 'is missing', missingAdvice(draft));
+    return undefined;
+  }
+  const provider = findProvider(type);
+  if (provider !== undefined) return provider;
+  const near = nearest(type, providerTypes);
+  draft.fault('type', `is ${printable(type)}, which is no known type`, unknownAdvice(type, near));
+  // The one that was meant serves to find the other faults.
+  return near === undefined ? undefined : findProvider(near);
+}
+
+function missingAdvice({ name, variables }: ProfileDraft): string {
+  const near = nearest(`${name}.type`, variables.names());
+  if (near === undefined) return `set it to one of ${providerTypes.join(', ')}`;
+  return `${printable(near)} is there: did you mean ${name}.type?`;
+}
+
+function unknownAdvice(type: string, near: string | undefined): string {
+  if (near === undefined) return `types are ${providerTypes.join(', ')}`;
+  const sameWord = near.toLowerCase() === type.toLowerCase();
+  return `${sameWord ? 'types are case-sensitive: ' : ''}did you mean ${near}?`;
+}

@@ -1,0 +1,50 @@
+import { nearest } from '../data/nearest.ts';
+import { isEmpty } from '../data/value.ts';
+import type { Provider } from '../providers/provider.ts';
+import { KNOWN_FIELDS } from './known-fields.ts';
+import type { Field } from './profile.ts';
+import type { ProfileDraft } from './profile-draft.ts';
+import { foreignGrant, type SelectedGrant } from './select-grant.ts';
+
+/** They say where to send. */
+const ADDRESS = new Set(['type', 'url']);
+
+/** The fields that are sent, `grant_type` first and once. */
+export function chooseSentFields(
+  draft: ProfileDraft,
+  provider: Provider,
+  selected: SelectedGrant | undefined,
+): Field[] {
+  const sent: Field[] = [];
+  if (selected !== undefined) sent.push({ name: 'grant_type', value: selected.grant, source: selected.reason });
+  for (const field of draft.fields.values()) {
+    if (ADDRESS.has(field.name) || (field.name === 'grant_type' && selected !== undefined)) continue;
+    if (provider.clientAuth === 'as_given' || isSent(draft, field, selected)) sent.push(field);
+  }
+  if (provider.clientAuth !== 'as_given') noteNearMisses(draft);
+  if (selected?.grant === 'password') {
+    draft.notes.push(
+      'the password grant is deprecated (RFC 9700 §2.4) and fails with multi-factor authentication: prefer a refresh token or client_credentials',
+    );
+  }
+  return sent;
+}
+
+function isSent(draft: ProfileDraft, { name, value }: Field, selected: SelectedGrant | undefined): boolean {
+  if (name === 'tenant_id' || isEmpty(value)) return false;
+  const owner = selected && foreignGrant(name, selected.grant);
+  if (owner !== undefined) draft.notes.push(`${draft.name}.${name} belongs to the grant ${owner} and is not sent`);
+  return owner === undefined;
+}
+
+/** Any further field is sent; one that looks like a known field misspelt deserves a word. */
+function noteNearMisses({ name, fields, notes }: ProfileDraft): void {
+  for (const field of fields.keys()) {
+    if (KNOWN_FIELDS.includes(field)) continue;
+    const near = nearest(
+      field,
+      KNOWN_FIELDS.filter((known) => !fields.has(known)),
+    );
+    if (near !== undefined) notes.push(`${name}.${field} is sent as it is: did you mean ${name}.${near}?`);
+  }
+}

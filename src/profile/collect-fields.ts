@@ -1,0 +1,100 @@
+import { nearest } from '../data/nearest.ts';
+import type { Resolver } from '../data/resolve.ts';
+import { isCompound, textOf, type Value } from '../data/value.ts';
+import { profileOf, type Variable, type Variables, whereOf } from '../data/variables.ts';
+import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
+import { printable } from '../secret/printable.ts';
+import { Secret } from '../secret/secret.ts';
+import { isSecretName } from '../secret/secret-names.ts';
+import type { Field } from './profile.ts';
+import { ProfileDraft } from './profile-draft.ts';
+
+/** They decide where a request goes and what it asks for. */
+const SHOWN = new Set(['type', 'url', 'tenant_id', 'grant_type']);
+
+/** Sorts a profile's variables into fields, options and the Basic pair, references followed. */
+export function collectFields(name: string, variables: Variables, resolver: Resolver): ProfileDraft {
+  const draft = new ProfileDraft(name, variables);
+  const own: Variable[] = [];
+  for (const variable of variables) {
+    if (!variable.name.startsWith(name) || variable.name[name.length] !== '.') continue;
+    const owner = profileOf(variable.name);
+    if (owner === name) own.push(variable);
+    else draft.notes.push(`${printable(variable.name)} belongs to profile ${owner} and is not sent`);
+  }
+  if (own.length === 0) throw notFound(name, variables);
+  refuseContested(name, variables);
+  for (const variable of own) sort(draft, variable, resolver);
+  return draft;
+}
+
+/** The names of all profiles that say what they are. */
+export function profileNames(variables: Variables): string[] {
+  const ending = '.type';
+  return [...variables.names()]
+    .filter((name) => name.length > ending.length && name.endsWith(ending))
+    .map((name) => name.slice(0, -ending.length));
+}
+
+function notFound(name: string, variables: Variables): OAuthProfileError {
+  const names = profileNames(variables);
+  const near = nearest(name, names);
+  const shown = printable(name);
+  const known = names.length === 0 ? 'no profile is defined' : `profiles are ${printable(names.join(', '))}`;
+  return new OAuthProfileError('profile_not_found', `there is no profile ${shown}`, {
+    advice:
+      near === undefined
+        ? `define ${shown}.type and its fields in oauth-profiles.yaml, or in a file given with --data (${known})`
+        : `did you mean ${near}?`,
+  });
+}
+
+function refuseContested(name: string, variables: Variables): void {
+  const files = variables.contested(name);
+  if (files === undefined) return;
+  throw new InvalidProfileError(name, [
+    {
+      variable: name,
+      message: `stands in both ${files}`,
+      advice: 'rename one of the two profiles, or remove one: a working folder must not change a profile of yours',
+    },
+  ]);
+}
+
+function sort(draft: ProfileDraft, variable: Variable, resolver: Resolver): void {
+  const field = variable.name.slice(draft.name.length + 1);
+  try {
+    const value = resolver.resolve(variable);
+    if (field.startsWith('options.')) draft.options.set(field.slice('options.'.length), { variable, value });
+    else if (field.startsWith('basic.')) draft.basic.set(field, toField(field, value, variable));
+    else draft.fields.set(field, toField(field, value, variable));
+  } catch (error) {
+    if (!(error instanceof OAuthProfileError)) throw error;
+    draft.fault(field, error.message, error.advice);
+  }
+}
+
+function toField(name: string, value: Value, variable: Variable): Field {
+  const text = fieldText(name, value);
+  const hidden = typeof text === 'string' && isSecretName(name) ? new Secret(text) : text;
+  const wellFormed = typeof hidden === 'string' ? hidden.isWellFormed() : hidden.test((clear) => clear.isWellFormed());
+  if (!wellFormed) {
+    throw new OAuthProfileError('profile_invalid', 'is not well-formed Unicode', { advice: 'write it as UTF-8 text' });
+  }
+  if (SHOWN.has(name) && hidden instanceof Secret) {
+    throw new OAuthProfileError('profile_invalid', 'is made from a secret, but messages have to show it', {
+      advice: 'take it from a variable whose name does not say secret, password, token or the like',
+    });
+  }
+  return { name, value: hidden, source: whereOf(variable) };
+}
+
+/** A field holds one value; only a scope may be a list (RFC 6749 §3.3: joined by blanks). */
+function fieldText(name: string, value: Value): string | Secret {
+  if (!isCompound(value)) return textOf(value);
+  if (name === 'scope' && Array.isArray(value) && value.every((item) => typeof item === 'string'))
+    return value.join(' ');
+  throw new OAuthProfileError('profile_invalid', 'is a list', {
+    advice: name === 'scope' ? 'list plain texts' : 'write one value',
+  });
+}

@@ -1,0 +1,42 @@
+import type { Value } from '../data/value.ts';
+import { isEmpty } from '../data/value.ts';
+import { type Variable, type Variables, whereOf } from '../data/variables.ts';
+import type { Fault } from '../errors.ts';
+import type { Field } from './profile.ts';
+
+/** A profile while it is read: its parts as they are found, and everything that is wrong with them. */
+export class ProfileDraft {
+  readonly fields = new Map<string, Field>();
+  readonly basic = new Map<string, Field>();
+  readonly options = new Map<string, { readonly variable: Variable; readonly value: Value }>();
+  readonly faults: Fault[] = [];
+  /** What is no fault but may be a mistake. */
+  readonly notes: string[] = [];
+
+  constructor(
+    readonly name: string,
+    readonly variables: Variables,
+  ) {}
+
+  fault(field: string, message: string, advice: string | undefined): void {
+    const variable = `${this.name}.${field}`;
+    const found = this.variables.get(variable);
+    this.faults.push({ variable, message, advice, where: found && whereOf(found) });
+  }
+
+  /** Whether something was found wrong with a field already. */
+  isFaulty(field: string): boolean {
+    return this.faults.some((fault) => fault.variable === `${this.name}.${field}`);
+  }
+
+  /** Whether a field is there and not empty. */
+  has(field: string): boolean {
+    return !isEmpty(this.fields.get(field)?.value);
+  }
+
+  /** A field's text if it is not empty; a secret has none, and nothing that decides where a request goes is one. */
+  text(field: string): string | undefined {
+    const value = this.fields.get(field)?.value;
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  }
+}

@@ -1,0 +1,76 @@
+// Holds the source to docs/architecture.md: who may import whom, no cycles, a pure core, and where a secret may be revealed.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+const src = join(import.meta.dirname, '..', 'src');
+
+/** @type {Record<string, string[]>} */
+const mayImport = {
+  secret: [],
+  errors: [],
+  version: [],
+  providers: [],
+  data: ['errors', 'secret'],
+  profile: ['data', 'providers', 'errors', 'secret'],
+  token: ['profile', 'providers', 'errors', 'secret'],
+  ports: ['token', 'secret'],
+  flows: ['ports', 'token', 'profile', 'errors', 'secret'],
+  transport: ['ports', 'token', 'errors', 'secret'],
+  compose: ['ports', 'transport', 'data', 'profile', 'errors', 'version'],
+  'oauth-profile': ['compose', 'flows', 'profile', 'data'],
+  index: ['oauth-profile', 'data', 'errors', 'secret'],
+  cli: ['compose', 'flows', 'transport', 'profile', 'token', 'data', 'ports', 'errors', 'secret', 'version'],
+};
+const pure = ['data', 'profile', 'token', 'flows', 'providers', 'secret'];
+const impure =
+  /from 'node:|import\('node:|\bDate\.now\b|\bMath\.random\b|\bprocess\.|\bfetch\(|\bsetTimeout\b|\bBuffer\b/;
+const mayReveal = [
+  'secret/',
+  'data/resolve.ts',
+  'token/build-request.ts',
+  'token/basic-header.ts',
+  'transport/send.ts',
+  'transport/tunnel.ts',
+  'transport/sign-assertion.ts',
+  'cli/token.ts',
+  'cli/explain.ts',
+  'cli/terminal.ts',
+];
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const layerOf = (/** @type {string} */ file) => file.replace(/\.ts$/, '').split('/')[0] ?? '';
+/** @type {Map<string, string[]>} */
+const imports = new Map();
+const faults = [];
+
+for (const file of files) {
+  const text = readFileSync(join(src, file), 'utf8').replace(/\/\*\*?[\s\S]*?\*\/|\/\/.*$/gm, '');
+  const targets = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) =>
+    relative(src, join(src, dirname(file), path ?? '')),
+  );
+  // A lazy import is an edge of the layers, but never a cycle at load time.
+  imports.set(file, targets);
+  const layer = layerOf(file);
+  for (const target of targets) {
+    const other = layerOf(target);
+    if (other !== layer && !mayImport[layer]?.includes(other)) faults.push(`${file} imports ${target}`);
+  }
+  if (pure.includes(layer) && impure.test(text)) faults.push(`${file} is not pure: ${impure.exec(text)?.[0]}`);
+  if (/\.reveal\(\)/.test(text) && !mayReveal.some((place) => file.startsWith(place)))
+    faults.push(`${file} reveals a secret`);
+}
+
+/** @type {Set<string>} */
+const done = new Set();
+/** @param {string} file @param {string[]} path */
+function visit(file, path) {
+  if (path.includes(file)) faults.push(`cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
+  if (done.has(file) || path.includes(file)) return;
+  for (const target of imports.get(file) ?? []) visit(target, [...path, file]);
+  done.add(file);
+}
+for (const file of files) visit(file, []);
+
+for (const fault of faults) console.error(fault);
+console.log(`layers: ${files.length} files, ${faults.length} faults`);
+process.exitCode = faults.length > 0 ? 1 : 0;
