@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { candidates } from './candidates.js';
+import { cleanEnvironment } from './child.js';
+import { accessToken, dataFor } from './profile.js';
+
+const ROUNDS = 25;
+const MEMORY_ROUNDS = 7;
+
+/**
+ * @typedef {object} Start
+ * @property {string[]} args for node
+ * @property {string} expected where its output begins
+ */
+
+/** Milliseconds and peak MiB of whole processes, one number for each round. @param {string} url */
+export function measureStarts(url) {
+  const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-bench-'));
+  try {
+    const starts = prepareStarts(url, folder);
+    /** @type {Record<string, { ms: number[], mib: number[] }>} */
+    const results = Object.fromEntries(Object.keys(starts).map((name) => [name, { ms: [], mib: [] }]));
+    const each = (/** @type {(start: Start, result: { ms: number[], mib: number[] }) => void} */ act) => {
+      for (const [name, start] of Object.entries(starts)) act(start, results[name] ?? { ms: [], mib: [] });
+    };
+    // The first run of each only brings its files into the page cache.
+    each((start) => run(start, folder));
+    for (let round = 0; round < ROUNDS; round++) each((start, { ms }) => ms.push(run(start, folder).ms));
+    for (let round = 0; round < MEMORY_ROUNDS; round++) {
+      each(({ args, expected }, { mib }) => {
+        const hook = ['--require', join(import.meta.dirname, 'peak-memory.cjs')];
+        mib.push(run({ args: [...hook, ...args], expected }, folder).mib);
+      });
+    }
+    return results;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** @param {string} url @param {string} folder @returns {Record<string, Start>} */
+function prepareStarts(url, folder) {
+  const { p } = dataFor(url);
+  writeFileSync(join(folder, 'p.json'), JSON.stringify({ p }, null, 2));
+  const lines = Object.entries(p).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
+  writeFileSync(join(folder, 'p.yaml'), `p:\n${lines.join('')}`);
+  const command = join(import.meta.dirname, '..', 'bin', 'oauth-profile.js');
+  const script = join(import.meta.dirname, 'print-token.js');
+  const expected = `${accessToken}\n`;
+  const others = Object.keys(candidates).filter((name) => name !== 'oauth-profile');
+  return {
+    'node -e 0': { args: ['-e', '0'], expected: '' },
+    'oauth-profile --help': { args: [command, '--help'], expected: 'oauth-profile: name a profile, get a token' },
+    'oauth-profile token p (.json)': { args: [command, 'token', 'p', '--data', 'p.json'], expected },
+    'oauth-profile token p (.yaml)': { args: [command, 'token', 'p', '--data', 'p.yaml'], expected },
+    ...Object.fromEntries(others.map((name) => [`a script with ${name}`, { args: [script, name, url], expected }])),
+  };
+}
+
+/** @param {Start} start @param {string} cwd */
+function run({ args, expected }, cwd) {
+  const startedAt = performance.now();
+  const { stdout, stderr, status, output } = spawnSync(process.execPath, args, {
+    cwd,
+    env: cleanEnvironment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const ms = performance.now() - startedAt;
+  if (status !== 0 || !stdout.startsWith(expected)) throw new Error(`node ${args.join(' ')} failed: ${stderr}`);
+  return { ms, mib: Number(output[3]) / 1024 };
+}

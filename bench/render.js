@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
+import { join } from 'node:path';
+import { median, medianRatio } from './median.js';
+
+/** @typedef {Awaited<ReturnType<typeof import('./measure-requests.js').measureRequests>>} Requests */
+/** @typedef {ReturnType<typeof import('./measure-starts.js').measureStarts>} Starts */
+
+const OURS = 'oauth-profile';
+const BARE = 'node -e 0';
+
+/** The report, as Markdown. @param {Requests} requests @param {Starts} starts */
+export function render(requests, starts) {
+  return [
+    machine(),
+    versions(),
+    '### Token requests',
+    requestTable(requests),
+    '### From start to end',
+    startTable(starts),
+  ].join('\n\n');
+}
+
+/** @param {Requests} requests */
+function requestTable({ alone, fifty }) {
+  const rows = Object.keys(alone).map((name) => {
+    const cells = [alone, fifty].map((rounds) => ({
+      ratio: medianRatio(rounds[OURS] ?? [], rounds[name] ?? []),
+      rate: median(rounds[name] ?? []),
+    }));
+    return [name, ...cells.map(({ ratio }) => times(ratio)), ...cells.map(({ rate }) => rate.toFixed(0))];
+  });
+  return table(
+    ['', 'ours ÷ it, one by one', 'ours ÷ it, 50 at once', 'tokens/s, one by one', 'tokens/s, 50 at once'],
+    rows,
+  );
+}
+
+/** @param {Starts} starts */
+function startTable(starts) {
+  const bare = starts[BARE] ?? { ms: [], mib: [] };
+  const rows = Object.entries(starts).map(([name, { ms, mib }]) => [
+    name.startsWith('a ') ? name : `\`${name}\``,
+    times(medianRatio(ms, bare.ms)),
+    times(medianRatio(mib, bare.mib)),
+    median(ms).toFixed(1),
+    median(mib).toFixed(1),
+  ]);
+  return table(['', 'time ÷ bare node', 'peak memory ÷ bare node', 'ms', 'MiB'], rows);
+}
+
+/** @param {number} ratio */
+function times(ratio) {
+  return `${ratio.toFixed(2)}×`;
+}
+
+/** @param {string[]} head @param {string[][]} rows */
+function table(head, rows) {
+  const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+function machine() {
+  const [cpu] = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const load = loadavg()[0]?.toFixed(1);
+  return `Node ${process.versions.node}, ${type()} ${release()} ${process.arch}, ${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ${memory}; load average at the end ${load}.`;
+}
+
+function versions() {
+  const versionOf = (/** @type {string} */ folder) =>
+    JSON.parse(readFileSync(join(import.meta.dirname, '..', folder, 'package.json'), 'utf8')).version;
+  const peers = ['undici', 'oauth4webapi', 'openid-client', 'simple-oauth2'].map(
+    (name) => `${name} ${versionOf(join('node_modules', name))}`,
+  );
+  return `oauth-profile ${versionOf('.')}; ${peers.join(', ')}; fetch is that of Node (undici ${process.versions['undici']}).`;
+}

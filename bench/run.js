@@ -1,0 +1,32 @@
+// `npm run bench`: prints the tables; `-- --write` puts them into README.md beside this file too.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startChild } from './child.js';
+import { measureRequests } from './measure-requests.js';
+import { measureStarts } from './measure-starts.js';
+import { render } from './render.js';
+
+const server = await startChild('token-server.js', []);
+const url = String(server.firstMessage);
+try {
+  console.error('token requests …');
+  const requests = await measureRequests(url);
+  console.error('whole processes …');
+  const report = render(requests, measureStarts(url));
+  console.log(report);
+  if (process.argv.includes('--write')) write(report);
+} finally {
+  server.end();
+}
+
+/** @param {string} report */
+function write(report) {
+  const file = join(import.meta.dirname, 'README.md');
+  const text = readFileSync(file, 'utf8');
+  const markers = /(<!-- results -->\n)[^]*(\n<!-- \/results -->)/;
+  if (!markers.test(text)) throw new Error(`${file} has no place for the results`);
+  writeFileSync(
+    file,
+    text.replace(markers, (_, begin, end) => `${begin}\n${report}\n${end}`),
+  );
+}

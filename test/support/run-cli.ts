@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const bin = join(import.meta.dirname, '..', '..', 'bin', 'oauth-profile.js');
+
+/** What a finished command left behind. */
+export interface Finished {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exit: number | null;
+}
+
+/** A folder with an empty home and `oauth-profile` on the path, where shell commands run as a stranger would run them. */
+export class Sandbox {
+  readonly folder = mkdtempSync(join(tmpdir(), 'oauth-profile-'));
+  readonly home = join(this.folder, 'home');
+  readonly work = join(this.folder, 'work');
+
+  constructor() {
+    const path = join(this.folder, 'bin');
+    for (const folder of [this.home, this.work, path]) mkdirSync(folder);
+    const shim = join(path, 'oauth-profile');
+    writeFileSync(shim, `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`);
+    chmodSync(shim, 0o755);
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.work, name), text);
+  }
+
+  /** Runs a line of shell; `onStart` gets the process, to kill it. */
+  run(line: string, env: Record<string, string> = {}, onStart?: (pid: number) => void): Promise<Finished> {
+    return new Promise((resolve, reject) => {
+      const child = spawn('/bin/bash', ['-c', line], {
+        cwd: this.work,
+        env: { PATH: `${join(this.folder, 'bin')}:${process.env['PATH']}`, HOME: this.home, LANG: 'C.UTF-8', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let stdout = '';
+      let stderr = '';
+      child.stdout.setEncoding('utf8').on('data', (text) => {
+        stdout += text;
+      });
+      child.stderr.setEncoding('utf8').on('data', (text) => {
+        stderr += text;
+      });
+      child.on('error', reject);
+      child.on('close', (exit) => resolve({ stdout, stderr, exit }));
+      if (child.pid !== undefined) onStart?.(child.pid);
+    });
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}
