@@ -1,9 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './data/load-variables.ts';
 import type { Source } from './data/variables.ts';
 import { OAuthProfileError } from './errors.ts';
-import type { Clock, Log, Ports } from './ports.ts';
+import type { Clock, EmulatorAddress, Log, Ports } from './ports.ts';
 import type { ProfileOutside } from './profile/read-profile.ts';
 import { version } from './version.ts';
 
@@ -16,13 +17,21 @@ export interface Surroundings {
 const DATA_FILE = 'oauth-profiles.yaml';
 const MAX_FILE_BYTES = 1_048_576;
 
+/** What the ports can be told. */
+export interface PortOptions {
+  readonly log?: Log | undefined;
+  /** Every request goes there instead of to its host. */
+  readonly emulator?: EmulatorAddress | undefined;
+}
+
 /** The real ports. Nothing of the transport is loaded before the first request. */
-export function composePorts({ env }: Surroundings, log: Log = () => {}): Ports {
-  let send: Ports['send'] | undefined;
+export function composePorts({ env }: Surroundings, { log = () => {}, emulator }: PortOptions = {}): Ports {
+  let loading: Promise<Ports['send']> | undefined;
   return {
     async send(request, bounds) {
-      send ??= (await import('./transport/send.ts')).createSend(env);
-      return send(request, bounds);
+      loading ??= emulator === undefined ? loadSend(env) : loadEmulatedSend(emulator);
+      allowMany(bounds.signal);
+      return (await loading)(request, bounds);
     },
     async sign(spec, profile) {
       return (await import('./transport/sign-assertion.ts')).signAssertion(spec, profile);
@@ -34,11 +43,21 @@ export function composePorts({ env }: Surroundings, log: Log = () => {}): Ports 
   };
 }
 
+async function loadSend(env: Surroundings['env']): Promise<Ports['send']> {
+  return (await import('./transport/send.ts')).createSend(env);
+}
+
+async function loadEmulatedSend(emulator: EmulatorAddress): Promise<Ports['send']> {
+  return (await import('./transport/send-emulated.ts')).createEmulatedSend(emulator);
+}
+
 const clock: Clock = {
   now: Date.now,
   sleep: (ms, signal) =>
     new Promise((done, fail) => {
       const timer = setTimeout(finish, ms);
+      if (signal?.aborted) return finish();
+      allowMany(signal);
       signal?.addEventListener('abort', finish, { once: true });
       function finish(): void {
         clearTimeout(timer);
@@ -50,17 +69,30 @@ const clock: Clock = {
     }),
 };
 
+/** Any number of calls may share a signal; Node would take their listeners for a leak. */
+function allowMany(signal: AbortSignal | undefined): void {
+  if (signal !== undefined) setMaxListeners(0, signal);
+}
+
 /** The environment and files that references and options of profiles reach. */
-export function composeOutside({ env, cwd }: Surroundings): ProfileOutside {
+export function composeOutside(surroundings: Surroundings): ProfileOutside {
+  const { env } = surroundings;
+  // The working folder is asked for each time: a program may change it.
   const locate = (path: string, source: Source): string =>
-    resolve(cwd, source.folder, path.startsWith('~/') ? join(homeOf(env), path.slice(2)) : path);
+    resolve(surroundings.cwd, source.folder, path.startsWith('~/') ? join(homeOf(env), path.slice(2)) : path);
   return {
     env: (name) => env[name],
-    readFile: (path, source) => readIfThere(locate(path, source)),
+    readFile(path, source) {
+      try {
+        return readTextIfThere(locate(path, source), path);
+      } catch {
+        return undefined;
+      }
+    },
     readText(path, source) {
       const file = locate(path, source);
-      if (source.trust === 'folder') refuseOutside(file, resolve(cwd, source.folder), path);
-      return readIfThere(file);
+      if (source.trust === 'folder') refuseOutside(file, resolve(surroundings.cwd, source.folder), path);
+      return readTextIfThere(file, `file ${path}`);
     },
   };
 }
@@ -91,7 +123,9 @@ export function findDataFiles({ env, cwd }: Surroundings): {
   user: DataFile | undefined;
   folder: DataFile | undefined;
 } {
-  const config = env['XDG_CONFIG_HOME'] || join(homeOf(env), '.config');
+  const xdg = env['XDG_CONFIG_HOME'];
+  // The XDG specification wants a relative path ignored; here it would make the working folder's file the user's own.
+  const config = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homeOf(env), '.config');
   const userFile = join(config, 'oauth-profile', DATA_FILE);
   const folderFile = join(cwd, DATA_FILE);
   const user = readDataFileIfThere(userFile, userFile, 'user');
@@ -113,6 +147,12 @@ export function readGivenDataFile(path: string, { cwd }: Surroundings): DataFile
 }
 
 function readDataFileIfThere(path: string, label: string, trust: Source['trust']): DataFile | undefined {
+  const text = readTextIfThere(path, label);
+  return text === undefined ? undefined : { text, source: { label, folder: dirname(path), trust } };
+}
+
+/** A file that is there but cannot be used is an error of its own: who reads "there is none" looks for the wrong thing. */
+function readTextIfThere(path: string, label: string): string | undefined {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -126,13 +166,9 @@ function readDataFileIfThere(path: string, label: string, trust: Source['trust']
   }
   if (bytes.length > MAX_FILE_BYTES) {
     throw new OAuthProfileError('data_invalid', `${label}: is larger than ${MAX_FILE_BYTES} bytes`, {
-      advice: 'name a file of variables',
+      advice: 'that is not what it was meant to be: check the path',
     });
   }
-  return { text: decodeUtf8(bytes, label), source: { label, folder: dirname(path), trust } };
-}
-
-function decodeUtf8(bytes: Buffer, label: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -140,15 +176,6 @@ function decodeUtf8(bytes: Buffer, label: string): string {
   }
 }
 
-function readIfThere(path: string): string | undefined {
-  try {
-    const bytes = readFileSync(path);
-    return bytes.length > MAX_FILE_BYTES ? undefined : decodeUtf8(bytes, path);
-  } catch {
-    return undefined;
-  }
-}
-
 function homeOf(env: Surroundings['env']): string {
-  return env['HOME'] || env['USERPROFILE'] || sep;
+  return [env['HOME'], env['USERPROFILE']].find((path) => path !== undefined && isAbsolute(path)) ?? sep;
 }

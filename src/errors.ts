@@ -9,6 +9,7 @@ export const errorCodes = {
   connection_failed: 4,
   tls_failed: 4,
   proxy_refused: 4,
+  not_emulated: 4,
   timed_out: 4,
   redirected: 4,
   rate_limited: 4,

@@ -12,3 +12,4 @@ export {
 } from './errors.ts';
 export { type OAuthProfileOptions, oauthProfile, type TokenResponse } from './oauth-profile.ts';
 export { Secret } from './secret/secret.ts';
+export type { EmulatorAddress } from './ports.ts';

@@ -3,6 +3,7 @@ import { type DataObject, flatten } from './data/flatten.ts';
 import { loadVariables } from './data/load-variables.ts';
 import { Variables } from './data/variables.ts';
 import { acquireToken } from './flows/acquire-token.ts';
+import type { EmulatorAddress, Ports } from './ports.ts';
 import { readProfile } from './profile/read-profile.ts';
 
 /** What {@link oauthProfile} can be told. */
@@ -11,6 +12,8 @@ export interface OAuthProfileOptions {
   readonly data?: DataObject | undefined;
   /** Ends the call early, with an error of code `aborted`. */
   readonly signal?: AbortSignal | undefined;
+  /** An emulator of the providers, from `oauth-profile/emulator`: every request goes there, to the real address. */
+  readonly emulator?: EmulatorAddress | undefined;
 }
 
 /** A token response as the provider gave it: every member, types kept. */
@@ -25,13 +28,18 @@ const surroundings: Surroundings = {
   },
 };
 const ports = composePorts(surroundings);
+const emulatedPorts = new WeakMap<EmulatorAddress, Ports>();
 const outside = composeOutside(surroundings);
 const dataSource = { label: 'data', folder: '', trust: 'given' } as const;
 
 /** Asks the provider of a profile for a token and returns its response; any failure is one {@link OAuthProfileError}. */
 export async function oauthProfile(profile: string, options: OAuthProfileOptions = {}): Promise<TokenResponse> {
   if (typeof profile !== 'string' || profile === '') throw new TypeError('oauthProfile: the profile must be a name');
-  const { data, signal } = options;
+  const { data, signal, emulator } = options;
+  if (data !== undefined && (typeof data !== 'object' || data === null || Symbol.iterator in data))
+    throw new TypeError('oauthProfile: data must be an object of variables');
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new TypeError('oauthProfile: signal must be an AbortSignal');
   const variables =
     data === undefined
       ? await loadVariables({
@@ -40,6 +48,14 @@ export async function oauthProfile(profile: string, options: OAuthProfileOptions
           settings: { entries: [], source: dataSource },
         })
       : new Variables().add(flatten(data, 'data'), dataSource);
-  const { response } = await acquireToken(readProfile(profile, variables, outside), ports, signal);
+  const { response } = await acquireToken(readProfile(profile, variables, outside), portsFor(emulator), signal);
   return response;
+}
+
+/** Connections are kept from call to call, for each emulator apart. */
+function portsFor(emulator: EmulatorAddress | undefined): Ports {
+  if (emulator === undefined) return ports;
+  const known = emulatedPorts.get(emulator) ?? composePorts(surroundings, { emulator });
+  emulatedPorts.set(emulator, known);
+  return known;
 }

@@ -21,6 +21,13 @@ export interface TlsFiles {
   readonly certKey: string | undefined;
 }
 
+/** Where an emulator listens, and the certificate to trust there. */
+export interface EmulatorAddress {
+  readonly port: number;
+  /** PEM. */
+  readonly ca: string;
+}
+
 /** Bounds of one attempt. */
 export interface Bounds {
   readonly timeoutMs: number;

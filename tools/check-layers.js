@@ -17,9 +17,10 @@ const mayImport = {
   flows: ['ports', 'token', 'profile', 'errors', 'secret'],
   transport: ['ports', 'token', 'errors', 'secret'],
   compose: ['ports', 'transport', 'data', 'profile', 'errors', 'version'],
-  'oauth-profile': ['compose', 'flows', 'profile', 'data'],
-  index: ['oauth-profile', 'data', 'errors', 'secret'],
-  cli: ['compose', 'flows', 'transport', 'profile', 'token', 'data', 'ports', 'errors', 'secret', 'version'],
+  emulator: [],
+  'oauth-profile': ['compose', 'flows', 'ports', 'profile', 'data'],
+  index: ['oauth-profile', 'ports', 'data', 'errors', 'secret'],
+  cli: ['emulator', 'compose', 'flows', 'transport', 'profile', 'token', 'data', 'ports', 'errors', 'secret', 'version'],
 };
 const pure = ['data', 'profile', 'token', 'flows', 'providers', 'secret'];
 const impure =
@@ -35,6 +36,7 @@ const mayReveal = [
   'cli/token.ts',
   'cli/explain.ts',
   'cli/terminal.ts',
+  'cli/emulation.ts',
 ];
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

@@ -2,6 +2,8 @@
 export interface Flag {
   readonly name: string;
   readonly value?: string;
+  /** The value may be left out: `--emulate` or `--emulate=URL`. */
+  readonly optional?: boolean;
   readonly repeatable?: boolean;
   readonly help: string;
 }
@@ -11,7 +13,7 @@ export interface Command {
   readonly name: string;
   /** Positional arguments, as help shows them. */
   readonly usage: string;
-  readonly positionals: { readonly min: number; readonly max: number; readonly kind: 'profile' | 'shell' };
+  readonly positionals: { readonly min: number; readonly max: number; readonly kind: 'profile' | 'shell' | 'none' };
   readonly summary: string;
   readonly flags: readonly Flag[];
   readonly examples: readonly (readonly [command: string, meaning: string])[];

@@ -8,6 +8,13 @@ const profileFlags: readonly Flag[] = [
   { name: 'verbose', help: 'tell what is going on' },
 ];
 
+const faultFlag: Flag = { name: 'fault', value: 'KIND[:N]', repeatable: true, help: 'make the emulator misbehave: slow, hang, reset-before, reset-after, 429, 500, html, truncate, empty, huge, wrong-type, no-password; :N for the N-th request only' };
+
+const emulateFlags: readonly Flag[] = [
+  { name: 'emulate', value: 'URL', optional: true, help: 'ask an emulator of the providers, or the one running at URL; nothing leaves this machine' },
+  faultFlag,
+];
+
 const reveal: Flag = { name: 'reveal', help: 'show secrets in clear' };
 
 /** Flags of the program itself. */
@@ -26,6 +33,7 @@ export const commands: readonly Command[] = [
     flags: [
       { name: 'header', help: 'print a ready "Authorization: …" line' },
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
+      ...emulateFlags,
       ...profileFlags,
       { ...reveal, help: 'with --json: show every secret of the response, not the access token alone' },
     ],
@@ -34,6 +42,7 @@ export const commands: readonly Command[] = [
       ['curl -H "$(oauth-profile token graph --header)" https://graph.microsoft.com/v1.0/me', 'call an API'],
       ['oauth-profile token graph --json', 'the whole response; other secrets than the token are masked'],
       ['oauth-profile token graph --data ci.yaml --set graph.scope=user.read', 'with variables from elsewhere'],
+      ['oauth-profile token graph --emulate', 'offline: the same profile, its real address, an emulated provider'],
     ],
   },
   {
@@ -57,6 +66,18 @@ export const commands: readonly Command[] = [
       ['oauth-profile explain graph', 'the request, redacted'],
       ['oauth-profile explain graph --curl', 'as a curl command, redacted'],
       ['oauth-profile explain graph --json', 'for programs'],
+    ],
+  },
+  {
+    name: 'emulate',
+    usage: '',
+    positionals: { min: 0, max: 0, kind: 'none' },
+    summary: 'serve the five providers on this machine, and show every request',
+    flags: [{ name: 'port', value: 'PORT', help: 'listen on this port of 127.0.0.1; a free one unless given' }, faultFlag, ...profileFlags],
+    examples: [
+      ['oauth-profile emulate --port 8400', 'knows the profiles of oauth-profiles.yaml'],
+      ['oauth-profile token graph --emulate=http://127.0.0.1:8400', 'ask it, from another terminal'],
+      ['oauth-profile emulate --fault 429:1', 'the first token request is refused with 429'],
     ],
   },
   {

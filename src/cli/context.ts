@@ -2,7 +2,7 @@ import { composeOutside, composePorts, findDataFiles, readGivenDataFile, type Su
 import { loadVariables } from '../data/load-variables.ts';
 import { hasReference } from '../data/reference.ts';
 import type { Entry, Variables } from '../data/variables.ts';
-import type { Ports } from '../ports.ts';
+import type { EmulatorAddress, Ports } from '../ports.ts';
 import type { ProfileOutside } from '../profile/read-profile.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import type { Call } from './command.ts';
@@ -52,11 +52,12 @@ function parseSettings(settings: readonly string[]): Entry[] {
 }
 
 /** The real ports; what they log is shown to who asked for it. */
-export function portsOf({ surroundings, terminal, call }: Context): Ports {
+export function portsOf({ surroundings, terminal, call }: Context, emulator?: EmulatorAddress): Ports {
   const verbose = call.switches.has('verbose');
-  return composePorts(surroundings, (line) => {
+  const log = (line: string): void => {
     if (verbose) terminal.tell(`${terminal.style.err.dim(line)}\n`);
-  });
+  };
+  return composePorts(surroundings, { log, emulator });
 }
 
 /** What profiles reach of this machine. */

@@ -55,8 +55,9 @@ function commandHelp({ name, usage, summary, flags, examples }: Command, style: 
   ].join('\n');
 }
 
-function flagRow({ name, value, help }: Flag): [string, string] {
-  return [`--${name}${value === undefined ? '' : ` ${value}`}`, help];
+function flagRow({ name, value, optional, help }: Flag): [string, string] {
+  if (value === undefined) return [`--${name}`, help];
+  return [optional ? `--${name}[=${value}]` : `--${name} ${value}`, help];
 }
 
 function section(title: string, lines: readonly string[], style: Style): string {

@@ -10,6 +10,7 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
   token: () => import('./token.ts'),
   check: () => import('./check.ts'),
   explain: () => import('./explain.ts'),
+  emulate: () => import('./emulate.ts'),
   completion: () => import('./completion.ts'),
 };
 

@@ -40,7 +40,10 @@ function parseFlags(command: Command, args: readonly string[]): Call {
   const values = new Map<string, string[]>();
   const known = new Map([...command.flags, ...globalFlags].map((flag) => [flag.name, flag]));
   const options = Object.fromEntries(
-    [...known.values()].map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' } as const]),
+    [...known.values()].map(({ name, value, optional }) => [
+      name,
+      { type: value === undefined || optional ? 'boolean' : 'string' } as const,
+    ]),
   );
   const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
   for (const token of tokens) {
@@ -48,7 +51,7 @@ function parseFlags(command: Command, args: readonly string[]): Call {
     if (token.kind !== 'option') continue;
     const flag = known.get(token.name);
     if (flag === undefined) faults.push(unknownFlag(token.rawName, known.keys()));
-    else if (flag.value === undefined) {
+    else if (flag.value === undefined || (flag.optional && token.value === undefined)) {
       if (token.value !== undefined) faults.push(`--${flag.name} takes no value`);
       switches.add(flag.name);
     } else if (token.value === undefined || (!token.inlineValue && /^--?[a-z]/.test(token.value))) {

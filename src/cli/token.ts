@@ -6,6 +6,7 @@ import { MASK } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import type { TokenReply } from '../token/parse-response.ts';
 import { type Context, outsideOf, portsOf, variablesOf, warn } from './context.ts';
+import { emulationOf } from './emulation.ts';
 import { usage } from './usage.ts';
 
 /** `token <profile>`: the token on stdout, in the form that was asked for. */
@@ -16,7 +17,10 @@ export async function run(context: Context): Promise<number> {
   const variables = await variablesOf(context);
   const profile = readProfile(call.positionals[0] ?? '', variables, outsideOf(context));
   if (call.switches.has('verbose')) for (const note of profile.notes) warn(context, note);
-  const reply = await acquireToken(profile, portsOf(context), signal);
+  const emulation = await emulationOf(context, variables);
+  const ports = portsOf(context, emulation?.address);
+  const reply = await acquireToken(profile, ports, signal).finally(() => emulation?.close());
+  if (emulation !== undefined) warn(context, 'emulated: this token is of use to the emulator alone');
   const field = call.values.get('field')?.[0];
   if (field !== undefined) terminal.printClear(`${fieldOf(reply, field)}\n`);
   else if (call.switches.has('header')) terminal.printClear(`${headerOf(reply)}\n`);

@@ -1,7 +1,7 @@
 import { OAuthProfileError } from '../errors.ts';
 import { Secret } from '../secret/secret.ts';
-import type { Value } from './value.ts';
-import { Written } from './value.ts';
+import { escapeReferences, hasReference } from './reference.ts';
+import { type Value, Written } from './value.ts';
 import type { Entry } from './variables.ts';
 
 /** Variables as a program gives them: dotted names, nested maps, or both. */
@@ -32,12 +32,13 @@ export function refuseDuplicates(entries: readonly Entry[], label: string): void
 }
 
 function collect(map: DataObject, prefix: string, entries: Entry[], parents: readonly unknown[]): void {
-  if (parents.includes(map)) throw new TypeError(`data: ${prefix} contains itself`);
+  if (parents.includes(map)) throw new TypeError(`data: ${prefix.slice(0, -1)} contains itself`);
   for (const [key, value] of Object.entries(map)) {
-    const name = prefix === '' ? key : `${prefix}.${key}`;
+    const name = prefix + key;
     if (value === undefined) continue;
-    if (isMap(value)) collect(value, name, entries, [...parents, map]);
-    else entries.push({ name, value: toValue(value, name), literal: value instanceof Secret || undefined });
+    if (isMap(value)) collect(value, `${name}.`, entries, [...parents, map]);
+    else if (value instanceof Secret) entries.push({ name, value, literal: true });
+    else entries.push({ name, value: toValue(value, name, []) });
   }
 }
 
@@ -48,7 +49,7 @@ function isMap(value: unknown): value is DataObject {
 }
 
 /** Checks what TypeScript cannot: a number that lost digits, a function, a date. */
-function toValue(value: unknown, name: string): Value {
+function toValue(value: unknown, name: string, parents: readonly unknown[]): Value {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -59,10 +60,18 @@ function toValue(value: unknown, name: string): Value {
       if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
       throw new TypeError(`data: ${name} is a number that lost digits: give it as a string`);
     case 'object':
-      if (value === null || value instanceof Secret || value instanceof Written) return value;
-      if (Array.isArray(value)) return value.map((item, index) => toValue(item, `${name}[${index}]`));
+      if (value === null || value instanceof Written) return value;
+      // A program's secret is taken as it is, also where the list around it may hold references.
+      if (value instanceof Secret) return value.test(hasReference) ? value.map(escapeReferences) : value;
+      if (parents.includes(value)) throw new TypeError(`data: ${name} contains itself`);
+      if (Array.isArray(value)) {
+        return Array.from(value, (item, index) => toValue(item, `${name}[${index}]`, [...parents, value]));
+      }
       if (isMap(value)) {
-        return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toValue(item, `${name}.${key}`)]));
+        const members = Object.entries(value).filter(([, item]) => item !== undefined);
+        return Object.fromEntries(
+          members.map(([key, item]) => [key, toValue(item, `${name}.${key}`, [...parents, value])]),
+        );
       }
   }
   throw new TypeError(`data: ${name} is neither text, number, boolean, list nor map`);

@@ -33,8 +33,8 @@ async function parseDataFile({ text, source: { label } }: DataFile): Promise<Ent
   // YAML is the dearest to load, so that only its users pay for it.
   if (/\.ya?ml$/.test(name)) return (await import('./read-yaml.ts')).readYaml(text, label);
   if (name.endsWith('.json')) return readJson(text, label);
-  if (/(?:^|[\\/.])env(?:\.[^\\/]+)?$/.test(name)) return readEnv(text, label);
   if (name.endsWith('.properties')) return readProperties(text, label);
+  if (/(?:^|[\\/.])env(?:\.[^\\/]+)?$/.test(name)) return readEnv(text, label);
   throw new OAuthProfileError('data_invalid', `${label}: is of no known format`, {
     advice: 'name it .yaml, .json, .env or .properties',
   });

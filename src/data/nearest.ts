@@ -1,12 +1,19 @@
+/** Nobody mistypes a longer name, and comparing takes time by the square of its length. */
+const MAX_LENGTH = 100;
+
 /** The candidate that `name` was most likely meant to be, if one is close enough for "did you mean". */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const plain = simplify(name);
   let best: string | undefined;
-  let least = plain.length < 4 ? 2 : plain.length < 10 ? 3 : 4;
+  let least = plain.length < 10 ? 3 : 4;
+  if (plain.length > MAX_LENGTH) return undefined;
   for (const candidate of candidates) {
     if (candidate === name) continue;
-    const distance = editDistance(plain, simplify(candidate), least);
-    if (distance < least) {
+    const other = simplify(candidate);
+    // Of a short name two fifths may be wrong: `graf` is `graph`, but `okta` is not `data`.
+    const limit = Math.min(least, Math.floor(Math.max(plain.length, other.length) * 0.4) + 1);
+    const distance = editDistance(plain, other, limit);
+    if (distance < limit) {
       best = candidate;
       least = distance;
     }

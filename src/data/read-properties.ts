@@ -7,14 +7,17 @@ const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f' };
 /** Reads variables from a Java properties file: `name=value`, `name: value` or `name value`, continued lines, `\uXXXX`. */
 export function readProperties(text: string, label: string): Entry[] {
   const entries: Entry[] = [];
-  const lines = text.split(/\r\n|\n|\r/);
+  const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/);
   for (let index = 0; index < lines.length; index++) {
     const line = index + 1;
-    let statement = (lines[index] ?? '').trimStart();
-    if (statement === '' || statement.startsWith('#') || statement.startsWith('!')) continue;
-    while (/(?<!\\)(?:\\\\)*\\$/.test(statement))
-      statement = statement.slice(0, -1) + (lines[++index] ?? '').trimStart();
-    const [, name = '', value = ''] = /^((?:[^\\:=\s]|\\.)*)[ \t\f]*[:=]?[ \t\f]*(.*)$/s.exec(statement) ?? [];
+    let part = withoutIndent(lines[index]);
+    if (part === '' || part.startsWith('#') || part.startsWith('!')) continue;
+    let statement = part;
+    while (goesOn(part)) {
+      part = withoutIndent(lines[++index]);
+      statement = statement.slice(0, -1) + part;
+    }
+    const [, name = '', value = ''] = /^((?:[^\\:= \t\f]|\\.)*)[ \t\f]*[:=]?[ \t\f]*(.*)$/s.exec(statement) ?? [];
     if (name === '') {
       throw new OAuthProfileError('data_invalid', `${label}:${line}: has a value without a name`, {
         advice: 'write name=value',
@@ -24,6 +27,15 @@ export function readProperties(text: string, label: string): Entry[] {
   }
   refuseDuplicates(entries, label);
   return entries;
+}
+
+function withoutIndent(line = ''): string {
+  return line.replace(/^[ \t\f]+/, '');
+}
+
+/** A backslash at the end that is not itself escaped. */
+function goesOn(line: string): boolean {
+  return /(?<!\\)(?:\\\\)*\\$/.test(line);
 }
 
 function undoEscapes(text: string, label: string, line: number): string {

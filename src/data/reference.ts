@@ -27,7 +27,8 @@ export function parseTemplate(text: string): Template {
 
 /** Writes a text so that {@link parseTemplate} gives it back unchanged. */
 export function escapeReferences(text: string): string {
-  return text.replaceAll('${', '$${');
+  // As a text, `$$` in a replacement would mean a single `$`.
+  return text.replaceAll('${', () => '$${');
 }
 
 /** Reads a path into a value, such as `data.tokens[0]`. */
@@ -39,6 +40,7 @@ export function parsePath(text: string): (string | number)[] {
 }
 
 const MAX_DEPTH = 16;
+const MAX_PARTS = 64;
 
 class Parser {
   #at = 0;
@@ -91,7 +93,10 @@ class Parser {
   /** An environment variable's name or a file's path: up to the default or the end. */
   #plain(): string {
     const from = this.#at;
-    while (!this.atEnd && !this.#sees('}') && !this.#sees(':-')) this.#at++;
+    while (!this.atEnd && !this.#sees('}') && !this.#sees(':-')) {
+      if (this.#sees('${')) this.fail('has a reference inside its name');
+      this.#at++;
+    }
     if (this.#at === from) this.fail('names nothing');
     return this.text.slice(from, this.#at);
   }
@@ -105,6 +110,7 @@ class Parser {
         else names.push(this.#name());
       } else if (this.#takes('[')) members.push(this.#bracket());
       else return { names, members };
+      if (names.length + members.length > MAX_PARTS) this.fail(`has more than ${MAX_PARTS} parts`);
     }
   }
 

@@ -3,8 +3,8 @@ import { joinTexts, Secret } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import { nearest } from './nearest.ts';
 import { hasReference, parseTemplate, type Reference, type Template } from './reference.ts';
-import { isCompound, isEmpty, textOf, type Value } from './value.ts';
-import { ownerOf, type Source, type Variable, type Variables, whereOf } from './variables.ts';
+import { isCompound, isEmpty, mapParts, textOf, type Value } from './value.ts';
+import { hide, ownerOf, type Source, type Variable, type Variables, whereOf } from './variables.ts';
 
 /** What `${env:…}` and `${file:…}` reach; handed in, so that this folder stays pure. */
 export interface Outside {
@@ -15,11 +15,19 @@ export interface Outside {
 
 /** Larger values come from references that multiply each other. */
 const MAX_LENGTH = 1_048_576;
+/** All texts together. */
+const MAX_TOTAL = 16 * MAX_LENGTH;
+/** Longer chains of references would exhaust the stack. */
+const MAX_CHAIN = 100;
+/** As many parts of a value are named in an advice. */
+const MAX_NAMED = 12;
 
 /** Looks references up, each variable once. */
 export class Resolver {
   readonly #resolved = new Map<string, Value>();
   readonly #underWay: string[] = [];
+  readonly #sizes = new WeakMap<object, number>();
+  #total = 0;
 
   constructor(
     readonly variables: Variables,
@@ -38,6 +46,11 @@ export class Resolver {
         advice: `give ${name} a value of its own`,
       });
     }
+    if (this.#underWay.length >= MAX_CHAIN) {
+      throw new OAuthProfileError('data_invalid', `refers to others over more than ${MAX_CHAIN} steps`, {
+        advice: `give ${name} a value of its own`,
+      });
+    }
     this.#underWay.push(name);
     try {
       const resolved = this.#follow(value, variable);
@@ -51,15 +64,33 @@ export class Resolver {
   #follow(value: Value, variable: Variable): Value {
     if (typeof value === 'string') return hasReference(value) ? this.#fill(parseTemplate(value), variable) : value;
     if (value instanceof Secret) return this.#followSecret(value.reveal(), variable);
-    if (Array.isArray(value)) return value.map((item) => this.#follow(item, variable));
-    return value;
+    if (!isCompound(value)) return value;
+    let size = 0;
+    const followed = mapParts(value, (part) => {
+      const found = this.#follow(part, variable);
+      size += this.#sizeOf(found);
+      refuseGrowth(size, MAX_LENGTH);
+      return found;
+    });
+    this.#sizes.set(followed, size);
+    return followed;
+  }
+
+  /** What a value would be, written out: lists of lists share their parts and look small. */
+  #sizeOf(value: Value): number {
+    if (!isCompound(value)) return textOf(value).length + 1;
+    let size = this.#sizes.get(value);
+    if (size === undefined) {
+      size = Object.values(value).reduce((sum: number, part: Value) => sum + this.#sizeOf(part), 1);
+      this.#sizes.set(value, size);
+    }
+    return size;
   }
 
   /** A reference in the middle of a secret may be no reference at all but part of a password, so errors do not quote it. */
   #followSecret(text: string, variable: Variable): Value {
     try {
-      const filled = this.#fill(parseTemplate(text), variable);
-      return typeof filled === 'string' ? new Secret(filled) : filled;
+      return hide(this.#fill(parseTemplate(text), variable));
     } catch (error) {
       if (/^\$\{[^{}]*\}$/.test(text)) throw error;
       throw new OAuthProfileError('data_invalid', 'a reference inside it cannot be followed', {
@@ -77,25 +108,26 @@ export class Resolver {
     const parts = template.map((part) => {
       const text = typeof part === 'string' ? part : this.#textIn(part, variable);
       length += text.length;
-      if (length > MAX_LENGTH) throw new OAuthProfileError('data_invalid', `grows beyond ${MAX_LENGTH} characters`);
+      refuseGrowth(length, MAX_LENGTH);
       return text;
     });
+    this.#total += length;
+    refuseGrowth(this.#total, MAX_TOTAL);
     return joinTexts(parts);
   }
 
   #textIn(reference: Reference, variable: Variable): string | Secret {
     const value = this.#lookUp(reference, variable);
     if (!isCompound(value)) return textOf(value);
-    const fields = Array.isArray(value) ? `items 0 to ${value.length - 1}` : Object.keys(value).join(', ');
     throw new OAuthProfileError('data_invalid', `\${${reference.text}} has parts and cannot stand inside a text`, {
-      advice: `name one of its parts: ${fields}`,
+      advice: adviseParts(Array.isArray(value) ? [...value.keys()].map((index) => `[${index}]`) : Object.keys(value)),
     });
   }
 
   #lookUp(reference: Reference, variable: Variable): Value {
     const found = this.#find(reference, variable);
     if (reference.fallback !== undefined && isEmpty(found)) return this.#fill(reference.fallback, variable);
-    if (found === undefined) throw this.#undefined(reference);
+    if (found === undefined) throw reference.kind === 'variable' ? this.#undefined(reference) : missing(reference);
     return found;
   }
 
@@ -105,66 +137,111 @@ export class Resolver {
     const text = reference.kind === 'env' ? this.outside.env(name) : this.outside.readText(name, variable.source);
     if (text === undefined) return undefined;
     const value = reference.kind === 'file' ? text.replace(/\r?\n$/, '') : text;
-    return isSecretName(name) ? new Secret(value) : value;
+    // The dots of a path separate no names: `client_secret.txt` holds a secret.
+    return isSecretName(reference.kind === 'file' ? name.replaceAll('.', '_') : name) ? new Secret(value) : value;
   }
 
-  /** The longest defined name wins: `graph.client_id` before the member `client_id` of `graph`. */
-  #findVariable({ names, members }: Reference, referrer: Variable): Value | undefined {
-    for (let length = names.length; length > 0; length--) {
-      const target = this.variables.get(names.slice(0, length).join('.'));
-      if (target === undefined) continue;
-      this.#refuseForeign(referrer, target);
-      return member(this.resolve(target), [...names.slice(length), ...members]);
+  #findVariable(reference: Reference, referrer: Variable): Value | undefined {
+    const [target, path] = this.#target(reference) ?? [];
+    if (target === undefined) return undefined;
+    this.#refuseContested(target);
+    const [from, to] = [referrer.source.trust, target.source.trust];
+    if (from === 'user' && to === 'folder') {
+      throw foreign(referrer, target, 'a working folder must not change your own profiles');
+    }
+    const found = member(this.resolve(target), path ?? []);
+    if (from === 'folder' && to === 'user' && found !== undefined && holdsSecret(found)) {
+      throw foreign(referrer, target, 'a working folder must not take your secrets');
+    }
+    return found;
+  }
+
+  /** The longest defined name wins: `graph.client_id` before the member `client_id` of `graph`. What is left is the path into it. */
+  #target({ names, members }: Reference): [Variable, (string | number)[]] | undefined {
+    const path = [...names, ...members];
+    for (let length = path.length; length > 0; length--) {
+      const target = this.variables.get(path.slice(0, length).join('.'));
+      if (target !== undefined) return [target, path.slice(length)];
     }
     return undefined;
   }
 
-  /** Keeps the user's own file and a working folder that may be a stranger's from using each other's variables. */
-  #refuseForeign(referrer: Variable, target: Variable): void {
+  #refuseContested(target: Variable): void {
     const files = target.source.trust === 'given' ? undefined : this.variables.contested(ownerOf(target.name));
     if (files !== undefined) {
       throw new OAuthProfileError('data_invalid', `${target.name} stands in both ${files}`, {
         advice: `rename one of the two, or give ${target.name} with --data or --set`,
       });
     }
-    const [from, to] = [referrer.source.trust, target.source.trust];
-    const bends = from === 'user' && to === 'folder';
-    const takes = from === 'folder' && to === 'user' && this.resolve(target) instanceof Secret;
-    if (bends || takes) {
-      throw new OAuthProfileError(
-        'data_invalid',
-        `${whereOf(referrer)} may not use ${target.name} of ${whereOf(target)}: ${
-          bends ? 'a working folder must not change your own profiles' : 'a working folder must not take your secrets'
-        }`,
-        { advice: `define it in ${referrer.source.label}, or hand it over with --data, --set or \${env:…}` },
-      );
-    }
   }
 
-  #undefined({ kind, text, names, members }: Reference): OAuthProfileError {
-    if (kind === 'env') {
-      return new OAuthProfileError('data_invalid', `environment variable ${names[0]} is not set`, {
-        advice: `set ${names[0]}, or write \${${text}:-default}`,
+  #undefined(reference: Reference): OAuthProfileError {
+    const { text } = reference;
+    const parts = [...this.variables.names()].filter((name) => name.startsWith(`${text}.`));
+    if (parts.length > 0) {
+      return new OAuthProfileError('data_invalid', `${text} has parts and is no value of its own`, {
+        advice: adviseParts(parts),
       });
     }
-    if (kind === 'file') {
-      return new OAuthProfileError('data_invalid', `file ${names[0]} does not exist`, {
-        advice: `create it, or correct the path in \${${text}}`,
-      });
-    }
-    const name = names.join('.');
-    const near = nearest(name, this.variables.names());
-    const whole = members.length === 0 ? name : text;
-    return new OAuthProfileError('data_invalid', `${whole} is not defined`, {
-      advice: near === undefined ? `define ${name}, or write \${${text}:-default}` : `did you mean ${near}?`,
+    const near = nearest(text, this.#names(reference));
+    return new OAuthProfileError('data_invalid', `${text} is not defined`, {
+      advice: near === undefined ? `define ${text}, or write \${${text}:-default}` : `did you mean ${near}?`,
     });
   }
+
+  /** All names that a reference could have meant: the variables, and the members of the one that it reaches into. */
+  *#names(reference: Reference): Iterable<string> {
+    yield* this.variables.names();
+    const [target, path] = this.#target(reference) ?? [];
+    if (target === undefined || path === undefined) return;
+    const beginning = path.findIndex(
+      (_, length) => member(this.resolve(target), path.slice(0, length + 1)) === undefined,
+    );
+    const parent = member(this.resolve(target), path.slice(0, beginning));
+    if (parent === undefined || !isCompound(parent) || Array.isArray(parent)) return;
+    for (const name of Object.keys(parent)) yield [target.name, ...path.slice(0, beginning), name].join('.');
+  }
+}
+
+function missing({ kind, text, names }: Reference): OAuthProfileError {
+  if (kind === 'env') {
+    return new OAuthProfileError('data_invalid', `environment variable ${names[0]} is not set`, {
+      advice: `set ${names[0]}, or write \${${text}:-default}`,
+    });
+  }
+  return new OAuthProfileError('data_invalid', `file ${names[0]} does not exist`, {
+    advice: `create it, or correct the path in \${${text}}`,
+  });
+}
+
+/** The user's own file and a working folder that may be a stranger's do not use each other's variables. */
+function foreign(referrer: Variable, target: Variable, reason: string): OAuthProfileError {
+  const problem = `${whereOf(referrer)} may not use ${target.name} of ${whereOf(target)}: ${reason}`;
+  return new OAuthProfileError('data_invalid', problem, {
+    advice: `define it in ${referrer.source.label}, or hand it over with --data, --set or \${env:…}`,
+  });
+}
+
+function adviseParts(names: readonly string[]): string {
+  if (names.length === 0) return 'it is empty: give it a value, or remove the reference';
+  return `name one of its parts: ${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ', …' : ''}`;
+}
+
+function refuseGrowth(length: number, limit: number): void {
+  if (length <= limit) return;
+  throw new OAuthProfileError('data_invalid', `grows beyond ${limit} characters`, {
+    advice: 'look for references that multiply each other',
+  });
+}
+
+function holdsSecret(value: Value): boolean {
+  return value instanceof Secret || (isCompound(value) && Object.values(value).some(holdsSecret));
 }
 
 function mayRefer(value: Value): boolean {
   if (typeof value === 'string') return hasReference(value);
   if (value instanceof Secret) return value.test(hasReference);
-  return Array.isArray(value) && value.some(mayRefer);
+  return isCompound(value) && Object.values(value).some(mayRefer);
 }
 
 /** The part of a value at a path; only a value's own members count, never those of its prototype. */
@@ -172,6 +249,7 @@ export function member(value: Value, path: readonly (string | number)[]): Value 
   let current: Value = value;
   for (const step of path) {
     if (!isCompound(current) || !Object.hasOwn(current, step)) return undefined;
+    if (step === 'length' && Array.isArray(current)) return undefined;
     current = (current as Record<string | number, Value>)[step] as Value;
   }
   return current;

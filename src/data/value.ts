@@ -1,7 +1,10 @@
 import { Secret } from '../secret/secret.ts';
 
 /** What a variable can hold. */
-export type Value = Scalar | readonly Value[] | { readonly [member: string]: Value };
+export type Value = Scalar | Compound;
+
+/** A value with parts. */
+export type Compound = readonly Value[] | { readonly [member: string]: Value };
 
 /** A value that can stand inside a text. */
 export type Scalar = string | number | boolean | null | Written | Secret;
@@ -20,12 +23,19 @@ export class Written {
 
 /** A number or boolean from a file, kept as it is written there. */
 export function asWritten(text: string, value: number | boolean): number | boolean | Written {
-  return String(value) === text ? value : new Written(text, value);
+  const exact = typeof value === 'boolean' || !Number.isInteger(value) || Number.isSafeInteger(value);
+  return exact && String(value) === text ? value : new Written(text, value);
 }
 
 /** Whether a value has parts, so that it cannot stand inside a text. */
-export function isCompound(value: Value): value is readonly Value[] | { readonly [member: string]: Value } {
+export function isCompound(value: Value): value is Compound {
   return typeof value === 'object' && value !== null && !(value instanceof Written) && !(value instanceof Secret);
+}
+
+/** A value with parts, each of them changed; a list's have no names. */
+export function mapParts(value: Compound, change: (part: Value, name?: string) => Value): Compound {
+  if (Array.isArray(value)) return value.map((part: Value) => change(part));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part, name)]));
 }
 
 /** A scalar as it is sent: as it is written in its file, `null` as nothing. */

@@ -1,6 +1,6 @@
 import { Secret } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
-import { isCompound, isEmpty, textOf, type Value } from './value.ts';
+import { isCompound, isEmpty, mapParts, textOf, type Value } from './value.ts';
 
 /** Where variables come from, and what that allows them. */
 export interface Source {
@@ -43,11 +43,16 @@ export function ownerOf(name: string): string {
 }
 
 /** A value as a secret; what has parts, part by part. */
-function hide(value: Value): Value {
-  if (Array.isArray(value)) return value.map(hide);
-  if (isCompound(value)) return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, hide(part)]));
+export function hide(value: Value): Value {
+  if (isCompound(value)) return mapParts(value, hide);
   const text = textOf(value);
   return typeof text === 'string' && !isEmpty(value) ? new Secret(text) : value;
+}
+
+/** Hides what its own name or that of a member says is secret. */
+function hideByName(name: string, value: Value): Value {
+  if (isSecretName(name)) return hide(value);
+  return isCompound(value) ? mapParts(value, (part, member) => hideByName(member ?? '', part)) : value;
 }
 
 /** All variables of a call; of several with one name the one added last wins. */
@@ -60,7 +65,7 @@ export class Variables {
       const { name, value } = entry;
       this.#byName.set(name, {
         name,
-        value: isSecretName(name) ? hide(value) : value,
+        value: hideByName(name, value),
         line: entry.line,
         literal: entry.literal,
         source,

@@ -17,41 +17,56 @@ export async function acquireToken(profile: Profile, ports: Ports, signal?: Abor
   const { clock, log } = ports;
   const request = buildRequest(profile, ports.version);
   const { ca, cert, certKey } = profile.options;
-  const wire: Omit<WireRequest, 'body'> = {
+  const wire: Omit<WireRequest, 'body' | 'reuseConnection'> = {
     profile: profile.name,
     url: request.url,
     headers: request.headers,
-    reuseConnection: mayReuseConnection(profile),
     tls: { ca: ca?.text, cert: cert?.text, certKey: certKey?.text },
   };
   const deadline = clock.now() + profile.options.timeoutMs;
   let firstSentAt: number | undefined;
+  let lost = false;
   for (let attempt = 1; ; attempt++) {
     refuseAborted(signal);
     try {
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name));
       const body = encodeBody(request, assertion);
       const sentAt = clock.now();
+      if (sentAt >= deadline) throw outOfTime(profile, lost);
       firstSentAt ??= sentAt;
-      const timeoutMs = Math.min(ATTEMPT_MS, Math.max(deadline - sentAt, 1));
-      const reply = await ports.send({ ...wire, body }, { timeoutMs, signal });
+      // Where one kept connection was dead, the others may be too.
+      const reuseConnection = attempt === 1 && mayReuseConnection(profile);
+      const timeoutMs = Math.min(ATTEMPT_MS, deadline - sentAt);
+      const reply = await ports.send({ ...wire, body, reuseConnection }, { timeoutMs, signal });
       return parseResponse(profile, request, reply, clock.now());
     } catch (error) {
       const failure = failureOf(error);
-      const now = clock.now();
       if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;
-      if (!mayRepeat(failure, profile, now - (firstSentAt ?? now))) throw error;
+      // What was lost once stays lost: a later attempt that never left makes no other repeat harmless.
+      lost ||= failure === 'lost';
+      const mayBeSentAt = (time: number): boolean =>
+        time < deadline && mayRepeat(lost ? 'lost' : failure, profile, time - (firstSentAt ?? time));
+      const now = clock.now();
       const asked = error instanceof ProviderError ? error.retryAt : undefined;
       const waitMs = asked === undefined ? backoffMs(attempt + 1, ports.random()) : Math.max(asked - now, 0);
-      if (now + waitMs >= deadline) throw error;
+      if (!mayBeSentAt(now + waitMs)) throw error;
       log(`attempt ${attempt}: ${(error as Error).message}; again in ${(waitMs / 1000).toFixed(1)} s`);
       await clock.sleep(waitMs, signal);
+      // A machine that was suspended meanwhile slept longer.
+      if (!mayBeSentAt(clock.now())) throw error;
     }
   }
 }
 
 function refuseAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason });
+}
+
+function outOfTime({ name, url }: Profile, sent: boolean): TransportError {
+  return new TransportError('timed_out', `no time was left to ask ${url.host}`, {
+    sent,
+    advice: `raise ${name}.options.timeout`,
+  });
 }
 
 /** How far another attempt is worth thinking about; `undefined` where it is not. */

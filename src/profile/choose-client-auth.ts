@@ -14,13 +14,44 @@ export function chooseClientAuth(
   provider: Provider | undefined,
   asked: ClientAuth | undefined,
 ): ChosenClientAuth {
+  const chosen = choose(draft, provider, asked);
+  refuseSecond(draft, chosen);
+  if (chosen.clientAuth === 'basic_raw') refuseColon(draft, chosen.basic);
+  return chosen;
+}
+
+function choose(draft: ProfileDraft, provider: Provider | undefined, asked: ClientAuth | undefined): ChosenClientAuth {
   if (draft.basic.size > 0) {
     return { clientAuth: asked === 'basic_raw' ? 'basic_raw' : 'basic', basic: basicPair(draft, asked) };
   }
-  if (asked === 'private_key_jwt' && !draft.options.has('key_file')) {
+  if (asked === 'private_key_jwt' && !draft.hasOption('key_file')) {
     draft.fault('options.key_file', 'is missing', 'set it to a private key file (PEM or JWK)');
   }
   return { clientAuth: asked ?? defaultAuth(draft, provider), basic: undefined };
+}
+
+/** An assertion that the profile brings along is a client authentication too. */
+function refuseSecond(draft: ProfileDraft, { clientAuth }: ChosenClientAuth): void {
+  if (!draft.has('client_assertion') || !['body', 'basic', 'basic_raw'].includes(clientAuth)) return;
+  const first = draft.basic.size > 0 ? 'basic.user' : draft.has('client_secret') ? 'client_secret' : undefined;
+  if (first === undefined) return;
+  draft.fault(
+    'client_assertion',
+    `is a second client authentication beside ${first}`,
+    'remove one of the two: a client authenticates in one way',
+  );
+}
+
+/** Where nothing is encoded, the first colon ends the user name (RFC 7617 §2). */
+function refuseColon(draft: ProfileDraft, basic: BasicPair | undefined): void {
+  const user = basic?.user ?? draft.fields.get('client_id');
+  const colon = (text: string): boolean => text.includes(':');
+  if (user === undefined || !(typeof user.value === 'string' ? colon(user.value) : user.value.test(colon))) return;
+  draft.fault(
+    user.name,
+    'has a colon in it, which a Basic header cannot carry as it is',
+    `set ${draft.name}.options.client_auth: basic, which encodes it`,
+  );
 }
 
 function defaultAuth(draft: ProfileDraft, provider: Provider | undefined): ClientAuth {

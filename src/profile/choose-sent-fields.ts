@@ -23,7 +23,7 @@ export function chooseSentFields(
   }
   if (provider.clientAuth !== 'as_given') noteNearMisses(draft);
   if (selected?.grant === 'password') {
-    draft.notes.push(
+    draft.note(
       'the password grant is deprecated (RFC 9700 §2.4) and fails with multi-factor authentication: prefer a refresh token or client_credentials',
     );
   }
@@ -33,18 +33,19 @@ export function chooseSentFields(
 function isSent(draft: ProfileDraft, { name, value }: Field, selected: SelectedGrant | undefined): boolean {
   if (name === 'tenant_id' || isEmpty(value)) return false;
   const owner = selected && foreignGrant(name, selected.grant);
-  if (owner !== undefined) draft.notes.push(`${draft.name}.${name} belongs to the grant ${owner} and is not sent`);
+  if (owner !== undefined) draft.note(`${draft.name}.${name} belongs to the grant ${owner} and is not sent`);
   return owner === undefined;
 }
 
 /** Any further field is sent; one that looks like a known field misspelt deserves a word. */
-function noteNearMisses({ name, fields, notes }: ProfileDraft): void {
+function noteNearMisses(draft: ProfileDraft): void {
+  const { name, fields } = draft;
   for (const field of fields.keys()) {
     if (KNOWN_FIELDS.includes(field)) continue;
     const near = nearest(
       field,
       KNOWN_FIELDS.filter((known) => !fields.has(known)),
     );
-    if (near !== undefined) notes.push(`${name}.${field} is sent as it is: did you mean ${name}.${near}?`);
+    if (near !== undefined) draft.note(`${name}.${field} is sent as it is: did you mean ${name}.${near}?`);
   }
 }

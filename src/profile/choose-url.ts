@@ -21,7 +21,14 @@ export function chooseUrl(
   if (provider.tenant === undefined) return new URL(provider.tokenUrl);
   const tenant = draft.text('tenant_id');
   if (tenant === undefined || !isTenant(draft, provider, tenant, grant)) return undefined;
-  return strictUrl(provider.tokenUrl.replace('{tenant_id}', () => tenant));
+  try {
+    return strictUrl(provider.tokenUrl.replace('{tenant_id}', () => tenant));
+  } catch (error) {
+    if (!(error instanceof UrlProblem)) throw error;
+    // A label such as xn--0 has the right form and is no host name all the same.
+    draft.fault('tenant_id', 'cannot be part of the token URL', `set it to ${provider.tenant.form}`);
+    return undefined;
+  }
 }
 
 /** Checked before it enters a URL: in a host name a wrong tenant would send the credentials elsewhere. */
@@ -31,10 +38,10 @@ function isTenant(draft: ProfileDraft, { tenant }: Provider, value: string, gran
     draft.fault('tenant_id', 'cannot be part of the token URL', `set it to ${tenant.form}`);
     return false;
   }
-  const refused = grant !== undefined && tenant.notFor?.[grant]?.includes(value.toLowerCase());
-  if (refused)
-    draft.fault('tenant_id', `is ${value}, which does not serve the grant ${grant}`, 'set it to your own tenant');
-  return !refused;
+  const notFor = tenant.notFor?.find((one) => one.grant === grant)?.tenants;
+  if (notFor?.includes(value.toLowerCase()) !== true) return true;
+  draft.fault('tenant_id', `is ${value}, which does not serve the grant ${grant}`, 'set it to your own tenant');
+  return false;
 }
 
 function checkedUrl(draft: ProfileDraft, text: string, allowHttp: boolean): URL | undefined {

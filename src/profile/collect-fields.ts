@@ -1,10 +1,10 @@
 import { nearest } from '../data/nearest.ts';
 import type { Resolver } from '../data/resolve.ts';
-import { isCompound, textOf, type Value } from '../data/value.ts';
+import { isCompound, isEmpty, textOf, type Value } from '../data/value.ts';
 import { profileOf, type Variable, type Variables, whereOf } from '../data/variables.ts';
 import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
 import { printable } from '../secret/printable.ts';
-import { Secret } from '../secret/secret.ts';
+import { joinTexts, Secret } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import type { Field } from './profile.ts';
 import { ProfileDraft } from './profile-draft.ts';
@@ -19,13 +19,18 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
   for (const variable of variables) {
     if (!variable.name.startsWith(name) || variable.name[name.length] !== '.') continue;
     const owner = profileOf(variable.name);
-    if (owner === name) own.push(variable);
-    else draft.notes.push(`${printable(variable.name)} belongs to profile ${owner} and is not sent`);
+    if (owner === name || isReserved(variable.name.slice(name.length + 1))) own.push(variable);
+    else draft.note(`${variable.name} belongs to profile ${owner} and is not sent`);
   }
   if (own.length === 0) throw notFound(name, variables);
   refuseContested(name, variables);
   for (const variable of own) sort(draft, variable, resolver);
   return draft;
+}
+
+/** `options.…` and `basic.…`, however deep, are never another profile's. */
+function isReserved(field: string): boolean {
+  return /^(?:options|basic)\./.test(field);
 }
 
 /** The names of all profiles that say what they are. */
@@ -65,7 +70,8 @@ function sort(draft: ProfileDraft, variable: Variable, resolver: Resolver): void
   const field = variable.name.slice(draft.name.length + 1);
   try {
     const value = resolver.resolve(variable);
-    if (field.startsWith('options.')) draft.options.set(field.slice('options.'.length), { variable, value });
+    if (field === 'options' || field === 'basic') refuseBare(field, value);
+    else if (field.startsWith('options.')) draft.options.set(field.slice('options.'.length), { variable, value });
     else if (field.startsWith('basic.')) draft.basic.set(field, toField(field, value, variable));
     else draft.fields.set(field, toField(field, value, variable));
   } catch (error) {
@@ -74,11 +80,19 @@ function sort(draft: ProfileDraft, variable: Variable, resolver: Resolver): void
   }
 }
 
+/** `options:` with nothing below it is what is left when all options are commented out. */
+function refuseBare(name: string, value: Value): void {
+  if (isEmpty(value)) return;
+  throw new OAuthProfileError('profile_invalid', 'has a value of its own', {
+    advice: `give its parts, such as ${name === 'basic' ? 'basic.user' : 'options.timeout'}`,
+  });
+}
+
 function toField(name: string, value: Value, variable: Variable): Field {
   const text = fieldText(name, value);
   const hidden = typeof text === 'string' && isSecretName(name) ? new Secret(text) : text;
   const wellFormed = typeof hidden === 'string' ? hidden.isWellFormed() : hidden.test((clear) => clear.isWellFormed());
-  if (!wellFormed) {
+  if (!wellFormed || !name.isWellFormed()) {
     throw new OAuthProfileError('profile_invalid', 'is not well-formed Unicode', { advice: 'write it as UTF-8 text' });
   }
   if (SHOWN.has(name) && hidden instanceof Secret) {
@@ -92,9 +106,11 @@ function toField(name: string, value: Value, variable: Variable): Field {
 /** A field holds one value; only a scope may be a list (RFC 6749 §3.3: joined by blanks). */
 function fieldText(name: string, value: Value): string | Secret {
   if (!isCompound(value)) return textOf(value);
-  if (name === 'scope' && Array.isArray(value) && value.every((item) => typeof item === 'string'))
-    return value.join(' ');
-  throw new OAuthProfileError('profile_invalid', 'is a list', {
+  if (name === 'scope' && Array.isArray(value) && !value.some(isCompound)) {
+    const texts = value.filter((item) => !isEmpty(item)).map(textOf);
+    return joinTexts(texts.flatMap((text, index) => (index === 0 ? [text] : [' ', text])));
+  }
+  throw new OAuthProfileError('profile_invalid', Array.isArray(value) ? 'is a list' : 'has parts', {
     advice: name === 'scope' ? 'list plain texts' : 'write one value',
   });
 }

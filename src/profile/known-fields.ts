@@ -13,4 +13,5 @@ export const KNOWN_FIELDS: readonly string[] = [
   'audience',
   'resource',
   'redirect_uri',
+  'code',
 ];

@@ -2,6 +2,7 @@ import type { Value } from '../data/value.ts';
 import { isEmpty } from '../data/value.ts';
 import { type Variable, type Variables, whereOf } from '../data/variables.ts';
 import type { Fault } from '../errors.ts';
+import { printable } from '../secret/printable.ts';
 import type { Field } from './profile.ts';
 
 /** A profile while it is read: its parts as they are found, and everything that is wrong with them. */
@@ -24,6 +25,10 @@ export class ProfileDraft {
     this.faults.push({ variable, message, advice, where: found && whereOf(found) });
   }
 
+  note(text: string): void {
+    this.notes.push(printable(text));
+  }
+
   /** Whether something was found wrong with a field already. */
   isFaulty(field: string): boolean {
     return this.faults.some((fault) => fault.variable === `${this.name}.${field}`);
@@ -32,6 +37,11 @@ export class ProfileDraft {
   /** Whether a field is there and not empty. */
   has(field: string): boolean {
     return !isEmpty(this.fields.get(field)?.value);
+  }
+
+  /** Whether an option is there and not empty. */
+  hasOption(name: string): boolean {
+    return !isEmpty(this.options.get(name)?.value);
   }
 
   /** A field's text if it is not empty; a secret has none, and nothing that decides where a request goes is one. */

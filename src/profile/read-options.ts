@@ -97,10 +97,10 @@ function refuseUnknown(draft: ProfileDraft): void {
 
 /** A client certificate and its key come together, in two files or in one. */
 function checkCertificate(draft: ProfileDraft, { cert }: Options): void {
-  if (draft.options.has('cert_key_file') && !draft.options.has('cert_file')) {
+  if (draft.hasOption('cert_key_file') && !draft.hasOption('cert_file')) {
     draft.fault('options.cert_key_file', 'has no certificate beside it', `set ${draft.name}.options.cert_file too`);
   }
-  if (cert !== undefined && !draft.options.has('cert_key_file') && !cert.text.includes('PRIVATE KEY-----')) {
+  if (cert !== undefined && !draft.hasOption('cert_key_file') && !cert.text.includes('PRIVATE KEY-----')) {
     draft.fault('options.cert_file', 'has no private key in it', `set ${draft.name}.options.cert_key_file too`);
   }
 }

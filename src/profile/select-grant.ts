@@ -9,13 +9,15 @@ export interface SelectedGrant {
 
 /** The grant that the profile names, else the one that its provider implies by the fields that are there. */
 export function selectGrant(draft: ProfileDraft, provider: Provider): SelectedGrant | undefined {
+  // What could not be read is reported as it is, not as the lack of what another grant needs.
+  if (draft.isFaulty('grant_type')) return undefined;
   const named = draft.text('grant_type');
   if (named !== undefined) return { grant: named, reason: draft.fields.get('grant_type')?.source ?? '' };
   const type = draft.text('type') ?? '';
   const implied = provider.aliases?.[type];
   if (implied !== undefined) return { grant: implied, reason: `type ${type}` };
   for (const { grant, fields } of provider.grantsByFields) {
-    if (fields.every((field) => draft.has(field))) {
+    if (fields.every((field) => draft.has(field) || draft.isFaulty(field))) {
       return { grant, reason: `default of ${provider.type} with ${fields.join(' and ')}` };
     }
   }

@@ -3,21 +3,25 @@ export class UrlProblem extends Error {}
 
 /** A URL whose host is exactly the one that is written: everything that parsers silently repair is refused instead. */
 export function strictUrl(text: string): URL {
-  const written = /^(https?):\/\/([^/?#\\\s]+)([^#\\\s]*)$/i.exec(text);
+  const written = /^(https?):\/\/([^/?#\\\s\0-\x1f]+)([^#\\\s\0-\x1f]*)$/i.exec(text);
   if (written === null) {
     const why = /#/.test(text)
       ? 'must not have a fragment'
-      : /[\s\\]/.test(text)
-        ? 'has blanks, line ends or backslashes in it'
+      : /[\s\\\0-\x1f]/.test(text)
+        ? 'has blanks, line ends, control characters or backslashes in it'
         : 'must be a complete https:// address';
     throw new UrlProblem(why);
   }
   const authority = written[2] ?? '';
   if (authority.includes('@')) throw new UrlProblem('must not contain a user name or password');
   const url = parse(text);
+  if (!/^[\x21-\x7e]+$/.test(authority)) {
+    // Letters of other scripts look alike, and some are silently replaced: ｅ becomes e.
+    throw new UrlProblem(`names a host with letters beyond ASCII, which would be read as ${url.host}`);
+  }
   // `new URL` decodes %65vil.com and turns 0x7f.1 into 127.0.0.1: a host that changes by being read is not the host that was meant.
   const expected = authority.toLowerCase().replace(written[1]?.toLowerCase() === 'https' ? /:443$/ : /:80$/, '');
-  if (/^[\x21-\x7e]+$/.test(expected) && expected !== url.host) {
+  if (expected !== url.host) {
     throw new UrlProblem(`names the host ${authority}, which would be read as ${url.host}`);
   }
   return url;

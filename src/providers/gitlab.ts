@@ -50,6 +50,11 @@ export const gitlab: Provider = {
       advice: 'the code was used, has expired, or does not fit its redirect or verifier: get a new one and set {code}',
     },
     {
+      error: 'invalid_request',
+      advice:
+        'the request lacks a field, or names the application twice: the words above say what; check {grant_type} and {client_id}',
+    },
+    {
       error: 'invalid_scope',
       advice: 'set {scope} to scopes that the application has',
     },

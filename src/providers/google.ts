@@ -52,6 +52,33 @@ export const google: Provider = {
       advice: 'desktop clients need their secret too: set {client_secret}',
     },
     {
+      error: 'invalid_request',
+      advice:
+        'a field is missing or malformed, the words above say which: check {client_id}, {client_secret} and {refresh_token}',
+    },
+    {
+      error: 'admin_policy_enforced',
+      advice:
+        'a policy of the Workspace does not allow the app: ask its administrator to allow {client_id} and {scope}',
+    },
+    {
+      error: 'org_internal',
+      advice: 'the app is for its own organization only: use an account of it, or set {client_id} to another app',
+    },
+    {
+      error: 'disallowed_useragent',
+      advice: 'Google refuses embedded browsers: sign in with a full one and set {refresh_token}',
+    },
+    {
+      error: 'access_denied',
+      advice:
+        'the person refused, or is no test user of the app: add the account to the app {client_id} and consent again',
+    },
+    {
+      error: 'rate_limit_exceeded',
+      advice: 'too many people sign in to the app {client_id} at once: wait before another try',
+    },
+    {
       error: 'redirect_uri_mismatch',
       advice: 'the redirect is not registered for this client: set {redirect_uri} to one that is',
     },

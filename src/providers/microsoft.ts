@@ -12,7 +12,7 @@ export const microsoft: Provider = {
     pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
     form: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
     // AADSTS9001023: the password grant is not served there.
-    notFor: { password: ['common', 'consumers'] },
+    notFor: [{ grant: 'password', tenants: ['common', 'consumers'] }],
   },
   grantsByFields: [{ grant: 'refresh_token', fields: ['refresh_token'] }],
   defaultGrant: 'password',
@@ -55,7 +55,8 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS50196'],
-      advice: 'the provider sees a loop of equal requests: keep the token instead of asking for it again and again',
+      advice:
+        'the provider sees a loop of equal requests from {client_id}: keep the token instead of asking for it again and again',
     },
     {
       codes: ['AADSTS53003'],
@@ -116,7 +117,8 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS900144'],
-      advice: 'a field is missing from the request: the provider names it above, add it to the profile',
+      advice:
+        'the request lacks the field that the provider names above: set its variable in the profile, such as {scope}',
     },
     {
       codes: ['AADSTS9001023'],

@@ -82,6 +82,27 @@ export const okta: Provider = {
       advice: 'set {scope} to scopes of the authorization server (client_credentials: a custom scope, never openid)',
     },
     {
+      error: 'invalid_request',
+      advice:
+        'the request lacks a field, or names the client twice: the words above say what; check {scope}, {client_id} and {options.client_auth}',
+    },
+    {
+      error: 'use_dpop_nonce',
+      advice: 'the app asks for DPoP, which is not supported: turn it off for {client_id}',
+    },
+    {
+      error: 'invalid_dpop_proof',
+      advice: 'the app asks for DPoP, which is not supported: turn it off for {client_id}',
+    },
+    {
+      codes: ['E0000004', 'E0000011'],
+      advice: 'the org did not accept the credentials: check {client_id}, {client_secret} and {options.client_auth}',
+    },
+    {
+      codes: ['E0000021', 'E0000022'],
+      advice: 'the address takes no token requests, or a proxy changed this one: check {tenant_id} or {url}',
+    },
+    {
       codes: ['E0000007'],
       advice: 'there is no such authorization server: check {tenant_id}, or set {url}',
     },

@@ -30,7 +30,7 @@ export interface Provider {
     /** Completes "must be …". */
     readonly form: string;
     /** Tenants that a grant does not work with. */
-    readonly notFor?: Readonly<Record<string, readonly string[]>>;
+    readonly notFor?: readonly { readonly grant: string; readonly tenants: readonly string[] }[];
   };
   /** The grant of a profile that names none: the first whose fields are all there, else `defaultGrant`. */
   readonly grantsByFields: readonly { readonly grant: string; readonly fields: readonly string[] }[];

@@ -26,6 +26,10 @@ export const twitter: Provider = {
       advice: 'X did not read the request; a proxy may have changed it: check {url} and the proxy',
     },
     {
+      codes: ['220'],
+      advice: 'the address wants the token of a user, not of an app: check {url}',
+    },
+    {
       codes: ['89'],
       advice: 'the token is invalid or was revoked: check {client_id} and {client_secret}',
     },

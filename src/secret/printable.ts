@@ -12,5 +12,7 @@ export function printable(text: string): string {
 /** The first `length` characters of a text from outside, printable. */
 export function excerpt(text: string, length: number): string {
   const line = printable(text).trim();
-  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+  if (line.length <= length) return line;
+  // A character beyond the BMP is two units: none is cut in half.
+  return `${line.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

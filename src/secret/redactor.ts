@@ -28,9 +28,9 @@ export class Redactor {
     for (let at = 0; at < text.length; at++) {
       const candidates = this.#byFirst.get(text.charAt(at));
       if (candidates === undefined) continue;
-      const end = longestMatch(text, at, candidates);
-      if (end === RAN_OUT && !complete) return [safe + text.slice(copied, at), text.slice(at)];
-      if (end < 0) continue;
+      const end = longestMatch(text, at, candidates, complete);
+      if (end === MAY_GO_ON) return [safe + text.slice(copied, at), text.slice(at)];
+      if (end === NO_MATCH) continue;
       safe += text.slice(copied, at) + MASK;
       copied = end;
       at = end - 1;
@@ -55,36 +55,38 @@ export class Redactor {
 }
 
 const NO_MATCH = -1;
-const RAN_OUT = -2;
+/** What comes next decides whether there is a match, or how long it is. */
+const MAY_GO_ON = -2;
 
-function longestMatch(text: string, at: number, candidates: readonly Spelling[]): number {
+function longestMatch(text: string, at: number, candidates: readonly Spelling[], complete: boolean): number {
   let longest = NO_MATCH;
-  let ranOut = false;
   for (const spelling of candidates) {
-    const end = matchEnd(text, at, spelling);
-    if (end === RAN_OUT) ranOut = true;
-    else if (end > longest) longest = end;
+    const end = matchEnd(text, at, spelling, complete);
+    if (end === MAY_GO_ON) return MAY_GO_ON;
+    if (end > longest) longest = end;
   }
-  return longest === NO_MATCH && ranOut ? RAN_OUT : longest;
+  return longest;
 }
 
-/** Follows all ways to write each character side by side, so that a hostile text cannot make it backtrack. */
-function matchEnd(text: string, start: number, spelling: Spelling): number {
+/** Follows all ways to write each part side by side, so that a hostile text cannot make it backtrack. */
+function matchEnd(text: string, start: number, spelling: Spelling, complete: boolean): number {
   let ends = [start];
+  let mayGoOn = false;
   for (const ways of spelling) {
     const next: number[] = [];
-    let ranOut = false;
     for (const from of ends) {
+      const seen = text[from];
       for (const way of ways) {
+        if (seen !== undefined && seen !== way[0]) continue;
         const to = from + way.length;
-        if (to > text.length) ranOut ||= way.startsWith(text.slice(from));
+        if (to > text.length) mayGoOn ||= !complete && way.startsWith(text.slice(from));
         else if (text.startsWith(way, from) && !next.includes(to)) next.push(to);
       }
     }
-    if (next.length === 0) return ranOut ? RAN_OUT : NO_MATCH;
+    if (next.length === 0) return mayGoOn ? MAY_GO_ON : NO_MATCH;
     ends = next;
   }
-  return Math.max(...ends);
+  return mayGoOn ? MAY_GO_ON : Math.max(...ends);
 }
 
 /** Redacts a text that arrives in pieces: a secret split over two of them is found too. */

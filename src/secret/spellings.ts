@@ -1,4 +1,4 @@
-/** One character of a secret in all the ways it may be written; a spelling is a secret's length of these. */
+/** A secret cut into parts, each in all the ways it may be written. */
 export type Spelling = readonly (readonly string[])[];
 
 const utf8 = new TextEncoder();
@@ -6,27 +6,22 @@ const utf8 = new TextEncoder();
 /** Every way a secret may stand in an output: in clear, percent-encoded, escaped for JSON, HTML, XML or a shell, in hex, in base64. */
 export function spellings(value: string): Spelling[] {
   const bytes = utf8.encode(value);
-  const found = [written(value), Array.from(bytes, hexOf).flat()];
+  const found = [spell(value, waysToWrite), spell(hexOf(bytes), waysInHex)];
   // In a Basic header the value is percent-encoded before base64.
-  for (const form of new Set([value, encodeLoosely(value), encodeLoosely(value).replaceAll('%20', '+')])) {
-    for (const text of base64Cores(form === value ? bytes : utf8.encode(form))) found.push(base64Spelling(text));
+  const percent = encodeURIComponent(value.toWellFormed());
+  for (const form of new Set([value, percent, percent.replaceAll('%20', '+'), formEncoded(value)])) {
+    for (const text of base64Cores(form === value ? bytes : utf8.encode(form))) found.push(spell(text, waysInBase64));
   }
   return found;
 }
 
-/** `encodeURIComponent` for any text, half surrogates included. */
-function encodeLoosely(value: string): string {
-  return encodeURIComponent(value.toWellFormed());
+/** The encoding of HTML forms: `+` for a blank, and stricter than `encodeURIComponent`. */
+function formEncoded(value: string): string {
+  return new URLSearchParams([['', value]]).toString().slice(1);
 }
 
-function written(value: string): Spelling {
-  return Array.from(value, waysToWrite);
-}
-
-function hexOf(byte: number): Spelling {
-  return Array.from(byte.toString(16).padStart(2, '0'), (digit) =>
-    digit < 'a' ? [digit] : [digit, digit.toUpperCase()],
-  );
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The base64 digits that `bytes` alone decide, for the three positions it can have in a longer text. */
@@ -39,64 +34,93 @@ function base64Cores(bytes: Uint8Array): string[] {
   });
 }
 
-function base64Spelling(text: string): Spelling {
-  return Array.from(text, (digit) => {
-    if (digit === '+') return [...waysToWrite('+'), '-'];
-    if (digit === '/') return [...waysToWrite('/'), '_'];
-    return [digit];
-  });
+type WaysOf = (char: string) => readonly string[];
+
+/** Characters that can be written in one way only are compared together: of an ordinary token, all but a few. */
+function spell(text: string, waysOf: WaysOf): Spelling {
+  const spelling: (readonly string[])[] = [];
+  let run = '';
+  for (const char of text) {
+    const ways = waysOf(char);
+    if (ways.length === 1) run += char;
+    else {
+      if (run !== '') spelling.push([run]);
+      run = '';
+      spelling.push(ways);
+    }
+  }
+  if (run !== '') spelling.push([run]);
+  return spelling;
 }
 
-const known = new Map<string, readonly string[]>();
+function remember(find: WaysOf): WaysOf {
+  const known = new Map<string, readonly string[]>();
+  return (char) => {
+    let ways = known.get(char);
+    if (ways === undefined) {
+      ways = find(char);
+      known.set(char, ways);
+    }
+    return ways;
+  };
+}
+
+const waysInHex = remember((digit) => (digit < 'a' ? [digit] : [digit, digit.toUpperCase()]));
+
+const waysInBase64 = remember((digit) => {
+  if (digit === '+') return [...waysToWrite('+'), ...waysToWrite('-')];
+  if (digit === '/') return [...waysToWrite('/'), ...waysToWrite('_')];
+  return [digit];
+});
 
 /** The ways of one character, escaped once or twice (a JSON text inside HTML, a URL inside a URL). */
-function waysToWrite(char: string): readonly string[] {
+const waysToWrite = remember((char) => {
   if (/^[A-Za-z0-9]$/.test(char)) return [char];
-  let ways = known.get(char);
-  if (ways === undefined) {
-    const once = escapes(char);
-    const twice = once.flatMap((text) => escapeAgain(text));
-    ways = [...new Set([char, ...once, ...twice])];
-    known.set(char, ways);
-  }
-  return ways;
-}
+  const once = escapes(char);
+  return [...new Set([char, ...once, ...once.flatMap(escapeAgain)])];
+});
 
-const htmlNames: Record<string, string[]> = {
-  '&': ['&amp;'],
-  '<': ['&lt;'],
-  '>': ['&gt;'],
-  '"': ['&quot;'],
-  "'": ['&apos;'],
+const htmlNames: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+
+/** What only some characters can become; the line ends are blanks where a text was put into one line. */
+const ownWays: Record<string, readonly string[]> = {
+  ' ': ['+'],
+  '\n': ['\\n', ' ', "'\n'"],
+  '\r': ['\\r', ' '],
+  '\t': ['\\t', ' '],
+  '\b': ['\\b'],
+  '\f': ['\\f'],
+  '"': ['""', '&#034;'],
+  "'": ["''", "'\\''", `'"'"'`, '&#039;'],
+  '>': [']]><![CDATA[>'],
 };
-const jsonNames: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
 
 function escapes(char: string): string[] {
   const percent = Array.from(utf8.encode(char), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   const units = Array.from({ length: char.length }, (_, i) => char.charCodeAt(i).toString(16).padStart(4, '0'));
   const point = char.codePointAt(0) ?? 0;
-  const ways = [
+  return [
     percent.toUpperCase(),
     percent,
     units.map((unit) => `\\u${unit}`).join(''),
     units.map((unit) => `\\u${unit.toUpperCase()}`).join(''),
+    `\\${char}`,
     `&#${point};`,
     `&#x${point.toString(16)};`,
     `&#x${point.toString(16).toUpperCase()};`,
-    ...(htmlNames[char] ?? []),
+    htmlNames[char] ?? char,
+    ...(ownWays[char] ?? []),
   ];
-  if (char === ' ') ways.push('+');
-  if (point < 128) ways.push(jsonNames[char] ?? `\\${char}`);
-  if (char === "'") ways.push(`'\\''`, `'"'"'`);
-  return ways;
 }
 
 /** A second escaping of what a first one left: `%2F` → `%252F`, `\"` → `\&quot;`, `\n` → `\\n`. */
 function escapeAgain(text: string): string[] {
-  const html = text.replace(/[&<>"']/g, (c) => htmlNames[c]?.[0] ?? c);
+  const html = text.replace(/[&<>"']/g, (char) => htmlNames[char] ?? char);
+  const percent = encodeURIComponent(text.toWellFormed());
   return [
     text.replaceAll('%', '%25'),
-    encodeURIComponent(text.toWellFormed()),
+    percent,
+    percent.replace(/%../g, (byte) => byte.toLowerCase()),
     text.replaceAll('\\', '\\\\').replaceAll('"', '\\"'),
     html,
     html.replaceAll('&apos;', '&#39;'),

@@ -24,7 +24,7 @@ export interface TokenRequest {
 const CREDENTIALS = new Set(['client_id', 'client_secret']);
 const ASSERTION = 'client_assertion';
 const ASSERTION_TYPE = 'client_assertion_type';
-const MAX_BODY_LENGTH = 262_144;
+const MAX_LENGTH = 262_144;
 
 /** Builds the request of a profile (RFC 6749 §2.3, §3.2); `version` is for the User-Agent. */
 export function buildRequest(profile: Profile, version: string): TokenRequest {
@@ -88,8 +88,8 @@ export function encodeBody(request: TokenRequest, assertion?: Secret): string {
     const sent = name === ASSERTION && assertion !== undefined ? assertion : value;
     body += `${body === '' ? '' : '&'}${encode(name)}=${encode(typeof sent === 'string' ? sent : sent.reveal())}`;
   }
-  if (body.length > MAX_BODY_LENGTH) {
-    throw new OAuthProfileError('request_too_large', `the request is larger than ${MAX_BODY_LENGTH} bytes`, {
+  if (body.length + (request.headers['Authorization']?.length ?? 0) > MAX_LENGTH) {
+    throw new OAuthProfileError('request_too_large', `the request is larger than ${MAX_LENGTH} bytes`, {
       advice: 'a field holds far too much: look at the longest with explain',
     });
   }

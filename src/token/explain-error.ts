@@ -1,6 +1,7 @@
 import { type ErrorCode, ProviderError, type Refusal } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Hint } from '../providers/provider.ts';
+import { MASK } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { parseRefusal } from './parse-refusal.ts';
@@ -53,7 +54,7 @@ export function explainRefusal(
   body: ParsedBody,
   receivedAt: number,
 ): ProviderError {
-  const quote = quoteWithout(request);
+  const quote = quoteWithout(profile, request);
   const provider = parseRefusal(reply, body, quote);
   const who = profile.provider.tokenUrl === undefined ? profile.url.host : profile.provider.type;
   const words = [provider.error, provider.description].filter((part) => part !== undefined).join(': ');
@@ -92,12 +93,7 @@ function codeOf(profile: Profile, { error }: Refusal): ErrorCode {
 
 /** Credentials are never sent after a redirect, so its target is told to the person instead. */
 function redirected(profile: Profile, reply: Reply, provider: Refusal, who: string, quote: Quote): ProviderError {
-  const location = reply.headers['location'];
-  let target = 'an unnamed place';
-  if (typeof location === 'string' && URL.canParse(location, profile.url.href)) {
-    const { protocol, host, pathname } = new URL(location, profile.url);
-    target = quote(`${protocol}//${host}${pathname}`, 200);
-  }
+  const target = targetOf(reply, profile, quote);
   return new ProviderError(
     'redirected',
     `${who} redirects to ${target} (HTTP ${reply.status}); secrets are not sent on`,
@@ -108,6 +104,22 @@ function redirected(profile: Profile, reply: Reply, provider: Refusal, who: stri
   );
 }
 
+/** The address alone: a query may repeat what was sent. */
+function targetOf(reply: Reply, profile: Profile, quote: Quote): string {
+  const location = String(reply.headers['location'] ?? '');
+  const address = withoutQuery(location);
+  if (address === '' || !URL.canParse(address, profile.url.href)) return 'an unnamed place';
+  // Searched as it came: a host loses its capitals by being parsed, and with them a secret its spelling.
+  const hidden = withoutQuery(quote(location, Number.POSITIVE_INFINITY)).includes(MASK);
+  if (hidden) return 'an address with a secret of the request in it';
+  const { protocol, host, pathname } = new URL(address, profile.url);
+  return quote(`${protocol}//${host}${pathname}`, 200);
+}
+
+function withoutQuery(address: string): string {
+  return address.replace(/[?#].*$/s, '');
+}
+
 function findHint(profile: Profile, refusal: Refusal): Hint | undefined {
   const fits = (hint: Hint): boolean =>
     (hint.codes === undefined || hint.codes.some((code) => refusal.codes?.includes(code) === true)) &&
@@ -115,12 +127,17 @@ function findHint(profile: Profile, refusal: Refusal): Hint | undefined {
     (hint.description === undefined || hint.description.test(refusal.description ?? '')) &&
     (hint.status === undefined || hint.status === refusal.status) &&
     (hint.grant === undefined || hint.grant === profile.grant);
-  const found = profile.provider.hints.find(fits) ?? standardHints.find(fits);
+  // A code that we do not know may mean anything that a person has to do; only without one it is a wrong password.
+  const guess = refusal.codes !== undefined && refusal.error === 'invalid_grant' && profile.grant === 'password';
+  const found = profile.provider.hints.find(fits) ?? (guess ? undefined : standardHints.find(fits));
   if (found !== undefined || refusal.error !== undefined || refusal.status !== 404) return found;
   return { advice: 'there is no token endpoint at this address: check {url}' };
 }
 
-/** `{client_secret}` → `graph.client_secret`. */
-function withVariables(advice: string, profile: Profile): string {
-  return advice.replace(/\{([a-z_.]+)\}/g, (_, field: string) => `${profile.name}.${field}`);
+/** `{client_secret}` → `graph.client_secret`, or what serves in its place. */
+function withVariables(advice: string, { name, basic, clientAuth }: Profile): string {
+  const inPlace = new Map<string, string>();
+  if (clientAuth === 'private_key_jwt') inPlace.set('client_secret', 'options.key_file');
+  if (basic !== undefined) inPlace.set('client_id', 'basic.user').set('client_secret', 'basic.password');
+  return advice.replace(/\{([a-z_.]+)\}/g, (_, field: string) => `${name}.${inPlace.get(field) ?? field}`);
 }

@@ -16,8 +16,8 @@ export function parseBody(body: string): ParsedBody {
     }
   }
   if (text.startsWith('<')) return { kind: 'html', text };
-  // Some servers answer as GitHub does by default: access_token=…&token_type=bearer.
-  if (/^[\w.~%+-]+=[^\s<>]*$/.test(text)) {
+  // Some servers answer as GitHub does by default: access_token=…&token_type=bearer. One name and nothing else is base64.
+  if (/^[\w.~%+-]+=[^\s<>]*$/.test(text) && !/^[^&=]*==?$/.test(text)) {
     return { kind: 'object', members: Object.fromEntries(new URLSearchParams(text)) };
   }
   return { kind: 'text', text };

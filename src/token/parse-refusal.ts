@@ -13,6 +13,7 @@ const CORRELATION_HEADERS = [
 ];
 const SHORT = 100;
 const LONG = 400;
+const MAX_CODES = 8;
 
 /** Whether a body says no, even with status 200. */
 export function isRefusal(members: Readonly<Record<string, unknown>>): boolean {
@@ -34,7 +35,8 @@ export function parseRefusal(reply: Reply, body: ParsedBody, quote: Quote): Refu
     case 'empty':
       return base;
     case 'html':
-      return { ...base, description: text(titleOf(body.text), LONG) };
+      // Searched for secrets as a whole: a title may end, or be cut, in the middle of one.
+      return { ...base, description: text(titleOf(quote(body.text, Number.POSITIVE_INFINITY)), LONG) };
     case 'text':
       return { ...base, description: text(body.text, LONG) };
     case 'object': {
@@ -52,7 +54,7 @@ type Text = (value: unknown, length: number) => string | undefined;
 
 function shapes(members: Readonly<Record<string, unknown>>, text: Text): Omit<Refusal, 'status' | 'correlationId'> {
   const { error, errors, errorCode } = members;
-  if (typeof error === 'string') return oauthShape(error, members, text);
+  if (typeof error === 'string' || typeof error === 'number') return oauthShape(error, members, text);
   // Google's APIs and Facebook: {"error": {"code", "message", "status"}}.
   if (isObject(error)) {
     return {
@@ -69,12 +71,14 @@ function shapes(members: Readonly<Record<string, unknown>>, text: Text): Omit<Re
       description: text(members['errorSummary'], LONG),
     };
   }
-  // X: {"errors": [{"code", "label", "message"}]}.
-  if (Array.isArray(errors) && isObject(errors[0])) {
+  // X: {"errors": [{"code", "label", "message"}]}; elsewhere a list of sentences.
+  if (Array.isArray(errors)) {
     const [first] = errors;
+    if (!isObject(first)) return { description: text(first, LONG) };
+    const codes = errors.slice(0, MAX_CODES).map((one) => text(one?.code, SHORT));
     return {
       error: text(first['label'] ?? first['code'], SHORT),
-      codes: errors.map((one) => text(one?.code, SHORT)).filter((code) => code !== undefined),
+      codes: codes.filter((code) => code !== undefined),
       description: text(first['message'], LONG),
     };
   }
@@ -87,17 +91,23 @@ function shapes(members: Readonly<Record<string, unknown>>, text: Text): Omit<Re
 
 /** RFC 6749 §5.2, with Microsoft's `error_codes` and `suberror`. */
 function oauthShape(
-  error: string,
+  error: string | number,
   members: Readonly<Record<string, unknown>>,
   text: Text,
 ): Omit<Refusal, 'status' | 'correlationId'> {
   const description = text(members['error_description'] ?? members['message'], LONG);
-  const numbers = Array.isArray(members['error_codes']) ? members['error_codes'].slice(0, 8) : [];
-  const codes = [...numbers.map((code) => text(`AADSTS${code}`, SHORT)), ...(description?.match(/\bAADSTS\d+/g) ?? [])];
+  const listed: unknown[] = Array.isArray(members['error_codes']) ? members['error_codes'].slice(0, MAX_CODES) : [];
+  const codes = [
+    ...listed
+      .map((code) => text(code, SHORT) ?? '')
+      .filter((code) => /^\d+$/.test(code))
+      .map((code) => `AADSTS${code}`),
+    ...(description?.match(/\bAADSTS\d+/g) ?? []),
+  ];
   return {
     error: text(error, SHORT),
     description,
-    codes: codes.length === 0 ? undefined : [...new Set(codes.filter((code) => code !== undefined))],
+    codes: codes.length === 0 ? undefined : [...new Set(codes)],
     suberror: text(members['suberror'] ?? members['error_subtype'], SHORT),
   };
 }
@@ -108,5 +118,5 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** All that is worth showing of an HTML page. */
 function titleOf(html: string): string {
-  return /<title[^>]*>([^<]{1,400})/i.exec(html)?.[1] ?? 'an HTML page without a title';
+  return /<title[^<>]*>([^<]+)/i.exec(html)?.[1] ?? 'an HTML page without a title';
 }

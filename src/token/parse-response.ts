@@ -27,14 +27,16 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
     throw explainRefusal(profile, request, reply, body, receivedAt);
   }
   if (body.kind !== 'object') {
-    const what = { html: 'an HTML page', text: 'text that is neither JSON nor form-encoded', empty: 'nothing' }[
-      body.kind
-    ];
+    const what = {
+      html: 'an HTML page',
+      text: 'text that is neither a JSON object nor form-encoded',
+      empty: 'nothing',
+    }[body.kind];
     throw unreadable(profile, reply, `answered with ${what}`);
   }
   const { holder, token } = locate(body.members, profile.options.tokenPath ?? ['access_token']);
   if (typeof token !== 'string' || token === '') {
-    const names = quoteWithout(request)(Object.keys(body.members).join(', '), 200) || 'no member at all';
+    const names = quoteWithout(profile, request)(Object.keys(body.members).join(', '), 200) || 'no member at all';
     throw unreadable(profile, reply, `answered without a token (it sent ${names})`);
   }
   // Where the token is nested, its companions usually stand beside it.
@@ -52,8 +54,10 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
 
 /** `expires_in` is a number, but some providers send it as text. */
 function expiryOf(lifetime: unknown, receivedAt: number): number | undefined {
-  const seconds = typeof lifetime === 'string' && lifetime.trim() !== '' ? Number(lifetime) : lifetime;
-  return typeof seconds === 'number' && Number.isFinite(seconds) ? receivedAt + seconds * 1000 : undefined;
+  const seconds = typeof lifetime === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(lifetime) ? Number(lifetime) : lifetime;
+  if (typeof seconds !== 'number') return undefined;
+  const expiresAt = receivedAt + seconds * 1000;
+  return Number.isFinite(expiresAt) ? expiresAt : undefined;
 }
 
 function locate(members: Readonly<Record<string, unknown>>, path: readonly (string | number)[]) {
@@ -68,12 +72,16 @@ function locate(members: Readonly<Record<string, unknown>>, path: readonly (stri
 }
 
 function unreadable(profile: Profile, reply: Reply, what: string): ProviderError {
-  const { provider, url, name } = profile;
+  const { url, name } = profile;
   return new ProviderError('reply_unreadable', `${url.host} ${what} (HTTP ${reply.status})`, {
     provider: { status: reply.status },
-    advice:
-      provider.tokenUrl === undefined || url.href !== provider.tokenUrl
-        ? `check that ${name}.url is a token endpoint; where the token has another name, set ${name}.options.token_path`
-        : `see what is sent with: oauth-profile explain ${name}`,
+    advice: isDefaultUrl(profile)
+      ? `see what is sent with: oauth-profile explain ${name}`
+      : `check that ${name}.url is a token endpoint; where the token has another name, set ${name}.options.token_path`,
   });
+}
+
+function isDefaultUrl({ provider: { tokenUrl }, url: { href } }: Profile): boolean {
+  const [start, end = ''] = tokenUrl?.split('{tenant_id}') ?? [];
+  return start !== undefined && href.startsWith(start) && href.endsWith(end);
 }

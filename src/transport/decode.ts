@@ -1,17 +1,18 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { TransportError } from '../errors.ts';
 import type { WireRequest } from '../ports.ts';
+import { excerpt } from '../secret/printable.ts';
 
-const decoders: Readonly<Record<string, (body: Buffer, limits: { maxOutputLength: number }) => Buffer>> = {
-  gzip: gunzipSync,
-  'x-gzip': gunzipSync,
-  deflate: inflateSync,
-  br: brotliDecompressSync,
-};
+const decoders = new Map<string, (body: Buffer, limits: { maxOutputLength: number }) => Buffer>([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
+]);
 
 /** Unpacks a reply from a server that compresses unasked; the limit holds for what comes out. */
 export function decode(body: Buffer, encoding: string, maxBytes: number, { url }: WireRequest): string {
-  const decoder = decoders[encoding];
+  const decoder = decoders.get(encoding);
   try {
     if (decoder !== undefined) return decoder(body, { maxOutputLength: maxBytes }).toString();
   } catch (error) {
@@ -23,7 +24,7 @@ export function decode(body: Buffer, encoding: string, maxBytes: number, { url }
   }
   throw new TransportError(
     'reply_unreadable',
-    `${url.host} answered in an encoding that cannot be read (${encoding})`,
+    `${url.host} answered in an encoding that cannot be read (${excerpt(encoding, 40)})`,
     {
       sent: true,
       advice: 'a proxy or gateway may have changed the reply: ask those who run it',

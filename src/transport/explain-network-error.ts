@@ -1,17 +1,21 @@
 import { TransportError } from '../errors.ts';
 import type { WireRequest } from '../ports.ts';
 
-const TLS_CODES = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|EPROTO)/;
+const TLS_CODES =
+  /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERROR_IN_|UNSPECIFIED)/;
+/** TLS 1.3 tells a client that its certificate is refused only after the handshake. */
+const TLS_ALERTS = /^ERR_SSL_\w+_ALERT_/;
 
 /** Says in a sentence what kept a request or its reply from arriving. */
 export function explainNetworkError(error: NodeJS.ErrnoException, wire: WireRequest, sent: boolean): TransportError {
   const { url, profile } = wire;
   const code = codeOf(error);
-  const details = { sent, cause: error };
-  if (TLS_CODES.test(code) && !sent) {
-    return new TransportError('tls_failed', `no trusted connection to ${url.host} (${code})`, {
+  const details = { sent, cause: withoutBytes(error) };
+  if (sent ? TLS_ALERTS.test(code) : TLS_CODES.test(code)) return tlsFailed(url.host, profile, error, sent);
+  if (code.startsWith('HPE_')) {
+    return new TransportError('reply_unreadable', `${url.host} answered with something that is not HTTP (${code})`, {
       ...details,
-      advice: tlsAdvice(code, profile),
+      advice: 'check the address: host, port, and whether it begins with https:',
     });
   }
   if (sent) {
@@ -40,6 +44,32 @@ const reasons: Readonly<Record<string, readonly [message: string, advice: string
   ENETUNREACH: ['there is no way to {host}', 'check the network, and whether a proxy or VPN is needed'],
   ETIMEDOUT: ['{host} did not take the connection in time', 'check the network, and whether a proxy is needed'],
 };
+
+/** The failure of a connection to a proxy, which stands between us and the provider. */
+export function explainProxyError(error: NodeJS.ErrnoException, proxy: string, profile: string): TransportError {
+  const code = codeOf(error);
+  if (TLS_CODES.test(code)) return tlsFailed(`the proxy ${proxy}`, profile, error, false);
+  return new TransportError('connection_failed', `cannot connect to the proxy ${proxy} (${code})`, {
+    sent: false,
+    cause: withoutBytes(error),
+    advice: 'check HTTPS_PROXY, or name the host in NO_PROXY if it needs no proxy',
+  });
+}
+
+/** Node keeps the bytes that it could not parse in the error, and a token may be among them. */
+function withoutBytes(error: Error & { rawPacket?: unknown }): Error {
+  delete error.rawPacket;
+  return error;
+}
+
+function tlsFailed(peer: string, profile: string, cause: NodeJS.ErrnoException, sent: boolean): TransportError {
+  const code = codeOf(cause);
+  return new TransportError('tls_failed', `no trusted connection to ${peer} (${code})`, {
+    sent,
+    cause,
+    advice: tlsAdvice(code, profile),
+  });
+}
 
 /** Several addresses may have been tried; the first failure speaks for all. */
 function codeOf(error: NodeJS.ErrnoException): string {

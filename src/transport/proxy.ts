@@ -63,6 +63,8 @@ function isExempt(url: URL, list: string): boolean {
       const [, name = '', only] = /^(?:\*?\.)?(\[[^\]]+\]|[^:]+|.*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
       const plain = name.replace(/^\[|\]$/g, '');
       if (plain === '' || (only !== undefined && only !== port)) return false;
+      // An address has many spellings, and no subdomains.
+      if (isIP(host) !== 0) return inNetwork(host, `${plain}/${isIP(plain) === 6 ? 128 : 32}`);
       return host === plain || host.endsWith(`.${plain}`);
     });
 }

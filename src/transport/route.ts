@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { TransportError } from '../errors.ts';
+import type { WireRequest } from '../ports.ts';
 
 /** How one request reaches its host. */
 export interface Route {
@@ -10,6 +11,13 @@ export interface Route {
   readonly request:
     | ((options: RequestOptions, onResponse: (response: IncomingMessage) => void) => ClientRequest)
     | undefined;
-  /** Where a proxy answers in the provider's place, tells its refusal from the provider's. */
-  readonly refusedByProxy: ((status: number) => TransportError) | undefined;
+  /** Where a proxy answers in the provider's place: its failures are not the provider's. */
+  readonly proxy:
+    | { refused(status: number): TransportError; unreachable(cause: NodeJS.ErrnoException): TransportError }
+    | undefined;
+}
+
+/** Finds the way to a request's host. */
+export interface Routes {
+  routeTo(request: WireRequest): Promise<Route>;
 }

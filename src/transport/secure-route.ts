@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Agent, type AgentOptions, request } from 'node:https';
 import * as tls from 'node:tls';
-import type { TlsFiles } from '../ports.ts';
+import type { TlsFiles, WireRequest } from '../ports.ts';
+import { checkTlsFiles } from './check-tls-files.ts';
 import type { Environment, ProxyServer } from './proxy.ts';
 import { TunnelAgent } from './tunnel.ts';
 
@@ -9,13 +10,42 @@ export { request };
 
 /** An agent for TLS connections, straight or through a proxy's tunnel. */
 export function createAgent(
-  files: TlsFiles,
-  keepAlive: boolean,
+  { profile, tls: files }: WireRequest,
+  options: AgentOptions,
   env: Environment,
   proxy: ProxyServer | undefined,
 ): Agent {
-  const options: AgentOptions = { keepAlive, ...tlsOptions(files, env) };
-  return proxy === undefined ? new Agent(options) : new TunnelAgent(options, proxy);
+  const own = { ...options, ...contextOf(profile, files, env) };
+  if (proxy === undefined) return new Agent(own);
+  return new TunnelAgent(own, proxy, contextOf(profile, withoutCertificate(files), env));
+}
+
+/** An agent for TLS connections to a proxy itself. */
+export function createProxyAgent({ profile, tls: files }: WireRequest, options: AgentOptions, env: Environment): Agent {
+  return new Agent({ ...options, ...contextOf(profile, withoutCertificate(files), env) });
+}
+
+/** A proxy may have a certificate of the same private authority, but ours is not its business. */
+function withoutCertificate({ ca }: TlsFiles): TlsFiles {
+  return { ca, cert: undefined, certKey: undefined };
+}
+
+const MAX_CONTEXTS = 16;
+const contexts = new Map<string, tls.SecureContext>();
+
+/** Reading all authorities takes longer than the rest of a request, so it is done once for each set of files. */
+function contextOf(profile: string, files: TlsFiles, env: Environment): { secureContext?: tls.SecureContext } {
+  if (files.ca === undefined && files.cert === undefined) return {};
+  const key = JSON.stringify([files.ca, files.cert, files.certKey, env['NODE_EXTRA_CA_CERTS']]);
+  let secureContext = contexts.get(key);
+  if (secureContext === undefined) {
+    checkTlsFiles(profile, files);
+    secureContext = tls.createSecureContext(tlsOptions(files, env));
+    // Certificates that are renewed every hour must not pile up.
+    if (contexts.size >= MAX_CONTEXTS) contexts.clear();
+    contexts.set(key, secureContext);
+  }
+  return { secureContext };
 }
 
 /** TLS options of a profile's files; `ca` replaces what is trusted by default, so the default set goes along. */

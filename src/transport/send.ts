@@ -5,15 +5,19 @@ import type { Reply } from '../token/reply.ts';
 import { Agents } from './agents.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import type { Environment } from './proxy.ts';
-import type { Route } from './route.ts';
+import type { Route, Routes } from './route.ts';
 
 const MAX_REPLY_BYTES = 1_048_576;
 
 /** The real {@link Send}, on `node:http` and `node:https` with kept connections; the environment names the proxies. */
 export function createSend(env: Environment): Send {
-  const agents = new Agents(env);
+  return sendAlong(new Agents(env));
+}
+
+/** Sends each request the way that `routes` finds for it. */
+export function sendAlong(routes: Routes): Send {
   return async (request, bounds) => {
-    const route = await agents.routeTo(request);
+    const route = await routes.routeTo(request);
     return new Promise((resolve, reject) => {
       new Attempt(request, bounds, route, resolve, reject).start();
     });
@@ -39,17 +43,26 @@ class Attempt {
 
   start(): void {
     const { wire, route, bounds } = this;
+    if (bounds.signal?.aborted) {
+      this.#onAbort();
+      return;
+    }
     const headers: Record<string, string | number> = { 'Content-Length': Buffer.byteLength(wire.body) };
     for (const [name, value] of Object.entries(wire.headers)) {
       headers[name] = typeof value === 'string' ? value : value.reveal();
     }
     Object.assign(headers, route.headers);
-    this.#timer = setTimeout(this.#onTimeout, bounds.timeoutMs);
-    bounds.signal?.addEventListener('abort', this.#onAbort, { once: true });
     const options = { ...route.options, method: 'POST', headers, attempt: this };
     const request = (route.request ?? httpRequest)(options, this.#onResponse);
     this.#request = request;
+    this.#timer = setTimeout(this.#onTimeout, bounds.timeoutMs);
+    bounds.signal?.addEventListener('abort', this.#onAbort, { once: true });
     request.on('error', this.#onError);
+    // Without a listener Node closes such a connection, and nobody hears of it.
+    request.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      this.#onError(new Error('it changed the protocol'));
+    });
     request.on('socket', (socket) => {
       if (request.reusedSocket) this.#connected = true;
       // Before the handshake is over nothing of the request has left.
@@ -62,10 +75,10 @@ class Attempt {
   }
 
   #onTimeout = (): void => {
-    const { url } = this.wire;
-    const seconds = Number((this.bounds.timeoutMs / 1000).toFixed(1));
+    const { timeoutMs } = this.bounds;
+    const time = timeoutMs < 1000 ? `${Math.round(timeoutMs)} ms` : `${Number((timeoutMs / 1000).toFixed(1))} s`;
     this.#fail(
-      new TransportError('timed_out', `${url.host} did not answer within ${seconds} s`, {
+      new TransportError('timed_out', `${this.wire.url.host} did not answer within ${time}`, {
         sent: this.#connected,
         advice: this.#connected
           ? `the provider is slow or hangs: try again, or raise ${this.wire.profile}.options.timeout`
@@ -80,7 +93,9 @@ class Attempt {
   };
 
   #onError = (error: Error): void => {
-    this.#fail(error instanceof OAuthProfileError ? error : explainNetworkError(error, this.wire, this.#connected));
+    if (error instanceof OAuthProfileError) this.#fail(error);
+    else if (this.route.proxy !== undefined && !this.#connected) this.#fail(this.route.proxy.unreachable(error));
+    else this.#fail(explainNetworkError(error, this.wire, this.#connected));
   };
 
   #onResponse = (response: IncomingMessage): void => {
@@ -101,8 +116,8 @@ class Attempt {
 
   async #finish(response: IncomingMessage, body: Buffer): Promise<void> {
     const { statusCode: status = 0, headers } = response;
-    if (status === 407 && this.route.refusedByProxy) return this.#fail(this.route.refusedByProxy(status));
-    const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+    if (status === 407 && this.route.proxy) return this.#fail(this.route.proxy.refused(status));
+    const encoding = headers['content-encoding']?.toLowerCase() || 'identity';
     if (encoding === 'identity' || body.length === 0) return this.#succeed({ status, headers, body: body.toString() });
     const { decode } = await import('./decode.ts');
     this.#succeed({ status, headers, body: decode(body, encoding, MAX_REPLY_BYTES, this.wire) });

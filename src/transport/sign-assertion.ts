@@ -11,16 +11,39 @@ type Jwk = JsonWebKey & { alg?: string; kid?: string; 'x5t#S256'?: string };
 interface SigningKey {
   readonly key: webcrypto.CryptoKey;
   readonly kid: string | undefined;
+  /** What the file wants the algorithm to be called. */
+  readonly alg: string | undefined;
   /** Thumbprint of the certificate beside the key: Microsoft finds the key by it. */
   readonly thumbprint: string | undefined;
 }
 
+/** What is wrong with a key that could be read. */
+class KeyProblem extends Error {}
+
 /** Signs a client assertion with the key of a PEM or JWK file (RFC 7523 §2.2, §3). */
 export const signAssertion: Sign = async (spec, profile) => {
-  const { key, kid, thumbprint } = await readKey(spec, profile);
+  try {
+    return await sign(spec, await readKey(spec));
+  } catch (error) {
+    // The library's message may quote the file; its code cannot.
+    const { code } = error as { code?: unknown };
+    const why = error instanceof KeyProblem ? error.message : typeof code === 'string' ? code : 'not a private key';
+    throw new InvalidProfileError(profile, [
+      {
+        variable: `${profile}.options.key_file`,
+        message: `${spec.key.path} holds no usable private key (${why})`,
+        advice:
+          'give an unencrypted PEM (PKCS #8, PKCS #1 or SEC 1) or a JWK with its private members; RSA, P-256, P-384, P-521 or Ed25519',
+      },
+    ]);
+  }
+};
+
+async function sign(spec: AssertionSpec, { key, kid, alg, thumbprint }: SigningKey): Promise<Secret> {
   const authenticate = PrivateKeyJwt(kid === undefined ? key : { key, kid }, {
     [modifyAssertion](header, payload) {
       header['typ'] = 'JWT';
+      if (alg !== undefined) header['alg'] = alg;
       if (thumbprint !== undefined) header['x5t#S256'] = thumbprint;
       payload['aud'] = spec.audience;
     },
@@ -33,51 +56,57 @@ export const signAssertion: Sign = async (spec, profile) => {
     new Headers(),
   );
   return new Secret(body.get('client_assertion') ?? '');
-};
+}
 
-async function readKey(spec: AssertionSpec, profile: string): Promise<SigningKey> {
-  const { text, path } = spec.key;
-  try {
-    const given: Jwk | undefined = text.trimStart().startsWith('{') ? JSON.parse(text) : undefined;
-    const keyObject = given === undefined ? createPrivateKey(text) : createPrivateKey({ key: given, format: 'jwk' });
-    const algorithm = algorithmOf(keyObject, given?.alg, spec.rsaAlgorithm);
-    const der = keyObject.export({ format: 'der', type: 'pkcs8' });
-    const key = await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']);
-    return { key, kid: spec.keyId ?? given?.kid, thumbprint: given?.['x5t#S256'] ?? thumbprintOf(text) };
-  } catch (error) {
-    // The library's message may quote the file; its code cannot.
-    const code = (error as NodeJS.ErrnoException).code ?? 'not a private key';
-    throw new InvalidProfileError(profile, [
-      {
-        variable: `${profile}.options.key_file`,
-        message: `${path} holds no usable private key (${code})`,
-        advice:
-          'give an unencrypted PEM (PKCS #8, PKCS #1 or SEC 1) or a JWK with its private members; RSA, P-256, P-384, P-521 or Ed25519',
-      },
-    ]);
-  }
+async function readKey(spec: AssertionSpec): Promise<SigningKey> {
+  const { text } = spec.key;
+  const given: Jwk | undefined = text.trimStart().startsWith('{') ? JSON.parse(text) : undefined;
+  const keyObject = given === undefined ? createPrivateKey(text) : createPrivateKey({ key: given, format: 'jwk' });
+  const algorithm = algorithmOf(keyObject, given?.alg, spec.rsaAlgorithm);
+  const der = keyObject.export({ format: 'der', type: 'pkcs8' });
+  return {
+    key: await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']),
+    kid: spec.keyId ?? given?.kid,
+    alg: given?.alg,
+    thumbprint: given?.['x5t#S256'] ?? thumbprintOf(text, keyObject),
+  };
 }
 
 type ImportAlgorithm = webcrypto.RsaHashedImportParams | webcrypto.EcKeyImportParams | webcrypto.Algorithm;
 
+const WRONG_ALG = 'its alg does not fit';
+const curves: Readonly<Record<string, { namedCurve: string; alg: string }>> = {
+  prime256v1: { namedCurve: 'P-256', alg: 'ES256' },
+  secp384r1: { namedCurve: 'P-384', alg: 'ES384' },
+  secp521r1: { namedCurve: 'P-521', alg: 'ES512' },
+};
+
+/** How the key signs; a file that asks for what its key cannot do is refused. */
 function algorithmOf(key: KeyObject, asked: string | undefined, rsaDefault: string): ImportAlgorithm {
   switch (key.asymmetricKeyType) {
-    case 'rsa':
-    case 'rsa-pss': {
+    case 'rsa': {
       const alg = asked ?? rsaDefault;
+      if (!/^[RP]S(?:256|384|512)$/.test(alg)) throw new KeyProblem(WRONG_ALG);
+      // RFC 7518 §3.3.
+      if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < 2048) throw new KeyProblem('RSA with less than 2048 bits');
       return { name: alg.startsWith('PS') ? 'RSA-PSS' : 'RSASSA-PKCS1-v1_5', hash: `SHA-${alg.slice(2)}` };
     }
     case 'ec': {
-      const curves: Record<string, string> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' };
-      return { name: 'ECDSA', namedCurve: curves[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 'unknown' };
+      const curve = curves[key.asymmetricKeyDetails?.namedCurve ?? ''];
+      if (curve === undefined) break;
+      if ((asked ?? curve.alg) !== curve.alg) throw new KeyProblem(WRONG_ALG);
+      return { name: 'ECDSA', namedCurve: curve.namedCurve };
     }
-    default:
+    case 'ed25519':
+      if (asked !== undefined && asked !== 'EdDSA' && asked !== 'Ed25519') throw new KeyProblem(WRONG_ALG);
       return { name: 'Ed25519' };
   }
+  throw new KeyProblem('of another kind');
 }
 
-function thumbprintOf(text: string): string | undefined {
-  const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(text)?.[0];
-  if (pem === undefined) return undefined;
-  return createHash('sha256').update(new X509Certificate(pem).raw).digest('base64url');
+/** A file may hold a whole chain; only the key's own certificate counts. */
+function thumbprintOf(text: string, key: KeyObject): string | undefined {
+  const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const own = pems.map((pem) => new X509Certificate(pem)).find((certificate) => certificate.checkPrivateKey(key));
+  return own && createHash('sha256').update(own.raw).digest('base64url');
 }

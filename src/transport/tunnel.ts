@@ -2,13 +2,16 @@ import { type Agent as HttpAgent, request as httpRequest, type RequestOptions } 
 import { Agent, type AgentOptions, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as tlsConnect } from 'node:tls';
+import { type SecureContext, connect as tlsConnect } from 'node:tls';
 import { TransportError } from '../errors.ts';
+import type { WireRequest } from '../ports.ts';
+import { explainProxyError } from './explain-network-error.ts';
 import type { ProxyServer } from './proxy.ts';
 import type { Route } from './route.ts';
 
 /** Anything that must be able to end a connection that is still being made. */
 interface Connecting {
+  readonly wire: WireRequest;
   cancelConnect: (() => void) | undefined;
 }
 
@@ -18,7 +21,12 @@ type Connected = (error: Error | null, socket: Duplex) => void;
 export class TunnelAgent extends Agent {
   readonly #proxy: ProxyServer;
 
-  constructor(options: AgentOptions, proxy: ProxyServer) {
+  /** `toProxy` is for the connection to the proxy itself, if that speaks TLS. */
+  constructor(
+    options: AgentOptions,
+    proxy: ProxyServer,
+    readonly toProxy: { secureContext?: SecureContext },
+  ) {
     super(options);
     this.#proxy = proxy;
   }
@@ -29,24 +37,26 @@ export class TunnelAgent extends Agent {
     const target = `${host.includes(':') ? `[${host}]` : host}:${options.port}`;
     const connect = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
       ...proxyAddress(url),
+      ...this.toProxy,
       method: 'CONNECT',
       path: target,
       headers: { Host: target, ...proxyHeaders(this.#proxy) },
       agent: false,
     });
-    if (options.attempt !== undefined) options.attempt.cancelConnect = () => connect.destroy();
+    const { attempt } = options;
+    if (attempt !== undefined) attempt.cancelConnect = () => connect.destroy();
     connect.once('connect', (response, socket: Socket) => {
-      if (options.attempt !== undefined) options.attempt.cancelConnect = undefined;
+      if (attempt !== undefined) attempt.cancelConnect = undefined;
       const status = response.statusCode ?? 0;
       if (status >= 200 && status < 300) {
         connected?.(null, tlsConnect({ ...(options as object), socket, servername: servernameOf(host) }));
         return;
       }
       socket.destroy();
-      connected?.(refused(this.#proxy, status), socket);
+      connected?.(refused(this.#proxy, target, status), socket);
     });
-    connect.once('error', (cause: NodeJS.ErrnoException) => {
-      connected?.(unreachable(this.#proxy, cause), connect as unknown as Duplex);
+    connect.on('error', (cause: NodeJS.ErrnoException) => {
+      connected?.(explainProxyError(cause, url.host, attempt?.wire.profile ?? ''), connect as unknown as Duplex);
     });
     connect.end();
     return null;
@@ -54,18 +64,24 @@ export class TunnelAgent extends Agent {
 }
 
 /** Plain http through a proxy: the proxy gets the whole address (RFC 9112 §3.2.2). */
-export function plainProxyRoute(url: URL, proxy: ProxyServer, agent: HttpAgent): Route {
+export function plainProxyRoute({ url, profile }: WireRequest, proxy: ProxyServer, agent: HttpAgent): Route {
+  const secure = proxy.url.protocol === 'https:';
   return {
     options: { agent, ...proxyAddress(proxy.url), path: url.href },
     headers: { Host: url.host, ...proxyHeaders(proxy) },
-    secure: proxy.url.protocol === 'https:',
-    request: proxy.url.protocol === 'https:' ? httpsRequest : httpRequest,
-    refusedByProxy: (status) => refused(proxy, status),
+    secure,
+    request: secure ? httpsRequest : httpRequest,
+    proxy: {
+      refused: (status) => refused(proxy, url.host, status),
+      unreachable: (cause) => explainProxyError(cause, proxy.url.host, profile),
+    },
   };
 }
 
-function proxyAddress(url: URL): { host: string; port: string | number } {
-  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port || (url.protocol === 'https:' ? 443 : 80) };
+/** With the name that the proxy's own certificate must have: by default that would be the `Host` header's. */
+function proxyAddress(url: URL): { host: string; port: string | number; servername: string } {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return { host, port: url.port || (url.protocol === 'https:' ? 443 : 80), servername: servernameOf(host) };
 }
 
 function proxyHeaders({ authorization }: ProxyServer): Record<string, string> {
@@ -77,16 +93,18 @@ function servernameOf(host: string): string {
   return /^[\d.]+$|:/.test(host) ? '' : host;
 }
 
-function unreachable(proxy: ProxyServer, cause: NodeJS.ErrnoException): TransportError {
-  const why = cause.code ?? cause.message;
-  return new TransportError('connection_failed', `cannot connect to the proxy ${proxy.url.host} (${why})`, {
-    sent: false,
-    cause,
-    advice: 'check HTTPS_PROXY, or name the host in NO_PROXY if it needs no proxy',
-  });
-}
-
-function refused(proxy: ProxyServer, status: number): TransportError {
+function refused(proxy: ProxyServer, target: string, status: number): TransportError {
+  // A gateway's errors say that the way beyond the proxy is broken, not that it may not be taken.
+  if (status === 502 || status === 503 || status === 504) {
+    return new TransportError(
+      'connection_failed',
+      `the proxy ${proxy.url.host} cannot reach ${target} (HTTP ${status})`,
+      {
+        sent: false,
+        advice: 'check the address, or name the host in NO_PROXY if it needs no proxy',
+      },
+    );
+  }
   return new TransportError('proxy_refused', `the proxy ${proxy.url.host} refused the connection (HTTP ${status})`, {
     sent: false,
     advice:

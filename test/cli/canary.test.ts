@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodingsOf, leaksIn } from '../support/encodings.ts';
+import { encodingsOf, leaksIn } from '../support/leaks.ts';
 import { Sandbox } from '../support/run-cli.ts';
 import { startTokenServer, type TokenServer } from '../support/token-server.ts';
 

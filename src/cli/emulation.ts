@@ -1,0 +1,105 @@
+import type { Variables } from '../data/variables.ts';
+import { Resolver } from '../data/resolve.ts';
+import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
+import type { EmulatedProfiles } from '../emulator/profiles.ts';
+import { faultKinds, type Fault, parseFault } from '../emulator/fault.ts';
+import { OAuthProfileError } from '../errors.ts';
+import type { EmulatorAddress } from '../ports.ts';
+import { collectFields, profileNames } from '../profile/collect-fields.ts';
+import { type Context, outsideOf } from './context.ts';
+import { usage } from './usage.ts';
+
+/** An emulator that a command talks to, and the way to be done with it. */
+export interface Emulation {
+  readonly address: EmulatorAddress;
+  close(): Promise<void>;
+}
+
+/** The emulator that `--emulate` asks for: one of our own, or the one that runs at the given address. */
+export async function emulationOf(context: Context, variables: Variables): Promise<Emulation | undefined> {
+  const { call } = context;
+  const joined = call.values.get('emulate')?.[0];
+  if (joined !== undefined) {
+    if (call.values.has('fault')) throw usage(['--fault is for an emulator of its own'], 'give it to oauth-profile emulate');
+    return { address: await join(joined), close: async () => {} };
+  }
+  if (!call.switches.has('emulate')) {
+    if (call.values.has('fault')) throw usage(['--fault needs --emulate'], 'add --emulate');
+    return undefined;
+  }
+  const emulator = await start(context, variables, 0, undefined);
+  return { address: { port: emulator.port, ca: emulator.ca }, close: () => emulator.close() };
+}
+
+/** Starts an emulator that knows the profiles of these variables. */
+export async function start(
+  context: Context,
+  variables: Variables,
+  port: number,
+  onRequest: ((request: ServedRequest) => void) | undefined,
+): Promise<Emulator> {
+  const faults = faultsOf(context.call.values.get('fault') ?? []);
+  const { startEmulator } = await import('../emulator/start-emulator.ts');
+  try {
+    return await startEmulator({ profiles: profilesOf(context, variables), port, faults, onRequest });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    throw usage([`port ${port} cannot be used (${code})`], 'choose another with --port, or leave it out');
+  }
+}
+
+function faultsOf(given: readonly string[]): Fault[] {
+  const faults = given.map((text) => parseFault(text));
+  if (faults.includes(undefined)) {
+    throw usage(['--fault names no known fault'], `faults are ${faultKinds.join(', ')}; :2 behind one strikes the second request only`);
+  }
+  return faults.filter((fault) => fault !== undefined);
+}
+
+/** Every profile as the emulator wants it, in clear: it must recognise secrets. What cannot be read is not emulated. */
+function profilesOf(context: Context, variables: Variables): EmulatedProfiles {
+  const outside = outsideOf(context);
+  const resolver = new Resolver(variables, outside);
+  const profiles: Record<string, Record<string, unknown>> = {};
+  for (const name of profileNames(variables)) {
+    try {
+      const { fields, basic, options } = collectFields(name, variables, resolver);
+      const profile: Record<string, unknown> = {};
+      for (const [field, { value }] of [...fields, ...basic]) profile[field] = typeof value === 'string' ? value : value.reveal();
+      for (const [option, { value, variable }] of options) {
+        if (option === 'key_file') profile['options.key'] = outside.readFile(String(value), variable.source);
+        else profile[`options.${option}`] = value;
+      }
+      profiles[name] = profile;
+    } catch (error) {
+      if (!(error instanceof OAuthProfileError)) throw error;
+    }
+  }
+  return profiles;
+}
+
+/** Learns what a running emulator signs its certificates with. */
+async function join(address: string): Promise<EmulatorAddress> {
+  const found = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(address);
+  if (found === null) throw usage(['--emulate takes the address that oauth-profile emulate prints'], 'write --emulate=http://127.0.0.1:PORT');
+  const port = Number(found[1]);
+  const { get } = await import('node:http');
+  const ca = await new Promise<string>((resolve, reject) => {
+    const request = get({ host: '127.0.0.1', port, path: '/oauth-profile-emulator/ca.pem', timeout: 5_000, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve(text));
+    });
+    request.on('timeout', () => request.destroy(new Error('no answer')));
+    request.on('error', reject);
+  }).catch((cause) => {
+    throw new OAuthProfileError('connection_failed', `no emulator answers at ${address}`, { cause, advice: 'start one: oauth-profile emulate' });
+  });
+  if (!ca.startsWith('-----BEGIN CERTIFICATE-----')) {
+    throw new OAuthProfileError('connection_failed', `what answers at ${address} is no emulator`, { advice: 'start one: oauth-profile emulate' });
+  }
+  return { port, ca };
+}

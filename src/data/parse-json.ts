@@ -1,0 +1,105 @@
+import { OAuthProfileError } from '../errors.ts';
+import { asWritten, type Value } from './value.ts';
+
+/** Deeper texts are no data but an attack on the stack. */
+const MAX_DEPTH = 64;
+
+/** Parses JSON; numbers keep their digits, which `JSON.parse` would round away, and a name that stands twice in a map is an error. */
+export function parseJson(text: string, label: string): Value {
+  return new Parser(text, label).document();
+}
+
+class Parser {
+  #at = 0;
+  #depth = 0;
+
+  constructor(
+    readonly text: string,
+    readonly label: string,
+  ) {}
+
+  document(): Value {
+    const value = this.#value();
+    this.#skipBlanks();
+    if (this.#at < this.text.length) this.#fail();
+    return value;
+  }
+
+  /** The text around the fault may be a secret: only its position is told. */
+  #fail(problem = 'is not valid JSON'): never {
+    const before = this.text.slice(0, this.#at).split('\n');
+    const where = `${this.label}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+    throw new OAuthProfileError('data_invalid', `${where}: ${problem}`, {
+      advice: 'correct the file there: a missing quote, comma or brace is the usual cause',
+    });
+  }
+
+  #value(): Value {
+    this.#skipBlanks();
+    if (this.#take('{')) return this.#map();
+    if (this.#take('[')) return this.#list();
+    if (this.text[this.#at] === '"') return this.#string();
+    const digits = this.#match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y);
+    if (digits !== undefined) return asWritten(digits, Number(digits));
+    const word = this.#match(/true|false|null/y);
+    return word === undefined ? this.#fail() : (JSON.parse(word) as boolean | null);
+  }
+
+  #map(): Value {
+    const members = new Map<string, Value>();
+    this.#items('}', () => {
+      this.#skipBlanks();
+      const start = this.#at;
+      const name = this.#string();
+      if (members.has(name)) {
+        this.#at = start;
+        this.#fail(`${name} is defined twice`);
+      }
+      this.#skipBlanks();
+      if (!this.#take(':')) this.#fail();
+      members.set(name, this.#value());
+    });
+    return Object.fromEntries(members);
+  }
+
+  #list(): Value {
+    const items: Value[] = [];
+    this.#items(']', () => items.push(this.#value()));
+    return items;
+  }
+
+  #items(close: string, read: () => void): void {
+    if (++this.#depth > MAX_DEPTH) this.#fail(`is nested deeper than ${MAX_DEPTH} levels`);
+    this.#skipBlanks();
+    if (!this.#take(close)) {
+      do {
+        read();
+        this.#skipBlanks();
+      } while (this.#take(','));
+      if (!this.#take(close)) this.#fail();
+    }
+    this.#depth--;
+  }
+
+  #string(): string {
+    const quoted = this.#match(/"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y);
+    return quoted === undefined ? this.#fail() : (JSON.parse(quoted) as string);
+  }
+
+  #skipBlanks(): void {
+    this.#match(/[ \t\n\r]*/y);
+  }
+
+  #take(char: string): boolean {
+    const found = this.text[this.#at] === char;
+    if (found) this.#at++;
+    return found;
+  }
+
+  #match(token: RegExp): string | undefined {
+    token.lastIndex = this.#at;
+    const found = token.exec(this.text)?.[0];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+}

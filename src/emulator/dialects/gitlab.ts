@@ -1,0 +1,111 @@
+import type { Dialect } from '../dialect.ts';
+import { json, text } from '../message.ts';
+import { fill, type Problem } from '../problem.ts';
+
+const deadGrant =
+  'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.';
+const deadClient =
+  'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.';
+
+const refusals: Partial<Record<Problem['kind'], readonly [error: string, status: number, words: string]>> = {
+  unknown_client: ['invalid_client', 401, deadClient],
+  wrong_secret: ['invalid_client', 401, deadClient],
+  no_client_auth: ['invalid_client', 401, deadClient],
+  wrong_auth_method: ['invalid_client', 401, deadClient],
+  wrong_assertion: ['invalid_client', 401, deadClient],
+  secret_of_public_client: ['invalid_client', 401, deadClient],
+  two_auths: ['invalid_request', 400, 'The request includes more than one client authentication method.'],
+  missing_field: ['invalid_request', 400, 'Missing required parameter: {field}.'],
+  duplicate_field: ['invalid_request', 400, 'The request includes a parameter twice: {field}.'],
+  wrong_password: ['invalid_grant', 400, deadGrant],
+  password_off: ['unauthorized_client', 401, 'The client is not authorized to perform this request using this method.'],
+  dead_refresh_token: ['invalid_grant', 400, deadGrant],
+  expired_refresh_token: ['invalid_grant', 400, deadGrant],
+  dead_code: ['invalid_grant', 400, deadGrant],
+  wrong_verifier: ['invalid_grant', 400, deadGrant],
+  wrong_redirect: ['invalid_grant', 400, deadGrant],
+  unsupported_grant: [
+    'unsupported_grant_type',
+    400,
+    'The authorization grant type is not supported by the authorization server.',
+  ],
+  wrong_scope: ['invalid_scope', 400, 'The requested scope is invalid, unknown, or malformed.'],
+  pending: [
+    'authorization_pending',
+    400,
+    'The authorization request is still pending as the end user has not yet completed the user interaction steps.',
+  ],
+  slow_down: [
+    'slow_down',
+    400,
+    'The authorization request is still pending and polling should continue, but the interval must be increased by 5 seconds.',
+  ],
+  declined: ['access_denied', 400, 'The resource owner or authorization server denied the request.'],
+  expired_device_code: [
+    'expired_token',
+    400,
+    'The device_code has expired, and the device authorization session has concluded.',
+  ],
+  dead_device_code: ['invalid_grant', 400, deadGrant],
+};
+
+/** GitLab, as Doorkeeper answers; self-managed instances are known by their profiles. */
+export const gitlab: Dialect = {
+  type: 'gitlab',
+  tokenUrl: 'https://gitlab.com/oauth/token',
+  hosts: /^gitlab\.com$/,
+  hostsApart: false,
+  routes: [
+    { action: 'token', method: 'POST', path: /\/oauth\/token$/ },
+    { action: 'device', method: 'POST', path: /\/oauth\/authorize_device$/ },
+    { action: 'authorize', method: 'ANY', path: /\/oauth\/authorize$/ },
+    { action: 'verify', method: 'ANY', path: /\/oauth\/device$/ },
+    { action: 'revoke', method: 'POST', path: /\/oauth\/revoke$/ },
+    { action: 'resource', method: 'GET', path: /\/api\/v4\/user$/ },
+  ],
+  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
+  // Doorkeeper deliberately does not decode a Basic header's parts.
+  clientAuth: { usual: 'body', basic: 'raw', body: true, onlyRegistered: false, both: 'header_wins' },
+  anonymousPassword: true,
+  tenantsWithoutPassword: [],
+  scopeRequiredFor: [],
+  allowsOwnScope: () => true,
+  revokesWithoutClient: false,
+  refresh: {
+    policy: 'once',
+    onRequest: false,
+    graceSeconds: 0,
+    scope: undefined,
+    lifetimeSeconds: Number.POSITIVE_INFINITY,
+  },
+  lifetimeSeconds: 7200,
+  device: { expiresIn: 300, complete: true, verifyPath: '/oauth/device', message: false },
+  sameToken: false,
+  dress: (token) => token,
+  undress: (token) => token,
+  response: ({ accessToken, refreshToken, idToken, scope, lifetime, issuedAt }) => ({
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: lifetime,
+    ...(refreshToken && { refresh_token: refreshToken }),
+    scope: scope || 'api',
+    created_at: issuedAt,
+    ...(idToken && { id_token: idToken }),
+  }),
+  refusal(problem) {
+    if (problem.kind === 'throttled')
+      return text(429, 'Retry later\n', { 'Retry-After': '60', 'RateLimit-Remaining': '0' });
+    const [error, status, words] = refusals[problem.kind] ?? ['invalid_request', 400, 'The request is malformed.'];
+    const description = fill(words, problem);
+    return json(
+      status,
+      { error, error_description: description },
+      {
+        'WWW-Authenticate': `Bearer realm="Doorkeeper", error="${error}", error_description="${description}"`,
+      },
+    );
+  },
+  resource: (user, clientId) => ({ id: 1, username: user ?? clientId, state: 'active' }),
+  resourceRefusal: () => json(401, { message: '401 Unauthorized' }),
+  tenantOf: () => undefined,
+};

@@ -1,0 +1,75 @@
+import type { Dialect } from '../dialect.ts';
+import { json } from '../message.ts';
+import { fill, type Problem } from '../problem.ts';
+
+const refusals: Partial<Record<Problem['kind'], readonly [error: string, status: number, words: string]>> = {
+  unknown_client: ['invalid_client', 401, 'The OAuth client was not found.'],
+  wrong_secret: ['invalid_client', 401, 'Unauthorized'],
+  no_client_auth: ['invalid_request', 400, 'client_secret is missing.'],
+  wrong_auth_method: ['invalid_client', 401, 'Unauthorized'],
+  wrong_assertion: ['invalid_client', 401, 'Unauthorized'],
+  secret_of_public_client: ['invalid_client', 401, 'Unauthorized'],
+  two_auths: ['invalid_request', 400, 'Multiple client credentials were sent.'],
+  missing_field: ['invalid_request', 400, 'Missing required parameter: {field}'],
+  duplicate_field: ['invalid_request', 400, 'Parameter not allowed more than once: {field}'],
+  dead_refresh_token: ['invalid_grant', 400, 'Bad Request'],
+  expired_refresh_token: ['invalid_grant', 400, 'Token has been expired or revoked.'],
+  dead_code: ['invalid_grant', 400, 'Bad Request'],
+  wrong_verifier: ['invalid_grant', 400, 'Bad Request'],
+  wrong_redirect: ['redirect_uri_mismatch', 400, 'Bad Request'],
+  unsupported_grant: ['unsupported_grant_type', 400, 'Invalid grant_type: {grant}'],
+  pending: ['authorization_pending', 428, 'Precondition Required'],
+  slow_down: ['slow_down', 403, 'Rate Limit Exceeded'],
+  declined: ['access_denied', 403, 'Forbidden'],
+  expired_device_code: ['expired_token', 400, 'Bad Request'],
+  dead_device_code: ['invalid_grant', 400, 'Bad Request'],
+  throttled: ['rate_limit_exceeded', 429, 'Rate Limit Exceeded'],
+};
+
+/** Google's OAuth 2.0, on its present hosts and on the old alias. */
+export const google: Dialect = {
+  type: 'google',
+  tokenUrl: 'https://accounts.google.com/o/oauth2/token',
+  hosts: /^(?:accounts\.google\.com|oauth2\.googleapis\.com|openidconnect\.googleapis\.com|www\.googleapis\.com)$/,
+  hostsApart: false,
+  routes: [
+    { action: 'token', method: 'POST', path: /^\/(?:o\/oauth2\/)?token$/ },
+    { action: 'authorize', method: 'ANY', path: /^\/o\/oauth2\/(?:v2\/)?auth$/ },
+    { action: 'device', method: 'POST', path: /^\/device\/code$/ },
+    { action: 'verify', method: 'ANY', path: /^\/device$/ },
+    { action: 'revoke', method: 'POST', path: /^\/revoke$/ },
+    { action: 'resource', method: 'GET', path: /^\/(?:v1|oauth2\/v[123])\/userinfo$/ },
+  ],
+  grants: ['authorization_code', 'refresh_token', 'device_code'],
+  clientAuth: { usual: 'body', basic: 'decoded', body: true, onlyRegistered: false, both: 'refused' },
+  anonymousPassword: false,
+  tenantsWithoutPassword: [],
+  scopeRequiredFor: [],
+  allowsOwnScope: () => true,
+  revokesWithoutClient: true,
+  refresh: { policy: 'kept', onRequest: true, graceSeconds: 0, scope: undefined, lifetimeSeconds: 180 * 86_400 },
+  lifetimeSeconds: 3599,
+  device: { expiresIn: 1800, complete: false, verifyPath: '/device', message: false },
+  sameToken: false,
+  dress: (token) => `ya29.${token}`,
+  undress: (token) => token.replace(/^ya29\./, ''),
+  response: ({ accessToken, refreshToken, idToken, scope, lifetime }) => ({
+    access_token: accessToken,
+    expires_in: lifetime,
+    ...(refreshToken && { refresh_token: refreshToken }),
+    ...(scope && { scope }),
+    token_type: 'Bearer',
+    ...(idToken && { id_token: idToken }),
+  }),
+  refusal(problem) {
+    const [error, status, words] = refusals[problem.kind] ?? ['invalid_request', 400, 'Bad Request'];
+    const description = fill(words, problem);
+    return json(status, { error, error_description: description });
+  },
+  resource: (user, clientId) => ({ sub: clientId, email: user ?? null, email_verified: true }),
+  resourceRefusal: () =>
+    json(401, {
+      error: { code: 401, message: 'Request had invalid authentication credentials.', status: 'UNAUTHENTICATED' },
+    }),
+  tenantOf: () => undefined,
+};

@@ -1,0 +1,185 @@
+import type { Dialect } from '../dialect.ts';
+import { type Answer, json, text } from '../message.ts';
+import { fill, type Problem } from '../problem.ts';
+
+/** AADSTS number, `error`, status and words of each refusal. */
+const refusals: Partial<
+  Record<Problem['kind'], readonly [code: number, error: string, status: number, words: string]>
+> = {
+  unknown_client: [
+    700016,
+    'unauthorized_client',
+    400,
+    "Application with identifier '{clientId}' was not found in the directory.",
+  ],
+  wrong_secret: [
+    7000215,
+    'invalid_client',
+    401,
+    'Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app.',
+  ],
+  no_client_auth: [
+    7000218,
+    'invalid_client',
+    401,
+    "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.",
+  ],
+  wrong_assertion: [700027, 'invalid_client', 401, 'Client assertion failed signature validation.'],
+  secret_of_public_client: [
+    700025,
+    'invalid_client',
+    401,
+    "Client is public so neither 'client_assertion' nor 'client_secret' should be presented.",
+  ],
+  two_auths: [700030, 'invalid_request', 400, 'More than one client credential was presented.'],
+  wrong_auth_method: [
+    7000218,
+    'invalid_client',
+    401,
+    "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.",
+  ],
+  missing_field: [900144, 'invalid_request', 400, "The request body must contain the following parameter: '{field}'."],
+  duplicate_field: [90100, 'invalid_request', 400, "'{field}' parameter is not valid: it is duplicated."],
+  unknown_tenant: [
+    90002,
+    'invalid_request',
+    400,
+    "Tenant '{tenant}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud.",
+  ],
+  tenant_without_password: [
+    9001023,
+    'invalid_request',
+    400,
+    'The grant type is not supported over the /common or /consumers endpoints. Please use the /organizations or tenant-specific endpoint.',
+  ],
+  password_off: [
+    7000218,
+    'invalid_client',
+    401,
+    "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.",
+  ],
+  wrong_password: [50126, 'invalid_grant', 400, 'Error validating credentials due to invalid username or password.'],
+  dead_refresh_token: [9002313, 'invalid_grant', 400, 'Invalid request. Request is malformed or invalid.'],
+  expired_refresh_token: [700082, 'invalid_grant', 400, 'The refresh token has expired due to inactivity.'],
+  dead_code: [
+    54005,
+    'invalid_grant',
+    400,
+    'OAuth2 Authorization code was already redeemed, please retry with a new valid code or use an existing refresh token.',
+  ],
+  wrong_verifier: [
+    501481,
+    'invalid_grant',
+    400,
+    'The Code_Verifier does not match the code_challenge supplied in the authorization request.',
+  ],
+  wrong_redirect: [
+    500112,
+    'invalid_client',
+    400,
+    'The reply address does not match the reply address provided when requesting Authorization code.',
+  ],
+  unsupported_grant: [70003, 'unsupported_grant_type', 400, "The app requested an unsupported grant type '{grant}'."],
+  wrong_scope: [
+    70011,
+    'invalid_scope',
+    400,
+    "The provided request must include a 'scope' input parameter. The provided value for the input parameter 'scope' is not valid. The scope {scope} is not valid.",
+  ],
+  pending: [
+    70016,
+    'authorization_pending',
+    400,
+    'OAuth 2.0 device flow error. Authorization is pending. Continue polling.',
+  ],
+  slow_down: [70016, 'slow_down', 400, 'OAuth 2.0 device flow error. Polling too fast.'],
+  declined: [
+    70000,
+    'authorization_declined',
+    400,
+    'The user has denied access to the scope requested by the client application.',
+  ],
+  expired_device_code: [70019, 'expired_token', 400, 'Verification code expired.'],
+  dead_device_code: [70018, 'bad_verification_code', 400, 'Invalid verification code.'],
+};
+
+/** Microsoft Entra ID, identity platform v2.0. */
+export const microsoft: Dialect = {
+  type: 'microsoft',
+  tokenUrl: 'https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token',
+  hosts: /^(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|graph\.microsoft\.com)$/,
+  hostsApart: false,
+  routes: [
+    { action: 'token', method: 'POST', path: /^\/[^/]+\/oauth2\/v2\.0\/token$/ },
+    { action: 'device', method: 'POST', path: /^\/[^/]+\/oauth2\/v2\.0\/devicecode$/ },
+    { action: 'authorize', method: 'ANY', path: /^\/[^/]+\/oauth2\/v2\.0\/authorize$/ },
+    { action: 'verify', method: 'ANY', path: /^\/devicelogin$/ },
+    { action: 'resource', method: 'GET', path: /^\/v1\.0\/me$/ },
+  ],
+  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
+  // Basic is documented beside the body, and was once seen compared without decoding.
+  clientAuth: { usual: 'body', basic: 'either', body: true, onlyRegistered: false, both: 'refused' },
+  anonymousPassword: false,
+  tenantsWithoutPassword: ['common', 'consumers'],
+  scopeRequiredFor: ['client_credentials'],
+  allowsOwnScope: (scope) => scope.endsWith('/.default'),
+  revokesWithoutClient: false,
+  refresh: {
+    policy: 'stays',
+    onRequest: false,
+    graceSeconds: 0,
+    scope: 'offline_access',
+    lifetimeSeconds: 90 * 86_400,
+  },
+  lifetimeSeconds: 3599,
+  device: { expiresIn: 900, complete: false, verifyPath: '/devicelogin', message: true },
+  sameToken: false,
+  dress: (token) => token,
+  undress: (token) => token,
+  response: ({ accessToken, refreshToken, idToken, scope, lifetime, grant }) => ({
+    token_type: 'Bearer',
+    ...(withoutProtocolScopes(scope) && grant !== 'client_credentials' && { scope: withoutProtocolScopes(scope) }),
+    expires_in: lifetime,
+    ext_expires_in: lifetime,
+    access_token: accessToken,
+    ...(refreshToken && { refresh_token: refreshToken }),
+    ...(idToken && { id_token: idToken }),
+  }),
+  refusal(problem, { now }): Answer {
+    if (problem.kind === 'throttled') return text(429, 'Too Many Requests', { 'Retry-After': '60' });
+    const [code, error, status, words] = refusals[problem.kind] ?? [900144, 'invalid_request', 400, problem.kind];
+    const filled = fill(words, problem);
+    const id = '00000000-0000-4000-8000-000000000000';
+    const timestamp = new Date(now).toISOString().replace('T', ' ').replace(/\.\d+/, '');
+    return json(status, {
+      error,
+      error_description: `AADSTS${code}: ${filled}\r\nTrace ID: ${id}\r\nCorrelation ID: ${id}\r\nTimestamp: ${timestamp}`,
+      error_codes: [code],
+      timestamp,
+      trace_id: id,
+      correlation_id: id,
+      error_uri: `https://login.microsoftonline.com/error?code=${code}`,
+    });
+  },
+  resource: (user, clientId) => ({
+    displayName: user ?? clientId,
+    givenName: givenName(user),
+    userPrincipalName: user ?? null,
+  }),
+  resourceRefusal: () =>
+    json(401, { error: { code: 'InvalidAuthenticationToken', message: 'Access token is empty, expired or invalid.' } }),
+  tenantOf: ({ path }) => path.split('/')[1],
+};
+
+/** The scopes of OpenID Connect ask for other tokens; the access token's list is without them. */
+function withoutProtocolScopes(scope: string): string {
+  return scope
+    .split(' ')
+    .filter((one) => !['openid', 'profile', 'offline_access'].includes(one))
+    .join(' ');
+}
+
+function givenName(user: string | undefined): string | null {
+  const name = user?.split(/[@.]/)[0];
+  return name ? name.charAt(0).toUpperCase() + name.slice(1) : null;
+}

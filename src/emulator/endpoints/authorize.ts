@@ -1,0 +1,58 @@
+import type { Desk } from '../issue.ts';
+import { type Answer, type EmulatorRequest, html } from '../message.ts';
+import { escapeHtml, page } from '../pages.ts';
+import { signInAndConsent } from './sign-in.ts';
+
+const CODE_MS = 600_000;
+
+/** The authorization endpoint (RFC 6749 §4.1.1): signs a person in and sends the browser back with a code. */
+export function authorizeEndpoint(desk: Desk, request: EmulatorRequest): Answer {
+  const { realm, mint, now } = desk;
+  const { query } = request;
+  const { type } = realm.dialect;
+  const clientId = query.get('client_id') ?? '';
+  const redirectUri = query.get('redirect_uri') ?? '';
+  const mistake = mistakeIn(desk, clientId, redirectUri);
+  // Nobody is sent to an address that was not checked (RFC 6749 §4.1.2.1).
+  if (mistake !== undefined)
+    return html(
+      400,
+      page('This request cannot be used', type, `<p class="error" role="alert">${escapeHtml(mistake)}</p>`),
+    );
+  const back = (parameters: Record<string, string>): Answer => {
+    const target = new URL(redirectUri);
+    for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
+    const state = query.get('state');
+    if (state !== null) target.searchParams.set('state', state);
+    return { status: 302, headers: { Location: target.href, 'Cache-Control': 'no-store' }, body: '' };
+  };
+  if (query.get('response_type') !== 'code') return back({ error: 'unsupported_response_type' });
+  const challenge = query.get('code_challenge') ?? undefined;
+  const method = query.get('code_challenge_method') ?? 'plain';
+  if (challenge !== undefined && method !== 'S256' && method !== 'plain') return back({ error: 'invalid_request' });
+  const scope = query.get('scope') ?? '';
+  const step = signInAndConsent(desk, request, { clientId, scope }, {});
+  if (step === 'denied') return back({ error: 'access_denied', error_description: 'The person said no.' });
+  if ('page' in step) return html(step.status, step.page);
+  const code = mint.opaque('code-');
+  const offline = !realm.dialect.refresh.onRequest || query.get('access_type') === 'offline';
+  realm.codes.set(code, {
+    clientId,
+    user: step.user,
+    scope,
+    redirectUri,
+    challenge,
+    challengeMethod: method,
+    offline,
+    expiresAt: now + CODE_MS,
+  });
+  return back({ code });
+}
+
+function mistakeIn({ realm }: Desk, clientId: string, redirectUri: string): string | undefined {
+  if (!realm.clients.has(clientId)) return `No profile has the client_id ${clientId || '(none)'}.`;
+  if (!URL.canParse(redirectUri)) return 'The redirect_uri is missing or not an address.';
+  const { protocol, hostname } = new URL(redirectUri);
+  const loopback = protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+  return loopback || protocol === 'https:' ? undefined : 'The redirect_uri is neither https: nor on this machine.';
+}

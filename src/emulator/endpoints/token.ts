@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { authenticateClient } from '../client-auth.ts';
+import type { Issued } from '../dialect.ts';
+import { type Desk, issue, issueToUser, newRefreshToken } from '../issue.ts';
+import { type Answer, type EmulatorRequest, json } from '../message.ts';
+import { refuse } from '../problem.ts';
+import type { Client } from '../realm.ts';
+
+const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** A grant: makes tokens of a request whose client is known. */
+type Grant = (desk: Desk, request: EmulatorRequest, client: Client | undefined) => Issued;
+
+const grants: Readonly<Record<string, Grant>> = {
+  client_credentials: (desk, { form }, client) => {
+    const scope = form.get('scope') ?? '';
+    return issue(
+      desk,
+      { clientId: client?.id ?? '', user: undefined, scope, grant: 'client_credentials' },
+      undefined,
+      undefined,
+    );
+  },
+  password: passwordGrant,
+  refresh_token: refreshGrant,
+  authorization_code: codeGrant,
+  device_code: deviceGrant,
+};
+
+/** The token endpoint (RFC 6749 §3.2). `passwordOff` is how GitLab.com is today. */
+export function tokenEndpoint(desk: Desk, request: EmulatorRequest, passwordOff: boolean): Answer {
+  const { dialect, tenants } = desk.realm;
+  const { form } = request;
+  for (const name of form.keys()) if (form.getAll(name).length > 1) refuse({ kind: 'duplicate_field', field: name });
+  const named = form.get('grant_type') ?? '';
+  if (named === '') refuse({ kind: 'missing_field', field: 'grant_type' });
+  const grant = named === DEVICE ? 'device_code' : named;
+  const tenant = dialect.tenantOf(request);
+  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) refuse({ kind: 'unknown_tenant', tenant });
+  const perform = dialect.grants.includes(grant) ? grants[grant] : undefined;
+  if (perform === undefined) return refuse({ kind: 'unsupported_grant', grant: named });
+  if (grant === 'password' && dialect.tenantsWithoutPassword.includes(tenant?.toLowerCase() ?? ''))
+    refuse({ kind: 'tenant_without_password' });
+  const client = authenticateClient(desk.realm, request, grant);
+  if (grant === 'password' && passwordOff) refuse({ kind: 'password_off' });
+  checkScope(desk, grant, form.get('scope') ?? '');
+  return json(200, dialect.response(perform(desk, request, client)));
+}
+
+function checkScope({ realm: { dialect } }: Desk, grant: string, scope: string): void {
+  if (!dialect.scopeRequiredFor.includes(grant)) return;
+  if (scope === '') refuse({ kind: 'missing_field', field: 'scope' });
+  if (grant === 'client_credentials' && !dialect.allowsOwnScope(scope)) refuse({ kind: 'wrong_scope', scope });
+}
+
+function required({ form }: EmulatorRequest, field: string): string {
+  return form.get(field) || refuse({ kind: 'missing_field', field });
+}
+
+function passwordGrant(desk: Desk, request: EmulatorRequest, client: Client | undefined): Issued {
+  const user = required(request, 'username');
+  const password = required(request, 'password');
+  const { users } = desk.realm;
+  if (!users.has(user) || users.get(user) !== password) refuse({ kind: 'wrong_password' });
+  const scope = request.form.get('scope') ?? '';
+  return issueToUser(desk, { clientId: client?.id ?? '', user, scope, grant: 'password' });
+}
+
+function refreshGrant(desk: Desk, request: EmulatorRequest, client: Client | undefined): Issued {
+  const { realm, now } = desk;
+  const { policy, graceSeconds } = realm.dialect.refresh;
+  const token = required(request, 'refresh_token');
+  const record = realm.refreshTokens.get(token) ?? refuse({ kind: 'dead_refresh_token' });
+  const { family } = record;
+  if (family.revoked || family.clientId !== (client?.id ?? '')) refuse({ kind: 'dead_refresh_token' });
+  if (record.expiresAt <= now) refuse({ kind: 'expired_refresh_token' });
+  const scope = request.form.get('scope') || family.scope;
+  const late = record.usedAt !== undefined && now - record.usedAt > graceSeconds * 1000;
+  if (policy === 'once' && record.usedAt !== undefined) refuse({ kind: 'dead_refresh_token' });
+  if (policy === 'rotates' && record.usedAt !== undefined && (late || graceSeconds === 0)) {
+    family.revoked = true;
+    refuse({ kind: 'dead_refresh_token' });
+  }
+  record.usedAt ??= now;
+  family.generation++;
+  const grantee = { clientId: family.clientId, user: family.user, scope, grant: 'refresh_token' };
+  const next = policy === 'kept' ? undefined : newRefreshToken(desk, family);
+  return issue(desk, grantee, family, next);
+}
+
+function codeGrant(desk: Desk, request: EmulatorRequest, client: Client | undefined): Issued {
+  const { realm, now } = desk;
+  const code = required(request, 'code');
+  const record = realm.codes.get(code);
+  // A code is used up by any attempt.
+  realm.codes.delete(code);
+  if (record === undefined || record.expiresAt <= now || record.clientId !== client?.id)
+    return refuse({ kind: 'dead_code' });
+  if (request.form.get('redirect_uri') !== record.redirectUri) refuse({ kind: 'wrong_redirect' });
+  if (record.challenge !== undefined) {
+    const verifier = request.form.get('code_verifier') ?? '';
+    const hashed =
+      record.challengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
+    if (hashed !== record.challenge) refuse({ kind: 'wrong_verifier' });
+  }
+  const { clientId, user, scope, offline } = record;
+  return issueToUser(desk, { clientId, user, scope, grant: 'authorization_code' }, offline);
+}
+
+function deviceGrant(desk: Desk, request: EmulatorRequest, client: Client | undefined): Issued {
+  const { realm, now } = desk;
+  // Microsoft's own steps name the field `code`; RFC 8628 §3.4 says device_code.
+  const code =
+    request.form.get('device_code') ||
+    request.form.get('code') ||
+    refuse({ kind: 'missing_field', field: 'device_code' });
+  const device = realm.devices.get(code);
+  if (device === undefined || device.clientId !== client?.id) return refuse({ kind: 'dead_device_code' });
+  if (device.expiresAt <= now) refuse({ kind: 'expired_device_code' });
+  const early = device.polledAt !== undefined && now - device.polledAt < device.intervalMs;
+  device.polledAt = now;
+  if (device.decision === undefined) {
+    if (!early) refuse({ kind: 'pending' });
+    // RFC 8628 §3.5: the interval grows for good.
+    device.intervalMs += 5_000;
+    refuse({ kind: 'slow_down' });
+  }
+  if (device.decision === 'declined') return refuse({ kind: 'declined' });
+  realm.devices.delete(code);
+  return issueToUser(desk, {
+    clientId: device.clientId,
+    user: device.decision?.user ?? '',
+    scope: device.scope,
+    grant: 'device_code',
+  });
+}

@@ -1,0 +1,141 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
+import type { Answer, EmulatorRequest } from './message.ts';
+
+/** What a request gets: an answer, or silence, or a connection that ends. */
+export type Reaction =
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly delayMs?: number }
+  | { readonly kind: 'truncate'; readonly answer: Answer }
+  | { readonly kind: 'hang' }
+  | { readonly kind: 'reset' };
+
+/** Decides what a request gets; `undefined` body parts are not waited for. */
+export type React = (request: EmulatorRequest, secure: boolean) => Reaction;
+
+/** Certificate and key for a host name, PEM. */
+export type Credentials = (host: string | undefined) => { readonly cert: string; readonly key: string };
+
+const MAX_BODY_BYTES = 1_048_576;
+const TLS_HANDSHAKE = 0x16;
+
+/** A server on one loopback port that speaks TLS and plain HTTP, whichever the caller begins with. */
+export interface PortServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Starts the server; TLS is loaded when the first caller speaks it. */
+export async function startServer(port: number, react: React, credentials: Credentials): Promise<PortServer> {
+  const sockets = new Set<Socket>();
+  const plain = createHttpServer((request, response) => receive(request, response, react, false));
+  let secure: Promise<Server> | undefined;
+  const entrance = createNetServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    socket.once('readable', async () => {
+      const first: Buffer | null = socket.read(1);
+      if (first === null) return;
+      socket.unshift(first);
+      if (first[0] !== TLS_HANDSHAKE) plain.emit('connection', socket);
+      else {
+        secure ??= createSecureServer(react, credentials);
+        (await secure).emit('connection', socket);
+      }
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    entrance.once('error', reject);
+    entrance.listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    port: (entrance.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        entrance.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+async function createSecureServer(react: React, credentials: Credentials): Promise<Server> {
+  const [{ createServer }, { createSecureContext }] = await Promise.all([import('node:https'), import('node:tls')]);
+  const contexts = new Map<string, ReturnType<typeof createSecureContext>>();
+  return createServer(
+    {
+      ...credentials(undefined),
+      SNICallback: (name, done) => {
+        const host = name.toLowerCase();
+        const context = contexts.get(host) ?? createSecureContext(credentials(host));
+        // Names come from callers: only so many are worth keeping.
+        if (contexts.size < 1000) contexts.set(host, context);
+        done(null, context);
+      },
+    },
+    (request, response) => receive(request, response, react, true),
+  );
+}
+
+function receive(request: IncomingMessage, response: ServerResponse, react: React, secure: boolean): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) request.destroy();
+    else chunks.push(chunk);
+  });
+  request.on('end', () => {
+    const body = (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString();
+    perform(react(toRequest(request, body, secure), secure), request, response);
+  });
+}
+
+/** The Host header names the real host; a browser that asks the emulator itself names it as the first part of the path. */
+function toRequest(request: IncomingMessage, body: string, secure: boolean): EmulatorRequest {
+  const { method = 'GET', headers, socket } = request;
+  const own = `127.0.0.1:${socket.localPort}`;
+  const named = String(headers.host ?? own).toLowerCase().replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1');
+  const url = request.url ?? '/';
+  const [, first, rest = ''] = (named === own && /^\/([^/?]+)((?:\/|\?|$).*)/.exec(url)) || [];
+  const host = (first ?? named).toLowerCase();
+  const [path = '', ...query] = (first === undefined ? url : rest).split('?');
+  const isForm = /^application\/x-www-form-urlencoded/i.test(String(headers['content-type'] ?? ''));
+  return {
+    method,
+    host: secure ? host.replace(/:443$/, '') : host,
+    path: path || '/',
+    query: new URLSearchParams(query.join('?')),
+    headers,
+    form: new URLSearchParams(isForm ? body : ''),
+    base: `http://${own}/${host}`,
+  };
+}
+
+function perform(reaction: Reaction, request: IncomingMessage, response: ServerResponse): void {
+  switch (reaction.kind) {
+    case 'answer': {
+      const { status, headers = {}, body } = reaction.answer;
+      const finish = (): void => {
+        response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+        response.end(body);
+      };
+      if (reaction.delayMs === undefined) finish();
+      else {
+        const timer = setTimeout(finish, reaction.delayMs);
+        response.on('close', () => clearTimeout(timer));
+      }
+      return;
+    }
+    case 'truncate': {
+      const { status, headers = {}, body } = reaction.answer;
+      response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+      response.write(body.slice(0, body.length / 2), () => request.socket.destroy());
+      return;
+    }
+    case 'reset':
+      request.socket.resetAndDestroy();
+      return;
+    case 'hang':
+      return;
+  }
+}

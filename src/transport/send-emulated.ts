@@ -1,0 +1,51 @@
+import { Agent } from 'node:http';
+import { Agent as SecureAgent, request } from 'node:https';
+import { TransportError } from '../errors.ts';
+import type { EmulatorAddress, Send, WireRequest } from '../ports.ts';
+import type { Route, Routes } from './route.ts';
+import { sendAlong } from './send.ts';
+
+/** A {@link Send} whose every connection ends at an emulator: real addresses, real TLS, no look-up of names, no proxy. */
+export function createEmulatedSend(emulator: EmulatorAddress): Send {
+  const send = sendAlong(new EmulatedRoutes(emulator));
+  return async (wire, bounds) => {
+    const reply = await send(wire, bounds);
+    if (reply.headers['x-oauth-profile-emulator'] !== 'not_emulated') return reply;
+    throw new TransportError('not_emulated', `${wire.url.host} is not emulated`, {
+      sent: true,
+      advice: `the emulator knows the providers' own hosts and those of the profiles that it was given: give it ${wire.profile} with --data`,
+    });
+  };
+}
+
+class EmulatedRoutes implements Routes {
+  readonly #plain = new Agent({ keepAlive: true });
+  readonly #secure: SecureAgent;
+
+  constructor(readonly emulator: EmulatorAddress) {
+    this.#secure = new SecureAgent({ keepAlive: true, ca: emulator.ca });
+  }
+
+  async routeTo({ url, reuseConnection }: WireRequest): Promise<Route> {
+    const secure = url.protocol === 'https:';
+    const kept = secure ? this.#secure : this.#plain;
+    return {
+      options: {
+        host: '127.0.0.1',
+        port: this.emulator.port,
+        path: url.pathname + url.search,
+        agent: reuseConnection && kept,
+        ...(secure && { ca: this.emulator.ca, ...serverName(url.hostname) }),
+      },
+      headers: { Host: url.host },
+      secure,
+      request: secure ? request : undefined,
+      proxy: undefined,
+    };
+  }
+}
+
+/** Certificates are checked against the real host, which for an address is not sent as a name (RFC 6066 §3). */
+function serverName(hostname: string): { servername?: string } {
+  return /^[\d.]+$|^\[/.test(hostname) ? {} : { servername: hostname };
+}

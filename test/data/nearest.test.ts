@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nearest } from '../../src/data/nearest.ts';
+
+const fields = [
+  'type',
+  'url',
+  'tenant_id',
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'username',
+  'password',
+  'refresh_token',
+  'scope',
+  'audience',
+  'resource',
+  'redirect_uri',
+];
+const types = ['microsoft', 'google', 'okta', 'gitlab', 'twitter', 'custom'];
+
+describe('D16 did you mean', () => {
+  it.each([
+    ['clientid', 'client_id'],
+    ['Client_Id', 'client_id'],
+    ['CLIENT-ID', 'client_id'],
+    ['clientId', 'client_id'],
+    ['client id', 'client_id'],
+    ['cleint_id', 'client_id'],
+    ['client_di', 'client_id'],
+    ['clientsecret', 'client_secret'],
+    ['client_secert', 'client_secret'],
+    ['tenant', 'tenant_id'],
+    ['tennant_id', 'tenant_id'],
+    ['user_name', 'username'],
+    ['usernme', 'username'],
+    ['pasword', 'password'],
+    ['passwort', 'password'],
+    ['refreshToken', 'refresh_token'],
+    ['scopes', 'scope'],
+    ['granttype', 'grant_type'],
+    ['tpye', 'type'],
+    ['uri', 'url'],
+    ['URL', 'url'],
+  ])('%s → %s', (name, expected) => {
+    expect(nearest(name, fields)).toBe(expected);
+  });
+
+  it.each([
+    ['Microsoft', 'microsoft'],
+    ['mircosoft', 'microsoft'],
+    ['GitLab', 'gitlab'],
+    ['git-lab', 'gitlab'],
+    ['octa', 'okta'],
+    ['costum', 'custom'],
+  ])('%s → %s, of the types', (name, expected) => {
+    expect(nearest(name, types)).toBe(expected);
+  });
+
+  it.each([
+    ['graf', ['graph', 'mail'], 'graph'],
+    ['graf.type', ['graph.type', 'graph.client_id', 'mail.type'], 'graph.type'],
+    ['graph.clientid', ['graph.client_id', 'graph.client_secret'], 'graph.client_id'],
+  ])('%s → among %j', (name, candidates, expected) => {
+    expect(nearest(name, candidates)).toBe(expected);
+  });
+
+  it('the nearest of several, the first of equals', () => {
+    expect(nearest('abcd', ['abxx', 'abcx', 'abcy'])).toBe('abcx');
+  });
+
+  it.each([
+    ['foo', fields],
+    ['a', ['b', 'c', 'd']],
+    ['', ['a', 'ab']],
+    ['x', ['']],
+    ['ab', ['cd', 'xb']],
+    ['okta', ['data', 'beta']],
+    ['mail', ['main1x', 'graph']],
+    ['prod', ['test', 'dev']],
+    ['user', ['url', 'scope', 'type']],
+    ['nonce', fields],
+    ['response_mode', fields],
+    ['login_hint', fields],
+    ['assertion', fields],
+    ['claims', fields],
+    ['prompt', fields],
+    ['amazon', types],
+    ['facebook', types],
+    ['slack', types],
+    ['token', ['type', 'tenant_id']],
+    ['graph', []],
+  ])('nothing silly for %s', (name, candidates) => {
+    expect(nearest(name, candidates)).toBeUndefined();
+  });
+
+  it('never the name itself', () => {
+    expect(nearest('scope', ['scope'])).toBeUndefined();
+    expect(nearest('scope', ['scope', 'scopes'])).toBe('scopes');
+  });
+
+  it('the name in another case or with other separators, however long', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z]{2,20}(_[a-z]{1,20}){0,2}$/), (name) => {
+        expect(nearest(name.toUpperCase(), ['zzzzzzzzzzzzzzzz', name])).toBe(name);
+        if (name.includes('_')) expect(nearest(name.replaceAll('_', '-'), [name])).toBe(name);
+      }),
+    );
+  });
+
+  it('a name of five letters and more with two neighbours swapped', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z]{5,20}$/), fc.nat(), (name, place) => {
+        const at = place % (name.length - 1);
+        const wrong = name.slice(0, at) + name.charAt(at + 1) + name.charAt(at) + name.slice(at + 2);
+        if (wrong !== name) expect(nearest(wrong, ['0000', name])).toBe(name);
+      }),
+    );
+  });
+
+  it('nothing for a name of absurd length, however many there are', () => {
+    const long = 'a'.repeat(100_000);
+    expect(nearest(`${long}b`, [`${long}c`, `${long}d`])).toBeUndefined();
+  });
+});

@@ -1,0 +1,269 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
+import { ask, basic, type Replied } from '../support/ask.ts';
+
+const profiles = {
+  graph: { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'ms' },
+  drive: { type: 'google', client_id: 'g', client_secret: 'g-secret' },
+  org: {
+    type: 'okta',
+    tenant_id: 'acme',
+    client_id: 'o',
+    client_secret: 'o-secret',
+    username: 'bob',
+    password: 'pw-bob',
+  },
+  lab: { type: 'gitlab', client_id: 'l', client_secret: 'l-secret' },
+  acme: { type: 'custom', url: 'https://login.example.test/token', client_id: 'c', client_secret: 'c-secret' },
+};
+
+const providers = {
+  microsoft: {
+    authorize: 'https://login.microsoftonline.com/contoso.com/oauth2/v2.0/authorize',
+    device: 'https://login.microsoftonline.com/organizations/oauth2/v2.0/devicecode',
+    token: 'https://login.microsoftonline.com/organizations/oauth2/v2.0/token',
+    form: { client_id: 'ms' },
+    headers: {},
+  },
+  google: {
+    authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+    device: 'https://oauth2.googleapis.com/device/code',
+    token: 'https://accounts.google.com/o/oauth2/token',
+    form: { client_id: 'g', client_secret: 'g-secret' },
+    headers: {},
+  },
+  okta: {
+    authorize: 'https://acme.okta.com/oauth2/default/v1/authorize',
+    device: 'https://acme.okta.com/oauth2/default/v1/device/authorize',
+    token: 'https://acme.okta.com/oauth2/default/v1/token',
+    form: { client_id: 'o' },
+    headers: basic('o', 'o-secret'),
+  },
+  gitlab: {
+    authorize: 'https://gitlab.com/oauth/authorize',
+    device: 'https://gitlab.com/oauth/authorize_device',
+    token: 'https://gitlab.com/oauth/token',
+    form: { client_id: 'l', client_secret: 'l-secret' },
+    headers: {},
+  },
+  custom: {
+    authorize: 'https://login.example.test/authorize',
+    device: 'https://login.example.test/device_authorization',
+    token: 'https://login.example.test/token',
+    form: { client_id: 'c', client_secret: 'c-secret' },
+    headers: {},
+  },
+};
+type Name = keyof typeof providers;
+const names = Object.keys(providers) as Name[];
+const redirect = 'http://127.0.0.1:5555/callback';
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** A form's hidden fields, as a browser would send them back. */
+function hidden(page: string): Record<string, string> {
+  const fields = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
+}
+
+describe('the flows of a person', () => {
+  let emulator: Emulator;
+  let now = Date.parse('2026-01-01T00:00:00Z');
+  beforeAll(async () => {
+    emulator = await startEmulator({ profiles, clock: () => now });
+  });
+  afterAll(() => emulator.close());
+
+  /** The address at which a person's browser finds a page. */
+  const page = (url: string): string => url.replace('https://', `${emulator.url}/`);
+
+  describe.each(names)('authorization code, %s', (name) => {
+    const { authorize, token, form, headers } = providers[name];
+    const verifier = randomBytes(32).toString('base64url');
+    const query = {
+      client_id: form.client_id,
+      redirect_uri: redirect,
+      response_type: 'code',
+      state: 'st&te',
+      scope: 'openid offline_access',
+      access_type: 'offline',
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    };
+    const address = (changed: Record<string, string> = {}): string =>
+      page(`${authorize}?${new URLSearchParams({ ...query, ...changed })}`);
+    const exchange = (code: string, changed: Record<string, string> = {}): Promise<Replied> => {
+      const fields = Object.keys(headers).length > 0 ? {} : form;
+      return ask(emulator, token, {
+        form: {
+          grant_type: 'authorization_code',
+          code,
+          redirect_uri: redirect,
+          code_verifier: verifier,
+          ...fields,
+          ...changed,
+        },
+        headers,
+      });
+    };
+
+    async function signIn(step = 'allow'): Promise<URL> {
+      const first = await ask(emulator, address());
+      expect(first.text).toContain('Sign in');
+      const second = await ask(emulator, address(), {
+        form: { ...hidden(first.text), username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
+      });
+      expect(second.text).toContain('Allow access?');
+      const third = await ask(emulator, address(), { form: { ...hidden(second.text), step } });
+      expect(third.status).toBe(302);
+      return new URL(String(third.headers['location']));
+    }
+
+    it('signs in, asks for consent and comes back with a code that serves once', async () => {
+      const back = await signIn();
+      expect(back.origin + back.pathname).toBe(redirect);
+      expect(back.searchParams.get('state')).toBe('st&te');
+      const code = back.searchParams.get('code') ?? '';
+      const first = await exchange(code);
+      expect(first.status).toBe(200);
+      expect(first.json).toMatchObject({
+        access_token: expect.any(String),
+        refresh_token: expect.any(String),
+        id_token: expect.any(String),
+      });
+      const again = await exchange(code);
+      expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
+    });
+
+    it('checks the code verifier, the redirect and the age of the code', async () => {
+      const code = async (): Promise<string> => (await signIn()).searchParams.get('code') ?? '';
+      expect((await exchange(await code(), { code_verifier: 'wrong' })).json.error).toBe('invalid_grant');
+      expect((await exchange(await code(), { redirect_uri: 'http://127.0.0.1:1/x' })).status).toBeGreaterThanOrEqual(
+        400,
+      );
+      const old = await code();
+      now += 601_000;
+      expect((await exchange(old)).json.error).toBe('invalid_grant');
+    });
+
+    it('comes back with access_denied when the person says no', async () => {
+      const back = await signIn('deny');
+      expect(back.searchParams.get('error')).toBe('access_denied');
+      expect(back.searchParams.get('state')).toBe('st&te');
+    });
+
+    it('shows a wrong password on the page, and never consents without a sign-in', async () => {
+      const wrong = await ask(emulator, address(), {
+        form: { username: 'ada@example.com', password: 'x', step: 'sign-in' },
+      });
+      expect(wrong.status).toBe(401);
+      expect(wrong.text).toContain('role="alert"');
+      const forged = await ask(emulator, address(), { form: { ticket: 'eyJ.e30.x', step: 'allow' } });
+      expect([forged.status, forged.text.includes('Sign in')]).toEqual([200, true]);
+    });
+
+    it('sends nobody to an address that was not checked', async () => {
+      for (const changed of [
+        { client_id: 'nobody' },
+        { redirect_uri: 'http://evil.example/' },
+        { redirect_uri: '<script>' },
+      ]) {
+        const reply = await ask(emulator, address(changed));
+        expect(reply.status).toBe(400);
+        expect(reply.headers['location']).toBeUndefined();
+        expect(reply.text).not.toContain('<script>');
+      }
+    });
+  });
+
+  it('gives a refresh token to google only for access_type=offline', async () => {
+    const { token, form } = providers.google;
+    const address = page(
+      `${providers.google.authorize}?${new URLSearchParams({ client_id: 'g', redirect_uri: redirect, response_type: 'code', scope: 'a' })}`,
+    );
+    const second = await ask(emulator, address, {
+      form: { username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
+    });
+    const third = await ask(emulator, address, { form: { ...hidden(second.text), step: 'allow' } });
+    const code = new URL(String(third.headers['location'])).searchParams.get('code') ?? '';
+    const { json } = await ask(emulator, token, {
+      form: { grant_type: 'authorization_code', code, redirect_uri: redirect, ...form },
+    });
+    expect(json.refresh_token).toBeUndefined();
+  });
+
+  describe.each(names)('device code, %s', (name) => {
+    const { device, token, form, headers } = providers[name];
+    const credentials = Object.keys(headers).length > 0 ? {} : form;
+    let started: Replied;
+    beforeEach(async () => {
+      started = await ask(emulator, device, { form: { ...form, scope: 'openid offline_access' }, headers: {} });
+    });
+    const poll = (): Promise<Replied> =>
+      ask(emulator, token, {
+        form: { grant_type: DEVICE_GRANT, device_code: started.json.device_code, ...credentials },
+        headers,
+      });
+    const verify = async (step: string): Promise<Replied> => {
+      const { verification_uri: uri, user_code } = started.json;
+      const first = await ask(emulator, uri, { form: { user_code: user_code.toLowerCase().replace('-', ' ') } });
+      const second = await ask(emulator, uri, {
+        form: { ...hidden(first.text), username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
+      });
+      return ask(emulator, uri, { form: { ...hidden(second.text), step } });
+    };
+
+    it('waits for the person, then gives the tokens once', async () => {
+      expect(started.status).toBe(200);
+      expect(started.json).toMatchObject({
+        interval: 5,
+        expires_in: expect.any(Number),
+        user_code: expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/),
+      });
+      expect((await poll()).json.error).toBe('authorization_pending');
+      expect((await verify('allow')).text).toContain('signed in');
+      now += 5_000;
+      expect((await poll()).json).toMatchObject({
+        access_token: expect.any(String),
+        refresh_token: expect.any(String),
+      });
+      expect((await poll()).status).toBe(400);
+    });
+
+    it('asks who polls too fast to slow down, for good', async () => {
+      await poll();
+      expect((await poll()).json.error).toBe('slow_down');
+      now += 6_000;
+      expect((await poll()).json.error).toBe('slow_down');
+      now += 15_000;
+      expect((await poll()).json.error).toBe('authorization_pending');
+    });
+
+    it('tells of a refusal and of expiry', async () => {
+      expect((await verify('deny')).text).toContain('Denied');
+      expect((await poll()).json.error).toBe(name === 'microsoft' ? 'authorization_declined' : 'access_denied');
+      started = await ask(emulator, device, { form: { ...form, scope: 'a' } });
+      now += started.json.expires_in * 1000;
+      expect((await poll()).json.error).toBe('expired_token');
+    });
+  });
+
+  it('R4.3 microsoft takes the device code as the field code too, and has a message for the person', async () => {
+    const started = await ask(emulator, providers.microsoft.device, {
+      form: { client_id: 'ms', scope: 'a offline_access' },
+    });
+    expect(started.json.message).toContain(started.json.user_code);
+    expect(started.json.verification_uri_complete).toBeUndefined();
+    const reply = await ask(emulator, providers.microsoft.token, {
+      form: { grant_type: DEVICE_GRANT, client_id: 'ms', code: started.json.device_code },
+    });
+    expect(reply.json.error).toBe('authorization_pending');
+  });
+
+  it('pages say that they are an emulator and run no script', async () => {
+    const { text, headers } = await ask(emulator, page('https://gitlab.com/oauth/device'));
+    expect(text).toContain('This is not gitlab');
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+    expect(text).toContain('<label for="user_code">');
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { faultyIn, readAcme, receive, refusalOf, replyWith, seen } from '../support/read-sample.ts';
+import { samples, secrets } from '../support/sample-profiles.ts';
+
+const { google } = samples;
+const code = { ...google, grant_type: 'authorization_code', code: '4/abcdefgh', refresh_token: '' };
+
+describe('google, requests', () => {
+  it('R4.2 R5.2 P2 refreshes with id, secret and refresh token', () => {
+    expect(seen(readAcme(google))).toEqual({
+      url: 'https://accounts.google.com/o/oauth2/token',
+      form: [
+        ['grant_type', 'refresh_token'],
+        ['client_id', '1234.apps.googleusercontent.com'],
+        ['client_secret', secrets.client_secret],
+        ['refresh_token', secrets.refresh_token],
+      ],
+      basic: undefined,
+    });
+  });
+
+  it.each(['client_id', 'client_secret', 'refresh_token'])('R5.2 P2 cannot do without %s', (field) => {
+    expect(faultyIn({ ...google, [field]: undefined })).toEqual([`acme.${field}`]);
+    expect(faultyIn({ ...google, [field]: '' })).toEqual([`acme.${field}`]);
+  });
+
+  it('D18 keeps an exchanged refresh token valid', () => {
+    expect(readAcme(google).options.replay).toBe('safe');
+  });
+});
+
+describe('google, replies', () => {
+  it('takes a refresh reply, which has no new refresh token', () => {
+    const reply = receive(
+      readAcme(google),
+      replyWith(200, { access_token: 'ya29.a', expires_in: 3599, scope: 'openid', token_type: 'Bearer' }),
+    );
+    expect(reply.refreshToken).toBeUndefined();
+    expect(reply.accessToken.reveal()).toBe('ya29.a');
+  });
+
+  it.each([
+    [400, 'invalid_grant', 'Token has been expired or revoked.', google, 'acme.refresh_token', 'login_required'],
+    [400, 'invalid_grant', 'Bad Request', google, 'acme.refresh_token', 'login_required'],
+    [400, 'invalid_grant', 'Bad Request', code, 'acme.code', 'provider_refused'],
+    [401, 'invalid_client', 'Unauthorized', google, 'acme.client_secret', 'provider_refused'],
+    [401, 'invalid_client', 'The OAuth client was not found.', google, 'acme.client_id', 'provider_refused'],
+    [401, 'deleted_client', 'The OAuth client was deleted.', google, 'acme.client_id', 'provider_refused'],
+    [400, 'redirect_uri_mismatch', 'Bad Request', code, 'acme.redirect_uri', 'provider_refused'],
+    [400, 'invalid_request', 'client_secret is missing.', google, 'set acme.client_secret', 'provider_refused'],
+    [400, 'invalid_request', 'Missing required parameter: refresh_token', google, 'acme.refresh_token', undefined],
+    [401, 'unauthorized_client', 'Unauthorized', google, 'acme.grant_type', 'provider_refused'],
+    [400, 'unsupported_grant_type', 'Invalid grant_type: x', google, 'acme.grant_type', 'provider_refused'],
+    [400, 'invalid_scope', 'Some requested scopes were invalid.', google, 'acme.scope', 'provider_refused'],
+    [403, 'admin_policy_enforced', undefined, google, 'acme.client_id', 'provider_refused'],
+    [403, 'org_internal', undefined, google, 'acme.client_id', 'provider_refused'],
+    [403, 'disallowed_useragent', undefined, google, 'acme.refresh_token', 'provider_refused'],
+    [403, 'access_denied', undefined, google, 'acme.client_id', 'provider_refused'],
+    [403, 'rate_limit_exceeded', undefined, google, 'acme.client_id', 'provider_refused'],
+  ])('D15 %i %s (%s) names what to change', (status, error, description, fields, variable, errorCode) => {
+    const refused = refusalOf(readAcme(fields), replyWith(status, { error, error_description: description }));
+    expect(refused.advice).toContain(variable);
+    expect(refused.provider).toMatchObject({ status, error, description });
+    expect(refused.code).toBe(errorCode ?? 'provider_refused');
+  });
+
+  it('tells the subtype of session control', () => {
+    const body = { error: 'invalid_grant', error_description: 'reauth related error', error_subtype: 'invalid_rapt' };
+    const error = refusalOf(readAcme(google), replyWith(400, body));
+    expect(error.code).toBe('login_required');
+    expect(error.provider.suberror).toBe('invalid_rapt');
+    expect(error.advice).toContain('acme.refresh_token');
+  });
+
+  it('understands the shape of googleapis.com', () => {
+    const body = { error: { code: 401, message: 'Request had invalid credentials.', status: 'UNAUTHENTICATED' } };
+    const error = refusalOf(readAcme(google), replyWith(401, body));
+    expect(error.message).toBe(
+      'google refused profile acme (HTTP 401, UNAUTHENTICATED: Request had invalid credentials.)',
+    );
+    expect(error.advice).toBeUndefined();
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { findProvider, providerTypes } from '../../src/providers/registry.ts';
+
+describe('the registry of providers', () => {
+  it('R1.5 R1.6 knows five types, custom, and one alias', () => {
+    expect([...providerTypes].sort()).toEqual([
+      'custom',
+      'gitlab',
+      'google',
+      'microsoft',
+      'microsoft-refresh',
+      'okta',
+      'twitter',
+    ]);
+    for (const type of providerTypes) expect(findProvider(type)).toBeDefined();
+  });
+
+  it.each(['Microsoft', 'OKTA', 'google ', '', 'toString', '__proto__', 'constructor'])('R1.7 does not know %j', (type) => {
+    expect(findProvider(type)).toBeUndefined();
+  });
+
+  it('every piece of advice names a variable of the profile', () => {
+    for (const type of providerTypes) {
+      for (const { advice } of findProvider(type)?.hints ?? []) expect(advice).toMatch(/\{[a-z_.]+\}/);
+    }
+  });
+});

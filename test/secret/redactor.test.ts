@@ -1,0 +1,329 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RedactedStream, Redactor } from '../../src/secret/redactor.ts';
+import { MASK, Secret } from '../../src/secret/secret.ts';
+import { anyString } from '../support/any-string.ts';
+import { awkwardSecrets, encodedBeforeBase64, escapings, toBase64 } from '../support/encodings.ts';
+
+const secrets = Object.entries(awkwardSecrets);
+
+function redactorOf(...values: string[]): Redactor {
+  const redactor = new Redactor();
+  for (const value of values) redactor.add(new Secret(value));
+  return redactor;
+}
+
+/** What comes out when the pieces go in one after the other. */
+function streamed(redactor: Redactor, pieces: Iterable<string>): string {
+  let out = '';
+  const stream = new RedactedStream(redactor, (text) => {
+    out += text;
+  });
+  for (const piece of pieces) stream.push(piece);
+  stream.flush();
+  return out;
+}
+
+/** The splits of a text into two pieces that gave something else than expected. */
+function wrongSplits(redactor: Redactor, text: string, expected: string): number[] {
+  const wrong: number[] = [];
+  for (let at = 0; at <= text.length; at++) {
+    if (streamed(redactor, [text.slice(0, at), text.slice(at)]) !== expected) wrong.push(at);
+  }
+  return wrong;
+}
+
+describe.each(secrets)('a secret of %s', (_, secret) => {
+  const redactor = redactorOf(secret);
+
+  it.each(Object.entries(escapings))('is masked %s, in one piece or in any two', (_, encode) => {
+    const text = `«${encode(secret)}»`;
+    expect(redactor.redact(text)).toBe(`«${MASK}»`);
+    expect(wrongSplits(redactor, text, `«${MASK}»`)).toEqual([]);
+    // UTF-16 units, not characters: a stream may cut a character in half.
+    expect(streamed(redactor, text.split(''))).toBe(`«${MASK}»`);
+  });
+
+  describe.each(Object.entries(encodedBeforeBase64))('%s', (_, encode) => {
+    it.each(['base64', 'base64url'] as const)('is masked in %s at every alignment', (alphabet) => {
+      for (const before of ['', 'x', 'id', 'id:', 'user', 'user:']) {
+        for (const after of ['', 'x', ':y', '}}}']) {
+          const { whole, core } = toBase64(before, encode(secret), after, alphabet);
+          const expected = `Basic ${whole.replace(core, MASK)},`;
+          expect(expected).not.toContain(core);
+          expect(redactor.redact(`Basic ${whole},`)).toBe(expected);
+        }
+      }
+    });
+
+    it('is masked in base64 that comes in pieces', () => {
+      for (const before of ['', 'x', 'id']) {
+        const { whole, core } = toBase64(before, encode(secret), ':y', 'base64');
+        const expected = `<${whole.replace(core, MASK)}>`;
+        expect(wrongSplits(redactor, `<${whole}>`, expected)).toEqual([]);
+        expect(streamed(redactor, `<${whole}>`.split(''))).toBe(expected);
+      }
+    });
+
+    it.each([
+      ['percent-encoded', encodeURIComponent],
+      ['percent-encoded twice', (text: string) => encodeURIComponent(encodeURIComponent(text))],
+      ['escaped for JSON with \\/', (text: string) => text.replaceAll('/', '\\/')],
+      ['as HTML entities', (text: string) => text.replace(/[+/=]/g, (char) => `&#${char.charCodeAt(0)};`)],
+    ])('is masked in base64 that was %s', (_, again) => {
+      for (const before of ['', 'x', 'id']) {
+        const { whole, core } = toBase64(before, encode(secret), '', 'base64');
+        expect(redactor.redact(again(whole))).toBe(again(whole).replace(again(core), () => MASK));
+      }
+    });
+  });
+
+  it('is masked each time it appears', () => {
+    expect(redactor.redact(`${secret} ${encodeURIComponent(secret)}${secret}`)).toBe(`${MASK} ${MASK}${MASK}`);
+  });
+
+  it('is not found in its own beginning or end', () => {
+    for (const part of [secret.slice(0, -1), secret.slice(1)]) {
+      expect(redactor.redact(`«${part}»`)).toBe(`«${part}»`);
+      expect(streamed(redactor, part.split(''))).toBe(part);
+    }
+  });
+});
+
+describe('what is searched', () => {
+  it('leaves values shorter than 8 characters to their own field', () => {
+    const redactor = redactorOf('', 'a', 'abc', '1234567');
+    const text = 'abc 1234567 YWJj 61626331323334353637';
+    expect(redactor.redact(text)).toBe(text);
+    expect(streamed(redactor, text.split(''))).toBe(text);
+  });
+
+  it('masks a value of 8 characters', () => {
+    expect(redactorOf('12345678').redact('x12345678x')).toBe(`x${MASK}x`);
+  });
+
+  it('masks a secret that was added between two pieces', () => {
+    const redactor = redactorOf('first-secret');
+    let out = '';
+    const stream = new RedactedStream(redactor, (text) => {
+      out += text;
+    });
+    stream.push('a first-');
+    redactor.add(new Secret('second-secret'));
+    stream.push('second-');
+    stream.push('secret b');
+    stream.flush();
+    expect(out).toBe(`a first-${MASK} b`);
+  });
+
+  it('masks the longer of two secrets that begin alike, wherever the text is cut', () => {
+    const redactor = redactorOf('abcdefgh', 'abcdefghijklmnop', 'abcdefghijkl');
+    const text = '<abcdefghijklmnop>';
+    expect(redactor.redact(text)).toBe(`<${MASK}>`);
+    expect(wrongSplits(redactor, text, `<${MASK}>`)).toEqual([]);
+  });
+
+  it('falls back to the shorter of two secrets that begin alike', () => {
+    const redactor = redactorOf('abcdefgh', 'abcdefghijklmnop');
+    expect(wrongSplits(redactor, '<abcdefghijkl>', `<${MASK}ijkl>`)).toEqual([]);
+  });
+
+  it('masks two secrets side by side', () => {
+    expect(redactorOf('abcdefgh', 'ijklmnop').redact('abcdefghijklmnop')).toBe(MASK + MASK);
+  });
+
+  it('masks what a character of the secret and one beside it could both be part of', () => {
+    expect(redactorOf('secret&secret&').redact('secret&amp;secret&amp;')).toBe(MASK);
+    expect(redactorOf('\\\\\\\\\\\\\\\\').redact('\\'.repeat(16))).toBe(MASK);
+    expect(wrongSplits(redactorOf('100%safe&sound%'), '100%25safe&amp;sound%25!', `${MASK}!`)).toEqual([]);
+  });
+
+  it('masks half a surrogate pair, in clear and as JSON writes it', () => {
+    const secret = 'broken \ud83d secret';
+    expect(redactorOf(secret).redact(`<${secret}>`)).toBe(`<${MASK}>`);
+    expect(redactorOf(secret).redact(JSON.stringify(secret))).toBe(`"${MASK}"`);
+  });
+
+  it('masks a secret of several lines that was put into one', () => {
+    expect(redactorOf('line one\nline two\nline three').redact('>line one line two line three<')).toBe(`>${MASK}<`);
+  });
+
+  it('tells nothing of a secret that nobody added', () => {
+    new Secret('never added');
+    expect(new Redactor().redact('never added')).toBe('never added');
+  });
+});
+
+describe('a stream', () => {
+  const written = (steps: (stream: RedactedStream) => void, ...values: string[]): string[] => {
+    const out: string[] = [];
+    steps(new RedactedStream(redactorOf(...values), (text) => out.push(text)));
+    return out;
+  };
+
+  it('writes at once what cannot be the beginning of a secret', () => {
+    expect(written((stream) => stream.push('a line\n'), 'secret-value')).toEqual(['a line\n']);
+  });
+
+  it('holds back only what may be the beginning of a secret', () => {
+    expect(written((stream) => stream.push('a line and secret-v'), 'secret-value')).toEqual(['a line and ']);
+  });
+
+  it('lets go of what turned out to be no secret', () => {
+    const steps = (stream: RedactedStream) => {
+      stream.push('secret-v');
+      stream.push('iew\n');
+    };
+    expect(written(steps, 'secret-value')).toEqual(['secret-view\n']);
+  });
+
+  it('never writes an empty text', () => {
+    const steps = (stream: RedactedStream) => {
+      stream.push('');
+      stream.push('secr');
+      stream.push('');
+      stream.flush();
+      stream.flush();
+    };
+    expect(written(steps, 'secret-value')).toEqual(['secr']);
+  });
+
+  it('writes what a person asked for in clear, after what came before', () => {
+    const steps = (stream: RedactedStream) => {
+      stream.push('token: secr');
+      stream.pushClear('secret-value\n');
+      stream.push('secret-value\n');
+    };
+    expect(written(steps, 'secret-value').join('')).toBe(`token: secrsecret-value\n${MASK}\n`);
+  });
+});
+
+describe('for any text', () => {
+  /** Cuts a text at any places, in the middle of characters too. */
+  const cut = (text: string, places: readonly number[]): string[] => {
+    const points = [0, ...places.map((place) => place % (text.length + 1)).sort((a, b) => a - b), text.length];
+    return points.slice(1).map((end, index) => text.slice(points[index], end));
+  };
+  const places = fc.array(fc.nat(), { maxLength: 5 });
+  const anyText = fc.oneof(
+    anyString(0, 20),
+    fc.string({ unit: fc.constantFrom('\\', '"', "'", '%', '&', 'a', '2', '5', ';', '+', ' ', '\n'), maxLength: 20 }),
+  );
+  const anySecret = fc
+    .oneof(
+      anyString(8, 40),
+      fc.string({ unit: 'grapheme-ascii', minLength: 8, maxLength: 40 }),
+      fc.string({ unit: fc.constantFrom('\\', '"', "'", '%', '&', 'a', '2', '5', '+', ' ', '\n'), minLength: 8 }),
+    )
+    // The mask itself is the one text that masking brings in.
+    .filter((secret) => !secret.includes('•'));
+
+  it('no escaping of a secret survives, whatever stands around it and however it is cut', () => {
+    fc.assert(
+      fc.property(
+        anySecret,
+        fc.constantFrom(...Object.values(escapings)),
+        anyText,
+        anyText,
+        places,
+        (secret, encode, before, after, at) => {
+          const redactor = redactorOf(secret);
+          const encoded = encode(secret);
+          const text = before + encoded + after;
+          expect(redactor.redact(text)).not.toContain(encoded);
+          expect(streamed(redactor, cut(text, at))).not.toContain(encoded);
+        },
+      ),
+      { numRuns: 600 },
+    );
+  });
+
+  it('no base64 of a secret survives, whatever stands around it and however it is cut', () => {
+    fc.assert(
+      fc.property(
+        anySecret,
+        fc.constantFrom(...Object.values(encodedBeforeBase64)),
+        fc.constantFrom('base64' as const, 'base64url' as const),
+        anyText,
+        anyText,
+        places,
+        (secret, encode, alphabet, before, after, at) => {
+          const redactor = redactorOf(secret);
+          const { whole, core } = toBase64(before, encode(secret), after, alphabet);
+          expect(redactor.redact(whole)).not.toContain(core);
+          expect(streamed(redactor, cut(whole, at))).not.toContain(core);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('the pieces make no difference', () => {
+    fc.assert(
+      fc.property(
+        anySecret,
+        fc.constantFrom(...Object.values(escapings)),
+        anyText,
+        places,
+        (secret, encode, text, at) => {
+          const redactor = redactorOf(secret);
+          const whole = text + encode(secret) + text + secret.slice(0, 7) + encode(secret).slice(0, 9);
+          expect(streamed(redactor, cut(whole, at))).toBe(redactor.redact(whole));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('a text without the secret passes unchanged', () => {
+    fc.assert(
+      fc.property(anyString(0, 200), places, (text, at) => {
+        const redactor = redactorOf('one of the secrets', '{"another": "\\one"}', '%20%20%20%20%20%20');
+        expect(redactor.redact(text)).toBe(text);
+        expect(streamed(redactor, cut(text, at)).split('')).toEqual(text.split(''));
+      }),
+    );
+  });
+
+  it('exactly the secret is masked, also between many of its beginnings', () => {
+    const secret = 'abcabcabd';
+    const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd', 'abc', 'abcabc', secret), maxLength: 40 });
+    fc.assert(
+      fc.property(texts, places, (text, at) => {
+        expect(streamed(redactorOf(secret), cut(text, at))).toBe(text.replaceAll(secret, MASK));
+      }),
+    );
+  });
+
+  it('text in clear stays in its place and as it is', () => {
+    const secret = 'abcabcabd';
+    const pieces = fc.array(
+      fc.record({
+        clear: fc.boolean(),
+        text: fc.string({ unit: fc.constantFrom('a', 'b', 'abc', 'abcabc', 'd', secret), maxLength: 5 }),
+      }),
+    );
+    fc.assert(
+      fc.property(pieces, (steps) => {
+        let out = '';
+        let expected = '';
+        let waiting = '';
+        const stream = new RedactedStream(redactorOf(secret), (text) => {
+          out += text;
+        });
+        for (const { clear, text } of steps) {
+          if (clear) {
+            stream.pushClear(text);
+            expected += waiting.replaceAll(secret, MASK) + text;
+            waiting = '';
+          } else {
+            stream.push(text);
+            waiting += text;
+          }
+        }
+        stream.flush();
+        expect(out).toBe(expected + waiting.replaceAll(secret, MASK));
+      }),
+    );
+  });
+});

@@ -1,0 +1,33 @@
+import { expect } from 'vitest';
+import { OAuthProfileError } from '../../src/errors.ts';
+import type { Bounds, TlsFiles, WireRequest } from '../../src/ports.ts';
+
+/** A POST as the flows hand it to the transport. */
+export function post(url: string, changes: Partial<WireRequest> = {}): WireRequest {
+  return {
+    profile: 'graph',
+    url: new URL(url),
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },
+    body: 'grant_type=client_credentials',
+    reuseConnection: false,
+    tls: noTls,
+    ...changes,
+  };
+}
+
+export const noTls: TlsFiles = { ca: undefined, cert: undefined, certKey: undefined };
+
+/** Bounds that a healthy local exchange never meets. */
+export function bounds(signal?: AbortSignal, timeoutMs = 10_000): Bounds {
+  return { timeoutMs, signal };
+}
+
+/** The error that something ends with; it must be one of ours. */
+export async function errorOf(promise: Promise<unknown>): Promise<OAuthProfileError> {
+  const error = await promise.then(
+    (value) => expect.fail(`it succeeded with ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof OAuthProfileError)) throw error;
+  return error;
+}
