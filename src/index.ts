@@ -11,5 +11,5 @@ export {
   TransportError,
 } from './errors.ts';
 export { type OAuthProfileOptions, oauthProfile, type TokenResponse } from './oauth-profile.ts';
-export { Secret } from './secret/secret.ts';
 export type { EmulatorAddress } from './ports.ts';
+export { Secret } from './secret/secret.ts';

@@ -8,10 +8,20 @@ const profileFlags: readonly Flag[] = [
   { name: 'verbose', help: 'tell what is going on' },
 ];
 
-const faultFlag: Flag = { name: 'fault', value: 'KIND[:N]', repeatable: true, help: 'make the emulator misbehave: slow, hang, reset-before, reset-after, 429, 500, html, truncate, empty, huge, wrong-type, no-password; :N for the N-th request only' };
+const faultFlag: Flag = {
+  name: 'fault',
+  value: 'KIND[:N]',
+  repeatable: true,
+  help: 'make the emulator misbehave, for the N-th request or all: 429, 500, hang, reset-after … (docs/emulator.md)',
+};
 
 const emulateFlags: readonly Flag[] = [
-  { name: 'emulate', value: 'URL', optional: true, help: 'ask an emulator of the providers, or the one running at URL; nothing leaves this machine' },
+  {
+    name: 'emulate',
+    value: 'URL',
+    optional: true,
+    help: 'ask an emulator of the providers, or the one running at URL; nothing leaves this machine',
+  },
   faultFlag,
 ];
 
@@ -73,7 +83,11 @@ export const commands: readonly Command[] = [
     usage: '',
     positionals: { min: 0, max: 0, kind: 'none' },
     summary: 'serve the five providers on this machine, and show every request',
-    flags: [{ name: 'port', value: 'PORT', help: 'listen on this port of 127.0.0.1; a free one unless given' }, faultFlag, ...profileFlags],
+    flags: [
+      { name: 'port', value: 'PORT', help: 'listen on this port of 127.0.0.1; a free one unless given' },
+      faultFlag,
+      ...profileFlags,
+    ],
     examples: [
       ['oauth-profile emulate --port 8400', 'knows the profiles of oauth-profiles.yaml'],
       ['oauth-profile token graph --emulate=http://127.0.0.1:8400', 'ask it, from another terminal'],

@@ -1,6 +1,6 @@
-import { printable } from '../secret/printable.ts';
-import { profileNames } from '../profile/collect-fields.ts';
 import type { ServedRequest } from '../emulator/start-emulator.ts';
+import { profileNames } from '../profile/collect-fields.ts';
+import { printable } from '../secret/printable.ts';
 import { type Context, variablesOf } from './context.ts';
 import { start } from './emulation.ts';
 import type { Style } from './style.ts';
@@ -10,7 +10,8 @@ import { usage } from './usage.ts';
 export async function run(context: Context): Promise<number> {
   const { call, terminal, signal } = context;
   const given = call.values.get('port')?.[0] ?? '0';
-  if (!/^\d{1,5}$/.test(given) || Number(given) > 65_535) throw usage(['--port is no port'], 'write a number up to 65535');
+  if (!/^\d{1,5}$/.test(given) || Number(given) > 65_535)
+    throw usage(['--port is no port'], 'write a number up to 65535');
   const variables = await variablesOf(context);
   const style = terminal.style.out;
   const json = call.switches.has('json');
@@ -35,11 +36,18 @@ export async function run(context: Context): Promise<number> {
   return 0;
 }
 
-function requestText({ method, host, path, authorization, form, status, fault, reply }: ServedRequest, style: Style): string {
+function requestText(
+  { method, host, path, authorization, form, status, fault, reply }: ServedRequest,
+  style: Style,
+): string {
   const rows = [...(authorization === undefined ? [] : [['Authorization', `${authorization} ••••`] as const]), ...form];
   const width = Math.max(0, ...rows.map(([name]) => name.length));
-  const sent = rows.map(([name, value]) => `  ${style.cyan(printable(name).padEnd(width))}  ${printable(value)}\n`).join('');
-  const members = Object.entries(reply ?? {}).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const sent = rows
+    .map(([name, value]) => `  ${style.cyan(printable(name).padEnd(width))}  ${printable(value)}\n`)
+    .join('');
+  const members = Object.entries(reply ?? {}).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   const colour = status === undefined || status >= 400 ? style.red : style.green;
   const outcome = status === undefined ? 'no answer' : String(status);
   const why = fault === undefined ? '' : ` (fault ${fault})`;

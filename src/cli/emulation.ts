@@ -1,8 +1,8 @@
-import type { Variables } from '../data/variables.ts';
 import { Resolver } from '../data/resolve.ts';
-import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
+import type { Variables } from '../data/variables.ts';
+import { type Fault, faultKinds, parseFault } from '../emulator/fault.ts';
 import type { EmulatedProfiles } from '../emulator/profiles.ts';
-import { faultKinds, type Fault, parseFault } from '../emulator/fault.ts';
+import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorAddress } from '../ports.ts';
 import { collectFields, profileNames } from '../profile/collect-fields.ts';
@@ -20,7 +20,8 @@ export async function emulationOf(context: Context, variables: Variables): Promi
   const { call } = context;
   const joined = call.values.get('emulate')?.[0];
   if (joined !== undefined) {
-    if (call.values.has('fault')) throw usage(['--fault is for an emulator of its own'], 'give it to oauth-profile emulate');
+    if (call.values.has('fault'))
+      throw usage(['--fault is for an emulator of its own'], 'give it to oauth-profile emulate');
     return { address: await join(joined), close: async () => {} };
   }
   if (!call.switches.has('emulate')) {
@@ -52,7 +53,10 @@ export async function start(
 function faultsOf(given: readonly string[]): Fault[] {
   const faults = given.map((text) => parseFault(text));
   if (faults.includes(undefined)) {
-    throw usage(['--fault names no known fault'], `faults are ${faultKinds.join(', ')}; :2 behind one strikes the second request only`);
+    throw usage(
+      ['--fault names no known fault'],
+      `faults are ${faultKinds.join(', ')}; :2 behind one strikes the second request only`,
+    );
   }
   return faults.filter((fault) => fault !== undefined);
 }
@@ -66,7 +70,8 @@ function profilesOf(context: Context, variables: Variables): EmulatedProfiles {
     try {
       const { fields, basic, options } = collectFields(name, variables, resolver);
       const profile: Record<string, unknown> = {};
-      for (const [field, { value }] of [...fields, ...basic]) profile[field] = typeof value === 'string' ? value : value.reveal();
+      for (const [field, { value }] of [...fields, ...basic])
+        profile[field] = typeof value === 'string' ? value : value.reveal();
       for (const [option, { value, variable }] of options) {
         if (option === 'key_file') profile['options.key'] = outside.readFile(String(value), variable.source);
         else profile[`options.${option}`] = value;
@@ -82,24 +87,36 @@ function profilesOf(context: Context, variables: Variables): EmulatedProfiles {
 /** Learns what a running emulator signs its certificates with. */
 async function join(address: string): Promise<EmulatorAddress> {
   const found = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(address);
-  if (found === null) throw usage(['--emulate takes the address that oauth-profile emulate prints'], 'write --emulate=http://127.0.0.1:PORT');
+  if (found === null)
+    throw usage(
+      ['--emulate takes the address that oauth-profile emulate prints'],
+      'write --emulate=http://127.0.0.1:PORT',
+    );
   const port = Number(found[1]);
   const { get } = await import('node:http');
   const ca = await new Promise<string>((resolve, reject) => {
-    const request = get({ host: '127.0.0.1', port, path: '/oauth-profile-emulator/ca.pem', timeout: 5_000, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve(text));
-    });
+    const request = get(
+      { host: '127.0.0.1', port, path: '/oauth-profile-emulator/ca.pem', timeout: 5_000, agent: false },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () => resolve(text));
+      },
+    );
     request.on('timeout', () => request.destroy(new Error('no answer')));
     request.on('error', reject);
   }).catch((cause) => {
-    throw new OAuthProfileError('connection_failed', `no emulator answers at ${address}`, { cause, advice: 'start one: oauth-profile emulate' });
+    throw new OAuthProfileError('connection_failed', `no emulator answers at ${address}`, {
+      cause,
+      advice: 'start one: oauth-profile emulate',
+    });
   });
   if (!ca.startsWith('-----BEGIN CERTIFICATE-----')) {
-    throw new OAuthProfileError('connection_failed', `what answers at ${address} is no emulator`, { advice: 'start one: oauth-profile emulate' });
+    throw new OAuthProfileError('connection_failed', `what answers at ${address} is no emulator`, {
+      advice: 'start one: oauth-profile emulate',
+    });
   }
   return { port, ca };
 }

@@ -45,7 +45,11 @@ function commandHelp({ name, usage, summary, flags, examples }: Command, style: 
   return [
     `${style.bold(`oauth-profile ${name}`)}: ${summary}`,
     '',
-    section('Usage', [`oauth-profile ${name} ${usage}${flags.length > 0 ? ' [flags]' : ''}`], style),
+    section(
+      'Usage',
+      [['oauth-profile', name, usage, flags.length > 0 ? '[flags]' : ''].filter((word) => word !== '').join(' ')],
+      style,
+    ),
     ...(flags.length > 0 ? [section('Flags', columns(flags.map(flagRow), style), style)] : []),
     section(
       'Examples',

@@ -9,8 +9,8 @@ export type Reaction =
   | { readonly kind: 'hang' }
   | { readonly kind: 'reset' };
 
-/** Decides what a request gets; `undefined` body parts are not waited for. */
-export type React = (request: EmulatorRequest, secure: boolean) => Reaction;
+/** Decides what a request gets. */
+export type React = (request: EmulatorRequest) => Reaction;
 
 /** Certificate and key for a host name, PEM. */
 export type Credentials = (host: string | undefined) => { readonly cert: string; readonly key: string };
@@ -26,12 +26,17 @@ export interface PortServer {
 
 /** Starts the server; TLS is loaded when the first caller speaks it. */
 export async function startServer(port: number, react: React, credentials: Credentials): Promise<PortServer> {
-  const sockets = new Set<Socket>();
-  const plain = createHttpServer((request, response) => receive(request, response, react, false));
+  const sockets = new Map<number | undefined, Socket>();
+  // A TLS socket cannot reset its connection; the one below it, found by the caller's port, can.
+  const reset = (request: IncomingMessage): void => {
+    sockets.get(request.socket.remotePort)?.resetAndDestroy();
+  };
+  const plain = createHttpServer((request, response) => receive(request, response, react, false, reset));
   let secure: Promise<Server> | undefined;
   const entrance = createNetServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    const { remotePort } = socket;
+    sockets.set(remotePort, socket);
+    socket.on('close', () => sockets.delete(remotePort));
     socket.on('error', () => socket.destroy());
     socket.once('readable', async () => {
       const first: Buffer | null = socket.read(1);
@@ -39,7 +44,7 @@ export async function startServer(port: number, react: React, credentials: Crede
       socket.unshift(first);
       if (first[0] !== TLS_HANDSHAKE) plain.emit('connection', socket);
       else {
-        secure ??= createSecureServer(react, credentials);
+        secure ??= createSecureServer(react, credentials, reset);
         (await secure).emit('connection', socket);
       }
     });
@@ -53,12 +58,12 @@ export async function startServer(port: number, react: React, credentials: Crede
     close: () =>
       new Promise((resolve) => {
         entrance.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        for (const socket of sockets.values()) socket.destroy();
       }),
   };
 }
 
-async function createSecureServer(react: React, credentials: Credentials): Promise<Server> {
+async function createSecureServer(react: React, credentials: Credentials, reset: Reset): Promise<Server> {
   const [{ createServer }, { createSecureContext }] = await Promise.all([import('node:https'), import('node:tls')]);
   const contexts = new Map<string, ReturnType<typeof createSecureContext>>();
   return createServer(
@@ -72,11 +77,20 @@ async function createSecureServer(react: React, credentials: Credentials): Promi
         done(null, context);
       },
     },
-    (request, response) => receive(request, response, react, true),
+    (request, response) => receive(request, response, react, true, reset),
   );
 }
 
-function receive(request: IncomingMessage, response: ServerResponse, react: React, secure: boolean): void {
+/** Ends a request's connection with a TCP reset. */
+type Reset = (request: IncomingMessage) => void;
+
+function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  react: React,
+  secure: boolean,
+  reset: Reset,
+): void {
   const chunks: Buffer[] = [];
   let size = 0;
   request.on('data', (chunk: Buffer) => {
@@ -86,7 +100,7 @@ function receive(request: IncomingMessage, response: ServerResponse, react: Reac
   });
   request.on('end', () => {
     const body = (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString();
-    perform(react(toRequest(request, body, secure), secure), request, response);
+    perform(react(toRequest(request, body, secure)), request, response, reset);
   });
 }
 
@@ -94,7 +108,9 @@ function receive(request: IncomingMessage, response: ServerResponse, react: Reac
 function toRequest(request: IncomingMessage, body: string, secure: boolean): EmulatorRequest {
   const { method = 'GET', headers, socket } = request;
   const own = `127.0.0.1:${socket.localPort}`;
-  const named = String(headers.host ?? own).toLowerCase().replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1');
+  const named = String(headers.host ?? own)
+    .toLowerCase()
+    .replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1');
   const url = request.url ?? '/';
   const [, first, rest = ''] = (named === own && /^\/([^/?]+)((?:\/|\?|$).*)/.exec(url)) || [];
   const host = (first ?? named).toLowerCase();
@@ -111,7 +127,7 @@ function toRequest(request: IncomingMessage, body: string, secure: boolean): Emu
   };
 }
 
-function perform(reaction: Reaction, request: IncomingMessage, response: ServerResponse): void {
+function perform(reaction: Reaction, request: IncomingMessage, response: ServerResponse, reset: Reset): void {
   switch (reaction.kind) {
     case 'answer': {
       const { status, headers = {}, body } = reaction.answer;
@@ -133,7 +149,7 @@ function perform(reaction: Reaction, request: IncomingMessage, response: ServerR
       return;
     }
     case 'reset':
-      request.socket.resetAndDestroy();
+      reset(request);
       return;
     case 'hang':
       return;

@@ -84,7 +84,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   let tokenRequests = 0;
 
   const react = (request: EmulatorRequest): Reaction => {
-    if (request.host === CONTROL && request.path === CA_PATH) return { kind: 'answer', answer: text(200, authority.certificate) };
+    if (request.host === CONTROL && request.path === CA_PATH)
+      return { kind: 'answer', answer: text(200, authority.certificate) };
     const realm = realms.find(request.host);
     const route = realm?.dialect.routes.find(
       ({ method, path }) => (method === 'ANY' || method === request.method) && path.test(request.path),
@@ -114,7 +115,8 @@ function answerOf(endpoint: Endpoint, desk: Desk, request: EmulatorRequest, pass
   try {
     return endpoint(desk, request, passwordOff);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    // Whatever a caller sends, the others are served on.
+    if (!(error instanceof Refused)) return text(500, `the emulator failed: ${String(error)}`);
     return desk.realm.dialect.refusal(error.problem, { now: desk.now, grant: request.form.get('grant_type') ?? '' });
   }
 }

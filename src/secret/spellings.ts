@@ -6,7 +6,7 @@ const utf8 = new TextEncoder();
 /** Every way a secret may stand in an output: in clear, percent-encoded, escaped for JSON, HTML, XML or a shell, in hex, in base64. */
 export function spellings(value: string): Spelling[] {
   const bytes = utf8.encode(value);
-  const found = [spell(value, waysToWrite), spell(hexOf(bytes), waysInHex)];
+  const found = [spell(value, waysToWrite), spell(hexOf(bytes, ''), waysInHex), spell(hexOf(bytes, '%'), waysInHex)];
   // In a Basic header the value is percent-encoded before base64.
   const percent = encodeURIComponent(value.toWellFormed());
   for (const form of new Set([value, percent, percent.replaceAll('%20', '+'), formEncoded(value)])) {
@@ -20,8 +20,9 @@ function formEncoded(value: string): string {
   return new URLSearchParams([['', value]]).toString().slice(1);
 }
 
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** Two digits a byte; with `%` in front of each the encoding of those who spare no letter. */
+function hexOf(bytes: Uint8Array, mark: string): string {
+  return Array.from(bytes, (byte) => mark + byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The base64 digits that `bytes` alone decide, for the three positions it can have in a longer text. */

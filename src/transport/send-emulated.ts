@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { Agent as SecureAgent, request } from 'node:https';
+import { request, Agent as SecureAgent } from 'node:https';
 import { TransportError } from '../errors.ts';
 import type { EmulatorAddress, Send, WireRequest } from '../ports.ts';
 import type { Route, Routes } from './route.ts';

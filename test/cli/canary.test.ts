@@ -91,8 +91,7 @@ const yaml = (url: string): string =>
     `r.refresh_token: ${JSON.stringify(sent['refresh_token'])}`,
   ]
     .join('\n')
-    .replaceAll('${', '$${')
-    .replaceAll('$x', '$$x'.slice(1));
+    .replaceAll('${', '$${');
 
 describe('secrets stay secret', () => {
   const sandbox = new Sandbox();
@@ -128,22 +127,24 @@ describe('secrets stay secret', () => {
     return { stdout, all: stdout + stderr };
   }
 
-  describe.each(Object.keys(replies))('when the provider answers with %s', (reply) => {
-    it.each(['p', 'b', 'r'])('profile %s leaks nothing, in text, as JSON, or when verbose', async (profile) => {
+  it.each(Object.keys(replies))(
+    'a provider that answers with %s gets nothing shown, in text or as JSON',
+    async (reply) => {
       sandbox.write(`${reply}.yaml`, yaml(`http://127.0.0.1:${server.port}/${reply}`));
-      const command = `oauth-profile token ${profile} --data ${reply}.yaml`;
-      const { stdout, all: text } = await emitted(
-        `${command} --verbose; ${command} --json --verbose; ${command} --header`,
-      );
-      const printed = stdout.replaceAll(issued.access_token, '');
-      expect(leaksIn(printed + text.slice(stdout.length), all)).toEqual([]);
-      if (reply === 'ok') expect(stdout).toContain(issued.access_token);
-    });
-  });
+      // The custom profile sends every secret, the others add a Basic header and a refresh.
+      const lines = ['token p --verbose', 'token p --json --verbose', 'token b --verbose', 'token r --header'];
+      for (const line of lines) {
+        const { stdout, all: text } = await emitted(`oauth-profile ${line} --data ${reply}.yaml`);
+        const printed = stdout.replaceAll(issued.access_token, '');
+        expect(leaksIn(printed + text.slice(stdout.length), all)).toEqual([]);
+        if (reply === 'ok') expect(stdout).toContain(issued.access_token);
+      }
+    },
+  );
 
   it('check and explain leak nothing in any form of output', async () => {
     sandbox.write('p.yaml', yaml('https://login.example.com/token'));
-    for (const profile of ['p', 'b', 'r']) {
+    for (const profile of ['p', 'b']) {
       const explain = `oauth-profile explain ${profile} --data p.yaml --verbose`;
       const { all: text } = await emitted(
         `oauth-profile check --data p.yaml --verbose; oauth-profile check --data p.yaml --json; ${explain}; ${explain} --json; ${explain} --curl`,
@@ -177,7 +178,7 @@ describe('secrets stay secret', () => {
       ),
     );
     const { all: output } = await emitted(
-      'for c in "token p" "check p" "explain p" "check"; do oauth-profile $c --data bad.yaml; oauth-profile $c --data bad.yaml --json; done',
+      'for c in "token p" "check" "explain p --json"; do oauth-profile $c --data bad.yaml; done',
     );
     const shown = text.startsWith('SECRET.type') ? output.replaceAll(`${secret}.`, '').replaceAll(secret, '') : output;
     expect(leaksIn(shown, [secret])).toEqual([]);

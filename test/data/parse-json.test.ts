@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/data/parse-json.ts';
 import { Written } from '../../src/data/value.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { anyString } from '../support/any-string.ts';
+import { anyCharacter, anyString } from '../support/any-string.ts';
 import { failureOf } from '../support/resolving.ts';
 
 /** A value with all spellings forgotten, as `JSON.parse` gives it. */
@@ -49,7 +49,7 @@ describe('JSON', () => {
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
   });
 
-  it.each(['007'.slice(2), '1.0', '1e3', '1E+3', '-0', '1234567890123456789', '9007199254740993', '0.10', '1e400'])(
+  it.each(['7', '1.0', '1e3', '1E+3', '-0', '1234567890123456789', '9007199254740993', '0.10', '1e400'])(
     'keeps the spelling of %s',
     (digits) => {
       const [value] = parseJson(`[${digits}]`, 'f.json') as unknown[];
@@ -119,7 +119,7 @@ describe('JSON', () => {
 });
 
 describe('any JSON', () => {
-  const values = fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' });
+  const values = fc.jsonValue({ maxDepth: 6, stringUnit: anyCharacter });
 
   it('is read as the engine reads it, but for the spelling of numbers', () => {
     fc.assert(
@@ -143,7 +143,11 @@ describe('any JSON', () => {
 
   it('and any text at all is accepted or refused as the engine does', () => {
     const damaged = fc
-      .tuple(values, fc.nat(), fc.constantFrom('', '"', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', '\\', ' ', '\n', 'null'))
+      .tuple(
+        values,
+        fc.nat(),
+        fc.constantFrom('', '"', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', '\\', ' ', '\n', 'null'),
+      )
       .map(([value, place, piece]) => {
         const text = JSON.stringify(value);
         const at = place % (text.length + 1);

@@ -113,7 +113,12 @@ describe('a reference', () => {
     'list[1]',
     'list[0].a.b',
   ])('never reaches %s, which is no data', (path) => {
-    const others = { list: [{ a: 1 }], text: 'text', secret: new Secret('hidden value'), written: new Written('01', 1) };
+    const others = {
+      list: [{ a: 1 }],
+      text: 'text',
+      secret: new Secret('hidden value'),
+      written: new Written('01', 1),
+    };
     expect(fault(`\${${path}}`, others).message).toBe(`${path} is not defined`);
     expect(look(`\${${path}:-default}`, others)).toBe('default');
   });
@@ -335,7 +340,9 @@ describe('a secret', () => {
 
   it('that is a reference to nothing names it', () => {
     const variables = variablesOf({ given: { password: '${env:MY_PASSWORD}' } });
-    expect(failureOf(() => resolved(variables, 'password')).message).toBe('environment variable MY_PASSWORD is not set');
+    expect(failureOf(() => resolved(variables, 'password')).message).toBe(
+      'environment variable MY_PASSWORD is not set',
+    );
   });
 });
 
@@ -464,7 +471,9 @@ describe('references that multiply', () => {
 
   it('are not stopped while they are small', () => {
     const given = doubling((v) => [v, v], 'a');
-    expect(JSON.stringify(resolved(variablesOf({ given }), 'v3'))).toBe('[[["a","a"],["a","a"]],[["a","a"],["a","a"]]]');
+    expect(JSON.stringify(resolved(variablesOf({ given }), 'v3'))).toBe(
+      '[[["a","a"],["a","a"]],[["a","a"],["a","a"]]]',
+    );
   });
 });
 

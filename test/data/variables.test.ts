@@ -32,7 +32,9 @@ describe('variables', () => {
 
 describe('a secret variable', () => {
   it('is secret from the moment it is read', () => {
-    const given = { graph: { client_secret: 'hidden', refresh_token: 'hidden', client_id: 'seen', 'basic.password': 'hidden' } };
+    const given = {
+      graph: { client_secret: 'hidden', refresh_token: 'hidden', client_id: 'seen', 'basic.password': 'hidden' },
+    };
     const variables = variablesOf({ given });
     expect(inspect([...variables], { depth: null, showHidden: true })).not.toContain('hidden');
     expect(JSON.stringify([...variables])).not.toContain('hidden');
@@ -61,7 +63,12 @@ describe('a secret variable', () => {
   });
 
   it('hides members by their own names, and all of a secret name', () => {
-    const value = { name: 'seen', password: 'hidden', list: [{ api_key: 'hidden', id: 'seen' }], tokens: { a: 'hidden' } };
+    const value = {
+      name: 'seen',
+      password: 'hidden',
+      list: [{ api_key: 'hidden', id: 'seen' }],
+      tokens: { a: 'hidden' },
+    };
     const variables = new Variables().add([{ name: 'x', value }], sources.given);
     expect(shown(variables.get('x')?.value ?? null)).toEqual({
       name: 'seen',
@@ -116,7 +123,11 @@ describe('a profile in both files', () => {
   });
 
   it('is contested even when the caller overrides a field', () => {
-    const variables = variablesOf({ user: { 'g.type': 1 }, folder: { 'g.url': 2 }, given: { 'g.type': 3, 'g.url': 3 } });
+    const variables = variablesOf({
+      user: { 'g.type': 1 },
+      folder: { 'g.url': 2 },
+      given: { 'g.type': 3, 'g.url': 3 },
+    });
     expect(variables.contested('g')).toBe(both);
   });
 

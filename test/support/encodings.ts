@@ -18,6 +18,7 @@ const all: Encode = (text) =>
   text.replace(/[^A-Za-z0-9]/gu, (char) =>
     [...Buffer.from(char)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
+const everyByte: Encode = (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&');
 const json: Encode = (text) => JSON.stringify(text).slice(1, -1);
 const asciiJson: Encode = (text) =>
   json(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -49,6 +50,8 @@ export const escapings: Readonly<Record<string, Encode>> = {
   'form-encoded': form,
   'form-encoded in lower case': (text) => form(text).replace(/%../g, (byte) => byte.toLowerCase()),
   'percent-encoded but for letters and digits': all,
+  'percent-encoded in every byte': everyByte,
+  'percent-encoded in every byte and capitals': (text) => everyByte(text).toUpperCase(),
   'percent-encoded twice': (text) => upper(upper(text)),
   'percent-encoded twice in lower case': (text) => lower(lower(text)),
   'form-encoded twice': (text) => form(form(text)),
