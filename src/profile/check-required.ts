@@ -37,7 +37,7 @@ function requiredBy(
 ): Set<string> {
   const known = grant !== undefined && Object.hasOwn(provider.required, grant);
   const required = new Set(known ? provider.required[grant] : []);
-  if (draft.basic.size > 0) {
+  if (draft.wantsBasic) {
     required.delete('client_id');
     required.delete('client_secret');
     return required;
@@ -76,7 +76,7 @@ function missing(draft: ProfileDraft, field: string, message: string, mend: stri
 
 /** An id and a secret but no user: most likely the application signs in as itself. */
 function advice(draft: ProfileDraft, field: string, grant: string | undefined): string {
-  const client = draft.basic.size > 0 || (draft.has('client_id') && draft.has('client_secret'));
+  const client = draft.wantsBasic || (draft.has('client_id') && draft.has('client_secret'));
   const machine = grant === 'password' && client && !draft.has('username');
   const set = `set ${draft.name}.${field}`;
   return machine

@@ -21,7 +21,7 @@ export function chooseClientAuth(
 }
 
 function choose(draft: ProfileDraft, provider: Provider | undefined, asked: ClientAuth | undefined): ChosenClientAuth {
-  if (draft.basic.size > 0) {
+  if (draft.wantsBasic) {
     return { clientAuth: asked === 'basic_raw' ? 'basic_raw' : 'basic', basic: basicPair(draft, asked) };
   }
   if (asked === 'private_key_jwt' && !draft.hasOption('key_file')) {
@@ -33,7 +33,7 @@ function choose(draft: ProfileDraft, provider: Provider | undefined, asked: Clie
 /** An assertion that the profile brings along is a client authentication too. */
 function refuseSecond(draft: ProfileDraft, { clientAuth }: ChosenClientAuth): void {
   if (!draft.has('client_assertion') || !['body', 'basic', 'basic_raw'].includes(clientAuth)) return;
-  const first = draft.basic.size > 0 ? 'basic.user' : draft.has('client_secret') ? 'client_secret' : undefined;
+  const first = draft.wantsBasic ? 'basic.user' : draft.has('client_secret') ? 'client_secret' : undefined;
   if (first === undefined) return;
   draft.fault(
     'client_assertion',

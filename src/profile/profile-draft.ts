@@ -44,6 +44,11 @@ export class ProfileDraft {
     return !isEmpty(this.options.get(name)?.value);
   }
 
+  /** Whether the profile brings a Basic pair, even one that could not be read. */
+  get wantsBasic(): boolean {
+    return this.basic.size > 0 || this.isFaulty('basic.user') || this.isFaulty('basic.password');
+  }
+
   /** A field's text if it is not empty; a secret has none, and nothing that decides where a request goes is one. */
   text(field: string): string | undefined {
     const value = this.fields.get(field)?.value;

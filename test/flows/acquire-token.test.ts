@@ -420,7 +420,11 @@ describe('a refresh token with a grace of 30 s', () => {
 
   it('D18 counts from the first send, whatever happened in between', async () => {
     const clock = new FakeClock();
-    const { send, sent } = scripted(clock, lost, busy(429, '26'), () => token);
+    const hangs = (): Error => {
+      clock.time += 10_000;
+      return lost();
+    };
+    const { send, sent } = scripted(clock, hangs, busy(429, '20'), () => token);
     expect(await errorOf(acquireToken(profile, fakePorts({ send, clock })))).toMatchObject({ code: 'rate_limited' });
     expect(sent).toHaveLength(2);
   });

@@ -79,6 +79,11 @@ describe('how the client authenticates', () => {
     expect(faultyIn({ ...rest, basic: { password: 'p' } })).toEqual(['acme.basic.user']);
   });
 
+  it('D16 a Basic pair that cannot be read is the only fault', () => {
+    const fields = { type: 'twitter', basic: { user: '${env:U}', password: '${env:P}' } };
+    expect(faultyIn(fields)).toEqual(['acme.basic.user', 'acme.basic.password']);
+  });
+
   it('D10 D12 a Basic pair has no further parts', () => {
     const basic = { user: 'u', password: 'p', realm: 'r' };
     expect(faultyIn({ ...samples.custom, basic })).toEqual(['acme.basic.realm']);

@@ -118,7 +118,9 @@ describe('microsoft, refusals', () => {
     expect(error.advice).toBe(
       "the client secret is wrong; often the secret's ID was pasted instead of its value: set acme.client_secret",
     );
-    expect(error.message).toContain('microsoft refused profile acme (HTTP 401, invalid_client: AADSTS7000215: Something');
+    expect(error.message).toContain(
+      'microsoft refused profile acme (HTTP 401, invalid_client: AADSTS7000215: Something',
+    );
   });
 
   it('D15 tells error, description in one line, codes, suberror, status and correlation id', () => {

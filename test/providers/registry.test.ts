@@ -15,9 +15,12 @@ describe('the registry of providers', () => {
     for (const type of providerTypes) expect(findProvider(type)).toBeDefined();
   });
 
-  it.each(['Microsoft', 'OKTA', 'google ', '', 'toString', '__proto__', 'constructor'])('R1.7 does not know %j', (type) => {
-    expect(findProvider(type)).toBeUndefined();
-  });
+  it.each(['Microsoft', 'OKTA', 'google ', '', 'toString', '__proto__', 'constructor'])(
+    'R1.7 does not know %j',
+    (type) => {
+      expect(findProvider(type)).toBeUndefined();
+    },
+  );
 
   it('every piece of advice names a variable of the profile', () => {
     for (const type of providerTypes) {

@@ -234,7 +234,7 @@ describe('for any text', () => {
           expect(streamed(redactor, cut(text, at))).not.toContain(encoded);
         },
       ),
-      { numRuns: 600 },
+      { numRuns: 400 },
     );
   });
 
@@ -254,7 +254,7 @@ describe('for any text', () => {
           expect(streamed(redactor, cut(whole, at))).not.toContain(core);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -271,7 +271,7 @@ describe('for any text', () => {
           expect(streamed(redactor, cut(whole, at))).toBe(redactor.redact(whole));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 

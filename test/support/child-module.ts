@@ -12,7 +12,8 @@ export async function runModule(
 ): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', text], {
     env: { PATH: process.env['PATH'], ENTRY: entry, ...env },
-    timeout: 20_000,
+    // Shorter than an attempt may take, so that a forgotten timer shows.
+    timeout: 8000,
     killSignal: 'SIGKILL',
   });
 }

@@ -31,7 +31,10 @@ export class ConnectProxy {
     onConnect: OnConnect = tunnelTo(targetPort),
     tls?: Pair,
   ): Promise<ConnectProxy> {
-    const server = tls === undefined ? createHttp() : createHttps({ cert: tls.cert, key: tls.key });
+    const server =
+      tls === undefined
+        ? createHttp()
+        : createHttps({ cert: tls.cert, key: tls.key, requestCert: true, rejectUnauthorized: false });
     const proxy = new ConnectProxy(server, tls === undefined ? 'http' : 'https');
     server.on('tlsClientError', () => {});
     server.on('connect', (message: IncomingMessage, client: Socket, head: Buffer) => {
@@ -93,9 +96,9 @@ export function tunnelTo(port: number): OnConnect {
   };
 }
 
-/** Says no. */
+/** Says no, and leaves it to the client to hang up. */
 export function refuseWith(status: number, headers = ''): OnConnect {
   return (_request, client) => {
-    client.end(`HTTP/1.1 ${status} No\r\n${headers}Content-Length: 4\r\n\r\nno!\n`);
+    client.resume().write(`HTTP/1.1 ${status} No\r\n${headers}Content-Length: 4\r\n\r\nno!\n`);
   };
 }

@@ -57,7 +57,7 @@ export const google: Dialect = {
     access_token: accessToken,
     expires_in: lifetime,
     ...(refreshToken && { refresh_token: refreshToken }),
-    ...(scope && { scope }),
+    scope: scope || 'openid https://www.googleapis.com/auth/userinfo.email',
     token_type: 'Bearer',
     ...(idToken && { id_token: idToken }),
   }),
