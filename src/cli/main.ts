@@ -29,10 +29,12 @@ export async function main(args: readonly string[]): Promise<number> {
         terminal.print(`${version}\n`);
         return 0;
       case 'run': {
-        const runner = await runners[request.command.name]?.();
+        const load = runners[request.command.name];
+        if (load === undefined) throw new TypeError(`the command ${request.command.name} has no code`);
+        const { run } = await load();
         const surroundings = { env, cwd: process.cwd() };
         const context: Context = { terminal, surroundings, call: request.call, signal: interruptSignal() };
-        return (await runner?.run(context)) ?? 0;
+        return await run(context);
       }
     }
   } catch (error) {

@@ -1,6 +1,7 @@
 import { ProviderError } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../secret/secret.ts';
+import { isSecretName } from '../secret/secret-names.ts';
 import type { TokenRequest } from './build-request.ts';
 import { explainRefusal } from './explain-error.ts';
 import { parseBody } from './parse-body.ts';
@@ -14,6 +15,8 @@ export interface TokenReply {
   readonly response: Readonly<Record<string, unknown>>;
   readonly accessToken: Secret;
   readonly refreshToken: Secret | undefined;
+  /** Every further secret in the response, such as an id token: whoever watches secrets must hear of them too. */
+  readonly otherSecrets: readonly Secret[];
   readonly tokenType: string | undefined;
   /** Epoch milliseconds; `undefined` where the provider does not say. */
   readonly expiresAt: number | undefined;
@@ -47,9 +50,23 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
     response: body.members,
     accessToken: new Secret(token),
     refreshToken: typeof refreshToken === 'string' && refreshToken !== '' ? new Secret(refreshToken) : undefined,
+    otherSecrets: secretsIn(body.members, [token, refreshToken]),
     tokenType: typeof tokenType === 'string' ? tokenType : undefined,
     expiresAt: expiryOf(companion('expires_in'), receivedAt),
   };
+}
+
+/** The secrets among a response's members, at any depth. */
+function secretsIn(members: object, known: readonly unknown[]): Secret[] {
+  const found: Secret[] = [];
+  const open: object[] = [members];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    for (const [name, value] of Object.entries(part)) {
+      if (typeof value === 'object' && value !== null) open.push(value);
+      else if (typeof value === 'string' && isSecretName(name) && !known.includes(value)) found.push(new Secret(value));
+    }
+  }
+  return found;
 }
 
 /** `expires_in` is a number, but some providers send it as text. */

@@ -1,36 +1,51 @@
 import { Agent, type AgentOptions } from 'node:http';
 import type { TlsFiles, WireRequest } from '../ports.ts';
-import { type Environment, proxyFor } from './proxy.ts';
+import { type Environment, type ProxyServer, proxyFor } from './proxy.ts';
 import type { Route } from './route.ts';
 
 /** Firewalls forget idle connections without a word, and the next request over one would wait in vain. */
 const IDLE_MS = 30_000;
 const MAX_KEPT = 64;
 
+type SecureRoute = typeof import('./secure-route.ts');
+
+const noHeaders = {};
+
 /** Connections are kept for each way of connecting: TLS files, proxy, kept or not. */
 export class Agents {
   readonly #kept = new Map<string, Agent>();
+  #secure: SecureRoute | undefined;
 
   constructor(readonly env: Environment) {}
 
-  async routeTo(request: WireRequest): Promise<Route> {
+  /** At once, where everything that it takes is loaded. */
+  routeTo(request: WireRequest): Route | Promise<Route> {
     const { url } = request;
     const proxy = proxyFor(url, this.env);
-    const host = url.hostname.replace(/^\[|\]$/g, '');
     if (url.protocol === 'https:') {
+      if (this.#secure !== undefined) return this.#secureRoute(request, proxy, this.#secure);
       // Loading TLS costs start-up, which plain http to loopback need not pay.
-      const secure = await import('./secure-route.ts');
-      const agent = this.#agent(request, proxy?.url.href, (options) =>
-        secure.createAgent(request, options, this.env, proxy),
-      );
-      const options = { agent, host, port: url.port || 443, path: url.pathname + url.search };
-      return { options, headers: {}, secure: true, request: secure.request, proxy: undefined };
+      return import('./secure-route.ts').then((secure) => {
+        this.#secure = secure;
+        return this.#secureRoute(request, proxy, secure);
+      });
     }
-    if (proxy === undefined) {
-      const agent = this.#agent(request, undefined, (options) => new Agent(options));
-      const options = { agent, host, port: url.port || 80, path: url.pathname + url.search };
-      return { options, headers: {}, secure: false, request: undefined, proxy: undefined };
-    }
+    if (proxy !== undefined) return this.#plainProxyRoute(request, proxy);
+    const agent = this.#agent(request, undefined, (options) => new Agent(options));
+    const options = { agent, host: hostOf(url), port: url.port || 80, path: url.pathname + url.search };
+    return { options, headers: noHeaders, secure: false, request: undefined, proxy: undefined };
+  }
+
+  #secureRoute(request: WireRequest, proxy: ProxyServer | undefined, secure: SecureRoute): Route {
+    const { url } = request;
+    const agent = this.#agent(request, proxy?.url.href, (options) =>
+      secure.createAgent(request, options, this.env, proxy),
+    );
+    const options = { agent, host: hostOf(url), port: url.port || 443, path: url.pathname + url.search };
+    return { options, headers: noHeaders, secure: true, request: secure.request, proxy: undefined };
+  }
+
+  async #plainProxyRoute(request: WireRequest, proxy: ProxyServer): Promise<Route> {
     const { plainProxyRoute } = await import('./tunnel.ts');
     const secure = proxy.url.protocol === 'https:' ? await import('./secure-route.ts') : undefined;
     const agent = this.#agent(
@@ -54,6 +69,10 @@ export class Agents {
     }
     return agent;
   }
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
 function keyOf({ ca, cert, certKey }: TlsFiles): string {

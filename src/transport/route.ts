@@ -19,5 +19,5 @@ export interface Route {
 
 /** Finds the way to a request's host. */
 export interface Routes {
-  routeTo(request: WireRequest): Promise<Route>;
+  routeTo(request: WireRequest): Route | Promise<Route>;
 }

@@ -37,7 +37,7 @@ class EmulatedRoutes implements Routes {
         agent: reuseConnection && kept,
         ...(secure && { ca: this.emulator.ca, ...serverName(url.hostname) }),
       },
-      headers: { Host: url.host },
+      headers: {},
       secure,
       request: secure ? request : undefined,
       proxy: undefined,

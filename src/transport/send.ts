@@ -6,8 +6,11 @@ import { Agents } from './agents.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import type { Environment } from './proxy.ts';
 import type { Route, Routes } from './route.ts';
+import { TimeLimits } from './time-limits.ts';
 
 const MAX_REPLY_BYTES = 1_048_576;
+
+const timeLimits = new TimeLimits();
 
 /** The real {@link Send}, on `node:http` and `node:https` with kept connections; the environment names the proxies. */
 export function createSend(env: Environment): Send {
@@ -16,12 +19,13 @@ export function createSend(env: Environment): Send {
 
 /** Sends each request the way that `routes` finds for it. */
 export function sendAlong(routes: Routes): Send {
-  return async (request, bounds) => {
-    const route = await routes.routeTo(request);
-    return new Promise((resolve, reject) => {
-      new Attempt(request, bounds, route, resolve, reject).start();
+  return (request, bounds) =>
+    new Promise((resolve, reject) => {
+      const start = (route: Route): void => new Attempt(request, bounds, route, resolve, reject).start();
+      const route = routes.routeTo(request);
+      if (route instanceof Promise) route.then(start).catch(reject);
+      else start(route);
     });
-  };
 }
 
 /** One request and its reply: whatever happens first settles it, and nothing is left behind. */
@@ -29,7 +33,6 @@ class Attempt {
   /** Set by a tunnel while it is being dug, so that a time-out ends that too. */
   cancelConnect: (() => void) | undefined;
   #request: ClientRequest | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #connected = false;
   #settled = false;
 
@@ -47,15 +50,17 @@ class Attempt {
       this.#onAbort();
       return;
     }
-    const headers: Record<string, string | number> = { 'Content-Length': Buffer.byteLength(wire.body) };
+    // A list, which Node writes as it is; from an object it would first make a collection of its own.
+    const headers = ['Host', wire.url.host, 'Content-Length', String(Buffer.byteLength(wire.body))];
     for (const [name, value] of Object.entries(wire.headers)) {
-      headers[name] = typeof value === 'string' ? value : value.reveal();
+      headers.push(name, typeof value === 'string' ? value : value.reveal());
     }
-    Object.assign(headers, route.headers);
-    const options = { ...route.options, method: 'POST', headers, attempt: this };
+    for (const [name, value] of Object.entries(route.headers)) headers.push(name, value);
+    // With the spread in front, V8 would make an object that is slow to copy, and Node copies it twice.
+    const options = { method: 'POST', headers, attempt: this, ...route.options };
     const request = (route.request ?? httpRequest)(options, this.#onResponse);
     this.#request = request;
-    this.#timer = setTimeout(this.#onTimeout, bounds.timeoutMs);
+    timeLimits.add(bounds.timeoutMs, this.#onTimeout);
     bounds.signal?.addEventListener('abort', this.#onAbort, { once: true });
     request.on('error', this.#onError);
     // Without a listener Node closes such a connection, and nobody hears of it.
@@ -63,14 +68,15 @@ class Attempt {
       socket.destroy();
       this.#onError(new Error('it changed the protocol'));
     });
-    request.on('socket', (socket) => {
-      if (request.reusedSocket) this.#connected = true;
+    if (request.reusedSocket) this.#connected = true;
+    else {
       // Before the handshake is over nothing of the request has left.
-      else
+      request.once('socket', (socket) => {
         socket.once(route.secure ? 'secureConnect' : 'connect', () => {
           this.#connected = true;
         });
-    });
+      });
+    }
     request.end(wire.body);
   }
 
@@ -109,18 +115,20 @@ class Attempt {
     response.on('error', this.#onError);
     response.on('end', () => {
       if (!response.complete) return this.#onError(new Error('the reply broke off'));
-      const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-      this.#finish(response, body).catch(this.#onError);
+      this.#finish(response, chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
   };
 
-  async #finish(response: IncomingMessage, body: Buffer): Promise<void> {
+  #finish(response: IncomingMessage, body: Buffer): void {
     const { statusCode: status = 0, headers } = response;
     if (status === 407 && this.route.proxy) return this.#fail(this.route.proxy.refused(status));
     const encoding = headers['content-encoding']?.toLowerCase() || 'identity';
     if (encoding === 'identity' || body.length === 0) return this.#succeed({ status, headers, body: body.toString() });
-    const { decode } = await import('./decode.ts');
-    this.#succeed({ status, headers, body: decode(body, encoding, MAX_REPLY_BYTES, this.wire) });
+    import('./decode.ts')
+      .then(({ decode }) =>
+        this.#succeed({ status, headers, body: decode(body, encoding, MAX_REPLY_BYTES, this.wire) }),
+      )
+      .catch(this.#onError);
   }
 
   #succeed(reply: Reply): void {
@@ -137,7 +145,7 @@ class Attempt {
   #settle(): boolean {
     if (this.#settled) return false;
     this.#settled = true;
-    clearTimeout(this.#timer);
+    timeLimits.delete(this.#onTimeout);
     this.bounds.signal?.removeEventListener('abort', this.#onAbort);
     return true;
   }

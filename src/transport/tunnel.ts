@@ -68,7 +68,7 @@ export function plainProxyRoute({ url, profile }: WireRequest, proxy: ProxyServe
   const secure = proxy.url.protocol === 'https:';
   return {
     options: { agent, ...proxyAddress(proxy.url), path: url.href },
-    headers: { Host: url.host, ...proxyHeaders(proxy) },
+    headers: proxyHeaders(proxy),
     secure,
     request: secure ? httpsRequest : httpRequest,
     proxy: {

@@ -52,7 +52,7 @@ describe('which grant', () => {
     }
   });
 
-  it.each(Object.keys(base))('D6 %s takes grant_type from the profile', (type) => {
+  it.each(Object.keys(base))('R5.1 D6 %s takes grant_type from the profile', (type) => {
     const all = { ...base[type], username: 'u', password: 'p', refresh_token: 'r', code: 'c', code_verifier: 'v' };
     const sentFor = (grant_type: string) => seen(readAcme({ ...all, grant_type })).form.map(([name]) => name);
     const grantFields = ['username', 'password', 'refresh_token', 'code', 'code_verifier'];

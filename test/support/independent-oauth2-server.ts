@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { parse } from 'node:querystring';
+import OAuth2Server, {
+  type AuthorizationCode,
+  type AuthorizationCodeModel,
+  type Client,
+  type ClientCredentialsModel,
+  type PasswordModel,
+  type RefreshTokenModel,
+  type Token,
+} from '@node-oauth/oauth2-server';
+import type { Pair } from './certificates.ts';
+import { type Listening, listen } from './independent-listen.ts';
+
+/** What the server knows of a client and of people. */
+export interface OAuth2World {
+  readonly clients: readonly (Client & { readonly secret: string })[];
+  /** Passwords by user name. */
+  readonly users: Readonly<Record<string, string>>;
+  readonly scopes: readonly string[];
+}
+
+/** A running `@node-oauth/oauth2-server`. */
+export interface OAuth2ServerProcess extends Listening {
+  readonly tokenUrl: string;
+}
+
+type Model = AuthorizationCodeModel & ClientCredentialsModel & PasswordModel & RefreshTokenModel;
+
+/** Starts `@node-oauth/oauth2-server` over a model in memory; at `/authorize` its first user agrees to everything. */
+export async function startOAuth2Server(world: OAuth2World, tls?: Pair): Promise<OAuth2ServerProcess> {
+  const server = new OAuth2Server({ model: createModel(world), allowEmptyState: true });
+  const [user] = Object.keys(world.users);
+  const { origin, close } = await listen(() => handlerOf(server, { name: user }), tls);
+  return { origin, close, tokenUrl: `${origin}/token` };
+}
+
+/** Everything that the server asks its owner to remember. */
+function createModel({ clients, users, scopes }: OAuth2World): Model {
+  const tokens = new Map<string, Token>();
+  const codes = new Map<string, AuthorizationCode>();
+  return {
+    async getClient(id, secret) {
+      const client = clients.find((one) => one.id === id);
+      // At the authorization endpoint there is no secret to compare.
+      return client !== undefined && (secret === null || secret === client.secret) ? client : undefined;
+    },
+    getUser: async (name, password) => (Object.hasOwn(users, name) && users[name] === password ? { name } : undefined),
+    getUserFromClient: async ({ id }) => ({ name: id }),
+    validateScope: async (_, __, asked = ['read']) => asked.every((scope) => scopes.includes(scope)) && [...asked],
+    async saveToken(token, client, user) {
+      const saved = { ...token, client, user };
+      tokens.set(token.accessToken, saved);
+      if (token.refreshToken !== undefined) tokens.set(token.refreshToken, saved);
+      return saved;
+    },
+    getAccessToken: async (token) => tokens.get(token),
+    async getRefreshToken(refreshToken) {
+      const found = tokens.get(refreshToken);
+      return found?.refreshToken === refreshToken ? { ...found, refreshToken } : undefined;
+    },
+    revokeToken: async ({ refreshToken }) => tokens.delete(refreshToken),
+    generateAuthorizationCode: async () => randomBytes(16).toString('hex'),
+    async saveAuthorizationCode(code, client, user) {
+      const saved = { ...code, client, user };
+      codes.set(code.authorizationCode, saved);
+      return saved;
+    },
+    getAuthorizationCode: async (code) => codes.get(code),
+    revokeAuthorizationCode: async ({ authorizationCode }) => codes.delete(authorizationCode),
+  };
+}
+
+/** What a web framework does around the server: reads the body, calls, writes the answer. */
+function handlerOf(server: OAuth2Server, user: object): RequestListener {
+  return async (incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk);
+    const { pathname, searchParams } = new URL(incoming.url ?? '', 'http://host');
+    const request = new OAuth2Server.Request({
+      method: incoming.method ?? '',
+      headers: incoming.headers as Record<string, string>,
+      query: Object.fromEntries(searchParams),
+      body: parse(Buffer.concat(chunks).toString()),
+    });
+    const response = new OAuth2Server.Response();
+    try {
+      if (pathname === '/authorize')
+        await server.authorize(request, response, { authenticateHandler: { handle: () => user } });
+      else await server.token(request, response);
+    } catch (error) {
+      const { code, name, message } = error as OAuth2Server.OAuthError;
+      response.status = code;
+      response.body = { error: name, error_description: message };
+    }
+    outgoing.writeHead(response.status ?? 500, { ...response.headers, 'Content-Type': 'application/json' });
+    outgoing.end(JSON.stringify(response.body));
+  };
+}

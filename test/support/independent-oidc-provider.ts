@@ -1,0 +1,77 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ClientMetadata, Provider } from 'oidc-provider';
+import { vi } from 'vitest';
+import type { Pair } from './certificates.ts';
+import { type Listening, listen } from './independent-listen.ts';
+
+/** The person who signs in whenever somebody has to. */
+export const ACCOUNT = 'ada@example.com';
+
+/** A running `oidc-provider`. */
+export interface OidcProvider extends Listening {
+  readonly issuer: string;
+  readonly tokenUrl: string;
+  readonly provider: Provider;
+}
+
+/** Starts `oidc-provider` with rotating refresh tokens; whoever is sent to its sign-in page is signed in and agrees. */
+export async function startOidcProvider(clients: ClientMetadata[], tls?: Pair): Promise<OidcProvider> {
+  let provider: Provider | undefined;
+  const listening = await listen(async (origin) => {
+    provider = await createProvider(origin, clients);
+    return handlerOf(provider);
+  }, tls);
+  const { origin, close } = listening;
+  return { origin, close, issuer: origin, tokenUrl: `${origin}/token`, provider: provider as Provider };
+}
+
+async function createProvider(issuer: string, clients: ClientMetadata[]): Promise<Provider> {
+  // It says that its memory, its keys and Node 20 are not for production.
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const { Provider } = await import('oidc-provider');
+  const provider = new Provider(issuer, {
+    clients,
+    scopes: ['openid', 'offline_access', 'read', 'write'],
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      deviceFlow: { enabled: true },
+    },
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    rotateRefreshToken: true,
+    cookies: { keys: ['a key for cookies'] },
+    pkce: { required: () => false },
+    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    ttl: {
+      AccessToken: 3600,
+      AuthorizationCode: 60,
+      ClientCredentials: 600,
+      DeviceCode: 600,
+      Grant: 86_400,
+      IdToken: 3600,
+      Interaction: 3600,
+      RefreshToken: 86_400,
+      Session: 86_400,
+    },
+  });
+  warned.mockRestore();
+  return provider;
+}
+
+function handlerOf(provider: Provider): RequestListener {
+  const serve = provider.callback();
+  return (request, response) => {
+    if (request.url?.startsWith('/interaction/') !== true) serve(request, response);
+    else agree(provider, request, response).catch((error) => response.writeHead(500).end(String(error)));
+  };
+}
+
+/** The person signs in and consents to everything. */
+async function agree(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { params } = await provider.interactionDetails(request, response);
+  const grant = new provider.Grant({ accountId: ACCOUNT, clientId: String(params['client_id']) });
+  grant.addOIDCScope(String(params['scope']));
+  const grantId = await grant.save();
+  await provider.interactionFinished(request, response, { login: { accountId: ACCOUNT }, consent: { grantId } });
+}
