@@ -23,7 +23,7 @@ try {
 function write(report) {
   const file = join(import.meta.dirname, 'README.md');
   const text = readFileSync(file, 'utf8');
-  const markers = /(<!-- results -->\n)[^]*(\n<!-- \/results -->)/;
+  const markers = /(<!-- results -->\n)[\s\S]*(\n<!-- \/results -->)/;
   if (!markers.test(text)) throw new Error(`${file} has no place for the results`);
   writeFileSync(
     file,

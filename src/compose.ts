@@ -81,7 +81,7 @@ export function composeOutside(surroundings: Surroundings): ProfileOutside {
   const locate = (path: string, source: Source): string =>
     resolve(surroundings.cwd, source.folder, path.startsWith('~/') ? join(homeOf(env), path.slice(2)) : path);
   return {
-    env: (name) => env[name],
+    env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
     readFile(path, source) {
       try {
         return readTextIfThere(locate(path, source), path);

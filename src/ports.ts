@@ -49,7 +49,7 @@ export interface Clock {
 }
 
 /** A number from 0 up to 1. */
-export type Random = () => number;
+type Random = () => number;
 
 /** A line for a person who asked to see more. It carries no secret. */
 export type Log = (line: string) => void;

@@ -169,7 +169,7 @@ describe('failures', () => {
   });
 
   it('D17 tell of a provider that cannot be reached in time', async () => {
-    const options = { timeout: '50ms' };
+    const options = { timeout: '200ms' };
     const url = `http://127.0.0.1:${await closedPort()}/`;
     const error = await errorOf(oauthProfile('acme', { data: { acme: { ...machine, url, options } } }));
     expect(error).toBeInstanceOf(TransportError);

@@ -20,7 +20,19 @@ const mayImport = {
   emulator: [],
   'oauth-profile': ['compose', 'flows', 'ports', 'profile', 'data'],
   index: ['oauth-profile', 'ports', 'data', 'errors', 'secret'],
-  cli: ['emulator', 'compose', 'flows', 'transport', 'profile', 'token', 'data', 'ports', 'errors', 'secret', 'version'],
+  cli: [
+    'emulator',
+    'compose',
+    'flows',
+    'transport',
+    'profile',
+    'token',
+    'data',
+    'ports',
+    'errors',
+    'secret',
+    'version',
+  ],
 };
 const pure = ['data', 'profile', 'token', 'flows', 'providers', 'secret'];
 const impure =

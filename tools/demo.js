@@ -1,20 +1,55 @@
 // `npm run demo`: all six types of profiles get a token from emulated providers. Real URLs, real TLS, no network.
-import { oauthProfile } from '../dist/index.js';
+
 import { startEmulator } from '../dist/emulator.js';
+import { oauthProfile } from '../dist/index.js';
 
 const coloured = process.stdout.isTTY && !process.env['NO_COLOR'];
-const paint = (/** @type {number} */ code) => (/** @type {string} */ text) => (coloured ? `\u001b[${code}m${text}\u001b[0m` : text);
+const paint = (/** @type {number} */ code) => (/** @type {string} */ text) =>
+  coloured ? `\u001b[${code}m${text}\u001b[0m` : text;
 const [bold, dim, green, cyan] = [paint(1), paint(2), paint(32), paint(36)];
 
 /** Every profile is what a person would write; the values are made up. */
 const profiles = {
-  graph: { type: 'microsoft', tenant_id: 'contoso.onmicrosoft.com', client_id: '1b2c3d4e-demo', username: 'ada@contoso.com', password: 'correct horse', scope: 'user.read offline_access' },
-  graph_again: { type: 'microsoft', tenant_id: 'contoso.onmicrosoft.com', client_id: '1b2c3d4e-demo', refresh_token: '0.AXoA-demo-refresh-token', scope: 'user.read offline_access' },
-  drive: { type: 'google', client_id: '42-demo.apps.googleusercontent.com', client_secret: 'GOCSPX-demo-secret', refresh_token: '1//0demo-refresh-token' },
-  staff: { type: 'okta', tenant_id: 'acme', client_id: '0oa1demo', client_secret: 'demo-okta-secret', username: 'bob@acme.test', password: 'battery staple', scope: 'openid' },
+  graph: {
+    type: 'microsoft',
+    tenant_id: 'contoso.onmicrosoft.com',
+    client_id: '1b2c3d4e-demo',
+    username: 'ada@contoso.com',
+    password: 'correct horse',
+    scope: 'user.read offline_access',
+  },
+  graph_again: {
+    type: 'microsoft',
+    tenant_id: 'contoso.onmicrosoft.com',
+    client_id: '1b2c3d4e-demo',
+    refresh_token: '0.AXoA-demo-refresh-token',
+    scope: 'user.read offline_access',
+  },
+  drive: {
+    type: 'google',
+    client_id: '42-demo.apps.googleusercontent.com',
+    client_secret: 'GOCSPX-demo-secret',
+    refresh_token: '1//0demo-refresh-token',
+  },
+  staff: {
+    type: 'okta',
+    tenant_id: 'acme',
+    client_id: '0oa1demo',
+    client_secret: 'demo-okta-secret',
+    username: 'bob@acme.test',
+    password: 'battery staple',
+    scope: 'openid',
+  },
   lab: { type: 'gitlab', username: 'root', password: 'demo-password' },
   x: { type: 'twitter', client_id: 'demoApiKey', client_secret: 'demoApiSecret' },
-  own: { type: 'custom', url: 'https://login.example.com/oauth/token', grant_type: 'client_credentials', client_id: 'robot', client_secret: 'demo-own-secret', audience: 'https://api.example.com' },
+  own: {
+    type: 'custom',
+    url: 'https://login.example.com/oauth/token',
+    grant_type: 'client_credentials',
+    client_id: 'robot',
+    client_secret: 'demo-own-secret',
+    audience: 'https://api.example.com',
+  },
 };
 
 /** @type {import('../dist/emulator.js').ServedRequest | undefined} */
@@ -36,10 +71,20 @@ for (const [name, profile] of Object.entries(profiles)) {
   console.log(`  ${cyan('POST')} https://${served?.host}${served?.path}`);
   if (served?.authorization) console.log(`       Authorization: ${served.authorization} ••••`);
   console.log(`       ${served?.form.map(([field, value]) => `${field}=${value}`).join('  ')}`);
-  console.log(`  ${cyan('→')}    ${served?.status}  ${Object.entries(served?.reply ?? {}).map(([member, value]) => `${member}=${value}`).join('  ')}`);
+  console.log(
+    `  ${cyan('→')}    ${served?.status}  ${Object.entries(served?.reply ?? {})
+      .map(([member, value]) => `${member}=${value}`)
+      .join('  ')}`,
+  );
   const life = token['expires_in'] === undefined ? 'does not expire' : `lives ${token['expires_in']} s`;
-  console.log(`  ${cyan('$')}    \${token.access_token} is ${String(token['access_token']).length} characters long, ${life}\n`);
+  console.log(
+    `  ${cyan('$')}    \${token.access_token} is ${String(token['access_token']).length} characters long, ${life}\n`,
+  );
 }
 await emulator.close();
 console.log(`${green('✓')} ${count} tokens from six types of profiles.`);
-console.log(dim('Next: write oauth-profiles.yaml, then  npx oauth-profile token <profile> --emulate  and without --emulate when it works.'));
+console.log(
+  dim(
+    'Next: write oauth-profiles.yaml, then  npx oauth-profile token <profile> --emulate  and without --emulate when it works.',
+  ),
+);

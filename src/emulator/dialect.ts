@@ -5,7 +5,7 @@ import type { Problem } from './problem.ts';
 export type Action = 'token' | 'device' | 'verify' | 'authorize' | 'revoke' | 'resource';
 
 /** An endpoint's place: method, path, and in `tenant` the part of the path that names one. */
-export interface Route {
+interface Route {
   readonly action: Action;
   readonly method: 'GET' | 'POST' | 'ANY';
   readonly path: RegExp;

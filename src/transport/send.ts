@@ -119,16 +119,16 @@ class Attempt {
     });
   };
 
-  #finish(response: IncomingMessage, body: Buffer): void {
-    const { statusCode: status = 0, headers } = response;
-    if (status === 407 && this.route.proxy) return this.#fail(this.route.proxy.refused(status));
+  #finish({ statusCode: status = 0, headers }: IncomingMessage, body: Buffer): void {
     const encoding = headers['content-encoding']?.toLowerCase() || 'identity';
-    if (encoding === 'identity' || body.length === 0) return this.#succeed({ status, headers, body: body.toString() });
-    import('./decode.ts')
-      .then(({ decode }) =>
-        this.#succeed({ status, headers, body: decode(body, encoding, MAX_REPLY_BYTES, this.wire) }),
-      )
-      .catch(this.#onError);
+    if (status === 407 && this.route.proxy) this.#fail(this.route.proxy.refused(status));
+    else if (encoding === 'identity' || body.length === 0) this.#succeed({ status, headers, body: body.toString() });
+    else this.#unpack(status, headers, body, encoding).catch(this.#onError);
+  }
+
+  async #unpack(status: number, headers: Reply['headers'], body: Buffer, encoding: string): Promise<void> {
+    const { decode } = await import('./decode.ts');
+    this.#succeed({ status, headers, body: decode(body, encoding, MAX_REPLY_BYTES, this.wire) });
   }
 
   #succeed(reply: Reply): void {

@@ -1,8 +1,21 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import {
+  bits,
+  explicit,
+  integer,
+  objectId,
+  octets,
+  sequence,
+  set,
+  tagged,
+  time,
+  truth,
+  utf8,
+} from '../../src/emulator/der.ts';
 
 /** A certificate with its key, as PEM. */
 export interface Pair {
@@ -12,46 +25,48 @@ export interface Pair {
 
 interface Wish {
   readonly name: string;
+  /** As OpenSSL writes them: `DNS:localhost,IP:127.0.0.1`. */
   readonly hosts?: string;
   readonly usage?: 'serverAuth' | 'clientAuth';
-  readonly days?: [from: string, to: string];
+  /** First and last, in days from now; a month from yesterday on unless given. */
+  readonly days?: readonly [from: number, to: number];
 }
 
-/** A certificate authority in a temporary folder, which goes when the test file is done. */
+const DAY_MS = 86_400_000;
+const usages = { serverAuth: '1.3.6.1.5.5.7.3.1', clientAuth: '1.3.6.1.5.5.7.3.2' };
+const algorithm = sequence(objectId('1.2.840.10045.4.3.2'));
+
+/** A certificate authority, and a temporary folder for its files, which goes when the test file is done. */
 export class Authority {
   readonly folder = mkdtempSync(join(tmpdir(), 'oauth-profile-ca-'));
   readonly ca: Pair;
+  readonly #key: KeyObject;
+  readonly #name: Buffer;
 
   constructor(name = 'Test CA') {
     afterAll(() => rmSync(this.folder, { recursive: true, force: true }));
-    this.#openssl(
-      ...['req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '30', '-subj', `/CN=${name}`],
-      ...['-addext', 'basicConstraints=critical,CA:TRUE'],
-    );
-    this.ca = this.#pair('ca');
-    for (const [file, content] of [
-      ['index.txt', ''],
-      ['serial', '1000\n'],
-      [
-        'ca.cnf',
-        '[ca]\ndefault_ca=own\n[own]\ndatabase=index.txt\nserial=serial\nnew_certs_dir=.\ndefault_md=sha256\npolicy=any\nunique_subject=no\nrand_serial=yes\n[any]\ncommonName=supplied\n',
-      ],
-    ] as const) {
-      writeFileSync(join(this.folder, file), content);
-    }
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    this.#key = privateKey;
+    this.#name = commonName(name);
+    const constraints = sequence(objectId('2.5.29.19'), truth(), octets(sequence(truth())));
+    this.ca = { cert: this.#certify(this.#name, publicKey, [constraints], [-1, 30]), key: pkcs8(privateKey) };
+    this.file('ca.pem', this.ca.cert);
   }
 
-  /** A certificate that this authority signed; `days` are the first and last, as `YYMMDDHHMMSSZ`. */
-  issue({ name, hosts, usage = 'serverAuth', days }: Wish): Pair {
-    this.#openssl('req', '-new', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
-    const extensions = `extendedKeyUsage=${usage}\n${hosts === undefined ? '' : `subjectAltName=${hosts}\n`}`;
-    writeFileSync(join(this.folder, `${name}.ext`), extensions);
-    this.#openssl(
-      ...['ca', '-batch', '-notext', '-config', 'ca.cnf', '-cert', 'ca.pem', '-keyfile', 'ca.key'],
-      ...['-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', `${name}.ext`],
-      ...(days === undefined ? ['-days', '30'] : ['-startdate', days[0], '-enddate', days[1]]),
-    );
-    return this.#pair(name);
+  /** A certificate that this authority signed. */
+  issue({ name, hosts, usage = 'serverAuth', days = [-1, 30] }: Wish): Pair {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const extensions = [sequence(objectId('2.5.29.37'), octets(sequence(objectId(usages[usage]))))];
+    if (hosts !== undefined) {
+      const names = hosts.split(',').map((host) => {
+        const value = host.slice(host.indexOf(':') + 1);
+        return host.startsWith('IP:')
+          ? tagged(0x87, Buffer.from(value.split('.').map(Number)))
+          : tagged(0x82, Buffer.from(value));
+      });
+      extensions.push(sequence(objectId('2.5.29.17'), octets(sequence(...names))));
+    }
+    return { cert: this.#certify(commonName(name), publicKey, extensions, days), key: pkcs8(privateKey) };
   }
 
   /** Writes a file beside the certificates and gives back its path. */
@@ -65,17 +80,34 @@ export class Authority {
     return join(this.folder, 'ca.pem');
   }
 
-  #pair(name: string): Pair {
-    const read = (ending: string) => readFileSync(join(this.folder, `${name}.${ending}`), 'utf8');
-    return { cert: read('pem'), key: read('key') };
-  }
-
-  #openssl(...args: string[]): void {
-    execFileSync('openssl', args, { cwd: this.folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  #certify(
+    subject: Buffer,
+    key: KeyObject,
+    extensions: readonly Buffer[],
+    [from, to]: readonly [number, number],
+  ): string {
+    const body = sequence(
+      explicit(0, integer(Buffer.from([2]))),
+      integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
+      algorithm,
+      this.#name,
+      sequence(time(Date.now() + from * DAY_MS), time(Date.now() + to * DAY_MS)),
+      subject,
+      key.export({ type: 'spki', format: 'der' }),
+      explicit(3, sequence(...extensions)),
+    );
+    const der = sequence(body, algorithm, bits(sign('sha256', body, this.#key)));
+    return `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/.{64}/g, '$&\n').trimEnd()}\n-----END CERTIFICATE-----\n`;
   }
 }
 
-const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+function commonName(text: string): Buffer {
+  return sequence(set(sequence(objectId('2.5.4.3'), utf8(text))));
+}
+
+function pkcs8(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
 
 /** The names that tests reach local servers by; the last is only known to test proxies. */
 export const SERVER_NAMES = 'DNS:localhost,IP:127.0.0.1,DNS:login.example.test';

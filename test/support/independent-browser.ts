@@ -69,9 +69,7 @@ export class Browser {
             text += chunk;
           });
           response.on('error', reject);
-          response.on('end', () =>
-            resolve({ url, status: response.statusCode ?? 0, headers: response.headers, text }),
-          );
+          response.on('end', () => resolve({ url, status: response.statusCode ?? 0, headers: response.headers, text }));
         },
       );
       request.on('error', reject);

@@ -35,7 +35,18 @@ async function createProvider(issuer: string, clients: ClientMetadata[]): Promis
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
-      deviceFlow: { enabled: true },
+      deviceFlow: {
+        enabled: true,
+        userCodeInputSource: (ctx, form) => {
+          ctx.body = form;
+        },
+        userCodeConfirmSource: (ctx, form) => {
+          ctx.body = form;
+        },
+        successSource: (ctx) => {
+          ctx.body = 'signed in';
+        },
+      },
     },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
     rotateRefreshToken: true,

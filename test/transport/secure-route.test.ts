@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
@@ -15,6 +15,9 @@ const certificate = authority.issue({ name: 'server', hosts: SERVER_NAMES });
 const client = authority.issue({ name: 'client', usage: 'clientAuth' });
 const trusted = { ...noTls, ca: authority.ca.cert };
 const send = createSend({});
+
+/** A TLS server that is not Node's; where there is none, one test has nothing to talk to. */
+const hasOpenssl = spawnSync('openssl', ['version']).error === undefined;
 
 describe('a server that is trusted', () => {
   it('D19 is reached when its authority is in options.ca_file', async () => {
@@ -58,8 +61,8 @@ describe('a server that is trusted', () => {
 });
 
 describe('a server that is not trusted', () => {
-  const expired = authority.issue({ name: 'old', hosts: SERVER_NAMES, days: ['200101000000Z', '200201000000Z'] });
-  const future = authority.issue({ name: 'new', hosts: SERVER_NAMES, days: ['480101000000Z', '490101000000Z'] });
+  const expired = authority.issue({ name: 'old', hosts: SERVER_NAMES, days: [-400, -300] });
+  const future = authority.issue({ name: 'new', hosts: SERVER_NAMES, days: [300, 400] });
   const foreign = authority.issue({ name: 'foreign', hosts: 'DNS:other.example.test' });
   const cases = [
     ['whose authority is unknown', certificate, noTls, 'set graph.options.ca_file to its certificate'],
@@ -117,40 +120,43 @@ describe('mutual TLS', () => {
     expect(names).toEqual(['client']);
   });
 
-  it('D19 advises to set options.cert_file when the server refuses to go on without a certificate', async () => {
-    // Node's own servers hang up; others say why, and TLS 1.3 does so after the handshake.
-    const pem = [authority.file('s.pem', certificate.cert), authority.file('s.key', certificate.key)] as const;
-    const server = spawn(
-      'openssl',
-      [
-        's_server',
-        '-accept',
-        '127.0.0.1:0',
-        '-cert',
-        pem[0],
-        '-key',
-        pem[1],
-        '-CAfile',
-        authority.caFile,
-        '-Verify',
-        '1',
-        '-verify_return_error',
-      ],
-      { stdio: ['pipe', 'pipe', 'ignore'] },
-    );
-    onTestFinished(() => {
-      server.kill('SIGKILL');
-    });
-    let text = '';
-    let port: string | undefined;
-    while (port === undefined) {
-      text += (await once(server.stdout, 'data'))[0];
-      port = /^ACCEPT 127\.0\.0\.1:(\d+)/m.exec(text)?.[1];
-    }
-    const error = await errorOf(send(post(`https://127.0.0.1:${port}/token`, { tls: trusted }), bounds()));
-    expect(error.code).toBe('tls_failed');
-    expect(error.advice).toContain('graph.options.cert_file');
-  });
+  it.skipIf(!hasOpenssl)(
+    'D19 advises to set options.cert_file when the server refuses to go on without a certificate',
+    async () => {
+      // Node's own servers hang up; others say why, and TLS 1.3 does so after the handshake.
+      const pem = [authority.file('s.pem', certificate.cert), authority.file('s.key', certificate.key)] as const;
+      const server = spawn(
+        'openssl',
+        [
+          's_server',
+          '-accept',
+          '127.0.0.1:0',
+          '-cert',
+          pem[0],
+          '-key',
+          pem[1],
+          '-CAfile',
+          authority.caFile,
+          '-Verify',
+          '1',
+          '-verify_return_error',
+        ],
+        { stdio: ['pipe', 'pipe', 'ignore'] },
+      );
+      onTestFinished(() => {
+        server.kill('SIGKILL');
+      });
+      let text = '';
+      let port: string | undefined;
+      while (port === undefined) {
+        text += (await once(server.stdout, 'data'))[0];
+        port = /^ACCEPT 127\.0\.0\.1:(\d+)/m.exec(text)?.[1];
+      }
+      const error = await errorOf(send(post(`https://127.0.0.1:${port}/token`, { tls: trusted }), bounds()));
+      expect(error.code).toBe('tls_failed');
+      expect(error.advice).toContain('graph.options.cert_file');
+    },
+  );
 });
 
 describe('files that cannot be used', () => {
