@@ -48,7 +48,7 @@ export async function acquireToken(profile: Profile, ports: Ports, signal?: Abor
         time < deadline && mayRepeat(lost ? 'lost' : failure, profile, time - (firstSentAt ?? time));
       const now = clock.now();
       const asked = error instanceof ProviderError ? error.retryAt : undefined;
-      const waitMs = asked === undefined ? backoffMs(attempt + 1, ports.random()) : Math.max(asked - now, 0);
+      const waitMs = Math.max(backoffMs(attempt + 1, ports.random()), (asked ?? now) - now);
       if (!mayBeSentAt(now + waitMs)) throw error;
       log(`attempt ${attempt}: ${(error as Error).message}; again in ${(waitMs / 1000).toFixed(1)} s`);
       await clock.sleep(waitMs, signal);

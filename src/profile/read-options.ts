@@ -35,9 +35,10 @@ export const optionNames: Readonly<Record<string, string>> = {
   grace: 'how long a used refresh token is accepted again (30s)',
 };
 
-/** Reads the files that options name. */
+/** Reads the files that options name; `readText` keeps to the folder where the source is bound to it. */
 interface OptionFiles {
   readFile(path: string, source: Source): string | undefined;
+  readText(path: string, source: Source): string | undefined;
 }
 
 /** Checks the options of a profile. */
@@ -64,6 +65,18 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
       const content = files.readFile(path, source);
       return content === undefined ? undefined : { path, text: content };
     });
+  // A key that signs for whatever address a stranger's folder names would be as good as lost.
+  const keyFile = (name: string): ReadFile | undefined => {
+    const foreign = draft.options.get(name)?.variable.source.trust === 'folder';
+    return read(name, `a key file that can be read${foreign ? ', inside the folder' : ''}`, (path, source) => {
+      try {
+        const content = files.readText(path, source);
+        return content === undefined ? undefined : { path, text: content };
+      } catch {
+        return undefined;
+      }
+    });
+  };
   const options: Options = {
     timeoutMs: duration('timeout') ?? DEFAULT_TIMEOUT_MS,
     tokenPath: read('token_path', 'a path such as data.token', parseTokenPath),
@@ -71,10 +84,10 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
     graceMs: duration('grace') ?? provider?.graceMs ?? DEFAULT_GRACE_MS,
     audience: text('audience'),
     keyId: text('key_id'),
-    key: file('key_file'),
+    key: keyFile('key_file'),
     ca: file('ca_file'),
     cert: file('cert_file'),
-    certKey: file('cert_key_file'),
+    certKey: keyFile('cert_key_file'),
   };
   checkCertificate(draft, options);
   return {

@@ -2,6 +2,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Bounds, Send, WireRequest } from '../ports.ts';
 import type { Reply } from '../token/reply.ts';
+import { ATTEMPT_MS } from '../token/retry-policy.ts';
 import { Agents } from './agents.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import type { Environment } from './proxy.ts';
@@ -87,7 +88,7 @@ class Attempt {
       new TransportError('timed_out', `${this.wire.url.host} did not answer within ${time}`, {
         sent: this.#connected,
         advice: this.#connected
-          ? `the provider is slow or hangs: try again, or raise ${this.wire.profile}.options.timeout`
+          ? `the provider is slow or hangs: try again${timeoutMs < ATTEMPT_MS ? `, or raise ${this.wire.profile}.options.timeout` : ' later'}`
           : 'no connection came about: check the address, the network and the proxy',
       }),
     );

@@ -67,7 +67,8 @@ async function readKey(spec: AssertionSpec): Promise<SigningKey> {
   return {
     key: await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']),
     kid: spec.keyId ?? given?.kid,
-    alg: given?.alg,
+    // The library names the curve (RFC 9864), which few servers know yet.
+    alg: given?.alg ?? (keyObject.asymmetricKeyType === 'ed25519' ? 'EdDSA' : undefined),
     thumbprint: given?.['x5t#S256'] ?? thumbprintOf(text, keyObject),
   };
 }

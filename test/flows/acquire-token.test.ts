@@ -271,11 +271,11 @@ describe('Retry-After', () => {
     expect(ports.clock.slept).toEqual([2000]);
   });
 
-  it('D18 in the past means now', async () => {
-    const server = await failing(status(429, { 'Retry-After': 'Fri, 01 Jan 2021 00:00:00 GMT' }));
+  it.each(['Fri, 01 Jan 2021 00:00:00 GMT', '0'])('D18 %s means soon, after the usual pause', async (when) => {
+    const server = await failing(status(429, { 'Retry-After': when }));
     const ports = fakePorts();
     await acquireToken(profileOf({ ...machine, url: server.url }), ports);
-    expect(ports.clock.slept).toEqual([0]);
+    expect(ports.clock.slept).toEqual([375]);
   });
 
   it.each(['30', '60', '999999999'])('D18 past the time left fails at once and says when: %s s', async (seconds) => {

@@ -152,7 +152,9 @@ describe('the address that a profile gives', () => {
   });
 
   it('D8 a url that cannot be read does not fall back to the default address', () => {
-    expect(faultyIn({ ...gitlabPassword, url: '${env:NONE}' })).toEqual(['acme.url']);
+    for (const sample of [gitlabPassword, custom, oktaRefresh]) {
+      expect(faultyIn({ ...sample, url: '${env:NONE}' })).toEqual(['acme.url']);
+    }
     expect(faultyIn({ type: 'okta', client_id: 'c', refresh_token: 'r', url: ['https://a.example'] })).toEqual([
       'acme.url',
     ]);

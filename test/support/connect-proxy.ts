@@ -82,7 +82,7 @@ export class ConnectProxy {
 }
 
 /** Makes the tunnel. */
-export function tunnelTo(port: number): OnConnect {
+function tunnelTo(port: number): OnConnect {
   return (_request, client, head) => {
     const onward = connect(port, '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');

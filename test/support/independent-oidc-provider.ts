@@ -50,6 +50,8 @@ async function createProvider(issuer: string, clients: ClientMetadata[]): Promis
     },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
     rotateRefreshToken: true,
+    // Its memory forgets what has expired after this time, and only until then it can tell old from unknown.
+    clockTolerance: 15,
     cookies: { keys: ['a key for cookies'] },
     pkce: { required: () => false },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },

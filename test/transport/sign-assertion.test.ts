@@ -68,9 +68,9 @@ describe('the signature', () => {
     ['P-521, SEC 1', pem(p521, 'sec1'), 'ES512', p521],
     ['P-384, JWK', jwk(p384), 'ES384', p384],
     ['P-521, JWK with its alg', jwk(p521, { alg: 'ES512' }), 'ES512', p521],
-    ['Ed25519, PKCS #8', pem(ed25519, 'pkcs8'), 'Ed25519', ed25519],
-    ['Ed25519, JWK', jwk(ed25519), 'Ed25519', ed25519],
-    ['Ed25519, JWK with its older name', jwk(ed25519, { alg: 'EdDSA' }), 'EdDSA', ed25519],
+    ['Ed25519, PKCS #8', pem(ed25519, 'pkcs8'), 'EdDSA', ed25519],
+    ['Ed25519, JWK', jwk(ed25519), 'EdDSA', ed25519],
+    ['Ed25519, JWK with its newer name', jwk(ed25519, { alg: 'Ed25519' }), 'Ed25519', ed25519],
   ])('D12 of a key as %s is right', async (_what, text, alg, { publicKey }) => {
     const { header, input, signature } = await signed(text);
     expect(header).toEqual({ alg, typ: 'JWT' });
