@@ -14,4 +14,5 @@ server.listen(0, '127.0.0.1', () => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   process.send?.(`http://127.0.0.1:${port}/token`);
 });
+process.on('message', () => process.send?.(process.cpuUsage()));
 process.on('disconnect', () => process.exit());

@@ -1,4 +1,5 @@
 import { type KeyObject, verify } from 'node:crypto';
+import type { Desk } from './issue.ts';
 import type { EmulatorRequest } from './message.ts';
 import { refuse } from './problem.ts';
 import type { Client, Realm } from './realm.ts';
@@ -6,13 +7,14 @@ import type { Client, Realm } from './realm.ts';
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** Finds out which client asks, and makes it prove that, as the realm's provider would; `undefined` is a request without a client. */
-export function authenticateClient(realm: Realm, request: EmulatorRequest, grant: string): Client | undefined {
+export function authenticateClient({ realm, now }: Desk, request: EmulatorRequest, grant: string): Client | undefined {
   const { dialect } = realm;
   const { form } = request;
   const pairs = basicPairs(request, dialect.clientAuth.basic);
-  const bodySecret = form.get('client_secret');
-  const assertion = form.get('client_assertion');
-  const ways = [pairs, bodySecret, assertion].filter((way) => way !== undefined && way !== null);
+  // An empty parameter counts as left out (RFC 6749 §3.2).
+  const bodySecret = form.get('client_secret') || undefined;
+  const assertion = form.get('client_assertion') || undefined;
+  const ways = [pairs, bodySecret, assertion].filter((way) => way !== undefined);
   if (ways.length > 1 && (dialect.clientAuth.both === 'refused' || pairs === undefined)) refuse({ kind: 'two_auths' });
   if (pairs !== undefined) {
     const client = pairs.map(([id]) => realm.clients.get(id)).find((found) => found !== undefined);
@@ -22,15 +24,15 @@ export function authenticateClient(realm: Realm, request: EmulatorRequest, grant
       refuse({ kind: 'wrong_secret' });
     return client;
   }
-  const id = form.get('client_id') ?? '';
+  const id = form.get('client_id') || (assertion === undefined ? '' : subjectOf(assertion));
   if (id === '') {
-    if (bodySecret !== null || assertion !== null) refuse({ kind: 'missing_field', field: 'client_id' });
+    if (bodySecret !== undefined || assertion !== undefined) refuse({ kind: 'missing_field', field: 'client_id' });
     if (dialect.anonymousPassword && (grant === 'password' || grant === 'refresh_token')) return undefined;
     return refuse(dialect.clientAuth.body ? { kind: 'missing_field', field: 'client_id' } : { kind: 'no_client_auth' });
   }
   const client = realm.clients.get(id) ?? refuse({ kind: 'unknown_client', clientId: id });
-  if (assertion !== null) checkAssertion(realm, client, request, assertion);
-  else if (bodySecret !== null && bodySecret !== '') checkBodySecret(realm, client, bodySecret);
+  if (assertion !== undefined) checkAssertion({ realm, now }, client, request, assertion);
+  else if (bodySecret !== undefined) checkBodySecret(realm, client, bodySecret);
   else if (client.secret !== undefined || client.auth === 'private_key_jwt' || !dialect.clientAuth.body)
     refuse({ kind: 'no_client_auth' });
   return client;
@@ -71,29 +73,64 @@ function decode(text: string): string {
   }
 }
 
-/** RFC 7523 §3: signature, issuer, subject, audience and expiry. */
-function checkAssertion(realm: Realm, client: Client, request: EmulatorRequest, assertion: string): void {
+/** The client that an assertion speaks for, where the form does not say (RFC 7521 §4.2). */
+function subjectOf(assertion: string): string {
+  const { sub } = partOf(assertion, 1);
+  return typeof sub === 'string' ? sub : '';
+}
+
+/** Header or claims of a JWT; of anything else nothing. */
+function partOf(jwt: string, index: number): Readonly<Record<string, unknown>> {
+  try {
+    const part: unknown = JSON.parse(Buffer.from(jwt.split('.')[index] ?? '', 'base64url').toString());
+    return typeof part === 'object' && part !== null ? (part as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+const SKEW_SECONDS = 60;
+
+/** RFC 7523 §3: issuer, subject, audience, times, and the signature. */
+function checkAssertion(
+  { realm, now }: Pick<Desk, 'realm' | 'now'>,
+  client: Client,
+  request: EmulatorRequest,
+  assertion: string,
+): void {
   checkMethod(realm, client, 'private_key_jwt');
   if (request.form.get('client_assertion_type') !== ASSERTION_TYPE)
     refuse({ kind: 'missing_field', field: 'client_assertion_type' });
-  const [head, payload, signature] = assertion.split('.');
-  if (client.key === undefined || head === undefined || payload === undefined || signature === undefined) {
-    refuse({ kind: 'wrong_assertion' });
-  }
-  let valid = false;
-  try {
-    const { alg } = JSON.parse(Buffer.from(head, 'base64url').toString());
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-    valid =
-      verifySignature(String(alg), `${head}.${payload}`, Buffer.from(signature, 'base64url'), client.key) &&
-      claims.iss === client.id &&
-      claims.sub === client.id &&
-      claims.aud !== undefined &&
-      typeof claims.exp === 'number';
-  } catch {
-    // Not a JWT at all.
-  }
+  const { iss, sub, aud, exp, nbf } = partOf(assertion, 1);
+  const { host, path, base } = request;
+  const audiences = [
+    `https://${host}${path}`,
+    `http://${host}${path}`,
+    `${base}${path}`,
+    `https://${host}`,
+    `https://${host}/`,
+    client.audience,
+  ];
+  const seconds = now / 1000;
+  const valid =
+    iss === client.id &&
+    sub === client.id &&
+    [aud].flat().some((one) => audiences.includes(String(one))) &&
+    typeof exp === 'number' &&
+    exp > seconds &&
+    (nbf === undefined || (typeof nbf === 'number' && nbf <= seconds + SKEW_SECONDS)) &&
+    isSigned(assertion, client.key);
   if (!valid) refuse({ kind: 'wrong_assertion' });
+}
+
+function isSigned(assertion: string, key: KeyObject | undefined): boolean {
+  const [head, payload, signature = ''] = assertion.split('.');
+  try {
+    const alg = String(partOf(assertion, 0)['alg']);
+    return key !== undefined && verifySignature(alg, `${head}.${payload}`, Buffer.from(signature, 'base64url'), key);
+  } catch {
+    return false;
+  }
 }
 
 function verifySignature(alg: string, data: string, signature: Buffer, key: KeyObject): boolean {

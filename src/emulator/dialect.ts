@@ -59,6 +59,8 @@ export interface Dialect {
     /** `stays`: a new one each time, the old stays valid. `kept`: none is returned. `once`: replaced, the old and its access tokens die. `rotates`: replaced, reuse after the grace kills the family. `none`: there are none. */
     readonly policy: 'stays' | 'kept' | 'once' | 'rotates' | 'none';
     readonly graceSeconds: number;
+    /** Whether a refresh may ask for more than was granted. */
+    readonly widens: boolean;
     /** Scope that a refresh token must be asked for with. */
     readonly scope: string | undefined;
     /** Whether a sign-in page gives one only to those who ask with `access_type=offline`. */

@@ -69,6 +69,7 @@ export class Realms {
         secret,
         auth: authOf(options['client_auth'], dialect, secret, basic),
         key: keyOf(options['key']),
+        audience: options['audience'],
       });
     const [user, password] = [text('username'), text('password')];
     if (user !== undefined) realm.users.set(user, password);

@@ -8,6 +8,8 @@ export interface Client {
   /** `basic`, `body`, `none`, `private_key_jwt`. */
   readonly auth: string;
   readonly key: KeyObject | undefined;
+  /** An audience of its assertions beside the endpoint's own address. */
+  readonly audience: string | undefined;
 }
 
 /** One sign-in and all refresh tokens that come from it. */

@@ -7,7 +7,7 @@ import { Agents } from './agents.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import type { Environment } from './proxy.ts';
 import type { Route, Routes } from './route.ts';
-import { TimeLimits } from './time-limits.ts';
+import { type TimeLimit, TimeLimits } from './time-limits.ts';
 
 const MAX_REPLY_BYTES = 1_048_576;
 
@@ -34,6 +34,7 @@ class Attempt {
   /** Set by a tunnel while it is being dug, so that a time-out ends that too. */
   cancelConnect: (() => void) | undefined;
   #request: ClientRequest | undefined;
+  #limit: TimeLimit | undefined;
   #connected = false;
   #settled = false;
 
@@ -61,7 +62,7 @@ class Attempt {
     const options = { method: 'POST', headers, attempt: this, ...route.options };
     const request = (route.request ?? httpRequest)(options, this.#onResponse);
     this.#request = request;
-    timeLimits.add(bounds.timeoutMs, this.#onTimeout);
+    this.#limit = timeLimits.start(bounds.timeoutMs, this.#onTimeout);
     bounds.signal?.addEventListener('abort', this.#onAbort, { once: true });
     request.on('error', this.#onError);
     // Without a listener Node closes such a connection, and nobody hears of it.
@@ -146,7 +147,7 @@ class Attempt {
   #settle(): boolean {
     if (this.#settled) return false;
     this.#settled = true;
-    timeLimits.delete(this.#onTimeout);
+    if (this.#limit !== undefined) timeLimits.stop(this.#limit);
     this.bounds.signal?.removeEventListener('abort', this.#onAbort);
     return true;
   }

@@ -1,17 +1,33 @@
+/** A time that is running. */
+export interface TimeLimit {
+  readonly endsAt: number;
+  readonly onEnd: () => void;
+  /** Where it stands among the others. */
+  place: number;
+}
+
 /** Calls back when a time is over. One timer serves them all: starting and stopping one for each request costs more than writing the request. */
 export class TimeLimits {
-  readonly #ends = new Map<() => void, number>();
+  readonly #running: TimeLimit[] = [];
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
 
-  add(ms: number, onEnd: () => void): void {
+  start(ms: number, onEnd: () => void): TimeLimit {
     const endsAt = performance.now() + ms;
-    this.#ends.set(onEnd, endsAt);
+    const limit = { endsAt, onEnd, place: this.#running.length };
+    this.#running.push(limit);
     if (endsAt < this.#dueAt) this.#wake(endsAt);
+    return limit;
   }
 
-  delete(onEnd: () => void): void {
-    this.#ends.delete(onEnd);
+  /** Also for one that has ended. The timer is left to run: most likely the next limit needs it. */
+  stop(limit: TimeLimit): void {
+    const { place } = limit;
+    if (this.#running[place] !== limit) return;
+    const last = this.#running.pop();
+    if (last === undefined || last === limit) return;
+    this.#running[place] = last;
+    last.place = place;
   }
 
   #wake(at: number): void {
@@ -24,11 +40,11 @@ export class TimeLimits {
   #check = (): void => {
     this.#dueAt = Number.POSITIVE_INFINITY;
     const now = performance.now();
-    for (const [onEnd, endsAt] of this.#ends) {
-      if (endsAt <= now) {
-        this.#ends.delete(onEnd);
-        onEnd();
-      } else if (endsAt < this.#dueAt) this.#wake(endsAt);
+    for (const limit of this.#running.filter(({ endsAt }) => endsAt <= now)) {
+      this.stop(limit);
+      limit.onEnd();
     }
+    const next = this.#running.reduce((least, { endsAt }) => Math.min(least, endsAt), Number.POSITIVE_INFINITY);
+    if (next < this.#dueAt) this.#wake(next);
   };
 }

@@ -7,6 +7,8 @@ import { Sandbox } from '../support/run-cli.ts';
 
 /** Every character that a client secret may have (RFC 6749 Appendix A.2). */
 const EVERY_CHARACTER = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
+/** Those of them that encoding leaves alone. */
+const UNRESERVED = EVERY_CHARACTER.replace(/[^A-Za-z0-9_.!~*'()-]/g, '');
 
 const world: OAuth2World = {
   clients: [
@@ -14,6 +16,7 @@ const world: OAuth2World = {
     { id: 'other', secret: 'other-secret', grants: ['password', 'client_credentials', 'refresh_token'] },
     { id: 'robot', secret: 'robot-secret', grants: ['client_credentials'] },
     { id: 'every', secret: EVERY_CHARACTER, grants: ['client_credentials'] },
+    { id: 'unreserved', secret: UNRESERVED, grants: ['client_credentials'] },
   ],
   users: { ada: 'lovelace', zoë: 'pä ss+&=%20"\\' },
   scopes: ['read', 'write'],
@@ -61,7 +64,12 @@ describe('client_credentials', () => {
     },
   );
 
-  it('D12 client_auth basic does not: it encodes, as RFC 6749 §2.3.1 asks', async () => {
+  it('D12 client_auth basic brings letters, digits and some marks there, which it does not change', async () => {
+    const fields = { grant_type: 'client_credentials', client_id: 'unreserved', client_secret: UNRESERVED };
+    expect(await ask(profile(fields, { client_auth: 'basic' }))).toMatchObject({ token_type: 'Bearer' });
+  });
+
+  it('D12 client_auth basic does not bring the others: it encodes them, as RFC 6749 §2.3.1 asks', async () => {
     const fields = { grant_type: 'client_credentials', client_id: 'every', client_secret: EVERY_CHARACTER };
     const refusal = await refusalOf(profile(fields, { client_auth: 'basic' }));
     expect(refusal).toMatchObject({ code: 'provider_refused', provider: { status: 401, error: 'invalid_client' } });

@@ -12,6 +12,8 @@ const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 const REDIRECT = 'https://app.example.test/callback';
 /** Every character that a client secret may have (RFC 6749 Appendix A.2). */
 const EVERY_CHARACTER = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
+/** Those of them that mean themselves in a form. */
+const LITERAL_CHARACTERS = EVERY_CHARACTER.replace(/[%+]/g, '');
 const ODD = { id: 'odd id/+~:%', secret: 'p@ss w/+~:%' };
 
 const authority = new Authority();
@@ -56,6 +58,7 @@ const clients: ClientMetadata[] = [
   machine('poster', 'poster-secret', { token_endpoint_auth_method: 'client_secret_post' }),
   machine(ODD.id, ODD.secret),
   machine('every', EVERY_CHARACTER),
+  machine('literal', LITERAL_CHARACTERS),
   machine('plus', 'plus+secret'),
   signer('rs256', [publicJwk(rsa.publicKey, { kid: 'one' }), publicJwk(spareRsa.publicKey, { kid: 'two' })], 'RS256'),
   signer('ps256', [publicJwk(rsa.publicKey)], 'PS256'),
@@ -130,6 +133,7 @@ describe('D12 secrets with characters that mean something elsewhere', () => {
     ['body', 'every', EVERY_CHARACTER],
     ['basic', 'every', EVERY_CHARACTER],
     ['basic_raw', 'robot', 'robot-secret'],
+    ['basic_raw', 'literal', LITERAL_CHARACTERS],
   ])('client_auth %s reaches the client %s', async (client_auth, client_id, client_secret) => {
     const fields = { grant_type: 'client_credentials', client_id, client_secret };
     expect(await ask(profile(fields, { client_auth }))).toMatchObject({ token_type: 'Bearer' });

@@ -5,7 +5,7 @@ import type { Pair } from './certificates.ts';
 import { type Listening, listen } from './independent-listen.ts';
 
 /** The person who signs in whenever somebody has to. */
-export const ACCOUNT = 'ada@example.com';
+const ACCOUNT = 'ada@example.com';
 
 /** A running `oidc-provider`. */
 export interface OidcProvider extends Listening {

@@ -74,6 +74,7 @@ export const gitlab: Dialect = {
   refresh: {
     policy: 'once',
     onRequest: false,
+    widens: false,
     graceSeconds: 0,
     scope: undefined,
     lifetimeSeconds: Number.POSITIVE_INFINITY,

@@ -127,6 +127,7 @@ export const microsoft: Dialect = {
   refresh: {
     policy: 'stays',
     onRequest: false,
+    widens: true,
     graceSeconds: 0,
     scope: 'offline_access',
     lifetimeSeconds: 90 * 86_400,

@@ -72,6 +72,7 @@ export const okta: Dialect = {
   refresh: {
     policy: 'rotates',
     onRequest: false,
+    widens: false,
     graceSeconds: 30,
     scope: 'offline_access',
     lifetimeSeconds: 7 * 86_400,

@@ -19,7 +19,7 @@ export const twitter: Dialect = {
   scopeRequiredFor: [],
   allowsOwnScope: () => true,
   revokesWithoutClient: false,
-  refresh: { policy: 'none', onRequest: false, graceSeconds: 0, scope: undefined, lifetimeSeconds: 0 },
+  refresh: { policy: 'none', onRequest: false, widens: false, graceSeconds: 0, scope: undefined, lifetimeSeconds: 0 },
   lifetimeSeconds: Number.POSITIVE_INFINITY,
   device: undefined,
   sameToken: true,

@@ -16,7 +16,7 @@ export function deviceEndpoint(desk: Desk, request: EmulatorRequest): Answer {
   const id = request.form.get('client_id') || undefined;
   const client =
     request.headers['authorization'] || request.form.has('client_secret')
-      ? authenticateClient(realm, request, 'device_code')
+      ? authenticateClient(desk, request, 'device_code')
       : realm.clients.get(id ?? '');
   if (client === undefined)
     return refuse(

@@ -9,7 +9,7 @@ export function revokeEndpoint(desk: Desk, request: EmulatorRequest): Answer {
   const { dialect } = realm;
   const token =
     request.form.get('token') || request.form.get('access_token') || refuse({ kind: 'missing_field', field: 'token' });
-  const client = dialect.revokesWithoutClient ? undefined : authenticateClient(realm, request, 'refresh_token');
+  const client = dialect.revokesWithoutClient ? undefined : authenticateClient(desk, request, 'refresh_token');
   const record = realm.refreshTokens.get(token);
   if (record !== undefined && (client === undefined || record.family.clientId === client.id))
     record.family.revoked = true;

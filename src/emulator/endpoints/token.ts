@@ -41,7 +41,7 @@ export function tokenEndpoint(desk: Desk, request: EmulatorRequest, passwordOff:
   if (perform === undefined) return refuse({ kind: 'unsupported_grant', grant: named });
   if (grant === 'password' && dialect.tenantsWithoutPassword.includes(tenant?.toLowerCase() ?? ''))
     refuse({ kind: 'tenant_without_password' });
-  const client = authenticateClient(desk.realm, request, grant);
+  const client = authenticateClient(desk, request, grant);
   if (grant === 'password' && passwordOff) refuse({ kind: 'password_off' });
   checkScope(desk, grant, form.get('scope') ?? '');
   return json(200, dialect.response(perform(desk, request, client)));
@@ -68,13 +68,14 @@ function passwordGrant(desk: Desk, request: EmulatorRequest, client: Client | un
 
 function refreshGrant(desk: Desk, request: EmulatorRequest, client: Client | undefined): Issued {
   const { realm, now } = desk;
-  const { policy, graceSeconds } = realm.dialect.refresh;
+  const { policy, graceSeconds, widens } = realm.dialect.refresh;
   const token = required(request, 'refresh_token');
   const record = realm.refreshTokens.get(token) ?? refuse({ kind: 'dead_refresh_token' });
   const { family } = record;
   if (family.revoked || family.clientId !== (client?.id ?? '')) refuse({ kind: 'dead_refresh_token' });
   if (record.expiresAt <= now) refuse({ kind: 'expired_refresh_token' });
   const scope = request.form.get('scope') || family.scope;
+  if (!widens && !isWithin(scope, family.scope)) refuse({ kind: 'wrong_scope', scope });
   const late = record.usedAt !== undefined && now - record.usedAt > graceSeconds * 1000;
   if (policy === 'once' && record.usedAt !== undefined) refuse({ kind: 'dead_refresh_token' });
   if (policy === 'rotates' && record.usedAt !== undefined && (late || graceSeconds === 0)) {
@@ -88,6 +89,12 @@ function refreshGrant(desk: Desk, request: EmulatorRequest, client: Client | und
   return issue(desk, grantee, family, next);
 }
 
+/** RFC 6749 §6; what is unknown of a token that came with a profile is not held against it. */
+function isWithin(scope: string, granted: string): boolean {
+  const allowed = granted.split(' ');
+  return granted === '' || scope.split(' ').every((one) => allowed.includes(one));
+}
+
 function codeGrant(desk: Desk, request: EmulatorRequest, client: Client | undefined): Issued {
   const { realm, now } = desk;
   const code = required(request, 'code');
@@ -97,8 +104,10 @@ function codeGrant(desk: Desk, request: EmulatorRequest, client: Client | undefi
   if (record === undefined || record.expiresAt <= now || record.clientId !== client?.id)
     return refuse({ kind: 'dead_code' });
   if (request.form.get('redirect_uri') !== record.redirectUri) refuse({ kind: 'wrong_redirect' });
+  const verifier = request.form.get('code_verifier') ?? '';
+  // A verifier for a code without a challenge: somebody took the challenge out (RFC 9700 §2.1.1).
+  if (record.challenge === undefined && verifier !== '') refuse({ kind: 'wrong_verifier' });
   if (record.challenge !== undefined) {
-    const verifier = request.form.get('code_verifier') ?? '';
     const hashed =
       record.challengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
     if (hashed !== record.challenge) refuse({ kind: 'wrong_verifier' });
