@@ -21,6 +21,7 @@ export default defineConfig({
       groups: [
         together('base', 3, 'errors|version|secret/.+|data/nearest'),
         together('core', 2, 'compose|data/(?!read-yaml).+|(?:profile|providers|token|flows)/.+'),
+        together('fault', 2, 'emulator/fault'),
         together('send', 1, 'transport/(?:send|agents|proxy|time-limits|explain-network-error)'),
         together('cli-base', 1, 'cli/(?:help|commands|parse-call|show-error|style|terminal|usage)'),
         together('cli-token', 1, 'cli/(?:token|context|emulation)'),

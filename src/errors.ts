@@ -62,13 +62,16 @@ export interface Fault {
 export class InvalidProfileError extends OAuthProfileError {
   override readonly name = 'InvalidProfileError';
   readonly faults: readonly Fault[];
+  /** What is no fault but may be a mistake. */
+  readonly notes: readonly string[];
 
-  constructor(profile: string, faults: readonly Fault[]) {
+  constructor(profile: string, faults: readonly Fault[], notes: readonly string[] = []) {
     super(
       'profile_invalid',
       faults.length === 1 ? `profile ${profile} has a fault` : `profile ${profile} has ${faults.length} faults`,
     );
     this.faults = faults;
+    this.notes = notes;
   }
 
   override toJSON(): Record<string, unknown> {

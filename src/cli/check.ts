@@ -3,6 +3,7 @@ import { type Fault, InvalidProfileError, OAuthProfileError } from '../errors.ts
 import { profileNames } from '../profile/collect-fields.ts';
 import type { Profile } from '../profile/profile.ts';
 import { readProfile } from '../profile/read-profile.ts';
+import { printable } from '../secret/printable.ts';
 import { buildRequest } from '../token/build-request.ts';
 import { type Context, outsideOf, portsOf, variablesOf } from './context.ts';
 import { faultLines } from './show-error.ts';
@@ -42,7 +43,8 @@ async function check(name: string, variables: Variables, context: Context): Prom
     const { provider, grant, url, notes } = profile;
     return { profile: name, ok: true, provider: provider.type, grant, url: url.href, notes, faults: [] };
   } catch (error) {
-    if (error instanceof InvalidProfileError) return { profile: name, ok: false, notes: [], faults: error.faults };
+    if (error instanceof InvalidProfileError)
+      return { profile: name, ok: false, notes: error.notes, faults: error.faults };
     if (!(error instanceof OAuthProfileError) || error.code !== 'profile_not_found') throw error;
     const fault = { variable: `${name}.type`, message: 'is missing', advice: error.advice };
     return { profile: name, ok: false, notes: [], faults: [fault] };
@@ -61,8 +63,9 @@ async function tryFiles(profile: Profile, context: Context): Promise<void> {
 
 function text({ profile, ok, provider, grant, url, notes, faults }: Finding, { terminal, call }: Context): string {
   const style = terminal.style.out;
-  if (!ok) return `${style.red('✗')} ${style.bold(profile)}\n${faultLines(faults, style)}`;
+  const shown = call.switches.has('quiet') ? [] : notes;
+  const remarks = shown.map((note) => `    ${style.yellow('note:')} ${note}\n`).join('');
+  if (!ok) return `${style.red('✗')} ${style.bold(printable(profile))}\n${faultLines(faults, style)}${remarks}`;
   const how = grant === undefined ? `${provider}` : `${provider}, ${grant}`;
-  const remarks = call.switches.has('quiet') ? [] : notes.map((note) => `    ${style.yellow('note:')} ${note}\n`);
-  return `${style.green('✓')} ${style.bold(profile)}  ${how}  ${style.dim(String(url))}\n${remarks.join('')}`;
+  return `${style.green('✓')} ${style.bold(printable(profile))}  ${how}  ${style.dim(String(url))}\n${remarks}`;
 }

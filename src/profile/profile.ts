@@ -9,10 +9,19 @@ export interface Field {
   readonly source: string;
 }
 
-/** A file that an option names, read. */
-export interface ReadFile {
+/** A file that an option names, read. It may hold a private key, so printing a profile shows its path alone. */
+export class ReadFile {
   readonly path: string;
-  readonly text: string;
+  readonly #text: string;
+
+  constructor(path: string, text: string) {
+    this.path = path;
+    this.#text = text;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
 }
 
 /** `<profile>.options.*`, checked and in our own units. */

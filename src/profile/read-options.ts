@@ -3,7 +3,7 @@ import { parsePath } from '../data/reference.ts';
 import { isCompound, isEmpty, textOf } from '../data/value.ts';
 import type { Source } from '../data/variables.ts';
 import type { ClientAuth, Provider, ReplayClass } from '../providers/provider.ts';
-import type { Options, ReadFile } from './profile.ts';
+import { type Options, ReadFile } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** The options of a profile and the two that decide how it is read. */
@@ -63,7 +63,7 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
   const file = (name: string): ReadFile | undefined =>
     read(name, 'a file that can be read', (path, source) => {
       const content = files.readFile(path, source);
-      return content === undefined ? undefined : { path, text: content };
+      return content === undefined ? undefined : new ReadFile(path, content);
     });
   // A key that signs for whatever address a stranger's folder names would be as good as lost.
   const keyFile = (name: string): ReadFile | undefined => {
@@ -71,7 +71,7 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
     return read(name, `a key file that can be read${foreign ? ', inside the folder' : ''}`, (path, source) => {
       try {
         const content = files.readText(path, source);
-        return content === undefined ? undefined : { path, text: content };
+        return content === undefined ? undefined : new ReadFile(path, content);
       } catch {
         return undefined;
       }

@@ -23,11 +23,11 @@ export function readProfile(name: string, variables: Variables, outside: Profile
   const provider = chooseProvider(draft);
   const { options, clientAuth: asked, allowHttp } = readOptions(draft, provider, outside);
   const auth = chooseClientAuth(draft, provider, asked);
-  if (provider === undefined) throw new InvalidProfileError(name, draft.faults);
+  if (provider === undefined) throw new InvalidProfileError(name, draft.faults, draft.notes);
   const selected = selectGrant(draft, provider);
   const url = chooseUrl(draft, provider, selected?.grant, allowHttp);
   checkRequired(draft, provider, selected?.grant, auth);
-  if (url === undefined || draft.faults.length > 0) throw new InvalidProfileError(name, draft.faults);
+  if (url === undefined || draft.faults.length > 0) throw new InvalidProfileError(name, draft.faults, draft.notes);
   const fields = chooseSentFields(draft, provider, selected);
   return { name, provider, url, grant: selected?.grant, ...auth, fields, options, notes: draft.notes };
 }

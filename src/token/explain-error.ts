@@ -34,6 +34,9 @@ const standardHints: readonly Hint[] = [
   { error: 'unauthorized_client', advice: 'the client may not use this grant: check {client_id} and {grant_type}' },
   { error: 'unsupported_grant_type', advice: 'the provider does not know this grant: set {grant_type}' },
   { error: 'invalid_scope', advice: 'the scope is unknown, malformed or too wide: set {scope}' },
+  { error: 'authorization_pending', advice: 'nobody has entered the device code yet: enter it, then try again' },
+  { error: 'slow_down', advice: 'wait some seconds longer before each try' },
+  { error: 'expired_token', advice: 'the device code has expired: get a new one and set {device_code}' },
   { error: 'invalid_target', advice: 'the resource or audience is unknown: set {resource} or {audience}' },
 ];
 
@@ -81,7 +84,7 @@ export function explainRefusal(
   const hint = findHint(profile, provider);
   return new ProviderError(codeOf(profile, provider), `${who} refused profile ${profile.name} (${said})`, {
     provider,
-    advice: hint === undefined ? undefined : withVariables(hint.advice, profile),
+    advice: hint === undefined ? undefined : withVariables(hint.advice, profile) + encodingAdvice(profile, provider),
   });
 }
 
@@ -140,4 +143,14 @@ function withVariables(advice: string, { name, basic, clientAuth }: Profile): st
   if (clientAuth === 'private_key_jwt') inPlace.set('client_secret', 'options.key_file');
   if (basic !== undefined) inPlace.set('client_id', 'basic.user').set('client_secret', 'basic.password');
   return advice.replace(/\{([a-z_.]+)\}/g, (_, field: string) => `${name}.${inPlace.get(field) ?? field}`);
+}
+
+/** A server that never decodes a Basic header takes a right secret for a wrong one, if encoding changed it (RFC 6749 §2.3.1). */
+function encodingAdvice(profile: Profile, { error }: Refusal): string {
+  const { name, basic, clientAuth, fields } = profile;
+  if (error !== 'invalid_client' || clientAuth !== 'basic') return '';
+  const secret = basic?.password.value ?? fields.find((field) => field.name === 'client_secret')?.value ?? '';
+  const changes = (text: string): boolean => encodeURIComponent(text) !== text;
+  if (!(typeof secret === 'string' ? changes(secret) : secret.test(changes))) return '';
+  return `; if they are right, the server may not decode them: set ${name}.options.client_auth to basic_raw or body`;
 }

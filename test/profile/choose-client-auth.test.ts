@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/data/flatten.ts';
@@ -208,10 +209,12 @@ describe('private_key_jwt', () => {
       ['client_assertion', '••••', 'signed with key.pem'],
     ]);
     expect(request.headers).not.toHaveProperty('Authorization');
-    expect(request.assertion).toEqual({
+    expect(request.assertion?.key.text).toBe('a key');
+    expect(inspect(request, { depth: 9 }) + JSON.stringify(request)).not.toContain('a key');
+    expect(request.assertion).toMatchObject({
       clientId: client.client_id,
       audience: 'https://login.microsoftonline.com/contoso.onmicrosoft.com/oauth2/v2.0/token',
-      key: { path: 'key.pem', text: 'a key' },
+      key: { path: 'key.pem' },
       keyId: undefined,
       rsaAlgorithm: 'PS256',
     });

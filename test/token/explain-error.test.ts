@@ -169,3 +169,21 @@ describe('a redirect', () => {
     expect(to(`https://a.example/${'x'.repeat(5000)}`).message.length).toBeLessThan(400);
   });
 });
+
+describe('a Basic header that the server may not decode', () => {
+  const basic = (secret: string) =>
+    refusalOf(readAcme({ ...samples.twitter, client_secret: secret }), replyWith(401, { error: 'invalid_client' }))
+      .advice;
+
+  it('D12 is pointed out when encoding changed the secret, and only then', () => {
+    expect(basic('s/cret+')).toMatch(/set acme\.options\.client_auth to basic_raw or body$/);
+    expect(basic('plain-secret_1.~')).not.toMatch(/basic_raw/);
+  });
+});
+
+describe('the device code grant, passed through', () => {
+  it.each(['authorization_pending', 'slow_down', 'expired_token'])('D15 has advice for %s', (error) => {
+    const device = { ...samples.custom, grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: 'd' };
+    expect(refusalOf(readAcme(device), replyWith(400, { error })).advice).toEqual(expect.any(String));
+  });
+});

@@ -32,7 +32,6 @@ describe('which proxy', () => {
 
   it.each([
     'http://localhost/token',
-    'http://api.localhost/token',
     'http://127.0.0.1:8080/token',
     'http://127.8.9.10/token',
     'https://[::1]:8443/token',

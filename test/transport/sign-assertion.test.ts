@@ -10,6 +10,7 @@ import {
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { InvalidProfileError } from '../../src/errors.ts';
+import { ReadFile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/secret/secret.ts';
 import type { AssertionSpec } from '../../src/token/build-request.ts';
 import { signAssertion } from '../../src/transport/sign-assertion.ts';
@@ -30,7 +31,7 @@ function spec(text: string, changes: Partial<AssertionSpec> = {}): AssertionSpec
   return {
     clientId: 'my-client',
     audience: 'https://login.example.test/token',
-    key: { path: 'keys/own.pem', text },
+    key: new ReadFile('keys/own.pem', text),
     keyId: undefined,
     rsaAlgorithm: 'RS256',
     ...changes,
