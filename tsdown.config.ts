@@ -4,7 +4,8 @@ import { defineConfig } from 'tsdown';
 const together = (name: string, priority: number, files: string) => ({
   name,
   priority,
-  test: new RegExp(`/src/(?:${files})\\.ts$`),
+  // Declarations are bundled as files of their own, which must stay where they are.
+  test: new RegExp(`/src/(?:${files})(?<!\\.d)\\.ts$`),
 });
 
 export default defineConfig({

@@ -7,19 +7,25 @@ const AT_ONCE = 50;
 
 /** Token requests a second, and processor time for each, of the emulator and of a server that answers a constant: one number a round. */
 export async function measureEmulator() {
-  const servers = { emulator: await startChild('emulator-server.js', []), 'bare server': await startChild('token-server.js', []) };
+  const servers = {
+    emulator: await startChild('emulator-server.js', []),
+    'bare server': await startChild('token-server.js', []),
+  };
   /** @type {Record<string, { rate: number[], microseconds: number[] }>} */
-  const rounds = {};
+  const rounds = Object.fromEntries(Object.keys(servers).map((name) => [name, { rate: [], microseconds: [] }]));
   try {
-    const clients = Object.entries(servers).map(([name, server]) => ({ name, server, ask: connect(String(server.firstMessage)) }));
+    const clients = Object.entries(servers).map(([name, server]) => ({
+      name,
+      server,
+      ask: connect(String(server.firstMessage)),
+    }));
     for (const { ask } of clients) await load(ask);
     for (let round = 0; round < ROUNDS; round++) {
       for (const { name, server, ask } of clients) {
         const before = await cpuOf(server);
         const { count, ms } = await load(ask);
-        const result = (rounds[name] ??= { rate: [], microseconds: [] });
-        result.rate.push((count * 1000) / ms);
-        result.microseconds.push(((await cpuOf(server)) - before) / count);
+        rounds[name]?.rate.push((count * 1000) / ms);
+        rounds[name]?.microseconds.push(((await cpuOf(server)) - before) / count);
       }
     }
     return rounds;

@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
+import { goals } from './goals.js';
 import { median, medianRatio } from './median.js';
 
-/** @typedef {Awaited<ReturnType<typeof import('./measure-requests.js').measureRequests>>} Requests */
-/** @typedef {ReturnType<typeof import('./measure-starts.js').measureStarts>} Starts */
+/** @typedef {import('./goals.js').Requests} Requests */
+/** @typedef {import('./goals.js').Starts} Starts */
+/** @typedef {Awaited<ReturnType<typeof import('./measure-emulator.js').measureEmulator>>} Servers */
 
 const OURS = 'oauth-profile';
 const BARE = 'node -e 0';
 
-/** The report, as Markdown. @param {Requests} requests @param {Starts} starts */
-export function render(requests, starts) {
+/** The report, as Markdown. @param {Requests} requests @param {Starts} starts @param {Servers} servers */
+export function render(requests, starts, servers) {
   return [
     machine(),
     versions(),
@@ -18,6 +20,13 @@ export function render(requests, starts) {
     requestTable(requests),
     '### From start to end',
     startTable(starts),
+    '### The emulator',
+    serverTable(servers),
+    '### Goals',
+    table(
+      ['', 'found', 'goal', ''],
+      goals(requests, starts).map(({ name, goal, found, met }) => [name, times(found), goal, met ? 'met' : 'missed']),
+    ),
   ].join('\n\n');
 }
 
@@ -47,6 +56,18 @@ function startTable(starts) {
     median(mib).toFixed(1),
   ]);
   return table(['', 'time ÷ bare node', 'peak memory ÷ bare node', 'ms', 'MiB'], rows);
+}
+
+/** @param {Servers} servers */
+function serverTable(servers) {
+  const bare = servers['bare server']?.microseconds ?? [];
+  const rows = Object.entries(servers).map(([name, { rate, microseconds }]) => [
+    name,
+    times(medianRatio(microseconds, bare)),
+    median(microseconds).toFixed(0),
+    median(rate).toFixed(0),
+  ]);
+  return table(['', 'processor time ÷ bare server', 'µs a token', 'tokens/s, 50 at once'], rows);
 }
 
 /** @param {number} ratio */

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startChild } from './child.js';
+import { measureEmulator } from './measure-emulator.js';
 import { measureRequests } from './measure-requests.js';
 import { measureStarts } from './measure-starts.js';
 import { render } from './render.js';
@@ -12,7 +13,9 @@ try {
   console.error('token requests …');
   const requests = await measureRequests(url);
   console.error('whole processes …');
-  const report = render(requests, measureStarts(url));
+  const starts = measureStarts(url);
+  console.error('the emulator …');
+  const report = render(requests, starts, await measureEmulator());
   console.log(report);
   if (process.argv.includes('--write')) write(report);
 } finally {
@@ -23,7 +26,7 @@ try {
 function write(report) {
   const file = join(import.meta.dirname, 'README.md');
   const text = readFileSync(file, 'utf8');
-  const markers = /(<!-- results -->\n)[\s\S]*(\n<!-- \/results -->)/;
+  const markers = /(<!-- results -->\n)[\s\S]*(<!-- \/results -->)/;
   if (!markers.test(text)) throw new Error(`${file} has no place for the results`);
   writeFileSync(
     file,

@@ -1,0 +1,35 @@
+import { medianRatio } from './median.js';
+
+/** @typedef {Awaited<ReturnType<typeof import('./measure-requests.js').measureRequests>>} Requests */
+/** @typedef {ReturnType<typeof import('./measure-starts.js').measureStarts>} Starts */
+
+/** What we want to reach; a goal that is missed fails nothing. @param {Requests} requests @param {Starts} starts */
+export function goals({ alone, fifty }, starts) {
+  const speed = (/** @type {Record<string, number[]>} */ rounds, /** @type {string} */ other) =>
+    medianRatio(rounds['oauth-profile'] ?? [], rounds[other] ?? []);
+  const bare = starts['node -e 0'] ?? { ms: [], mib: [] };
+  const cost = (/** @type {'ms' | 'mib'} */ unit, /** @type {string} */ command) =>
+    medianRatio(starts[`oauth-profile ${command}`]?.[unit] ?? [], bare[unit]);
+  return [
+    atLeast('tokens/s one by one, of node:http', 0.85, speed(alone, 'node:http')),
+    atLeast('tokens/s 50 at once, of node:http', 0.75, speed(fifty, 'node:http')),
+    atLeast('tokens/s one by one, of oauth4webapi', 3.5, speed(alone, 'oauth4webapi')),
+    atMost('time of `--help`, of bare node', 1.5, cost('ms', '--help')),
+    atMost('time of `token` with JSON, of bare node', 1.9, cost('ms', 'token p --data p.json')),
+    atMost('time of `token` with YAML, of bare node', 1.9, cost('ms', 'token p --data p.yaml')),
+    atMost('peak memory of `token` with YAML, of bare node', 1.25, cost('mib', 'token p --data p.yaml')),
+  ];
+}
+
+const atLeast = (/** @type {string} */ name, /** @type {number} */ goal, /** @type {number} */ found) => ({
+  name,
+  goal: `≥ ${goal.toFixed(2)}×`,
+  found,
+  met: found >= goal,
+});
+const atMost = (/** @type {string} */ name, /** @type {number} */ goal, /** @type {number} */ found) => ({
+  name,
+  goal: `≤ ${goal.toFixed(2)}×`,
+  found,
+  met: found <= goal,
+});
