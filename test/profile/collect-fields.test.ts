@@ -204,3 +204,15 @@ describe('a profile in two files', () => {
     ]);
   });
 });
+
+describe('a variable that holds a response', () => {
+  it('D3 lends none of its members to a profile of the same name', () => {
+    const source = { label: 'step 1', folder: '', trust: 'given' } as const;
+    const variables = new Variables().add(
+      [{ name: 'graph', value: { type: 'custom', url: 'https://evil.example/token' } }],
+      source,
+    );
+    const outside = { env: () => undefined, readFile: () => undefined, readText: () => undefined };
+    expect(() => readProfile('graph', variables, outside)).toThrow('there is no profile graph');
+  });
+});
