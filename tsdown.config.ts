@@ -1,6 +1,8 @@
 import { defineConfig } from 'tsdown';
 
-/** Files that are needed together go into one: each file that Node loads adds half a millisecond to every start. */
+const common = { target: 'node20', platform: 'node', fixedExtension: false, hash: false, logLevel: 'warn' } as const;
+
+/** Files that are needed together go into one: each file that Node loads adds to every start. */
 const together = (name: string, priority: number, files: string) => ({
   name,
   priority,
@@ -8,25 +10,45 @@ const together = (name: string, priority: number, files: string) => ({
   test: new RegExp(`/src/(?:${files})(?<!\\.d)\\.ts$`),
 });
 
-export default defineConfig({
-  entry: { index: 'src/index.ts', emulator: 'src/emulator.ts', cli: 'src/cli/main.ts' },
-  format: 'esm',
-  target: 'node20',
-  platform: 'node',
-  dts: true,
-  fixedExtension: false,
-  hash: false,
-  logLevel: 'warn',
-  outputOptions: {
-    codeSplitting: {
-      groups: [
-        together('base', 3, 'errors|version|secret/.+|data/nearest'),
-        together('core', 2, 'compose|data/(?!read-yaml).+|(?:profile|providers|token|flows)/.+'),
-        together('fault', 2, 'emulator/fault'),
-        together('send', 1, 'transport/(?:send|agents|proxy|time-limits|explain-network-error)'),
-        together('cli-base', 1, 'cli/(?:help|commands|parse-call|show-error|style|terminal|usage)'),
-        together('cli-token', 1, 'cli/(?:token|context|emulation)'),
-      ],
+export default defineConfig([
+  {
+    ...common,
+    entry: { index: 'src/index.ts', emulator: 'src/emulator.ts' },
+    format: 'esm',
+    dts: true,
+    outputOptions: {
+      codeSplitting: {
+        groups: [together('send', 1, 'transport/(?:send|agents|proxy|time-limits|explain-network-error)')],
+      },
     },
   },
-});
+  {
+    ...common,
+    // As CommonJS the command line starts in two thirds of the time: Node need not set up its loader of ES modules.
+    entry: { main: 'src/cli/main.ts' },
+    format: 'cjs',
+    dts: false,
+    outDir: 'dist/cli',
+    // Half the text is half the time to read it; a stack trace of the command line is for us alone.
+    minify: true,
+    // In one file instead of seventy, reading YAML loads in a third of the time.
+    deps: { alwaysBundle: ['yaml', 'oauth4webapi'] },
+    outputOptions: {
+      codeSplitting: {
+        groups: [
+          together(
+            'base',
+            3,
+            'errors|version|secret/.+|data/nearest|cli/(?:commands|help|parse-call|show-error|style|terminal|usage)',
+          ),
+          together(
+            'engine',
+            2,
+            'compose|data/(?!read-yaml).+|(?:profile|providers|token|flows)/.+|cli/(?:token|context|emulation)|emulator/fault',
+          ),
+          together('send', 1, 'transport/(?:send|agents|proxy|time-limits|explain-network-error|route)'),
+        ],
+      },
+    },
+  },
+]);

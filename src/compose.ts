@@ -1,5 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
-import { readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './data/load-variables.ts';
 import type { Source } from './data/variables.ts';
@@ -130,11 +131,8 @@ export function findDataFiles({ env, cwd }: Surroundings): {
   const folderFile = join(cwd, DATA_FILE);
   const user = readDataFileIfThere(userFile, userFile, 'user');
   // In the configuration folder itself the two are one.
-  const same = realpathIfThere(userFile) === realpathIfThere(folderFile);
-  return {
-    user,
-    folder: user !== undefined && same ? undefined : readDataFileIfThere(folderFile, DATA_FILE, 'folder'),
-  };
+  const same = user !== undefined && realpathIfThere(userFile) === realpathIfThere(folderFile);
+  return { user, folder: same ? undefined : readDataFileIfThere(folderFile, DATA_FILE, 'folder') };
 }
 
 /** A file that the caller named; it must be there. */
@@ -153,12 +151,14 @@ function readDataFileIfThere(path: string, label: string, trust: Source['trust']
 
 /** A file that is there but cannot be used is an error of its own: who reads "there is none" looks for the wrong thing. */
 function readTextIfThere(path: string, label: string): string | undefined {
+  // Most files that are looked for are not there, and an exception costs more than a look.
+  if (!existsSync(path)) return undefined;
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (code === 'ENOENT') return undefined;
     throw new OAuthProfileError('data_invalid', `${label}: cannot be read (${code})`, {
       cause: error,
       advice: 'check that it is a file and that you may read it',
@@ -169,11 +169,11 @@ function readTextIfThere(path: string, label: string): string | undefined {
       advice: 'that is not what it was meant to be: check the path',
     });
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
+  if (!isUtf8(bytes)) {
     throw new OAuthProfileError('data_invalid', `${label}: is not UTF-8 text`, { advice: 'save the file as UTF-8' });
   }
+  const text = bytes.toString();
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 function homeOf(env: Surroundings['env']): string {

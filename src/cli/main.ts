@@ -16,9 +16,8 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
 
 /** Runs the command line and gives its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
-  const { stdout, stderr, env } = process;
-  const terminal = new Terminal(stdout, stderr, env);
-  for (const stream of [stdout, stderr]) stream.on('error', ignoreBrokenPipe);
+  const { env } = process;
+  const terminal = new Terminal(new TolerantStreams(), env);
   try {
     const request = parseCall(args);
     switch (request.kind) {
@@ -51,7 +50,22 @@ function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Who reads our output may stop reading: `oauth-profile list | head -1`. */
+/** The streams of this process; who reads them may stop reading: `oauth-profile completion bash | head -1`. */
+class TolerantStreams {
+  #stdout: NodeJS.WriteStream | undefined;
+  #stderr: NodeJS.WriteStream | undefined;
+
+  get stdout(): NodeJS.WriteStream {
+    this.#stdout ??= process.stdout.on('error', ignoreBrokenPipe);
+    return this.#stdout;
+  }
+
+  get stderr(): NodeJS.WriteStream {
+    this.#stderr ??= process.stderr.on('error', ignoreBrokenPipe);
+    return this.#stderr;
+  }
+}
+
 function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { nearest } from '../data/nearest.ts';
 import { printable } from '../secret/printable.ts';
 import type { Call, Command, Flag } from './command.ts';
@@ -39,30 +38,41 @@ function parseFlags(command: Command, args: readonly string[]): Call {
   const switches = new Set<string>();
   const values = new Map<string, string[]>();
   const known = new Map([...command.flags, ...globalFlags].map((flag) => [flag.name, flag]));
-  const options = Object.fromEntries(
-    [...known.values()].map(({ name, value, optional }) => [
-      name,
-      { type: value === undefined || optional ? 'boolean' : 'string' } as const,
-    ]),
-  );
-  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
-  for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value);
-    if (token.kind !== 'option') continue;
-    const flag = known.get(token.name);
-    if (flag === undefined) faults.push(unknownFlag(token.rawName, known.keys()));
-    else if (flag.value === undefined || (flag.optional && token.value === undefined)) {
-      if (token.value !== undefined) faults.push(`--${flag.name} takes no value`);
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? '';
+    if (arg === '--') {
+      positionals.push(...args.slice(index + 1));
+      break;
+    }
+    const [, name, inline] = /^--?([^=]+)(?:=([\s\S]*))?$/.exec(arg) ?? [];
+    if (name === undefined) {
+      positionals.push(arg);
+      continue;
+    }
+    const flag = arg.startsWith('--') ? known.get(name) : undefined;
+    if (flag === undefined) faults.push(unknownFlag(arg, name, known.keys()));
+    else if (flag.value === undefined || (flag.optional && inline === undefined)) {
+      if (inline !== undefined) faults.push(`--${flag.name} takes no value`);
       switches.add(flag.name);
-    } else if (token.value === undefined || (!token.inlineValue && /^--?[a-z]/.test(token.value))) {
-      faults.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
-    } else addValue(flag, token.value, values, faults);
+    } else {
+      const value = inline ?? nextValue(args[index + 1]);
+      if (value === undefined) faults.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
+      else {
+        if (inline === undefined) index++;
+        addValue(flag, value, values, faults);
+      }
+    }
   }
   const { min, max } = command.positionals;
   if (positionals.length < min) faults.push(`${command.usage} is missing`);
   if (positionals.length > max) faults.push(`${positionals.slice(max).map(printable).join(' ')} is too much`);
   if (faults.length > 0) throw usage(faults, `see oauth-profile ${command.name} --help`);
   return { positionals, switches, values };
+}
+
+/** What follows a flag as its value; another flag is none. */
+function nextValue(arg: string | undefined): string | undefined {
+  return arg === undefined || /^--?[a-z]/.test(arg) ? undefined : arg;
 }
 
 function addValue(flag: Flag, value: string, values: Map<string, string[]>, faults: string[]): void {
@@ -72,7 +82,8 @@ function addValue(flag: Flag, value: string, values: Map<string, string[]>, faul
   else faults.push(`--${flag.name} is given twice`);
 }
 
-function unknownFlag(rawName: string, names: Iterable<string>): string {
-  const near = nearest(rawName.replace(/^-+/, ''), names);
-  return `there is no flag ${printable(rawName)}${near === undefined ? '' : ` (did you mean --${near}?)`}`;
+function unknownFlag(arg: string, name: string, names: Iterable<string>): string {
+  const near = nearest(name, names);
+  const shown = printable(arg.slice(0, arg.indexOf('=') < 0 ? undefined : arg.indexOf('=')));
+  return `there is no flag ${shown}${near === undefined ? '' : ` (did you mean --${near}?)`}`;
 }

@@ -10,13 +10,21 @@ const codes = {
   cyan: [36, 39],
 } as const;
 
-/** Colours where a person looks at a terminal and did not ask for none. */
-export function styleFor(stream: { isTTY?: boolean }, env: Readonly<Record<string, string | undefined>>): Style {
-  const coloured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-  return Object.fromEntries(
-    Object.entries(codes).map(([name, [on, off]]) => [
-      name,
-      (text: string) => (coloured ? `\u001b[${on}m${text}\u001b[${off}m` : text),
-    ]),
-  ) as Style;
+/** Colours where a person looks at a terminal and did not ask for none; the stream is looked at when a text is to be coloured. */
+export function styleFor(stream: () => { isTTY?: boolean }, env: Readonly<Record<string, string | undefined>>): Style {
+  let coloured: boolean | undefined;
+  const paint =
+    ([on, off]: readonly [number, number]) =>
+    (text: string): string => {
+      coloured ??= !env['NO_COLOR'] && env['TERM'] !== 'dumb' && stream().isTTY === true;
+      return coloured ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+    };
+  return {
+    bold: paint(codes.bold),
+    dim: paint(codes.dim),
+    red: paint(codes.red),
+    green: paint(codes.green),
+    yellow: paint(codes.yellow),
+    cyan: paint(codes.cyan),
+  };
 }

@@ -4,17 +4,23 @@ import { type Style, styleFor } from './style.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** Where a process writes; Node makes a stream when it is first asked for, which costs as much as reading a profile. */
+interface Streams {
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
 /** The two streams of a process, with every secret it ever held masked on both. */
 export class Terminal {
   readonly style: { readonly out: Style; readonly err: Style };
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
 
-  constructor(out: NodeJS.WriteStream, err: NodeJS.WriteStream, env: Env) {
+  constructor(streams: Streams, env: Env) {
     const redactor = new Redactor();
-    this.style = { out: styleFor(out, env), err: styleFor(err, env) };
-    this.#out = new RedactedStream(redactor, (text) => out.write(text));
-    this.#err = new RedactedStream(redactor, (text) => err.write(text));
+    this.style = { out: styleFor(() => streams.stdout, env), err: styleFor(() => streams.stderr, env) };
+    this.#out = new RedactedStream(redactor, (text) => streams.stdout.write(text));
+    this.#err = new RedactedStream(redactor, (text) => streams.stderr.write(text));
     const announce = env['GITHUB_ACTIONS'] === 'true';
     watchSecrets((secret) => {
       redactor.add(secret);

@@ -110,7 +110,7 @@ export class RedactedStream {
 
   /** Lets go of an end that turned out to be no secret. */
   flush(): void {
-    this.#scan('', true);
+    if (this.#held !== '') this.#scan('', true);
   }
 
   #scan(text: string, complete: boolean): void {
