@@ -10,6 +10,8 @@ const together = (name: string, priority: number, files: string) => ({
   test: new RegExp(`/src/(?:${files})(?<!\\.d)\\.ts$`),
 });
 
+const SEND = 'transport/(?:send|agents|proxy|time-limits|explain-network-error)';
+
 export default defineConfig([
   {
     ...common,
@@ -18,7 +20,11 @@ export default defineConfig([
     dts: true,
     outputOptions: {
       codeSplitting: {
-        groups: [together('send', 1, 'transport/(?:send|agents|proxy|time-limits|explain-network-error)')],
+        groups: [
+          together('base', 3, 'errors|version|secret/.+|data/nearest'),
+          together('core', 2, 'compose|data/(?!read-yaml).+|(?:profile|providers|token|flows)/.+'),
+          together('send', 1, SEND),
+        ],
       },
     },
   },
@@ -46,7 +52,7 @@ export default defineConfig([
             2,
             'compose|data/(?!read-yaml).+|(?:profile|providers|token|flows)/.+|cli/(?:token|context|emulation)|emulator/fault',
           ),
-          together('send', 1, 'transport/(?:send|agents|proxy|time-limits|explain-network-error|route)'),
+          together('send', 1, SEND),
         ],
       },
     },

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './data/load-variables.ts';
 import type { Source } from './data/variables.ts';
@@ -151,14 +151,12 @@ function readDataFileIfThere(path: string, label: string, trust: Source['trust']
 
 /** A file that is there but cannot be used is an error of its own: who reads "there is none" looks for the wrong thing. */
 function readTextIfThere(path: string, label: string): string | undefined {
-  // Most files that are looked for are not there, and an exception costs more than a look.
-  if (!existsSync(path)) return undefined;
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new OAuthProfileError('data_invalid', `${label}: cannot be read (${code})`, {
       cause: error,
       advice: 'check that it is a file and that you may read it',
