@@ -57,12 +57,13 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
 }
 
 /** The secrets among a response's members, at any depth. */
-function secretsIn(members: object, known: readonly unknown[]): Secret[] {
+function secretsIn(members: Readonly<Record<string, unknown>>, known: readonly unknown[]): Secret[] {
   const found: Secret[] = [];
-  const open: object[] = [members];
+  const open = [members];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
-    for (const [name, value] of Object.entries(part)) {
-      if (typeof value === 'object' && value !== null) open.push(value);
+    for (const name of Object.keys(part)) {
+      const value = part[name];
+      if (typeof value === 'object' && value !== null) open.push(value as Record<string, unknown>);
       else if (typeof value === 'string' && isSecretName(name) && !known.includes(value)) found.push(new Secret(value));
     }
   }
