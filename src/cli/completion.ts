@@ -10,7 +10,8 @@ const NAMES = 'profiles';
 export async function run(context: Context): Promise<number> {
   const [shell = ''] = context.call.positionals;
   if (shell === NAMES) {
-    const names = profileNames(await variablesOf(context));
+    // A shell takes a word such as $(rm …) at its word; names that would need quotes are left to the person.
+    const names = profileNames(await variablesOf(context)).filter((name) => /^[\w.@+-]+$/.test(name));
     context.terminal.print(names.map((name) => `${name}\n`).join(''));
     return 0;
   }

@@ -1,4 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
+import { printable } from '../secret/printable.ts';
 import { Secret } from '../secret/secret.ts';
 import { escapeReferences, hasReference } from './reference.ts';
 import { type Value, Written } from './value.ts';
@@ -31,11 +32,22 @@ export function refuseDuplicates(entries: readonly Entry[], label: string): void
   }
 }
 
+const MAX_NAME_LENGTH = 1000;
+
+/** A dotted name; long ones multiply with every name below them. */
+export function nameOf(prefix: string, key: string): string {
+  const name = prefix + key;
+  if (name.length <= MAX_NAME_LENGTH) return name;
+  throw new OAuthProfileError('data_invalid', `the name of a variable is longer than ${MAX_NAME_LENGTH} characters`, {
+    advice: `shorten ${printable(name.slice(0, 40))}…`,
+  });
+}
+
 function collect(map: DataObject, prefix: string, entries: Entry[], parents: readonly unknown[]): void {
   if (parents.includes(map)) throw new TypeError(`data: ${prefix.slice(0, -1)} contains itself`);
   for (const [key, value] of Object.entries(map)) {
-    const name = prefix + key;
     if (value === undefined) continue;
+    const name = nameOf(prefix, key);
     if (isMap(value)) collect(value, `${name}.`, entries, [...parents, map]);
     else if (value instanceof Secret) entries.push({ name, value, literal: true });
     else entries.push({ name, value: toValue(value, name, []) });

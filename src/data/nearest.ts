@@ -1,14 +1,17 @@
-/** Nobody mistypes a longer name, and comparing takes time by the square of its length. */
-const MAX_LENGTH = 100;
+/** Nobody mistypes a longer name or looks through more of them; a hostile file must not buy time with either. */
+const MAX_LENGTH = 64;
+const MAX_CANDIDATES = 500;
 
 /** The candidate that `name` was most likely meant to be, if one is close enough for "did you mean". */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const plain = simplify(name);
   let best: string | undefined;
   let least = plain.length < 10 ? 3 : 4;
+  let compared = 0;
   if (plain.length > MAX_LENGTH) return undefined;
   for (const candidate of candidates) {
-    if (candidate === name) continue;
+    if (candidate === name || candidate.length > 2 * MAX_LENGTH) continue;
+    if (++compared > MAX_CANDIDATES) break;
     const other = simplify(candidate);
     // Of a short name two fifths may be wrong: `graf` is `graph`, but `okta` is not `data`.
     const limit = Math.min(least, Math.floor(Math.max(plain.length, other.length) * 0.4) + 1);

@@ -15,7 +15,7 @@ import {
   visit,
 } from 'yaml';
 import { OAuthProfileError } from '../errors.ts';
-import { refuseDuplicates } from './flatten.ts';
+import { nameOf, refuseDuplicates } from './flatten.ts';
 import { asWritten, type Value } from './value.ts';
 import type { Entry } from './variables.ts';
 
@@ -111,7 +111,7 @@ class Collector {
 
   #collect(pairs: readonly Pair[], prefix: string, depth: number): void {
     for (const { key, value } of pairs) {
-      const name = prefix + this.#key(key);
+      const name = nameOf(prefix, this.#key(key));
       const node = this.#follow(value, depth);
       if (isMap(node)) this.#collect(this.#pairs(node, depth + 1), `${name}.`, depth + 1);
       else {

@@ -52,4 +52,17 @@ describe('completion, asked of the shells themselves', () => {
     expect(stdout).toMatch(/^graph$/m);
     expect(stdout).toMatch(/^--reveal/m);
   });
+
+  it('a profile whose name a shell would run is not offered, and nothing is run', async () => {
+    const hostile = new Sandbox();
+    hostile.write(
+      'oauth-profiles.yaml',
+      `"$(touch pwned)": {type: custom}\n"\`touch pwned\`": {type: custom}\n"a;touch pwned": {type: custom}\nfine: {type: custom}\n`,
+    );
+    const { stdout } = await hostile.run(
+      'source <(oauth-profile completion bash); COMP_WORDS=(oauth-profile token ""); COMP_CWORD=2; _oauth_profile; printf "%s\\n" "${COMPREPLY[@]}"; ls',
+    );
+    hostile.remove();
+    expect(stdout.trim().split('\n')).toEqual(['fine', 'oauth-profiles.yaml']);
+  });
 });

@@ -137,3 +137,11 @@ describe('the values of a program', () => {
     ]);
   });
 });
+
+describe('long names', () => {
+  it('are refused before they multiply with the names below them', () => {
+    const children = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]));
+    expect(() => flatten({ ['x'.repeat(500_000)]: children }, 'data')).toThrow('longer than 1000 characters');
+    expect(flatten({ ['x'.repeat(500)]: { ['y'.repeat(499)]: 1 } }, 'data')[0]?.name).toHaveLength(1000);
+  });
+});
