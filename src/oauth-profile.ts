@@ -18,6 +18,13 @@ export interface OAuthProfileOptions {
 
 /** A token response as the provider gave it: every member, types kept. */
 export interface TokenResponse {
+  readonly access_token: string;
+  readonly token_type?: string;
+  /** Seconds; a text where the provider answered with a form. */
+  readonly expires_in?: number | string;
+  readonly refresh_token?: string;
+  readonly scope?: string;
+  readonly id_token?: string;
   readonly [member: string]: unknown;
 }
 
@@ -49,7 +56,7 @@ export async function oauthProfile(profile: string, options: OAuthProfileOptions
         })
       : new Variables().add(flatten(data, 'data'), dataSource);
   const { response } = await acquireToken(readProfile(profile, variables, outside), portsFor(emulator), signal);
-  return response;
+  return response as TokenResponse;
 }
 
 /** Connections are kept from call to call, for each emulator apart. */

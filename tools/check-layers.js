@@ -21,6 +21,7 @@ const mayImport = {
   'oauth-profile': ['compose', 'flows', 'ports', 'profile', 'data'],
   index: ['oauth-profile', 'ports', 'data', 'errors', 'secret'],
   cli: [
+    'providers',
     'emulator',
     'compose',
     'flows',

@@ -1,6 +1,6 @@
 import type { Variables } from '../data/variables.ts';
 import { type Fault, InvalidProfileError, OAuthProfileError } from '../errors.ts';
-import { profileNames } from '../profile/collect-fields.ts';
+import { profileNames, untypedNames } from '../profile/collect-fields.ts';
 import type { Profile } from '../profile/profile.ts';
 import { readProfile } from '../profile/read-profile.ts';
 import { printable } from '../secret/printable.ts';
@@ -23,7 +23,8 @@ interface Finding {
 export async function run(context: Context): Promise<number> {
   const { call, terminal } = context;
   const variables = await variablesOf(context);
-  const names = call.positionals.length > 0 ? call.positionals : profileNames(variables);
+  const names =
+    call.positionals.length > 0 ? call.positionals : [...profileNames(variables), ...untypedNames(variables)];
   if (names.length === 0) {
     throw new OAuthProfileError('profile_not_found', 'no profile is defined', {
       advice: 'write one into oauth-profiles.yaml: its type, and the fields of that type',
@@ -46,7 +47,7 @@ async function check(name: string, variables: Variables, context: Context): Prom
     if (error instanceof InvalidProfileError)
       return { profile: name, ok: false, notes: error.notes, faults: error.faults };
     if (!(error instanceof OAuthProfileError) || error.code !== 'profile_not_found') throw error;
-    const fault = { variable: `${name}.type`, message: 'is missing', advice: error.advice };
+    const fault = { variable: name, message: 'is no profile', advice: error.advice };
     return { profile: name, ok: false, notes: [], faults: [fault] };
   }
 }

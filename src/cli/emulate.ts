@@ -1,8 +1,8 @@
 import type { ServedRequest } from '../emulator/start-emulator.ts';
 import { profileNames } from '../profile/collect-fields.ts';
 import { printable } from '../secret/printable.ts';
-import { type Context, variablesOf } from './context.ts';
-import { start } from './emulation.ts';
+import { type Context, variablesOf, warn } from './context.ts';
+import { profilesOf, start } from './emulation.ts';
 import type { Style } from './style.ts';
 import { usage } from './usage.ts';
 
@@ -20,7 +20,10 @@ export async function run(context: Context): Promise<number> {
     if (json) terminal.print(`${JSON.stringify(request)}\n`);
     else if (!quiet) terminal.print(requestText(request, style));
   });
-  const names = profileNames(variables);
+  const names = Object.keys(profilesOf(context, variables));
+  const unknown = profileNames(variables).filter((name) => !names.includes(name));
+  if (unknown.length > 0)
+    warn(context, `not emulated, because of faults: ${printable(unknown.join(', '))}; see oauth-profile check`);
   if (json) terminal.print(`${JSON.stringify({ url: emulator.url, profiles: names })}\n`);
   else {
     terminal.print(`${style.bold('emulator')} on ${style.cyan(emulator.url)}, until Ctrl-C
@@ -30,6 +33,7 @@ export async function run(context: Context): Promise<number> {
 `);
   }
   await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   await emulator.close();

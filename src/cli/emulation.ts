@@ -6,6 +6,7 @@ import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorAddress } from '../ports.ts';
 import { collectFields, profileNames } from '../profile/collect-fields.ts';
+import { findProvider } from '../providers/registry.ts';
 import { type Context, outsideOf } from './context.ts';
 import { usage } from './usage.ts';
 
@@ -62,13 +63,14 @@ function faultsOf(given: readonly string[]): Fault[] {
 }
 
 /** Every profile as the emulator wants it, in clear: it must recognise secrets. What cannot be read is not emulated. */
-function profilesOf(context: Context, variables: Variables): EmulatedProfiles {
+export function profilesOf(context: Context, variables: Variables): EmulatedProfiles {
   const outside = outsideOf(context);
   const resolver = new Resolver(variables, outside);
   const profiles: Record<string, Record<string, unknown>> = {};
   for (const name of profileNames(variables)) {
     try {
-      const { fields, basic, options } = collectFields(name, variables, resolver);
+      const { fields, basic, options, faults } = collectFields(name, variables, resolver);
+      if (faults.length > 0 || findProvider(String(fields.get('type')?.value)) === undefined) continue;
       const profile: Record<string, unknown> = {};
       for (const [field, { value }] of [...fields, ...basic])
         profile[field] = typeof value === 'string' ? value : value.reveal();

@@ -67,7 +67,7 @@ function asText(
     ['', '', ''],
     ...form.map(({ name, value, source }): [string, string, string] => [
       printable(name),
-      printable(show(value)),
+      printable(visibleLineEnds(show(value))),
       source,
     ]),
   ];
@@ -80,6 +80,11 @@ function asText(
   });
   const notes = profile.notes.map((note) => `\n${style.yellow('note:')} ${printable(note)}`);
   return `${style.bold(`${method} ${url.href}`)}\n${lines.join('\n')}\n${notes.join('')}${notes.length > 0 ? '\n' : ''}`;
+}
+
+/** In a table a line end shows as what it is. */
+function visibleLineEnds(text: string): string {
+  return text.replaceAll('\r', '\\r').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
 /** `--data-raw` takes the body as it is, so that curl sends the very bytes that we would. */

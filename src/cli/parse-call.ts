@@ -65,7 +65,7 @@ function parseFlags(command: Command, args: readonly string[]): Call {
   }
   const { min, max } = command.positionals;
   if (positionals.length < min) faults.push(`${command.usage} is missing`);
-  if (positionals.length > max) faults.push(`${positionals.slice(max).map(printable).join(' ')} is too much`);
+  if (positionals.length > max) faults.push(`unexpected argument ${positionals.slice(max).map(printable).join(' ')}`);
   if (faults.length > 0) throw usage(faults, `see oauth-profile ${command.name} --help`);
   return { positionals, switches, values };
 }

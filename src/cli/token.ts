@@ -21,6 +21,12 @@ export async function run(context: Context): Promise<number> {
   const ports = portsOf(context, emulation?.address);
   const reply = await acquireToken(profile, ports, signal).finally(() => emulation?.close());
   if (emulation !== undefined) warn(context, 'emulated: this token is of use to the emulator alone');
+  if (reply.refreshToken !== undefined && profile.grant === 'refresh_token' && profile.options.replay !== 'safe') {
+    warn(
+      context,
+      `the provider replaced the refresh token: the one in ${profile.name}.refresh_token dies; --json --reveal shows the new one`,
+    );
+  }
   const field = call.values.get('field')?.[0];
   if (field !== undefined) terminal.printClear(`${fieldOf(reply, field)}\n`);
   else if (call.switches.has('header')) terminal.printClear(`${headerOf(reply)}\n`);
@@ -41,9 +47,13 @@ function headerOf({ tokenType, accessToken }: TokenReply): string {
 
 function fieldOf({ response }: TokenReply, name: string): string {
   if (!Object.hasOwn(response, name)) {
-    throw new OAuthProfileError('usage', `the response has no member ${printable(name)}`, {
-      advice: `it has ${printable(Object.keys(response).join(', '))}`,
-    });
+    throw new OAuthProfileError(
+      'reply_unreadable',
+      `a token was issued, but the response has no member ${printable(name)}`,
+      {
+        advice: `it has ${printable(Object.keys(response).join(', '))}`,
+      },
+    );
   }
   const value = response[name];
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -23,7 +23,7 @@ export class Realms {
   readonly #byHost = new Map<string, Realm>();
 
   constructor(profiles: EmulatedProfiles) {
-    for (const profile of Object.values(profiles)) this.#register(profile);
+    for (const [name, profile] of Object.entries(profiles)) this.#register(name, profile);
   }
 
   /** The realm that serves a host, if the host is emulated. */
@@ -48,11 +48,11 @@ export class Realms {
     return existing;
   }
 
-  #register(profile: EmulatedProfile): void {
+  #register(name: string, profile: EmulatedProfile): void {
     const text = (name: string): string | undefined => textOf(profile[name]);
     const type = text('type')?.replace(/^microsoft-refresh$/, 'microsoft');
     const dialect = dialects.find((one) => one.type === type);
-    if (dialect === undefined) return;
+    if (dialect === undefined) throw new TypeError(`startEmulator: profile ${name} has no known type`);
     const address = text('url') ?? dialect.tokenUrl?.replace('{tenant}', () => text('tenant_id') ?? 'organizations');
     if (address === undefined || !URL.canParse(address)) return;
     const { host, pathname: path } = new URL(address);

@@ -78,8 +78,11 @@ export class Realm {
 
   constructor(readonly dialect: Dialect) {}
 
+  /** Several profiles may share a client; one that knows more of it says how it is registered. */
   addClient(client: Client): void {
-    this.clients.set(client.id, client);
+    const known = this.clients.get(client.id);
+    const knows = ({ secret, key }: Client): boolean => secret !== undefined || key !== undefined;
+    if (known === undefined || !knows(known) || knows(client)) this.clients.set(client.id, client);
   }
 
   newFamily(clientId: string, user: string | undefined, scope: string): Family {

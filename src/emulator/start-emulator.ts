@@ -6,7 +6,7 @@ import { resourceEndpoint } from './endpoints/resource.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { verifyEndpoint } from './endpoints/verify.ts';
-import type { Fault } from './fault.ts';
+import { type Fault, faultKinds } from './fault.ts';
 import type { Desk } from './issue.ts';
 import { type Answer, type EmulatorRequest, json, text } from './message.ts';
 import { Mint } from './mint.ts';
@@ -77,6 +77,9 @@ const SLOW_MS = 3_000;
 /** Starts the five providers, and the servers of custom profiles, on one loopback port. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { faults = [], clock = Date.now, onRequest } = options;
+  for (const { kind } of faults) {
+    if (!faultKinds.includes(kind)) throw new TypeError(`startEmulator: there is no fault ${kind}`);
+  }
   const realms = new Realms(options.profiles ?? {});
   const mint = new Mint();
   const authority = new Authority();

@@ -1,4 +1,5 @@
 import { nearest } from '../data/nearest.ts';
+import { profileOf, type Variables } from '../data/variables.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findProvider, providerTypes } from '../providers/registry.ts';
 import { printable } from '../secret/printable.ts';
@@ -20,9 +21,20 @@ export function chooseProvider(draft: ProfileDraft): Provider | undefined {
 }
 
 function missingAdvice({ name, variables }: ProfileDraft): string {
-  const near = nearest(`${name}.type`, variables.names());
+  const near =
+    variables.get(`${name}.type`) === undefined ? nearest(`${name}.type`, strays(name, variables)) : undefined;
   if (near === undefined) return `set it to one of ${providerTypes.join(', ')}`;
   return `${printable(near)} is there: did you mean ${name}.type?`;
+}
+
+/** Variables that may be this profile's type under a wrong name: its own, and a type that has no other field beside it. */
+function strays(name: string, variables: Variables): string[] {
+  const all = [...variables.names()];
+  return all.filter((candidate) => {
+    const owner = profileOf(candidate);
+    if (owner === undefined || owner === name) return owner === name;
+    return candidate === `${owner}.type` && !all.some((other) => other !== candidate && profileOf(other) === owner);
+  });
 }
 
 function unknownAdvice(type: string, near: string | undefined): string {

@@ -41,6 +41,18 @@ export function profileNames(variables: Variables): string[] {
     .map((name) => name.slice(0, -ending.length));
 }
 
+/** Profiles whose type is misspelt (`lab.typ`): they would go unnoticed among plain variables. */
+export function untypedNames(variables: Variables): string[] {
+  const typed = new Set(profileNames(variables));
+  const found = new Set<string>();
+  for (const name of variables.names()) {
+    const owner = profileOf(name);
+    if (owner === undefined || typed.has(owner)) continue;
+    if (nearest(name.slice(owner.length + 1), ['type']) !== undefined) found.add(owner);
+  }
+  return [...found];
+}
+
 function notFound(name: string, variables: Variables): OAuthProfileError {
   const names = profileNames(variables);
   const near = nearest(name, names);
