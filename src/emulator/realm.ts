@@ -60,6 +60,9 @@ export const BUILT_IN_USER = { name: 'ada@example.com', password: 'lovelace' } a
 
 const MAX_RECORDS = 10_000;
 
+/** What callers send and a record keeps is bounded too; Okta's documentation names this limit for scopes. */
+export const MAX_KEPT_LENGTH = 4096;
+
 /** What one provider knows: clients, users and what it has handed out. Everything that grows is bounded. */
 export class Realm {
   readonly clients = new Map<string, Client>();

@@ -15,7 +15,7 @@ export type React = (request: EmulatorRequest) => Reaction;
 /** Certificate and key for a host name, PEM. */
 export type Credentials = (host: string | undefined) => { readonly cert: string; readonly key: string };
 
-const MAX_BODY_BYTES = 1_048_576;
+const MAX_BODY_BYTES = 65_536;
 const TLS_HANDSHAKE = 0x16;
 
 /** A server on one loopback port that speaks TLS and plain HTTP, whichever the caller begins with. */

@@ -97,3 +97,23 @@ it('survives whatever is thrown at it', async () => {
   expect((await ask(emulator, 'https://api.twitter.com/2/users/me')).status).toBe(401);
   await emulator.close();
 });
+
+it('keeps nothing that is longer than any provider takes', async () => {
+  const profiles = {
+    c: { type: 'custom', url: 'https://login.example.test/token', client_id: 'c', username: 'u', password: 'p' },
+  };
+  const emulator = await startEmulator({ profiles });
+  const form = { client_id: 'c', scope: 'x'.repeat(5000) };
+  const token = await ask(emulator, 'https://login.example.test/token', {
+    form: { grant_type: 'password', username: 'u', password: 'p', ...form },
+  });
+  const device = await ask(emulator, 'https://login.example.test/device_authorization', { form });
+  expect([token.json.error, device.json.error]).toEqual(['invalid_scope', 'invalid_scope']);
+  const authorize = await ask(
+    emulator,
+    `https://login.example.test/authorize?${new URLSearchParams({ ...form, redirect_uri: 'http://127.0.0.1/' })}`,
+  );
+  expect(authorize.status).toBe(400);
+  await expect(ask(emulator, 'https://login.example.test/token', { body: 'x'.repeat(100_000) })).rejects.toThrow();
+  await emulator.close();
+});

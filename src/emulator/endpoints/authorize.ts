@@ -1,6 +1,7 @@
 import type { Desk } from '../issue.ts';
 import { type Answer, type EmulatorRequest, html } from '../message.ts';
 import { escapeHtml, page } from '../pages.ts';
+import { MAX_KEPT_LENGTH } from '../realm.ts';
 import { signInAndConsent } from './sign-in.ts';
 
 const CODE_MS = 600_000;
@@ -12,7 +13,7 @@ export function authorizeEndpoint(desk: Desk, request: EmulatorRequest): Answer 
   const { type } = realm.dialect;
   const clientId = query.get('client_id') ?? '';
   const redirectUri = query.get('redirect_uri') ?? '';
-  const mistake = mistakeIn(desk, clientId, redirectUri);
+  const mistake = mistakeIn(desk, clientId, redirectUri) ?? tooLong(query);
   // Nobody is sent to an address that was not checked (RFC 6749 §4.1.2.1).
   if (mistake !== undefined)
     return html(
@@ -47,6 +48,12 @@ export function authorizeEndpoint(desk: Desk, request: EmulatorRequest): Answer 
     expiresAt: now + CODE_MS,
   });
   return back({ code });
+}
+
+/** Node takes addresses of up to 16 KiB, and a code keeps parts of them. */
+function tooLong(query: URLSearchParams): string | undefined {
+  const [name] = [...query].find(([, value]) => value.length > MAX_KEPT_LENGTH) ?? [];
+  return name === undefined ? undefined : `The parameter ${name} is too long.`;
 }
 
 function mistakeIn({ realm }: Desk, clientId: string, redirectUri: string): string | undefined {

@@ -3,6 +3,7 @@ import { authenticateClient } from '../client-auth.ts';
 import type { Desk } from '../issue.ts';
 import { type Answer, type EmulatorRequest, json } from '../message.ts';
 import { refuse } from '../problem.ts';
+import { MAX_KEPT_LENGTH } from '../realm.ts';
 
 /** Without letters that look or sound alike (RFC 8628 §6.1). */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
@@ -22,12 +23,14 @@ export function deviceEndpoint(desk: Desk, request: EmulatorRequest): Answer {
     return refuse(
       id === undefined ? { kind: 'missing_field', field: 'client_id' } : { kind: 'unknown_client', clientId: id },
     );
+  const scope = request.form.get('scope') ?? '';
+  if (scope.length > MAX_KEPT_LENGTH) refuse({ kind: 'wrong_scope', scope: `${scope.slice(0, 40)}…` });
   const letters = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
   const deviceCode = mint.opaque('dc-');
   realm.devices.set(deviceCode, {
     clientId: client.id,
-    scope: request.form.get('scope') ?? '',
+    scope,
     userCode,
     expiresAt: now + settings.expiresIn * 1000,
     intervalMs: INTERVAL_SECONDS * 1000,

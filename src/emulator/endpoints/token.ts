@@ -4,7 +4,7 @@ import type { Issued } from '../dialect.ts';
 import { type Desk, issue, issueToUser, newRefreshToken } from '../issue.ts';
 import { type Answer, type EmulatorRequest, json } from '../message.ts';
 import { refuse } from '../problem.ts';
-import type { Client } from '../realm.ts';
+import { type Client, MAX_KEPT_LENGTH } from '../realm.ts';
 
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -48,6 +48,7 @@ export function tokenEndpoint(desk: Desk, request: EmulatorRequest, passwordOff:
 }
 
 function checkScope({ realm: { dialect } }: Desk, grant: string, scope: string): void {
+  if (scope.length > MAX_KEPT_LENGTH) refuse({ kind: 'wrong_scope', scope: `${scope.slice(0, 40)}…` });
   if (!dialect.scopeRequiredFor.includes(grant)) return;
   if (scope === '') refuse({ kind: 'missing_field', field: 'scope' });
   if (grant === 'client_credentials' && !dialect.allowsOwnScope(scope)) refuse({ kind: 'wrong_scope', scope });
