@@ -599,7 +599,8 @@ describe('the command line', () => {
     const refresh_token = await firstRefreshToken();
     const fields = { grant_type: 'refresh_token', client_id: 'web', client_secret: 'web-secret', refresh_token };
     const first = await run(fields, 'oauth-profile token acme --field token_type');
-    expect(first).toEqual({ stdout: 'Bearer\n', stderr: '', exit: 0 });
+    expect(first).toMatchObject({ stdout: 'Bearer\n', exit: 0 });
+    expect(first.stderr).toMatch(/^warning: the provider replaced the refresh token/);
     const second = await run(fields);
     expect(second).toMatchObject({ stdout: '', exit: 5 });
     expect(second.stderr).toContain('HTTP 400, invalid_grant: grant request is invalid');
