@@ -28,11 +28,16 @@ export interface PortOptions {
 /** The real ports. Nothing of the transport is loaded before the first request. */
 export function composePorts({ env }: Surroundings, { log = () => {}, emulator }: PortOptions = {}): Ports {
   let loading: Promise<Ports['send']> | undefined;
+  let loaded: Ports['send'] | undefined;
   return {
-    async send(request, bounds) {
-      loading ??= emulator === undefined ? loadSend(env) : loadEmulatedSend(emulator);
+    send(request, bounds) {
       allowMany(bounds.signal);
-      return (await loading)(request, bounds);
+      if (loaded !== undefined) return loaded(request, bounds);
+      loading ??= emulator === undefined ? loadSend(env) : loadEmulatedSend(emulator);
+      return loading.then((send) => {
+        loaded = send;
+        return send(request, bounds);
+      });
     },
     async sign(spec, profile) {
       return (await import('./transport/sign-assertion.ts')).signAssertion(spec, profile);

@@ -1,7 +1,7 @@
 import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import type { Ports, WireRequest } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import { buildRequest, encodeBody } from '../token/build-request.ts';
+import { buildRequest, encodeBody, type TokenRequest } from '../token/build-request.ts';
 import { parseResponse, type TokenReply } from '../token/parse-response.ts';
 import {
   ATTEMPT_MS,
@@ -16,13 +16,6 @@ import {
 export async function acquireToken(profile: Profile, ports: Ports, signal?: AbortSignal): Promise<TokenReply> {
   const { clock, log } = ports;
   const request = buildRequest(profile, ports.version);
-  const { ca, cert, certKey } = profile.options;
-  const wire: Omit<WireRequest, 'body' | 'reuseConnection'> = {
-    profile: profile.name,
-    url: request.url,
-    headers: request.headers,
-    tls: { ca: ca?.text, cert: cert?.text, certKey: certKey?.text },
-  };
   const deadline = clock.now() + profile.options.timeoutMs;
   let firstSentAt: number | undefined;
   let lost = false;
@@ -37,7 +30,7 @@ export async function acquireToken(profile: Profile, ports: Ports, signal?: Abor
       // Where one kept connection was dead, the others may be too.
       const reuseConnection = attempt === 1 && mayReuseConnection(profile);
       const timeoutMs = Math.min(ATTEMPT_MS, deadline - sentAt);
-      const reply = await ports.send({ ...wire, body, reuseConnection }, { timeoutMs, signal });
+      const reply = await ports.send(toWire(profile, request, body, reuseConnection), { timeoutMs, signal });
       return parseResponse(profile, request, reply, clock.now());
     } catch (error) {
       const failure = failureOf(error);
@@ -56,6 +49,12 @@ export async function acquireToken(profile: Profile, ports: Ports, signal?: Abor
       if (!mayBeSentAt(clock.now())) throw error;
     }
   }
+}
+
+function toWire(profile: Profile, { url, headers }: TokenRequest, body: string, reuseConnection: boolean): WireRequest {
+  const { ca, cert, certKey } = profile.options;
+  const tls = { ca: ca?.text, cert: cert?.text, certKey: certKey?.text };
+  return { profile: profile.name, url, headers, body, reuseConnection, tls };
 }
 
 function refuseAborted(signal: AbortSignal | undefined): void {

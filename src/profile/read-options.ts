@@ -43,23 +43,26 @@ interface OptionFiles {
 
 /** Checks the options of a profile. */
 export function readOptions(draft: ProfileDraft, provider: Provider | undefined, files: OptionFiles): ReadOptions {
-  refuseUnknown(draft);
+  if (draft.options.size > 0) refuseUnknown(draft);
   const read = <T>(
     name: string,
-    form: string,
+    form: string | readonly string[],
     parse: (text: string, source: Source) => T | undefined,
   ): T | undefined => {
     const option = draft.options.get(name);
     if (option === undefined || isEmpty(option.value)) return undefined;
     const text = isCompound(option.value) ? undefined : textOf(option.value);
     const parsed = typeof text === 'string' ? parse(text, option.variable.source) : undefined;
-    if (parsed === undefined) draft.fault(`options.${name}`, `is not ${form}`, `set it to ${form}, or remove it`);
+    if (parsed === undefined) {
+      const wanted = typeof form === 'string' ? form : `one of ${form.join(', ')}`;
+      draft.fault(`options.${name}`, `is not ${wanted}`, `set it to ${wanted}, or remove it`);
+    }
     return parsed;
   };
   const text = (name: string) => read(name, 'a text', (value) => value);
   const duration = (name: string) => read(name, 'a time such as 30s, 500ms or 2m', parseDuration);
   const choice = <T extends string>(name: string, of: readonly T[]) =>
-    read(name, `one of ${of.join(', ')}`, (value) => of.find((one) => one === value));
+    read(name, of, (value) => of.find((one) => one === value));
   const file = (name: string): ReadFile | undefined =>
     read(name, 'a file that can be read', (path, source) => {
       const content = files.readFile(path, source);

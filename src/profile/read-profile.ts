@@ -29,5 +29,6 @@ export function readProfile(name: string, variables: Variables, outside: Profile
   checkRequired(draft, provider, selected?.grant, auth);
   if (url === undefined || draft.faults.length > 0) throw new InvalidProfileError(name, draft.faults, draft.notes);
   const fields = chooseSentFields(draft, provider, selected);
-  return { name, provider, url, grant: selected?.grant, ...auth, fields, options, notes: draft.notes };
+  const { clientAuth, basic } = auth;
+  return { name, provider, url, grant: selected?.grant, clientAuth, basic, fields, options, notes: draft.notes };
 }

@@ -1,8 +1,23 @@
 /** Thrown where a URL cannot be trusted with credentials; the message completes "url …". */
 export class UrlProblem extends Error {}
 
-/** A URL whose host is exactly the one that is written: everything that parsers silently repair is refused instead. */
+/** Reading an address costs as much as reading all the rest of a profile, and the same few come again and again. */
+const known = new Map<string, URL>();
+const MAX_KNOWN = 64;
+
+/** Like {@link readStrictly}; nobody may change the URL that it gives. */
 export function strictUrl(text: string): URL {
+  let url = known.get(text);
+  if (url === undefined) {
+    url = readStrictly(text);
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(text, url);
+  }
+  return url;
+}
+
+/** A URL whose host is exactly the one that is written: everything that parsers silently repair is refused instead. */
+function readStrictly(text: string): URL {
   const written = /^(https?):\/\/([^/?#\\\s\0-\x1f]+)([^#\\\s\0-\x1f]*)$/i.exec(text);
   if (written === null) {
     const why = /#/.test(text)

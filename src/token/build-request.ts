@@ -34,13 +34,19 @@ export function buildRequest(profile: Profile, version: string): TokenRequest {
     Accept: 'application/json',
     'User-Agent': `oauth-profile/${version}`,
   };
-  const base = { method: 'POST', url, headers, assertion: undefined } as const;
+  const withForm = (form: readonly Field[], assertion?: AssertionSpec): TokenRequest => ({
+    method: 'POST',
+    url,
+    headers,
+    form,
+    assertion,
+  });
   switch (clientAuth) {
     case 'body':
     case 'as_given':
-      return { ...base, form: fields };
+      return withForm(fields);
     case 'none':
-      return { ...base, form: fields.filter(({ name }) => name !== 'client_secret') };
+      return withForm(fields.filter(({ name }) => name !== 'client_secret'));
     case 'basic':
     case 'basic_raw': {
       const value = (name: string): string | Secret => fields.find((field) => field.name === name)?.value ?? '';
@@ -48,10 +54,12 @@ export function buildRequest(profile: Profile, version: string): TokenRequest {
         ? [basic.user.value, basic.password.value]
         : [value('client_id'), value('client_secret')];
       headers['Authorization'] = basicHeader(user, password, clientAuth === 'basic');
-      return { ...base, form: fields.filter(({ name }) => !CREDENTIALS.has(name)) };
+      return withForm(fields.filter(({ name }) => !CREDENTIALS.has(name)));
     }
-    case 'private_key_jwt':
-      return { ...base, ...signedForm(profile) };
+    case 'private_key_jwt': {
+      const { form, assertion } = signedForm(profile);
+      return withForm(form, assertion);
+    }
   }
 }
 
