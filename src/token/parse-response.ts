@@ -46,26 +46,37 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
   const companion = (name: string): unknown => holder[name] ?? body.members[name];
   const refreshToken = companion('refresh_token');
   const tokenType = companion('token_type');
+  const otherSecrets = secretsIn(body.members, [token, refreshToken]);
+  if (otherSecrets === undefined) throw unreadable(profile, reply, 'answered with a reply that is nested too deeply');
   return {
     response: body.members,
     accessToken: new Secret(token),
     refreshToken: typeof refreshToken === 'string' && refreshToken !== '' ? new Secret(refreshToken) : undefined,
-    otherSecrets: secretsIn(body.members, [token, refreshToken]),
+    otherSecrets,
     tokenType: typeof tokenType === 'string' ? tokenType : undefined,
     expiresAt: expiryOf(companion('expires_in'), receivedAt),
   };
 }
 
-/** The secrets among a response's members, at any depth. */
-function secretsIn(members: Readonly<Record<string, unknown>>, known: readonly unknown[]): Secret[] {
+/** No response is nested deeper; what is would overflow whoever prints or copies it. */
+const MAX_DEPTH = 100;
+
+/** The secrets among a response's members; `undefined` if it is nested too deeply. */
+function secretsIn(members: Readonly<Record<string, unknown>>, known: readonly unknown[]): Secret[] | undefined {
   const found: Secret[] = [];
-  const open = [members];
-  for (let part = open.pop(); part !== undefined; part = open.pop()) {
-    for (const name of Object.keys(part)) {
-      const value = part[name];
-      if (typeof value === 'object' && value !== null) open.push(value as Record<string, unknown>);
-      else if (typeof value === 'string' && isSecretName(name) && !known.includes(value)) found.push(new Secret(value));
+  let level: Readonly<Record<string, unknown>>[] = [members];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return undefined;
+    const below: Readonly<Record<string, unknown>>[] = [];
+    for (const part of level) {
+      for (const name of Object.keys(part)) {
+        const value = part[name];
+        if (typeof value === 'object' && value !== null) below.push(value as Record<string, unknown>);
+        else if (typeof value === 'string' && isSecretName(name) && !known.includes(value))
+          found.push(new Secret(value));
+      }
     }
+    level = below;
   }
   return found;
 }

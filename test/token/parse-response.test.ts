@@ -239,3 +239,8 @@ describe('a reply of another status', () => {
     }
   });
 });
+
+it('a reply that is nested without end is no token, and overflows nobody', () => {
+  const deep = `{"access_token":"a","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+  expect(() => receive(profile, { status: 200, headers: {}, body: deep })).toThrow('nested too deeply');
+});
