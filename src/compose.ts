@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './data/load-variables.ts';
 import type { Source } from './data/variables.ts';
@@ -158,6 +158,9 @@ function readDataFileIfThere(path: string, label: string, trust: Source['trust']
 function readTextIfThere(path: string, label: string): string | undefined {
   let bytes: Buffer;
   try {
+    // A device or a pipe never ends.
+    const stats = statSync(path);
+    if (!stats.isFile() && !stats.isDirectory()) throw Object.assign(new Error('no file'), { code: 'not a file' });
     bytes = readFileSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

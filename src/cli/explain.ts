@@ -89,7 +89,7 @@ function visibleLineEnds(text: string): string {
 
 /** `--data-raw` takes the body as it is, so that curl sends the very bytes that we would. */
 function asCurl({ url, headers, form }: TokenRequest, show: Show, reveal: boolean): string {
-  const lines = [`curl ${quote(url.href)}`];
+  const lines = [`curl --globoff ${quote(url.href)}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quote(`${name}: ${show(value)}`)}`);
   for (const { name, value } of form) {
     const shown = typeof value === 'string' || reveal ? encode(show(value)) : MASK;

@@ -100,7 +100,12 @@ function receive(
   });
   request.on('end', () => {
     const body = (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString();
-    perform(react(toRequest(request, body, secure)), request, response, reset);
+    try {
+      perform(react(toRequest(request, body, secure)), request, response, reset);
+    } catch {
+      // Whatever a caller sends, the others are served on.
+      request.socket.destroy();
+    }
   });
 }
 

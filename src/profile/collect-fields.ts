@@ -24,7 +24,16 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
   }
   if (own.length === 0) throw notFound(name, variables);
   refuseContested(name, variables);
-  for (const variable of own) sort(draft, variable, resolver);
+  // What came with a working folder must not bend a profile that the caller brought along.
+  const type = variables.get(`${name}.type`)?.source;
+  const brought = type?.trust === 'given' && type.label !== '--set';
+  for (const variable of own) {
+    if (brought && variable.source.trust === 'folder') {
+      draft.notes.push(
+        `${printable(variable.name)} of ${whereOf(variable)} is not used: the profile comes from ${type.label}`,
+      );
+    } else sort(draft, variable, resolver);
+  }
   return draft;
 }
 

@@ -89,7 +89,7 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
     keyId: text('key_id'),
     key: keyFile('key_file'),
     ca: file('ca_file'),
-    cert: file('cert_file'),
+    cert: keyFile('cert_file'),
     certKey: keyFile('cert_key_file'),
   };
   checkCertificate(draft, options);

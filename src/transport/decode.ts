@@ -1,7 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { TransportError } from '../errors.ts';
 import type { WireRequest } from '../ports.ts';
-import { excerpt } from '../secret/printable.ts';
 
 const decoders = new Map<string, (body: Buffer, limits: { maxOutputLength: number }) => Buffer>([
   ['gzip', gunzipSync],
@@ -22,12 +21,8 @@ export function decode(body: Buffer, encoding: string, maxBytes: number, { url }
       });
     }
   }
-  throw new TransportError(
-    'reply_unreadable',
-    `${url.host} answered in an encoding that cannot be read (${excerpt(encoding, 40)})`,
-    {
-      sent: true,
-      advice: 'a proxy or gateway may have changed the reply: ask those who run it',
-    },
-  );
+  throw new TransportError('reply_unreadable', `${url.host} answered in an encoding that cannot be read`, {
+    sent: true,
+    advice: 'a proxy or gateway may have changed the reply: ask those who run it',
+  });
 }

@@ -15,14 +15,14 @@ export function createAgent(
   env: Environment,
   proxy: ProxyServer | undefined,
 ): Agent {
-  const own = { ...options, ...contextOf(profile, files, env) };
+  const own = { ...options, rejectUnauthorized: true, ...contextOf(profile, files, env) };
   if (proxy === undefined) return new Agent(own);
   return new TunnelAgent(own, proxy, contextOf(profile, withoutCertificate(files), env));
 }
 
 /** An agent for TLS connections to a proxy itself. */
 export function createProxyAgent({ profile, tls: files }: WireRequest, options: AgentOptions, env: Environment): Agent {
-  return new Agent({ ...options, ...contextOf(profile, withoutCertificate(files), env) });
+  return new Agent({ ...options, rejectUnauthorized: true, ...contextOf(profile, withoutCertificate(files), env) });
 }
 
 /** A proxy may have a certificate of the same private authority, but ours is not its business. */

@@ -102,7 +102,7 @@ export const gitlab: Dialect = {
       status,
       { error, error_description: description },
       {
-        'WWW-Authenticate': `Bearer realm="Doorkeeper", error="${error}", error_description="${description}"`,
+        'WWW-Authenticate': `Bearer realm="Doorkeeper", error="${error}", error_description="${description.replace(/[^\x20-\x7e]|"/g, '')}"`,
       },
     );
   },

@@ -31,7 +31,11 @@ const grants: Readonly<Record<string, Grant>> = {
 export function tokenEndpoint(desk: Desk, request: EmulatorRequest, passwordOff: boolean): Answer {
   const { dialect, tenants } = desk.realm;
   const { form } = request;
-  for (const name of form.keys()) if (form.getAll(name).length > 1) refuse({ kind: 'duplicate_field', field: name });
+  const seen = new Set<string>();
+  for (const name of form.keys()) {
+    if (seen.has(name)) refuse({ kind: 'duplicate_field', field: name });
+    seen.add(name);
+  }
   const named = form.get('grant_type') ?? '';
   if (named === '') refuse({ kind: 'missing_field', field: 'grant_type' });
   const grant = named === DEVICE ? 'device_code' : named;
