@@ -67,6 +67,6 @@ function text({ profile, ok, provider, grant, url, notes, faults }: Finding, { t
   const shown = call.switches.has('quiet') ? [] : notes;
   const remarks = shown.map((note) => `    ${style.yellow('note:')} ${note}\n`).join('');
   if (!ok) return `${style.red('✗')} ${style.bold(printable(profile))}\n${faultLines(faults, style)}${remarks}`;
-  const how = grant === undefined ? `${provider}` : `${provider}, ${grant}`;
+  const how = grant === undefined ? `${provider}` : `${provider}, ${printable(grant)}`;
   return `${style.green('✓')} ${style.bold(printable(profile))}  ${how}  ${style.dim(String(url))}\n${remarks}`;
 }

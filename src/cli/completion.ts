@@ -15,7 +15,7 @@ export async function run(context: Context): Promise<number> {
     context.terminal.print(names.map((name) => `${name}\n`).join(''));
     return 0;
   }
-  const script = scripts[shell];
+  const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
   if (script === undefined) throw usage([`there is no completion for ${shell}`], 'write bash, zsh or fish');
   context.terminal.print(script());
   return 0;
