@@ -68,11 +68,7 @@ function printJson({ terminal, call }: Context, { response, accessToken }: Token
   const token = accessToken.reveal();
   // The token goes past the sink's search, which could find another secret in it by chance; all around it is searched.
   const placeholder = `@${crypto.randomUUID()}@`;
-  const masked = JSON.stringify(
-    response,
-    (name, value) => (value === token ? placeholder : typeof value === 'string' && isSecretName(name) ? MASK : value),
-    2,
-  );
+  const masked = JSON.stringify(withoutSecrets(response, false, token, placeholder), null, 2);
   const [head = '', ...tails] = masked.split(`"${placeholder}"`);
   terminal.print(head);
   for (const tail of tails) {
@@ -80,4 +76,18 @@ function printJson({ terminal, call }: Context, { response, accessToken }: Token
     terminal.print(tail);
   }
   terminal.print('\n');
+}
+
+/** A copy in which every text below a secret's name is masked, and the token stands as its placeholder. */
+function withoutSecrets(value: unknown, secret: boolean, token: string, placeholder: string): unknown {
+  if (value === token) return placeholder;
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, secret, token, placeholder));
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(([name, member]) => [
+      name,
+      withoutSecrets(member, secret || isSecretName(name), token, placeholder),
+    ]);
+    return Object.fromEntries(members);
+  }
+  return typeof value === 'string' && secret ? MASK : value;
 }
