@@ -1,6 +1,8 @@
 /** Every way a call can fail, with the exit status the command line gives it. The list is closed, so a `switch` over it narrows. */
 export const errorCodes = {
+  step_failed: 1,
   usage: 2,
+  script_invalid: 2,
   data_invalid: 2,
   profile_not_found: 2,
   profile_invalid: 2,
@@ -17,6 +19,9 @@ export const errorCodes = {
   reply_unreadable: 4,
   reply_too_large: 4,
   login_required: 5,
+  store_locked: 6,
+  store_unreadable: 6,
+  store_unwritable: 6,
   aborted: 130,
 } as const satisfies Record<string, number>;
 

@@ -37,6 +37,51 @@ export interface Bounds {
 /** Sends one request once and gives back whatever was answered; only a missing answer throws, a `TransportError`. */
 export type Send = (request: WireRequest, bounds: Bounds) => Promise<Reply>;
 
+/** One request of a script to an API. */
+export interface ApiRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** In the order in which they are sent; the transport adds Host and Content-Length. */
+  readonly headers: readonly (readonly [name: string, value: string | Secret])[];
+  readonly body: string | Secret | Uint8Array | undefined;
+}
+
+/** Bounds of one request to an API. */
+export interface ApiBounds extends Bounds {
+  readonly maxBytes: number;
+  /** Given the body piece by piece instead of having it collected, and then `maxBytes` does not count; the next piece waits for it. */
+  readonly save?: ((status: number, piece: Uint8Array) => Promise<void>) | undefined;
+}
+
+/** What an API answered. */
+export interface ApiReply {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names in lower case; what was sent several times is joined with commas, cookies are a list. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Unpacked; empty where it was saved. */
+  readonly body: Uint8Array;
+}
+
+/** Sends one request to an API once; a redirect is a reply like any other, only a missing reply throws, a `TransportError`. */
+export type CallApi = (request: ApiRequest, bounds: ApiBounds) => Promise<ApiReply>;
+
+/** Files that a script names; relative paths start from its folder. */
+export interface Files {
+  read(path: string, folder: string): Promise<Uint8Array>;
+  /** Replaces the file, or adds to it; folders that are missing are made. */
+  write(path: string, folder: string, content: Uint8Array, append: boolean): Promise<void>;
+  /** Opens a file for a content that comes in pieces: it is there after `commit`, and nothing is after `discard`. */
+  create(path: string, folder: string): Promise<GrowingFile>;
+}
+
+/** A file that is being written. */
+export interface GrowingFile {
+  write(piece: Uint8Array): Promise<void>;
+  commit(): Promise<void>;
+  discard(): Promise<void>;
+}
+
 /** Signs a client assertion (RFC 7523 §2.2). */
 export type Sign = (spec: AssertionSpec, profile: string) => Promise<Secret>;
 

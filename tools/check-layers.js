@@ -16,6 +16,11 @@ const mayImport = {
   ports: ['token', 'secret'],
   flows: ['ports', 'token', 'profile', 'errors', 'secret'],
   transport: ['ports', 'token', 'errors', 'secret'],
+  store: ['ports', 'token', 'errors', 'secret'],
+  script: ['data', 'ports', 'errors', 'secret'],
+  'script/readers': ['script', 'data', 'errors', 'secret'],
+  'script/reports': ['script', 'data', 'errors', 'secret'],
+  'script/commands': ['script', 'flows', 'profile', 'token', 'data', 'ports', 'errors', 'secret'],
   compose: ['ports', 'transport', 'data', 'profile', 'errors', 'version'],
   emulator: [],
   'oauth-profile': ['compose', 'flows', 'ports', 'profile', 'data'],
@@ -35,12 +40,13 @@ const mayImport = {
     'version',
   ],
 };
-const pure = ['data', 'profile', 'token', 'flows', 'providers', 'secret'];
+const pure = ['data', 'profile', 'token', 'flows', 'providers', 'secret', 'script'];
 const impure =
   /from 'node:|import\('node:|\bDate\.now\b|\bMath\.random\b|\bprocess\.|\bfetch\(|\bsetTimeout\b|\bBuffer\b/;
 const mayReveal = [
   'secret/',
   'data/resolve.ts',
+  'script/compare.ts',
   'token/build-request.ts',
   'token/basic-header.ts',
   'transport/send.ts',
@@ -53,7 +59,10 @@ const mayReveal = [
 ];
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-const layerOf = (/** @type {string} */ file) => file.replace(/\.ts$/, '').split('/')[0] ?? '';
+const layerOf = (/** @type {string} */ file) =>
+  Object.keys(mayImport).find((layer) => layer.includes('/') && file.startsWith(`${layer}/`)) ??
+  file.replace(/\.ts$/, '').split('/')[0] ??
+  '';
 /** @type {Map<string, string[]>} */
 const imports = new Map();
 const faults = [];

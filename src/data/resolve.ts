@@ -61,6 +61,11 @@ export class Resolver {
     }
   }
 
+  /** The same for a value that is no variable, such as a parameter of a step. */
+  follow(value: Value, source: Source): Value {
+    return mayRefer(value) ? this.#follow(value, { name: '', value, source }) : value;
+  }
+
   #follow(value: Value, variable: Variable): Value {
     if (typeof value === 'string') return hasReference(value) ? this.#fill(parseTemplate(value), variable) : value;
     if (value instanceof Secret) return this.#followSecret(value.reveal(), variable);

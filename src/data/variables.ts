@@ -99,6 +99,10 @@ export class Variables {
     return this.#byName.get(name);
   }
 
+  delete(name: string): boolean {
+    return this.#byName.delete(name);
+  }
+
   names(): IterableIterator<string> {
     return this.#byName.keys();
   }

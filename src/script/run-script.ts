@@ -1,0 +1,247 @@
+import { type Outside, Resolver } from '../data/resolve.ts';
+import type { Value } from '../data/value.ts';
+import type { Variables } from '../data/variables.ts';
+import { OAuthProfileError } from '../errors.ts';
+import type { Clock } from '../ports.ts';
+import { display } from './compare.ts';
+import { holds } from './condition.ts';
+import type { Listener, ScriptEvent } from './events.ts';
+import { kinds, Refused } from './kinds.ts';
+import { nameOfCommand } from './registry.ts';
+import type { Exchange, Failure, RunResult, StepResult, StepState } from './result.ts';
+import type { Script, Step } from './script.ts';
+import type { StepContext } from './step-context.ts';
+import { StepFailure } from './step-failure.ts';
+import { titleOf } from './title.ts';
+
+/** What a run needs of the world. */
+export interface RunWorld {
+  /** The script's own: steps write into it. */
+  readonly variables: Variables;
+  readonly outside: Outside;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly listener: Listener;
+  /** Masks every secret that is known by now. */
+  readonly redact: (text: string) => string;
+}
+
+/** Runs a script to its end, whatever happens in it: the outcome is a result, never an error. */
+export async function runScript(script: Script, world: RunWorld): Promise<RunResult> {
+  return new Run(script, world).start();
+}
+
+class Run {
+  readonly #script: Script;
+  readonly #world: RunWorld;
+  readonly #file: string;
+  readonly #state = new Map<symbol, unknown>();
+  readonly #results: StepResult[] = [];
+  readonly #counts: Record<StepState, number> = { passed: 0, failed: 0, skipped: 0 };
+  /** A step failed, and the script does not go on. */
+  #ended = false;
+
+  constructor(script: Script, world: RunWorld) {
+    this.#script = script;
+    this.#world = world;
+    this.#file = script.source.label;
+  }
+
+  async start(): Promise<RunResult> {
+    const { clock, signal } = this.#world;
+    const { name, steps } = this.#script;
+    const file = this.#file;
+    const startedAt = clock.now();
+    this.#emit({ type: 'run-start', at: startedAt, file, name, steps: steps.length });
+    for (const [index, step] of steps.entries()) {
+      const result = await this.#step(step, index + 1);
+      this.#counts[result.state]++;
+      this.#results.push(result);
+      this.#emit({ type: 'step-end', at: clock.now(), file, step: result });
+    }
+    const elapsedMs = clock.now() - startedAt;
+    const interrupted = signal.aborted;
+    const state = this.#counts.failed > 0 || interrupted ? 'failed' : 'passed';
+    const counts = { ...this.#counts };
+    this.#emit({ type: 'run-end', at: clock.now(), file, name, state, interrupted, counts, elapsedMs });
+    return { name, file, state, interrupted, startedAt, elapsedMs, counts, steps: this.#results };
+  }
+
+  async #step(step: Step, number: number): Promise<StepResult> {
+    const { clock, signal, redact } = this.#world;
+    const startedAt = clock.now();
+    const command = nameOfCommand(step.command);
+    const title = redact(step.name ?? titleOf(step));
+    const output: string[] = [];
+    const exchanges: Exchange[] = [];
+    const end = (state: StepState, more: { reason?: string; failure?: Failure } = {}): StepResult => {
+      const elapsedMs = clock.now() - startedAt;
+      const { position } = step;
+      return { number, command, title, position, state, ...more, startedAt, elapsedMs, output, exchanges };
+    };
+    if (signal.aborted) return end('skipped', { reason: 'the run was interrupted' });
+    if (this.#ended && !step.always) return end('skipped', { reason: 'an earlier step failed' });
+    const work = new StepWork(this.#world, this.#script, this.#state, output, exchanges);
+    try {
+      if (step.condition !== undefined && !holds(step.condition, work.lookup)) {
+        return end('skipped', { reason: 'its condition does not hold' });
+      }
+      this.#emit({ type: 'step-start', at: startedAt, file: this.#file, number, command, title });
+      await step.command.run(work.argumentsOf(step), work);
+      work.commit(number);
+      return end('passed');
+    } catch (error) {
+      const goesOn = step.continueOnFailure && !(error instanceof StepFailure && error.endsScript);
+      if (!goesOn) this.#ended = true;
+      return end('failed', { failure: failureOf(error, redact) });
+    }
+  }
+
+  #emit(event: ScriptEvent): void {
+    this.#world.listener(event);
+  }
+}
+
+type Change = { readonly name: string; readonly value: Value | undefined };
+
+/** One step at work. What it writes becomes visible when it has passed: all or nothing (D2). */
+class StepWork implements StepContext {
+  readonly #world: RunWorld;
+  readonly #script: Script;
+  readonly #state: Map<symbol, unknown>;
+  readonly #output: string[];
+  readonly #exchanges: Exchange[];
+  readonly #changes: Change[] = [];
+  #resolver: Resolver | undefined;
+
+  constructor(world: RunWorld, script: Script, state: Map<symbol, unknown>, output: string[], exchanges: Exchange[]) {
+    this.#world = world;
+    this.#script = script;
+    this.#state = state;
+    this.#output = output;
+    this.#exchanges = exchanges;
+  }
+
+  get variables(): Variables {
+    return this.#world.variables;
+  }
+
+  get source(): Script['source'] {
+    return this.#script.source;
+  }
+
+  get signal(): AbortSignal {
+    return this.#world.signal;
+  }
+
+  get clock(): Clock {
+    return this.#world.clock;
+  }
+
+  get lookup(): { value(text: string): Value; isDefined(text: string): boolean } {
+    return {
+      value: (text) => this.#follow(text),
+      isDefined: (text) => {
+        try {
+          this.#follow(text);
+          return true;
+        } catch (error) {
+          if (error instanceof OAuthProfileError && error.code === 'data_invalid') return false;
+          throw error;
+        }
+      },
+    };
+  }
+
+  get(name: string): Value | undefined {
+    const variable = this.variables.get(name);
+    return variable === undefined ? undefined : this.#references.resolve(variable);
+  }
+
+  set(name: string, value: Value): void {
+    this.#changes.push({ name, value });
+  }
+
+  remove(name: string): void {
+    this.#changes.push({ name, value: undefined });
+  }
+
+  say(text: Parameters<StepContext['say']>[0]): void {
+    this.#output.push(this.#world.redact(String(text)));
+  }
+
+  record(exchange: Exchange): void {
+    this.#exchanges.push(exchange);
+  }
+
+  emit(event: ScriptEvent): void {
+    this.#world.listener(event);
+  }
+
+  state<T>(key: symbol, create: () => T): T {
+    if (!this.#state.has(key)) this.#state.set(key, create());
+    return this.#state.get(key) as T;
+  }
+
+  /** The step's parameters, references followed, each as its kind wants it. */
+  argumentsOf({ command, parameters }: Step): Record<string, unknown> {
+    const found: Record<string, unknown> = {};
+    for (const { name, kind } of command.parameters) {
+      const written = parameters[name];
+      if (written === undefined) continue;
+      const value = this.#follow(written);
+      const read = kinds[kind].read(value);
+      if (read instanceof Refused) {
+        throw new StepFailure(`${name} must be ${read.wanted}`, { actual: value });
+      }
+      found[name] = read;
+    }
+    return found;
+  }
+
+  /** Writes the variables that the step set. */
+  commit(number: number): void {
+    const { folder } = this.#script.source;
+    const source = { label: `step ${number}`, folder, trust: 'given' } as const;
+    for (const { name, value } of this.#changes) {
+      if (value === undefined) this.variables.delete(name);
+      else this.variables.add([{ name, value, literal: true }], source);
+    }
+  }
+
+  /** References are looked up once a step: the next one may find other values. */
+  get #references(): Resolver {
+    this.#resolver ??= new Resolver(this.variables, this.#world.outside);
+    return this.#resolver;
+  }
+
+  #follow(value: Value): Value {
+    return this.#references.follow(value, this.#script.source);
+  }
+}
+
+function failureOf(error: unknown, redact: (text: string) => string): Failure {
+  const shown = (text: string | undefined): string | undefined => (text === undefined ? undefined : redact(text));
+  if (error instanceof StepFailure) {
+    const { message, advice, expected, actual } = error;
+    return {
+      code: 'step_failed',
+      message: redact(message),
+      ...(advice !== undefined && { advice: shown(advice) }),
+      ...(expected !== undefined && { expected: redact(display(expected)) }),
+      ...(actual !== undefined && { actual: redact(display(actual)) }),
+    };
+  }
+  if (error instanceof OAuthProfileError) {
+    const { code, message, advice } = error;
+    const faults = 'faults' in error ? (error.faults as readonly { variable: string; message: string }[]) : [];
+    const details = faults.map((fault) => `${fault.variable} ${fault.message}`).join('; ');
+    return {
+      code,
+      message: redact(details === '' ? message : `${message}: ${details}`),
+      ...(advice !== undefined && { advice: shown(advice) }),
+    };
+  }
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return { code: 'step_failed', message: redact(`${name}: ${message}`) };
+}

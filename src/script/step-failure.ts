@@ -1,0 +1,27 @@
+import type { Value } from '../data/value.ts';
+
+/** A step that did not find what it wanted; not an error of the program, but what a script is written to find out. */
+export class StepFailure extends Error {
+  override readonly name = 'StepFailure';
+  readonly expected: Value | undefined;
+  readonly actual: Value | undefined;
+  readonly advice: string | undefined;
+  /** The script ends here, whatever the step says of going on. */
+  readonly endsScript: boolean;
+
+  constructor(
+    message: string,
+    details: {
+      expected?: Value | undefined;
+      actual?: Value | undefined;
+      advice?: string | undefined;
+      endsScript?: boolean;
+    } = {},
+  ) {
+    super(message);
+    this.expected = details.expected;
+    this.actual = details.actual;
+    this.advice = details.advice;
+    this.endsScript = details.endsScript ?? false;
+  }
+}
