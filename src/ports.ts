@@ -85,6 +85,50 @@ export interface GrowingFile {
 /** Signs a client assertion (RFC 7523 §2.2). */
 export type Sign = (spec: AssertionSpec, profile: string) => Promise<Secret>;
 
+/** What a store keeps under a name. */
+export interface Kept {
+  /** A write succeeds exactly when this is still what the writer last saw: the fingerprint of the newest refresh token. */
+  readonly head: string;
+  /** JSON text; the store seals it. */
+  readonly content: Secret;
+}
+
+/** Keeps tokens for later, for other processes, and for other machines. Nothing is written in clear. */
+export interface TokenStore {
+  /** Where that is, for a person. */
+  readonly place: string;
+  /** A keyed digest, the same for everybody who shares the store: for names, and to recognise what must not be kept. */
+  fingerprint(text: string | Secret): string;
+  /** What is kept now; waits for nobody. */
+  read(name: string): Promise<Kept | undefined>;
+  /** Everything that is kept. */
+  list(): Promise<readonly { readonly name: string; readonly kept: Kept }[]>;
+  /**
+   * Alone in the world for this name: what is kept is read again, `change` decides, and writes before anybody else gets in. Fails with
+   * `store_locked` when the turn does not come in time; the signal ends the waiting, never a change that has begun.
+   */
+  update<T>(name: string, change: (held: Held) => Promise<T>, wait: Bounds): Promise<T>;
+  /** Waits for changes under way, then lets go of connections and locks. */
+  close(): Promise<void>;
+}
+
+/** A name of the store while nobody else may change it. */
+export interface Held {
+  /** As it was found when the turn came. */
+  readonly kept: Kept | undefined;
+  /** When the caller began to wait, in the store's time (epoch milliseconds). */
+  readonly queuedAt: number;
+  /** The store's time: of this machine, or of the server that all machines share. */
+  now(): number;
+  readAgain(): Promise<Kept | undefined>;
+  /**
+   * Durable once it resolves. `false`: somebody else's head stands there by now, and nothing was written. `reserve` takes the room for a later,
+   * larger write of this holder beforehand, so that a full disk is noticed before a request is sent.
+   */
+  write(next: Kept, options?: { readonly reserve?: boolean }): Promise<boolean>;
+  remove(): Promise<void>;
+}
+
 /** Time. */
 export interface Clock {
   /** Epoch milliseconds. */
