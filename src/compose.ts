@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './data/load-variables.ts';
 import type { Source } from './data/variables.ts';
 import { OAuthProfileError } from './errors.ts';
-import type { Clock, EmulatorAddress, Log, Ports } from './ports.ts';
+import type { CallApi, Clock, EmulatorAddress, Files, Log, Ports, TokenStore } from './ports.ts';
 import type { ProfileOutside } from './profile/read-profile.ts';
 import { version } from './version.ts';
 
@@ -46,6 +46,52 @@ export function composePorts({ env }: Surroundings, { log = () => {}, emulator }
     random: Math.random,
     log,
     version,
+  };
+}
+
+/** What the store can be told. */
+export interface StoreOptions extends Pick<PortOptions, 'emulator'> {
+  /** `redis://…`, or `memory`, instead of the vault of this machine. */
+  readonly store?: string | undefined;
+  /** Tells a person what is not as it should be but stops nothing. */
+  readonly warn?: ((text: string) => void) | undefined;
+}
+
+/** The store that tokens are kept in: a Redis, the vault of this machine, or, with an emulator, nothing that outlives the process. */
+export async function composeStore(
+  { env }: Surroundings,
+  { clock }: Ports,
+  { emulator, store, warn = () => {} }: StoreOptions,
+): Promise<TokenStore> {
+  if (emulator !== undefined || store === 'memory') return (await import('./store/memory.ts')).createMemoryStore(clock);
+  const url = store ?? env['OAUTH_PROFILE_STORE'];
+  if (url) return (await import('./store/redis.ts')).openRedisStore(url, { env, warn });
+  return (await import('./store/file.ts')).openVault({ env, clock });
+}
+
+/** What scripts send to APIs and find in files; loaded when it is first used. */
+export function composeCallApi(
+  { env }: Surroundings,
+  emulator: EmulatorAddress | undefined,
+): { readonly callApi: CallApi; readonly files: Files } {
+  let loading: Promise<CallApi> | undefined;
+  const load = async (): Promise<CallApi> =>
+    emulator === undefined
+      ? (await import('./transport/call-api.ts')).createCallApi(env)
+      : (await import('./transport/call-emulated.ts')).createEmulatedCallApi(emulator);
+  const files = async (): Promise<Files> => (await import('./transport/local-files.ts')).localFiles;
+  return {
+    async callApi(request, bounds) {
+      allowMany(bounds.signal);
+      loading ??= load();
+      return (await loading)(request, bounds);
+    },
+    files: {
+      read: async (...args) => (await files()).read(...args),
+      open: async (...args) => (await files()).open(...args),
+      write: async (...args) => (await files()).write(...args),
+      create: async (...args) => (await files()).create(...args),
+    },
   };
 }
 
@@ -141,11 +187,15 @@ export function findDataFiles({ env, cwd }: Surroundings): {
 }
 
 /** A file that the caller named; it must be there. */
-export function readGivenDataFile(path: string, { cwd }: Surroundings): DataFile {
+export function readGivenFile(
+  path: string,
+  { cwd }: Surroundings,
+  code: 'data_invalid' | 'script_invalid' = 'data_invalid',
+): DataFile {
   const file = readDataFileIfThere(resolve(cwd, path), path, 'given');
   if (file !== undefined) return file;
-  throw new OAuthProfileError('data_invalid', `${path}: there is no such file`, {
-    advice: 'check the path after --data',
+  throw new OAuthProfileError(code, `${path}: there is no such file`, {
+    advice: code === 'data_invalid' ? 'check the path after --data' : 'check the path',
   });
 }
 

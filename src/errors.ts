@@ -84,6 +84,41 @@ export class InvalidProfileError extends OAuthProfileError {
   }
 }
 
+/** One thing that is wrong with a script. */
+export interface ScriptFault {
+  /** Where it stands in the file; both count from 1, columns in UTF-16 units as editors do. */
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  /** The line at fault, fit for a terminal: secrets masked, a long one cut around the fault. */
+  readonly excerpt?: string | undefined;
+  /** How many characters of the excerpt stand before the fault. */
+  readonly caret?: number | undefined;
+  /** Where it stands in a script that is an object: `steps[2].ws.get`. */
+  readonly path?: string | undefined;
+  readonly message: string;
+  readonly advice?: string | undefined;
+}
+
+/** A script that cannot run; `faults` lists everything that is wrong with it, in the order of the file. */
+export class InvalidScriptError extends OAuthProfileError {
+  override readonly name = 'InvalidScriptError';
+  /** The script's file as it is shown to a person. */
+  readonly file: string;
+  readonly faults: readonly ScriptFault[];
+
+  /** Of very many faults only the first are given; `total` says how many there are. */
+  constructor(file: string, faults: readonly ScriptFault[], total = faults.length) {
+    const shown = total > faults.length ? `; these are the first ${faults.length}` : '';
+    super('script_invalid', total === 1 ? `${file} has a fault` : `${file} has ${total} faults${shown}`);
+    this.file = file;
+    this.faults = faults;
+  }
+
+  override toJSON(): Record<string, unknown> {
+    return { ...super.toJSON(), file: this.file, faults: this.faults };
+  }
+}
+
 /** The provider could not be asked, or its answer did not arrive. */
 export class TransportError extends OAuthProfileError {
   override readonly name = 'TransportError';
@@ -104,6 +139,8 @@ export interface Refusal {
   /** The provider's finer codes: `AADSTS7000215`, `E0000047`, `99`. */
   readonly codes?: readonly string[] | undefined;
   readonly suberror?: string | undefined;
+  /** The provider wants more of the person than it had: a second factor, a consent. */
+  readonly claims?: true | undefined;
   /** What the provider's support asks for. */
   readonly correlationId?: string | undefined;
 }

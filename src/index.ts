@@ -13,3 +13,4 @@ export {
 export { type OAuthProfileOptions, oauthProfile, type TokenResponse } from './oauth-profile.ts';
 export type { EmulatorAddress } from './ports.ts';
 export { Secret } from './secret/secret.ts';
+export { createTokenSource, type GetOptions, type TokenSource, type TokenSourceOptions } from './token-source.ts';

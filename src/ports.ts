@@ -43,14 +43,30 @@ export interface ApiRequest {
   readonly url: URL;
   /** In the order in which they are sent; the transport adds Host and Content-Length. */
   readonly headers: readonly (readonly [name: string, value: string | Secret])[];
-  readonly body: string | Secret | Uint8Array | undefined;
+  /** One piece behind the other; `undefined` where there is none at all. */
+  readonly body: readonly BodyPiece[] | undefined;
+  /** What the connection is given beside the system's own certificates. */
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** A piece of a body; a file is read while it is sent. */
+export type BodyPiece = string | Secret | Uint8Array | FileContent;
+
+/** A file's content, read from its beginning as often as it is asked for. */
+export interface FileContent {
+  /** In bytes; what was added to the file since is not read. */
+  readonly size: number;
+  read(): AsyncIterable<Uint8Array>;
 }
 
 /** Bounds of one request to an API. */
 export interface ApiBounds extends Bounds {
   readonly maxBytes: number;
-  /** Given the body piece by piece instead of having it collected, and then `maxBytes` does not count; the next piece waits for it. */
-  readonly save?: ((status: number, piece: Uint8Array) => Promise<void>) | undefined;
+  /**
+   * Asked when the status is known. What it gives back gets the body piece by piece, each when the one before is done with, instead of having it
+   * collected; `maxBytes` does not count then, and the time is that of the longest silence.
+   */
+  readonly save?: ((status: number) => ((piece: Uint8Array) => Promise<void>) | undefined) | undefined;
 }
 
 /** What an API answered. */
@@ -58,7 +74,7 @@ export interface ApiReply {
   readonly status: number;
   readonly statusText: string;
   /** Names in lower case; what was sent several times is joined with commas, cookies are a list. */
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Unpacked; empty where it was saved. */
   readonly body: Uint8Array;
 }
@@ -66,9 +82,11 @@ export interface ApiReply {
 /** Sends one request to an API once; a redirect is a reply like any other, only a missing reply throws, a `TransportError`. */
 export type CallApi = (request: ApiRequest, bounds: ApiBounds) => Promise<ApiReply>;
 
-/** Files that a script names; relative paths start from its folder. */
+/** Files that a script names; relative paths start from its folder. They are the user's own, so a path may lead anywhere. */
 export interface Files {
   read(path: string, folder: string): Promise<Uint8Array>;
+  /** Finds a file that is to be sent. */
+  open(path: string, folder: string): Promise<FileContent>;
   /** Replaces the file, or adds to it; folders that are missing are made. */
   write(path: string, folder: string, content: Uint8Array, append: boolean): Promise<void>;
   /** Opens a file for a content that comes in pieces: it is there after `commit`, and nothing is after `discard`. */
@@ -99,6 +117,8 @@ export interface TokenStore {
   readonly place: string;
   /** A keyed digest, the same for everybody who shares the store: for names, and to recognise what must not be kept. */
   fingerprint(text: string | Secret): string;
+  /** Epoch milliseconds, the same for everybody who shares the store: of this machine, or of the server that all machines share. */
+  now(): number;
   /** What is kept now; waits for nobody. */
   read(name: string): Promise<Kept | undefined>;
   /** Everything that is kept. */
@@ -107,19 +127,26 @@ export interface TokenStore {
    * Alone in the world for this name: what is kept is read again, `change` decides, and writes before anybody else gets in. Fails with
    * `store_locked` when the turn does not come in time; the signal ends the waiting, never a change that has begun.
    */
-  update<T>(name: string, change: (held: Held) => Promise<T>, wait: Bounds): Promise<T>;
+  update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>): Promise<T>;
   /** Waits for changes under way, then lets go of connections and locks. */
   close(): Promise<void>;
+}
+
+/** How long to wait for a turn, and what to be content with instead. */
+export interface Wait<T> extends Bounds {
+  /**
+   * Asked while others have their turn: what they wrote may do as well, and then no turn is needed. What it throws ends the waiting. A store
+   * that cannot look while it waits need not ask.
+   */
+  readonly contentWith?: ((kept: Kept | undefined, queuedAt: number) => T | undefined) | undefined;
 }
 
 /** A name of the store while nobody else may change it. */
 export interface Held {
   /** As it was found when the turn came. */
   readonly kept: Kept | undefined;
-  /** When the caller began to wait, in the store's time (epoch milliseconds). */
+  /** When the caller began to wait, in the store's time. */
   readonly queuedAt: number;
-  /** The store's time: of this machine, or of the server that all machines share. */
-  now(): number;
   readAgain(): Promise<Kept | undefined>;
   /**
    * Durable once it resolves. `false`: somebody else's head stands there by now, and nothing was written. `reserve` takes the room for a later,

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { composeOutside, composePorts, findDataFiles, readGivenDataFile } from '../src/compose.ts';
+import { composeOutside, composePorts, findDataFiles, readGivenFile } from '../src/compose.ts';
 import type { Source } from '../src/data/variables.ts';
 import { OAuthProfileError } from '../src/errors.ts';
 import { errorOf } from './support/wire-request.ts';
@@ -261,16 +261,16 @@ describe('a file given with --data', () => {
   it('is found from the working folder and named as it was given', () => {
     const root = folderWith({ 'work/sub/vars.json': '{}', 'vars.env': 'A=1' });
     const surroundings = surroundingsOf(root);
-    expect(readGivenDataFile('sub/vars.json', surroundings)).toEqual({
+    expect(readGivenFile('sub/vars.json', surroundings)).toEqual({
       text: '{}',
       source: { label: 'sub/vars.json', folder: join(root, 'work/sub'), trust: 'given' },
     });
-    expect(readGivenDataFile('../vars.env', surroundings).text).toBe('A=1');
-    expect(readGivenDataFile(join(root, 'vars.env'), surroundings).text).toBe('A=1');
+    expect(readGivenFile('../vars.env', surroundings).text).toBe('A=1');
+    expect(readGivenFile(join(root, 'vars.env'), surroundings).text).toBe('A=1');
   });
 
   it('must be there', () => {
-    expect(errorIn(() => readGivenDataFile('missing.yaml', surroundingsOf(folderWith())))).toMatchObject({
+    expect(errorIn(() => readGivenFile('missing.yaml', surroundingsOf(folderWith())))).toMatchObject({
       code: 'data_invalid',
       message: 'missing.yaml: there is no such file',
     });

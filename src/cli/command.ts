@@ -13,7 +13,11 @@ export interface Command {
   readonly name: string;
   /** Positional arguments, as help shows them. */
   readonly usage: string;
-  readonly positionals: { readonly min: number; readonly max: number; readonly kind: 'profile' | 'shell' | 'none' };
+  readonly positionals: {
+    readonly min: number;
+    readonly max: number;
+    readonly kind: 'profile' | 'file' | 'shell' | 'none';
+  };
   readonly summary: string;
   readonly flags: readonly Flag[];
   readonly examples: readonly (readonly [command: string, meaning: string])[];

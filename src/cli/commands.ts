@@ -3,6 +3,11 @@ import type { Command, Flag } from './command.ts';
 const profileFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
   { name: 'set', value: 'NAME=VALUE', repeatable: true, help: 'set one variable, such as graph.scope=user.read' },
+  {
+    name: 'store',
+    value: 'URL',
+    help: 'keep tokens in the Redis at URL, shared with other machines, instead of the vault (OAUTH_PROFILE_STORE)',
+  },
   { name: 'json', help: 'print the result, and errors, as JSON' },
   { name: 'quiet', help: 'print no warnings' },
   { name: 'verbose', help: 'tell what is going on' },
@@ -36,11 +41,37 @@ export const globalFlags: readonly Flag[] = [
 /** The command line's commands, in the order in which help lists them. */
 export const commands: readonly Command[] = [
   {
+    name: 'run',
+    usage: '<script…>',
+    positionals: { min: 1, max: Number.POSITIVE_INFINITY, kind: 'file' },
+    summary: 'run scripts: files, folders or patterns',
+    flags: [
+      { name: 'parallel', value: 'N', help: 'run N scripts at once; 1 unless given' },
+      {
+        name: 'report',
+        value: 'KIND=FILE',
+        repeatable: true,
+        help: 'write a report: junit=out.xml, json=out.json or html=out.html',
+      },
+      { name: 'events', help: 'print what happens as lines of JSON' },
+      ...emulateFlags,
+      ...profileFlags,
+    ],
+    examples: [
+      ['oauth-profile run me.yaml', 'one script'],
+      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'every script of a folder, for a CI server'],
+      ['oauth-profile run "**/*.smoke.yaml" --report html=out.html', 'by pattern, with a page to read'],
+      ['oauth-profile run me.yaml --emulate', 'offline: the providers are emulated'],
+    ],
+  },
+  {
     name: 'token',
     usage: '<profile>',
     positionals: { min: 1, max: 1, kind: 'profile' },
-    summary: 'get a token and print it',
+    summary: 'print a valid token: a kept one that is still fresh, or a new one',
     flags: [
+      { name: 'fresh', help: 'ask the provider, whatever is kept' },
+      { name: 'min-ttl', value: 'TIME', help: 'a kept token must live longer than this, such as 5m; 60s unless given' },
       { name: 'header', help: 'print a ready "Authorization: …" line' },
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
       ...emulateFlags,
@@ -53,6 +84,35 @@ export const commands: readonly Command[] = [
       ['oauth-profile token graph --json', 'the whole response; other secrets than the token are masked'],
       ['oauth-profile token graph --data ci.yaml --set graph.scope=user.read', 'with variables from elsewhere'],
       ['oauth-profile token graph --emulate', 'offline: the same profile, its real address, an emulated provider'],
+    ],
+  },
+  {
+    name: 'exec',
+    usage: '<profile> -- <command…>',
+    positionals: { min: 2, max: Number.POSITIVE_INFINITY, kind: 'profile' },
+    summary: 'run a command that finds a valid token in OAUTH_ACCESS_TOKEN',
+    flags: [
+      { name: 'token-file', help: 'hand over a file that holds the token, named in OAUTH_ACCESS_TOKEN_FILE, instead' },
+      { name: 'fresh', help: 'ask the provider, whatever is kept' },
+      { name: 'min-ttl', value: 'TIME', help: 'a kept token must live longer than this, such as 5m; 60s unless given' },
+      ...emulateFlags,
+      ...profileFlags,
+    ],
+    examples: [
+      ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
+      ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'a token that lives long enough'],
+      ['oauth-profile exec graph --token-file -- ./agent', 'for programs that read a file; it is removed afterwards'],
+    ],
+  },
+  {
+    name: 'list',
+    usage: '',
+    positionals: { min: 0, max: 0, kind: 'none' },
+    summary: 'show profiles and what is kept for them, never a token',
+    flags: profileFlags,
+    examples: [
+      ['oauth-profile list', 'profiles, fingerprints, expiry, and where they are kept'],
+      ['oauth-profile list --json', 'for programs'],
     ],
   },
   {
@@ -76,6 +136,17 @@ export const commands: readonly Command[] = [
       ['oauth-profile explain graph', 'the request, redacted'],
       ['oauth-profile explain graph --curl', 'as a curl command, redacted'],
       ['oauth-profile explain graph --json', 'for programs'],
+    ],
+  },
+  {
+    name: 'commands',
+    usage: '[group.name]',
+    positionals: { min: 0, max: 1, kind: 'none' },
+    summary: 'show the commands of scripts and their parameters',
+    flags: [],
+    examples: [
+      ['oauth-profile commands', 'all of them'],
+      ['oauth-profile commands ws.oauthProfile', 'one, with its parameters and an example'],
     ],
   },
   {

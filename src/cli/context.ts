@@ -1,10 +1,14 @@
-import { composeOutside, composePorts, findDataFiles, readGivenDataFile, type Surroundings } from '../compose.ts';
-import { loadVariables } from '../data/load-variables.ts';
+import { composeOutside, composePorts, findDataFiles, readGivenFile, type Surroundings } from '../compose.ts';
+import { type DataEntries, loadVariables } from '../data/load-variables.ts';
 import { hasReference } from '../data/reference.ts';
 import type { Entry, Variables } from '../data/variables.ts';
+import type { Wish } from '../flows/wish.ts';
 import type { EmulatorAddress, Ports } from '../ports.ts';
+import type { Profile } from '../profile/profile.ts';
+import { parseDuration } from '../profile/read-options.ts';
 import type { ProfileOutside } from '../profile/read-profile.ts';
 import { isSecretName } from '../secret/secret-names.ts';
+import { Session } from '../session.ts';
 import type { Call } from './command.ts';
 import type { Terminal } from './terminal.ts';
 import { usage } from './usage.ts';
@@ -23,10 +27,10 @@ export function warn({ terminal, call }: Context, text: string): void {
   if (!call.switches.has('quiet')) terminal.tell(`${terminal.style.err.yellow('warning:')} ${text}\n`);
 }
 
-/** The variables of all sources that the command line names. */
-export async function variablesOf(context: Context): Promise<Variables> {
+/** The variables of all sources that the command line names, a script's own among them. */
+export async function variablesOf(context: Context, script?: DataEntries): Promise<Variables> {
   const { surroundings, call } = context;
-  const given = (call.values.get('data') ?? []).map((path) => readGivenDataFile(path, surroundings));
+  const given = (call.values.get('data') ?? []).map((path) => readGivenFile(path, surroundings));
   const entries = parseSettings(call.values.get('set') ?? []);
   for (const { name, value } of entries) {
     if (isSecretName(name) && typeof value === 'string' && value !== '' && !hasReference(value)) {
@@ -35,6 +39,7 @@ export async function variablesOf(context: Context): Promise<Variables> {
   }
   return loadVariables({
     ...findDataFiles(surroundings),
+    script,
     given,
     settings: { entries, source: { label: '--set', folder: '', trust: 'given' } },
   });
@@ -51,13 +56,41 @@ function parseSettings(settings: readonly string[]): Entry[] {
   return entries;
 }
 
-/** The real ports; what they log is shown to who asked for it. */
-export function portsOf({ surroundings, terminal, call }: Context, emulator?: EmulatorAddress): Ports {
+/** A session as the command line asks for it. */
+export function sessionOf(context: Context, emulator?: EmulatorAddress): Session {
+  const { surroundings, call } = context;
+  const store = call.values.get('store')?.[0];
+  if (store !== undefined && !/^rediss?:\/\/./.test(store))
+    throw usage(['--store is no address of a Redis'], 'write --store redis://host:6379, or rediss:// for TLS');
+  if (store !== undefined && /^\w+:\/\/[^/]*:[^/]*@/.test(store))
+    warn(context, '--store: arguments are public to every process of this machine; set OAUTH_PROFILE_STORE instead');
   const verbose = call.switches.has('verbose');
-  const log = (line: string): void => {
-    if (verbose) terminal.tell(`${terminal.style.err.dim(line)}\n`);
-  };
-  return composePorts(surroundings, { log, emulator });
+  return new Session(surroundings, {
+    emulator,
+    store,
+    log: verbose ? (line) => logTo(context, line) : undefined,
+    warn: (text) => warn(context, text),
+  });
+}
+
+/** What a caller wants of a token, as the flags say. */
+export function wishOf({ call, signal }: Context, profile: Profile): Partial<Wish> {
+  const given = call.values.get('min-ttl')?.[0];
+  const minTtlMs = given === undefined ? profile.options.minTtlMs : parseDuration(given);
+  if (minTtlMs === undefined) throw usage(['--min-ttl is no time'], 'write a time such as 5m, 90s or 1h');
+  const fresh = call.switches.has('fresh');
+  return { minTtlMs, anew: fresh || profile.options.reuse === false, keep: true, forgetRefusal: fresh, signal };
+}
+
+function logTo({ terminal }: Context, line: string): void {
+  terminal.tell(`${terminal.style.err.dim(line)}\n`);
+}
+
+/** The real ports; what they log is shown to who asked for it. */
+export function portsOf(context: Context, emulator?: EmulatorAddress): Ports {
+  const { surroundings, call } = context;
+  const verbose = call.switches.has('verbose');
+  return composePorts(surroundings, { log: verbose ? (line) => logTo(context, line) : undefined, emulator });
 }
 
 /** What profiles reach of this machine. */

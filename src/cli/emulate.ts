@@ -16,7 +16,7 @@ export async function run(context: Context): Promise<number> {
   const style = terminal.style.out;
   const json = call.switches.has('json');
   const quiet = call.switches.has('quiet');
-  const emulator = await start(context, variables, Number(given), (request) => {
+  const emulator = await start(context, [variables], Number(given), (request) => {
     if (json) terminal.print(`${JSON.stringify(request)}\n`);
     else if (!quiet) terminal.print(requestText(request, style));
   });

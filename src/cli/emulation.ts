@@ -1,5 +1,5 @@
 import { Resolver } from '../data/resolve.ts';
-import type { Variables } from '../data/variables.ts';
+import { Variables } from '../data/variables.ts';
 import { type Fault, faultKinds, parseFault } from '../emulator/fault.ts';
 import type { EmulatedProfiles } from '../emulator/profiles.ts';
 import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
@@ -17,7 +17,7 @@ export interface Emulation {
 }
 
 /** The emulator that `--emulate` asks for: one of our own, or the one that runs at the given address. */
-export async function emulationOf(context: Context, variables: Variables): Promise<Emulation | undefined> {
+export async function emulationOf(context: Context, ...all: Variables[]): Promise<Emulation | undefined> {
   const { call } = context;
   const joined = call.values.get('emulate')?.[0];
   if (joined !== undefined) {
@@ -29,26 +29,41 @@ export async function emulationOf(context: Context, variables: Variables): Promi
     if (call.values.has('fault')) throw usage(['--fault needs --emulate'], 'add --emulate');
     return undefined;
   }
-  const emulator = await start(context, variables, 0, undefined);
+  const emulator = await start(context, all, 0, undefined);
   return { address: { port: emulator.port, ca: emulator.ca }, close: () => emulator.close() };
 }
 
-/** Starts an emulator that knows the profiles of these variables. */
+/** Starts an emulator that knows the profiles of all these variables. */
 export async function start(
   context: Context,
-  variables: Variables,
+  all: readonly Variables[],
   port: number,
   onRequest: ((request: ServedRequest) => void) | undefined,
 ): Promise<Emulator> {
   const faults = faultsOf(context.call.values.get('fault') ?? []);
   const { startEmulator } = await import('../emulator/start-emulator.ts');
   try {
-    return await startEmulator({ profiles: profilesOf(context, variables), port, faults, onRequest });
+    return await startEmulator({ profiles: allProfiles(context, all), port, faults, onRequest });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
     throw usage([`port ${port} cannot be used (${code})`], 'choose another with --port, or leave it out');
   }
+}
+
+/** Two scripts may each have their own profile of one name: the emulator knows both. */
+function allProfiles(context: Context, all: readonly Variables[]): EmulatedProfiles {
+  const [first = new Variables(), ...others] = all;
+  const profiles = { ...profilesOf(context, first) };
+  const known = new Set(Object.values(profiles).map((profile) => JSON.stringify(profile)));
+  for (const [index, variables] of others.entries()) {
+    for (const [name, profile] of Object.entries(profilesOf(context, variables))) {
+      const text = JSON.stringify(profile);
+      if (!known.has(text)) profiles[Object.hasOwn(profiles, name) ? `${name} (${index + 2})` : name] = profile;
+      known.add(text);
+    }
+  }
+  return profiles;
 }
 
 function faultsOf(given: readonly string[]): Fault[] {

@@ -26,10 +26,12 @@ function overview(style: Style): string {
       columns(
         [
           ['0', 'done'],
-          ['2', 'bad command line, data or profile; nothing was sent'],
+          ['1', 'a step of a script failed'],
+          ['2', 'bad command line, script, data or profile; nothing was sent'],
           ['3', 'the provider refused'],
           ['4', 'network, 429, 5xx or an unreadable reply'],
           ['5', 'a person must sign in again'],
+          ['6', 'the store of tokens is locked, unreadable or unwritable'],
           ['130', 'interrupted'],
         ],
         style,

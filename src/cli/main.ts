@@ -7,9 +7,13 @@ import { Terminal } from './terminal.ts';
 
 /** The code of each command, loaded when it runs. */
 const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) => Promise<number> }>>> = {
+  run: () => import('./run.ts'),
   token: () => import('./token.ts'),
+  exec: () => import('./exec.ts'),
+  list: () => import('./list.ts'),
   check: () => import('./check.ts'),
   explain: () => import('./explain.ts'),
+  commands: () => import('./script-commands.ts'),
   emulate: () => import('./emulate.ts'),
   completion: () => import('./completion.ts'),
 };

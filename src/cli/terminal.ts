@@ -13,10 +13,14 @@ interface Streams {
 /** The two streams of a process, with every secret it ever held masked on both. */
 export class Terminal {
   readonly style: { readonly out: Style; readonly err: Style };
+  readonly #streams: Streams;
+  readonly #env: Env;
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
 
   constructor(streams: Streams, env: Env) {
+    this.#streams = streams;
+    this.#env = env;
     const redactor = new Redactor();
     this.style = { out: styleFor(() => streams.stdout, env), err: styleFor(() => streams.stderr, env) };
     this.#out = new RedactedStream(redactor, (text) => streams.stdout.write(text));
@@ -26,6 +30,16 @@ export class Terminal {
       redactor.add(secret);
       if (announce) this.#announce(secret);
     });
+  }
+
+  /** Whether a person looks at stderr, and what is shown there can be redrawn. */
+  get isLive(): boolean {
+    return this.#streams.stderr.isTTY === true && this.#env['TERM'] !== 'dumb' && !this.#env['CI'];
+  }
+
+  /** Width of stderr, where it is a terminal. */
+  get columns(): number | undefined {
+    return this.#streams.stderr.columns;
   }
 
   /** The result: stdout. */

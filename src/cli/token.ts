@@ -1,38 +1,43 @@
 import { OAuthProfileError } from '../errors.ts';
-import { acquireToken } from '../flows/acquire-token.ts';
-import { readProfile } from '../profile/read-profile.ts';
+import type { Obtained } from '../flows/wish.ts';
 import { printable } from '../secret/printable.ts';
 import { MASK } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import type { TokenReply } from '../token/parse-response.ts';
-import { type Context, outsideOf, portsOf, variablesOf, warn } from './context.ts';
+import { type Context, sessionOf, variablesOf, warn, wishOf } from './context.ts';
 import { emulationOf } from './emulation.ts';
 import { usage } from './usage.ts';
 
 /** `token <profile>`: the token on stdout, in the form that was asked for. */
 export async function run(context: Context): Promise<number> {
-  const { call, terminal, signal } = context;
+  const { call, terminal } = context;
   const modes = ['json', 'header', 'field'].filter((mode) => call.switches.has(mode) || call.values.has(mode));
   if (modes.length > 1) throw usage([`--${modes.join(' and --')} exclude each other`], 'choose one');
-  const variables = await variablesOf(context);
-  const profile = readProfile(call.positionals[0] ?? '', variables, outsideOf(context));
-  if (call.switches.has('verbose')) for (const note of profile.notes) warn(context, note);
-  const emulation = await emulationOf(context, variables);
-  const ports = portsOf(context, emulation?.address);
-  const reply = await acquireToken(profile, ports, signal).finally(() => emulation?.close());
-  if (emulation !== undefined) warn(context, 'emulated: this token is of use to the emulator alone');
-  if (reply.refreshToken !== undefined && profile.grant === 'refresh_token' && profile.options.replay !== 'safe') {
-    warn(
-      context,
-      `the provider replaced the refresh token: the one in ${profile.name}.refresh_token dies; --json --reveal shows the new one`,
-    );
-  }
+  const { reply } = await obtain(context);
   const field = call.values.get('field')?.[0];
   if (field !== undefined) terminal.printClear(`${fieldOf(reply, field)}\n`);
   else if (call.switches.has('header')) terminal.printClear(`${headerOf(reply)}\n`);
   else if (call.switches.has('json')) printJson(context, reply);
   else terminal.printClear(`${reply.accessToken.reveal()}\n`);
   return 0;
+}
+
+/** A token for the profile that the command line names, from wherever it says. */
+export async function obtain(context: Context): Promise<Obtained> {
+  const { call } = context;
+  const variables = await variablesOf(context);
+  const emulation = await emulationOf(context, variables);
+  const session = sessionOf(context, emulation?.address);
+  try {
+    const profile = await session.readProfile(call.positionals[0] ?? '', variables);
+    if (call.switches.has('verbose')) for (const note of profile.notes) warn(context, note);
+    const obtained = await session.obtain(profile, wishOf(context, profile));
+    if (emulation !== undefined) warn(context, 'emulated: this token is of use to the emulator alone');
+    return obtained;
+  } finally {
+    await session.close();
+    await emulation?.close();
+  }
 }
 
 /** `Bearer` in the spelling of RFC 6750 §2.1, which picky servers insist on, whatever the provider's. */

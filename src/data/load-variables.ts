@@ -10,19 +10,28 @@ export interface DataFile {
   readonly source: Source;
 }
 
+/** Variables that were read already. */
+export interface DataEntries {
+  readonly entries: readonly Entry[];
+  readonly source: Source;
+}
+
 /** Where the variables of a call come from, weakest first; `text` was read by the caller. */
 export interface DataSources {
   readonly user: DataFile | undefined;
   readonly folder: DataFile | undefined;
+  /** The `data` of a script. */
+  readonly script?: DataEntries | undefined;
   readonly given: readonly DataFile[];
-  readonly settings: { readonly entries: readonly Entry[]; readonly source: Source };
+  readonly settings: DataEntries;
 }
 
 /** Puts all sources together; later ones win. */
-export async function loadVariables({ user, folder, given, settings }: DataSources): Promise<Variables> {
+export async function loadVariables({ user, folder, script, given, settings }: DataSources): Promise<Variables> {
   const variables = new Variables();
   if (user !== undefined) variables.add(await parseDataFile(user), user.source);
   if (folder !== undefined) variables.addFolder(await parseDataFile(folder), folder.source);
+  if (script !== undefined) variables.add(script.entries, script.source);
   for (const file of given) variables.add(await parseDataFile(file), file.source);
   return variables.add(settings.entries, settings.source);
 }

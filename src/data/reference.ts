@@ -15,6 +15,18 @@ export interface Reference {
   readonly fallback: Template | undefined;
 }
 
+/** A reference that cannot be read; `offset` is where, in its text. */
+export class ReferenceSyntaxError extends OAuthProfileError {
+  constructor(
+    readonly problem: string,
+    readonly offset: number,
+  ) {
+    super('data_invalid', `the reference at character ${offset + 1} ${problem}`, {
+      advice: 'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
+    });
+  }
+}
+
 /** Whether a text has to be parsed at all; most have not. */
 export function hasReference(text: string): boolean {
   return text.includes('${');
@@ -53,9 +65,7 @@ class Parser {
   }
 
   fail(problem: string): never {
-    throw new OAuthProfileError('data_invalid', `the reference at character ${this.#at + 1} ${problem}`, {
-      advice: 'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
-    });
+    throw new ReferenceSyntaxError(problem, this.#at);
   }
 
   template(nested: boolean): Template {

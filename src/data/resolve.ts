@@ -3,7 +3,7 @@ import { joinTexts, Secret } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import { nearest } from './nearest.ts';
 import { hasReference, parseTemplate, type Reference, type Template } from './reference.ts';
-import { isCompound, isEmpty, mapParts, textOf, type Value } from './value.ts';
+import { HeaderMap, isCompound, isEmpty, mapParts, textOf, type Value } from './value.ts';
 import { hide, ownerOf, type Source, type Variable, type Variables, whereOf } from './variables.ts';
 
 /** What `${env:…}` and `${file:…}` reach; handed in, so that this folder stays pure. */
@@ -239,7 +239,8 @@ function refuseGrowth(length: number, limit: number): void {
   });
 }
 
-function holdsSecret(value: Value): boolean {
+/** Whether a value is a secret or has one among its parts. */
+export function holdsSecret(value: Value): boolean {
   return value instanceof Secret || (isCompound(value) && Object.values(value).some(holdsSecret));
 }
 
@@ -252,7 +253,8 @@ function mayRefer(value: Value): boolean {
 /** The part of a value at a path; only a value's own members count, never those of its prototype. */
 export function member(value: Value, path: readonly (string | number)[]): Value | undefined {
   let current: Value = value;
-  for (const step of path) {
+  for (const name of path) {
+    const step = current instanceof HeaderMap && typeof name === 'string' ? name.toLowerCase() : name;
     if (!isCompound(current) || !Object.hasOwn(current, step)) return undefined;
     if (step === 'length' && Array.isArray(current)) return undefined;
     current = (current as Record<string | number, Value>)[step] as Value;

@@ -27,6 +27,16 @@ export function asWritten(text: string, value: number | boolean): number | boole
   return exact && String(value) === text ? value : new Written(text, value);
 }
 
+/** A map whose members are found whatever the case of their names: the headers of a message. */
+export class HeaderMap {
+  readonly [name: string]: Value;
+
+  constructor(entries: Iterable<readonly [name: string, value: Value]>) {
+    // Defined, not assigned: a name such as __proto__ is one like any other.
+    for (const [name, value] of entries) Object.defineProperty(this, name.toLowerCase(), { value, enumerable: true });
+  }
+}
+
 /** Whether a value has parts, so that it cannot stand inside a text. */
 export function isCompound(value: Value): value is Compound {
   return typeof value === 'object' && value !== null && !(value instanceof Written) && !(value instanceof Secret);
@@ -35,7 +45,8 @@ export function isCompound(value: Value): value is Compound {
 /** A value with parts, each of them changed; a list's have no names. */
 export function mapParts(value: Compound, change: (part: Value, name?: string) => Value): Compound {
   if (Array.isArray(value)) return value.map((part: Value) => change(part));
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, change(part, name)]));
+  const changed = Object.entries(value).map(([name, part]): [string, Value] => [name, change(part, name)]);
+  return value instanceof HeaderMap ? new HeaderMap(changed) : Object.fromEntries(changed);
 }
 
 /** A scalar as it is sent: as it is written in its file, `null` as nothing. */

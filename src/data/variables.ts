@@ -1,6 +1,6 @@
 import { Secret } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
-import { isCompound, isEmpty, mapParts, textOf, type Value } from './value.ts';
+import { type Compound, isCompound, isEmpty, mapParts, textOf, type Value } from './value.ts';
 
 /** Where variables come from, and what that allows them. */
 export interface Source {
@@ -50,9 +50,13 @@ export function hide(value: Value): Value {
 }
 
 /** Hides what its own name or that of a member says is secret. */
-function hideByName(name: string, value: Value): Value {
+export function hideByName(name: string, value: Value): Value {
   if (isSecretName(name)) return hide(value);
   return isCompound(value) ? mapParts(value, (part, member) => hideByName(member ?? '', part)) : value;
+}
+
+function isMap(value: Value): value is Compound {
+  return isCompound(value) && !Array.isArray(value);
 }
 
 /** All variables of a call; of several with one name the one added last wins. */
@@ -65,7 +69,10 @@ export class Variables {
       const { name, value } = entry;
       this.#byName.set(name, {
         name,
-        value: hideByName(name, value),
+        // A map's own members say which of them are secret: in a response that is called token, expires_in is none.
+        value: isMap(value)
+          ? mapParts(value, (part, member) => hideByName(member ?? '', part))
+          : hideByName(name, value),
         line: entry.line,
         literal: entry.literal,
         source,

@@ -3,6 +3,7 @@ import type { Ports, WireRequest } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { buildRequest, encodeBody, type TokenRequest } from '../token/build-request.ts';
 import { parseResponse, type TokenReply } from '../token/parse-response.ts';
+import type { Reply } from '../token/reply.ts';
 import {
   ATTEMPT_MS,
   backoffMs,
@@ -12,8 +13,20 @@ import {
   mayReuseConnection,
 } from '../token/retry-policy.ts';
 
+/** Sees each attempt: whoever must not lose a reply writes down that one is under way. */
+export interface Witness {
+  /** Before an attempt that ends after `timeoutMs` at the latest; what it throws ends the asking. */
+  beforeSend(timeoutMs: number): Promise<void>;
+  afterReply(reply: Reply): void;
+}
+
 /** Asks the provider for a token, again where that is harmless and can help, within the profile's total time. */
-export async function acquireToken(profile: Profile, ports: Ports, signal?: AbortSignal): Promise<TokenReply> {
+export async function acquireToken(
+  profile: Profile,
+  ports: Ports,
+  signal?: AbortSignal,
+  witness?: Witness,
+): Promise<TokenReply> {
   const { clock, log } = ports;
   const request = buildRequest(profile, ports.version);
   const deadline = clock.now() + profile.options.timeoutMs;
@@ -30,7 +43,9 @@ export async function acquireToken(profile: Profile, ports: Ports, signal?: Abor
       // Where one kept connection was dead, the others may be too.
       const reuseConnection = attempt === 1 && mayReuseConnection(profile);
       const timeoutMs = Math.min(ATTEMPT_MS, deadline - sentAt);
+      if (witness !== undefined) await witness.beforeSend(timeoutMs);
       const reply = await ports.send(toWire(profile, request, body, reuseConnection), { timeoutMs, signal });
+      witness?.afterReply(reply);
       return parseResponse(profile, request, reply, clock.now());
     } catch (error) {
       const failure = failureOf(error);

@@ -30,6 +30,14 @@ export interface Options {
   readonly tokenPath: readonly (string | number)[] | undefined;
   readonly replay: ReplayClass;
   readonly graceMs: number;
+  /** Whether a token that is still fresh is handed out again; `undefined` leaves it to the provider and the caller. */
+  readonly reuse: boolean | undefined;
+  /** A token with no more time left than this is not fresh. */
+  readonly minTtlMs: number;
+  /** How long a token lives whose response does not say; `undefined` where nobody knows. */
+  readonly lifetimeMs: number | undefined;
+  /** The origin that a script's requests take the token to, in the header Authorization. */
+  readonly setHeader: string | undefined;
   readonly audience: string | undefined;
   readonly keyId: string | undefined;
   readonly key: ReadFile | undefined;
@@ -56,6 +64,8 @@ export interface Profile {
   readonly basic: BasicPair | undefined;
   /** Everything that is sent, client credentials included, `grant_type` first. */
   readonly fields: readonly Field[];
+  /** The chain in the vault that a login began, where the profile's refresh token comes from one. */
+  readonly chain: string | undefined;
   readonly options: Options;
   /** What is no fault but may be a mistake. */
   readonly notes: readonly string[];

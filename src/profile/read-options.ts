@@ -3,8 +3,10 @@ import { parsePath } from '../data/reference.ts';
 import { isCompound, isEmpty, textOf } from '../data/value.ts';
 import type { Source } from '../data/variables.ts';
 import type { ClientAuth, Provider, ReplayClass } from '../providers/provider.ts';
+import { isLoopback } from '../secret/loopback.ts';
 import { type Options, ReadFile } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
+import { strictUrl, UrlProblem } from './strict-url.ts';
 
 /** The options of a profile and the two that decide how it is read. */
 export interface ReadOptions {
@@ -17,6 +19,7 @@ const clientAuths = ['body', 'basic', 'basic_raw', 'none', 'private_key_jwt'] as
 const replayClasses = ['safe', 'grace', 'refused', 'revokes'] as const satisfies ReplayClass[];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_MIN_TTL_MS = 60_000;
 const DEFAULT_GRACE_MS = 30_000;
 
 /** Every option, with one sentence for a person. */
@@ -31,6 +34,10 @@ export const optionNames: Readonly<Record<string, string>> = {
   ca_file: 'certificates to trust beside those of the system, PEM',
   cert_file: 'client certificate for mutual TLS, PEM',
   cert_key_file: 'private key of the client certificate, PEM',
+  reuse: 'true: a token that is still fresh is handed out again',
+  min_ttl: 'a token with no more time left than this is not fresh (60s)',
+  default_ttl: 'how long a token lives whose response does not say, such as 1h',
+  set_header: 'the origin that ws.oauthProfile sets the header Authorization for, such as https://graph.microsoft.com',
   replay: `what the provider does with a refresh token used twice: ${replayClasses.join(', ')}`,
   grace: 'how long a used refresh token is accepted again (30s)',
 };
@@ -80,11 +87,16 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
       }
     });
   };
+  const reuse = choice('reuse', ['true', 'false']);
   const options: Options = {
     timeoutMs: duration('timeout') ?? DEFAULT_TIMEOUT_MS,
     tokenPath: read('token_path', 'a path such as data.token', parseTokenPath),
     replay: choice('replay', replayClasses) ?? provider?.replay ?? 'revokes',
     graceMs: duration('grace') ?? provider?.graceMs ?? DEFAULT_GRACE_MS,
+    reuse: reuse === undefined ? undefined : reuse === 'true',
+    minTtlMs: duration('min_ttl') ?? DEFAULT_MIN_TTL_MS,
+    lifetimeMs: duration('default_ttl') ?? provider?.lifetimeMs,
+    setHeader: read('set_header', 'the origin of an API such as https://graph.microsoft.com', parseOrigin),
     audience: text('audience'),
     keyId: text('key_id'),
     key: keyFile('key_file'),
@@ -129,6 +141,17 @@ export function parseDuration(text: string): number | undefined {
   const ms = Number(found[1]) * unit;
   // Timers cannot wait longer than 2^31 ms.
   return ms >= 1 && ms < 2 ** 31 ? ms : undefined;
+}
+
+/** Scheme, host and port alone; without TLS only this machine. */
+function parseOrigin(text: string): string | undefined {
+  try {
+    const { origin, href, protocol, hostname } = strictUrl(text);
+    return href === `${origin}/` && (protocol === 'https:' || isLoopback(hostname)) ? origin : undefined;
+  } catch (error) {
+    if (error instanceof UrlProblem) return undefined;
+    throw error;
+  }
 }
 
 function parseTokenPath(text: string): readonly (string | number)[] | undefined {

@@ -7,8 +7,8 @@ export interface SelectedGrant {
   readonly reason: string;
 }
 
-/** The grant that the profile names, else the one that its provider implies by the fields that are there. */
-export function selectGrant(draft: ProfileDraft, provider: Provider): SelectedGrant | undefined {
+/** The grant that the profile names, else the one that its provider implies by the fields that are there; a login implies a refresh (D24). */
+export function selectGrant(draft: ProfileDraft, provider: Provider, hasLogin = false): SelectedGrant | undefined {
   // What could not be read is reported as it is, not as the lack of what another grant needs.
   if (draft.isFaulty('grant_type')) return undefined;
   const named = draft.text('grant_type');
@@ -21,7 +21,9 @@ export function selectGrant(draft: ProfileDraft, provider: Provider): SelectedGr
       return { grant, reason: `default of ${provider.type} with ${fields.join(' and ')}` };
     }
   }
-  if (provider.defaultGrant === undefined) return undefined;
+  if (provider.defaultGrant === undefined) {
+    return hasLogin ? { grant: 'refresh_token', reason: 'kept by a login' } : undefined;
+  }
   return { grant: provider.defaultGrant, reason: `default of ${provider.type}` };
 }
 

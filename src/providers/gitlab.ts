@@ -17,6 +17,7 @@ export const gitlab: Provider = {
   clientAuth: 'body',
   // Single use: the request kills the old refresh token and its access token, and nothing brings them back.
   replay: 'refused',
+  refreshEndsTokens: true,
   hints: [
     {
       error: 'unauthorized_client',

@@ -44,5 +44,9 @@ export interface Provider {
   readonly rsaAlgorithm?: 'RS256' | 'PS256';
   readonly replay: ReplayClass;
   readonly graceMs?: number;
+  /** A refresh ends the access tokens that were issued before. */
+  readonly refreshEndsTokens?: boolean;
+  /** How long a token lives whose response does not say. */
+  readonly lifetimeMs?: number;
   readonly hints: readonly Hint[];
 }

@@ -15,6 +15,8 @@ export const twitter: Provider = {
   clientAuthWithoutSecret: 'none',
   // User-context refresh tokens are single use; nothing is documented of a second use.
   replay: 'revokes',
+  // Its tokens live until they are revoked; repeating the call returns the same one.
+  lifetimeMs: Number.POSITIVE_INFINITY,
   hints: [
     {
       codes: ['99'],

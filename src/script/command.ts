@@ -8,6 +8,8 @@ export interface Parameter {
   /** One sentence, without a full stop. */
   readonly help: string;
   readonly optional?: boolean;
+  /** What is written here may be a secret: a step's title shows references only. */
+  readonly secret?: boolean;
 }
 
 /** What a command's function is given, by the names of its parameters. */

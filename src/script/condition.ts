@@ -1,4 +1,4 @@
-import { hasReference, parseTemplate } from '../data/reference.ts';
+import { hasReference, parseTemplate, ReferenceSyntaxError } from '../data/reference.ts';
 import { isCompound, isEmpty, type Value } from '../data/value.ts';
 import { askBoth, sameValue, textValue } from './compare.ts';
 import { numberOf } from './kinds.ts';
@@ -102,7 +102,8 @@ function termHolds(term: Term, lookup: Lookup): boolean {
   }
 }
 
-function isVoid(value: Value): boolean {
+/** Nothing, or nothing in it. */
+export function isVoid(value: Value): boolean {
   return isEmpty(value) || (isCompound(value) && Object.keys(value).length === 0);
 }
 
@@ -172,7 +173,8 @@ function operand(text: string, offset: number, mayBeEmpty: boolean): string {
   try {
     parseTemplate(inner);
   } catch (error) {
-    throw new ConditionSyntaxError((error as Error).message, offset);
+    if (!(error instanceof ReferenceSyntaxError)) throw error;
+    throw new ConditionSyntaxError(`the reference ${error.problem}`, offset + text.indexOf(inner) + error.offset);
   }
   return inner;
 }

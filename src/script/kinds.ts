@@ -107,6 +107,19 @@ export const kinds = {
     read: (value: Value): string | Refused =>
       typeof value === 'string' && value !== '' ? withRoot(value) : new Refused('a JSON path'),
   },
+  /** Statuses of HTTP: one, or several and ranges of them with commas between. */
+  statuses: {
+    help: 'HTTP status such as 200, or 200-204,301',
+    schema: { type: ['integer', 'string'] },
+    read: (value: Value): readonly (readonly [from: number, to: number])[] | Refused => {
+      const text = isCompound(value) ? '' : String(textOf(value));
+      const ranges = text.split(',').map((part) => /^\s*(\d{3})(?:\s*-\s*(\d{3}))?\s*$/.exec(part));
+      const found = ranges.map((range): [number, number] => [Number(range?.[1]), Number(range?.[2] ?? range?.[1])]);
+      return found.every(([from, to]) => from <= to)
+        ? found
+        : new Refused('an HTTP status such as 200, or several such as 200-204,301');
+    },
+  },
   /** `name=value` lines, or a map. */
   map: {
     help: 'map, or lines of name=value',
@@ -129,7 +142,7 @@ export function isPlainName(name: string): boolean {
 export function numberOf(value: Value): number | undefined {
   if (typeof value === 'number') return value;
   if (value instanceof Written && typeof value.value === 'number') return value.value;
-  return typeof value === 'string' && /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value)
+  return typeof value === 'string' && /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value)
     ? Number(value)
     : undefined;
 }

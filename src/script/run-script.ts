@@ -113,6 +113,7 @@ class StepWork implements StepContext {
   readonly #exchanges: Exchange[];
   readonly #changes: Change[] = [];
   #resolver: Resolver | undefined;
+  #written: Step['parameters'] = {};
 
   constructor(world: RunWorld, script: Script, state: Map<symbol, unknown>, output: string[], exchanges: Exchange[]) {
     this.#world = world;
@@ -178,6 +179,14 @@ class StepWork implements StepContext {
     this.#world.listener(event);
   }
 
+  redact(text: string): string {
+    return this.#world.redact(text);
+  }
+
+  written(parameter: string): Value | undefined {
+    return Object.hasOwn(this.#written, parameter) ? this.#written[parameter] : undefined;
+  }
+
   state<T>(key: symbol, create: () => T): T {
     if (!this.#state.has(key)) this.#state.set(key, create());
     return this.#state.get(key) as T;
@@ -186,13 +195,14 @@ class StepWork implements StepContext {
   /** The step's parameters, references followed, each as its kind wants it. */
   argumentsOf({ command, parameters }: Step): Record<string, unknown> {
     const found: Record<string, unknown> = {};
-    for (const { name, kind } of command.parameters) {
+    this.#written = parameters;
+    for (const { name, kind, secret } of command.parameters) {
       const written = parameters[name];
       if (written === undefined) continue;
       const value = this.#follow(written);
       const read = kinds[kind].read(value);
       if (read instanceof Refused) {
-        throw new StepFailure(`${name} must be ${read.wanted}`, { actual: value });
+        throw new StepFailure(`${name} must be ${read.wanted}`, secret ? {} : { actual: value });
       }
       found[name] = read;
     }
@@ -242,6 +252,14 @@ function failureOf(error: unknown, redact: (text: string) => string): Failure {
       ...(advice !== undefined && { advice: shown(advice) }),
     };
   }
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return { code: 'step_failed', message: redact(`${name}: ${message}`) };
+  return { code: 'step_failed', message: redact(wordsOf(error)) };
+}
+
+/** Anything can be thrown, even what has no words. */
+function wordsOf(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : `Error: ${String(error)}`;
+  } catch {
+    return 'Error: something without words';
+  }
 }

@@ -25,6 +25,10 @@ export interface StepContext {
   /** Puts a request and its reply into the report. */
   record(exchange: Exchange): void;
   emit(event: ScriptEvent): void;
+  /** A text with every secret masked that is known by now. */
+  redact?(text: string): string;
+  /** A parameter as the author wrote it, references not followed: what a reference brought cannot pass for the author's own word. */
+  written?(parameter: string): Value | undefined;
   /** What a group of commands keeps from step to step of one run; made when first asked for. */
   state<T>(key: symbol, create: () => T): T;
 }

@@ -1,5 +1,7 @@
-import { isCompound, type Value } from '../data/value.ts';
+import { isCompound, isEmpty, mapParts, type Value } from '../data/value.ts';
 import { excerpt } from '../secret/printable.ts';
+import { MASK } from '../secret/secret.ts';
+import { isSecretName } from '../secret/secret-names.ts';
 import { display } from './compare.ts';
 import { nameOfCommand } from './registry.ts';
 import type { Step } from './script.ts';
@@ -10,10 +12,21 @@ const MAX_PARAMETER = 60;
 export function titleOf({ command, parameters }: Step): string {
   const shown = command.parameters
     .filter(({ name }) => Object.hasOwn(parameters, name))
-    .map(({ name }) => brief(parameters[name] ?? ''));
+    .map(({ name, secret }) => brief(masked(parameters[name] ?? '', secret === true || isSecretName(name))));
   return `${nameOfCommand(command)}(${shown.join(', ')})`;
 }
 
+/** Somebody may have written a secret into the script itself. */
+function masked(value: Value, secret: boolean): Value {
+  if (isCompound(value)) return mapParts(value, (part, name) => masked(part, secret || isSecretName(name ?? '')));
+  return secret && !isEmpty(value) && !isReference(value) ? MASK : value;
+}
+
+/** One reference and nothing else; a default would be shown with it. */
+function isReference(value: Value): boolean {
+  return typeof value === 'string' && /^\$\{[^{}]*\}$/.test(value) && !value.includes(':-');
+}
+
 function brief(value: Value): string {
-  return excerpt(isCompound(value) ? JSON.stringify(value) : display(value), MAX_PARAMETER);
+  return excerpt(display(value), MAX_PARAMETER);
 }

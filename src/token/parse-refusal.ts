@@ -109,6 +109,7 @@ function oauthShape(
     description,
     codes: codes.length === 0 ? undefined : [...new Set(codes)],
     suberror: text(members['suberror'] ?? members['error_subtype'], SHORT),
+    claims: members['claims'] === undefined ? undefined : true,
   };
 }
 

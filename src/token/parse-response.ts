@@ -37,25 +37,45 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
     }[body.kind];
     throw unreadable(profile, reply, `answered with ${what}`);
   }
-  const { holder, token } = locate(body.members, profile.options.tokenPath ?? ['access_token']);
-  if (typeof token !== 'string' || token === '') {
+  const found = replyFrom(profile, body.members, receivedAt);
+  if (found === undefined) {
     const names = quoteWithout(profile, request)(Object.keys(body.members).join(', '), 200) || 'no member at all';
     throw unreadable(profile, reply, `answered without a token (it sent ${names})`);
   }
+  if (found.otherSecrets === undefined) {
+    throw unreadable(profile, reply, 'answered with a reply that is nested too deeply');
+  }
+  return found as TokenReply;
+}
+
+/** What a response's members mean, `undefined` where they hold no token. */
+export function replyFrom(
+  { options }: Profile,
+  members: Readonly<Record<string, unknown>>,
+  receivedAt: number,
+): (Omit<TokenReply, 'otherSecrets'> & { otherSecrets: readonly Secret[] | undefined }) | undefined {
+  const { holder, token } = locate(members, options.tokenPath ?? ['access_token']);
+  if (typeof token !== 'string' || token === '') return undefined;
   // Where the token is nested, its companions usually stand beside it.
-  const companion = (name: string): unknown => holder[name] ?? body.members[name];
+  const companion = (name: string): unknown => holder[name] ?? members[name];
   const refreshToken = companion('refresh_token');
   const tokenType = companion('token_type');
-  const otherSecrets = secretsIn(body.members, [token, refreshToken]);
-  if (otherSecrets === undefined) throw unreadable(profile, reply, 'answered with a reply that is nested too deeply');
   return {
-    response: body.members,
+    response: members,
     accessToken: new Secret(token),
     refreshToken: typeof refreshToken === 'string' && refreshToken !== '' ? new Secret(refreshToken) : undefined,
-    otherSecrets,
+    otherSecrets: secretsIn(members, [token, refreshToken]),
     tokenType: typeof tokenType === 'string' ? tokenType : undefined,
     expiresAt: expiryOf(companion('expires_in'), receivedAt),
   };
+}
+
+/** The refresh token in a successful reply, also in one that holds no access token. */
+export function refreshTokenIn({ status, body }: Reply): Secret | undefined {
+  if (status < 200 || status >= 300) return undefined;
+  const parsed = parseBody(body);
+  const token = parsed.kind === 'object' ? parsed.members['refresh_token'] : undefined;
+  return typeof token === 'string' && token !== '' ? new Secret(token) : undefined;
 }
 
 /** No response is nested deeper; what is would overflow whoever prints or copies it. */

@@ -1,7 +1,7 @@
 import { Agent, type AgentOptions } from 'node:http';
-import type { TlsFiles, WireRequest } from '../ports.ts';
+import type { TlsFiles } from '../ports.ts';
 import { type Environment, type ProxyServer, proxyFor } from './proxy.ts';
-import type { Route } from './route.ts';
+import type { Destination, Route } from './route.ts';
 
 /** Firewalls forget idle connections without a word, and the next request over one would wait in vain. */
 const IDLE_MS = 30_000;
@@ -19,7 +19,7 @@ export class Agents {
   constructor(readonly env: Environment) {}
 
   /** At once, where everything that it takes is loaded. */
-  routeTo(request: WireRequest): Route | Promise<Route> {
+  routeTo(request: Destination): Route | Promise<Route> {
     const { url } = request;
     const proxy = proxyFor(url, this.env);
     if (url.protocol === 'https:') {
@@ -36,7 +36,7 @@ export class Agents {
     return { options, headers: noHeaders, secure: false, request: undefined, proxy: undefined };
   }
 
-  #secureRoute(request: WireRequest, proxy: ProxyServer | undefined, secure: SecureRoute): Route {
+  #secureRoute(request: Destination, proxy: ProxyServer | undefined, secure: SecureRoute): Route {
     const { url } = request;
     const agent = this.#agent(request, proxy?.url.href, (options) =>
       secure.createAgent(request, options, this.env, proxy),
@@ -45,7 +45,7 @@ export class Agents {
     return { options, headers: noHeaders, secure: true, request: secure.request, proxy: undefined };
   }
 
-  async #plainProxyRoute(request: WireRequest, proxy: ProxyServer): Promise<Route> {
+  async #plainProxyRoute(request: Destination, proxy: ProxyServer): Promise<Route> {
     const { plainProxyRoute } = await import('./tunnel.ts');
     const secure = proxy.url.protocol === 'https:' ? await import('./secure-route.ts') : undefined;
     const agent = this.#agent(
@@ -56,7 +56,7 @@ export class Agents {
     return plainProxyRoute(request, proxy, agent);
   }
 
-  #agent(request: WireRequest, proxy: string | undefined, create: (options: AgentOptions) => Agent): Agent {
+  #agent(request: Destination, proxy: string | undefined, create: (options: AgentOptions) => Agent): Agent {
     // What must not meet a dying connection gets one of its own.
     if (!request.reuseConnection) return create({ keepAlive: false });
     const key = `${request.url.protocol} ${proxy ?? ''} ${keyOf(request.tls)}`;

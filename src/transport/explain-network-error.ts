@@ -1,5 +1,5 @@
 import { TransportError } from '../errors.ts';
-import type { WireRequest } from '../ports.ts';
+import type { Destination } from './route.ts';
 
 const TLS_CODES =
   /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERROR_IN_|UNSPECIFIED)/;
@@ -7,7 +7,11 @@ const TLS_CODES =
 const TLS_ALERTS = /^ERR_SSL_\w+_ALERT_/;
 
 /** Says in a sentence what kept a request or its reply from arriving. */
-export function explainNetworkError(error: NodeJS.ErrnoException, wire: WireRequest, sent: boolean): TransportError {
+export function explainNetworkError(
+  error: NodeJS.ErrnoException,
+  wire: Pick<Destination, 'url' | 'profile'>,
+  sent: boolean,
+): TransportError {
   const { url, profile } = wire;
   const code = codeOf(error);
   const details = { sent, cause: withoutBytes(error) };
@@ -46,7 +50,11 @@ const reasons: Readonly<Record<string, readonly [message: string, advice: string
 };
 
 /** The failure of a connection to a proxy, which stands between us and the provider. */
-export function explainProxyError(error: NodeJS.ErrnoException, proxy: string, profile: string): TransportError {
+export function explainProxyError(
+  error: NodeJS.ErrnoException,
+  proxy: string,
+  profile: string | undefined,
+): TransportError {
   const code = codeOf(error);
   if (TLS_CODES.test(code)) return tlsFailed(`the proxy ${proxy}`, profile, error, false);
   return new TransportError('connection_failed', `cannot connect to the proxy ${proxy} (${code})`, {
@@ -62,7 +70,12 @@ function withoutBytes(error: Error & { rawPacket?: unknown }): Error {
   return error;
 }
 
-function tlsFailed(peer: string, profile: string, cause: NodeJS.ErrnoException, sent: boolean): TransportError {
+function tlsFailed(
+  peer: string,
+  profile: string | undefined,
+  cause: NodeJS.ErrnoException,
+  sent: boolean,
+): TransportError {
   const code = codeOf(cause);
   return new TransportError('tls_failed', `no trusted connection to ${peer} (${code})`, {
     sent,
@@ -78,14 +91,16 @@ function codeOf(error: NodeJS.ErrnoException): string {
   return (first as NodeJS.ErrnoException | undefined)?.code ?? error.message;
 }
 
-function tlsAdvice(code: string, profile: string): string {
+function tlsAdvice(code: string, profile: string | undefined): string {
   if (/SELF_SIGNED|UNABLE_TO/.test(code)) {
-    return `the certificate comes from an authority that this machine does not know: set ${profile}.options.ca_file to its certificate`;
+    const setting = profile === undefined ? 'NODE_EXTRA_CA_CERTS' : `${profile}.options.ca_file`;
+    return `the certificate comes from an authority that this machine does not know: set ${setting} to its certificate`;
   }
   if (code === 'CERT_HAS_EXPIRED') return "the server's certificate has expired: ask those who run it to renew it";
   if (code === 'CERT_NOT_YET_VALID') return "the server's certificate is not valid yet: check this machine's clock";
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return 'the certificate is for another host: check the address, and whether something intercepts the connection';
   }
+  if (profile === undefined) return 'check that the address speaks TLS';
   return `check that the address speaks TLS, and ${profile}.options.cert_file if the server wants a client certificate`;
 }

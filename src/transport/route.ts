@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { TransportError } from '../errors.ts';
-import type { WireRequest } from '../ports.ts';
+import type { TlsFiles } from '../ports.ts';
 
 /** How one request reaches its host. */
 export interface Route {
@@ -17,7 +17,16 @@ export interface Route {
     | undefined;
 }
 
+/** What decides which way a request takes. */
+export interface Destination {
+  /** For messages; `undefined` where no profile is at work. */
+  readonly profile: string | undefined;
+  readonly url: URL;
+  readonly reuseConnection: boolean;
+  readonly tls: TlsFiles;
+}
+
 /** Finds the way to a request's host. */
 export interface Routes {
-  routeTo(request: WireRequest): Route | Promise<Route>;
+  routeTo(destination: Destination): Route | Promise<Route>;
 }

@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { Agent, type AgentOptions, request } from 'node:https';
 import * as tls from 'node:tls';
-import type { TlsFiles, WireRequest } from '../ports.ts';
+import type { TlsFiles } from '../ports.ts';
 import { checkTlsFiles } from './check-tls-files.ts';
 import type { Environment, ProxyServer } from './proxy.ts';
+import type { Destination } from './route.ts';
 import { TunnelAgent } from './tunnel.ts';
 
 export { request };
 
 /** An agent for TLS connections, straight or through a proxy's tunnel. */
 export function createAgent(
-  { profile, tls: files }: WireRequest,
+  { profile, tls: files }: Destination,
   options: AgentOptions,
   env: Environment,
   proxy: ProxyServer | undefined,
@@ -21,7 +22,7 @@ export function createAgent(
 }
 
 /** An agent for TLS connections to a proxy itself. */
-export function createProxyAgent({ profile, tls: files }: WireRequest, options: AgentOptions, env: Environment): Agent {
+export function createProxyAgent({ profile, tls: files }: Destination, options: AgentOptions, env: Environment): Agent {
   return new Agent({ ...options, rejectUnauthorized: true, ...contextOf(profile, withoutCertificate(files), env) });
 }
 
@@ -34,12 +35,16 @@ const MAX_CONTEXTS = 16;
 const contexts = new Map<string, tls.SecureContext>();
 
 /** Reading all authorities takes longer than the rest of a request, so it is done once for each set of files. */
-function contextOf(profile: string, files: TlsFiles, env: Environment): { secureContext?: tls.SecureContext } {
+function contextOf(
+  profile: string | undefined,
+  files: TlsFiles,
+  env: Environment,
+): { secureContext?: tls.SecureContext } {
   if (files.ca === undefined && files.cert === undefined) return {};
   const key = JSON.stringify([files.ca, files.cert, files.certKey, env['NODE_EXTRA_CA_CERTS']]);
   let secureContext = contexts.get(key);
   if (secureContext === undefined) {
-    checkTlsFiles(profile, files);
+    checkTlsFiles(profile ?? '', files);
     secureContext = tls.createSecureContext(tlsOptions(files, env));
     // Certificates that are renewed every hour must not pile up.
     if (contexts.size >= MAX_CONTEXTS) contexts.clear();

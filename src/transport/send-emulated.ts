@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
 import { request, Agent as SecureAgent } from 'node:https';
 import { TransportError } from '../errors.ts';
-import type { EmulatorAddress, Send, WireRequest } from '../ports.ts';
-import type { Route, Routes } from './route.ts';
+import type { EmulatorAddress, Send } from '../ports.ts';
+import type { Destination, Route, Routes } from './route.ts';
 import { sendAlong } from './send.ts';
 
 /** A {@link Send} whose every connection ends at an emulator: real addresses, real TLS, no look-up of names, no proxy. */
@@ -18,7 +18,8 @@ export function createEmulatedSend(emulator: EmulatorAddress): Send {
   };
 }
 
-class EmulatedRoutes implements Routes {
+/** Every way ends at the emulator. */
+export class EmulatedRoutes implements Routes {
   readonly #plain = new Agent({ keepAlive: true });
   readonly #secure: SecureAgent;
 
@@ -26,7 +27,7 @@ class EmulatedRoutes implements Routes {
     this.#secure = new SecureAgent({ keepAlive: true, ca: emulator.ca });
   }
 
-  async routeTo({ url, reuseConnection }: WireRequest): Promise<Route> {
+  async routeTo({ url, reuseConnection }: Destination): Promise<Route> {
     const secure = url.protocol === 'https:';
     const kept = secure ? this.#secure : this.#plain;
     return {

@@ -4,14 +4,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContext, connect as tlsConnect } from 'node:tls';
 import { TransportError } from '../errors.ts';
-import type { WireRequest } from '../ports.ts';
 import { explainProxyError } from './explain-network-error.ts';
 import type { ProxyServer } from './proxy.ts';
-import type { Route } from './route.ts';
+import type { Destination, Route } from './route.ts';
 
 /** Anything that must be able to end a connection that is still being made. */
 interface Connecting {
-  readonly wire: WireRequest;
+  readonly wire: Destination;
   cancelConnect: (() => void) | undefined;
 }
 
@@ -56,7 +55,7 @@ export class TunnelAgent extends Agent {
       connected?.(refused(this.#proxy, target, status), socket);
     });
     connect.on('error', (cause: NodeJS.ErrnoException) => {
-      connected?.(explainProxyError(cause, url.host, attempt?.wire.profile ?? ''), connect as unknown as Duplex);
+      connected?.(explainProxyError(cause, url.host, attempt?.wire.profile), connect as unknown as Duplex);
     });
     connect.end();
     return null;
@@ -64,7 +63,7 @@ export class TunnelAgent extends Agent {
 }
 
 /** Plain http through a proxy: the proxy gets the whole address (RFC 9112 §3.2.2). */
-export function plainProxyRoute({ url, profile }: WireRequest, proxy: ProxyServer, agent: HttpAgent): Route {
+export function plainProxyRoute({ url, profile }: Destination, proxy: ProxyServer, agent: HttpAgent): Route {
   const secure = proxy.url.protocol === 'https:';
   return {
     options: { agent, ...proxyAddress(proxy.url), path: url.href },

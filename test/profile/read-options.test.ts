@@ -115,6 +115,32 @@ describe('options', () => {
     expect(readAcme({ ...custom, options: { token_path } }).options.tokenPath).toEqual(path);
   });
 
+  it.each([
+    ['https://graph.microsoft.com', 'https://graph.microsoft.com'],
+    ['https://graph.microsoft.com/', 'https://graph.microsoft.com'],
+    ['https://API.example.com:443', 'https://api.example.com'],
+    ['https://api.example.com:8443', 'https://api.example.com:8443'],
+    ['http://localhost:3000', 'http://localhost:3000'],
+    ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
+  ])('D20 set_header %s is the origin %s', (set_header, origin) => {
+    expect(readAcme({ ...custom, options: { set_header } }).options.setHeader).toBe(origin);
+  });
+
+  it.each([
+    'http://api.example.com',
+    'https://api.example.com/v1',
+    'https://api.example.com/?x=1',
+    'https://api.example.com/#x',
+    'https://user@api.example.com',
+    'https://ex\u{e4}mple.com',
+    'https://%65vil.com',
+    'api.example.com',
+    'true',
+    '*',
+  ])('D20 set_header cannot be %s', (set_header) => {
+    expect(faultyIn({ ...custom, options: { set_header } })).toEqual(['acme.options.set_header']);
+  });
+
   it('D19 reads the files of a private CA and of mutual TLS', () => {
     const options = { ca_file: 'ca.pem', cert_file: 'cert.pem', cert_key_file: 'cert-key.pem' };
     expect(readAcme({ ...custom, options }, files).options).toMatchObject({

@@ -1,0 +1,68 @@
+import { OAuthProfileError } from '../errors.ts';
+import type { Clock } from '../ports.ts';
+
+/** A piece of work that several callers wait for. */
+interface Flight<T> {
+  readonly work: Promise<T>;
+  readonly abandoned: AbortController;
+  callers: number;
+}
+
+/** Callers of one process that want the same: as long as the work has not begun, they share it, and its failure too. */
+export class Flights<T> {
+  readonly #boarding = new Map<string, Flight<T>>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Waits for the flight with this key, a new one unless one is boarding. An abort or the time-out detaches the caller alone; `work` gets a
+   * signal that is aborted when everybody has left, and a function to call when it begins and nobody may join any more.
+   */
+  async join(
+    key: string,
+    work: (abandoned: AbortSignal, close: () => void) => Promise<T>,
+    wait: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined; readonly onTimeout: () => Error },
+  ): Promise<T> {
+    const { signal } = wait;
+    if (signal?.aborted) throw new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason });
+    const flight = this.#boarding.get(key) ?? this.#open(key, work);
+    flight.callers++;
+    try {
+      return await this.#waitFor(flight.work, wait);
+    } finally {
+      if (--flight.callers === 0) flight.abandoned.abort();
+    }
+  }
+
+  #open(key: string, work: Parameters<Flights<T>['join']>[1]): Flight<T> {
+    const abandoned = new AbortController();
+    const close = (): void => {
+      if (this.#boarding.get(key) === flight) this.#boarding.delete(key);
+    };
+    const begun = Promise.resolve().then(() => work(abandoned.signal, close));
+    const flight: Flight<T> = { work: begun, abandoned, callers: 0 };
+    this.#boarding.set(key, flight);
+    // Whoever waits hears of a failure; when all have left, nobody needs to.
+    begun.then(close, close);
+    return flight;
+  }
+
+  async #waitFor(work: Promise<T>, wait: Parameters<Flights<T>['join']>[2]): Promise<T> {
+    const { signal, timeoutMs, onTimeout } = wait;
+    const over = new AbortController();
+    const leave = (): void => over.abort(signal?.reason);
+    signal?.addEventListener('abort', leave, { once: true });
+    try {
+      const patience = this.#clock.sleep(timeoutMs, over.signal).then(() => {
+        throw onTimeout();
+      });
+      return await Promise.race([work, patience]);
+    } finally {
+      signal?.removeEventListener('abort', leave);
+      over.abort();
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Profile } from '../profile/profile.ts';
+import { Secret } from '../secret/secret.ts';
+import { replyFrom, type TokenReply } from '../token/parse-response.ts';
+import type { KeptToken } from './kept-record.ts';
+
+/** A token response to be kept, its times in the store's time. */
+export function keepToken(
+  reply: TokenReply,
+  startedAt: number,
+  obtainedAt: number,
+  lifetimeMs: number | undefined,
+): KeptToken {
+  const { refresh_token: refreshToken, ...rest } = reply.response;
+  return {
+    response: new Secret(JSON.stringify(rest)),
+    hadRefreshToken: refreshToken !== undefined,
+    startedAt,
+    obtainedAt,
+    expiresAt: lifetimeMs === undefined ? undefined : obtainedAt + lifetimeMs,
+  };
+}
+
+/** When a kept token ends; `undefined` where nobody knows. */
+export function endOf({ expiresAt, obtainedAt }: KeptToken, { options }: Profile): number | undefined {
+  if (expiresAt !== undefined && expiresAt !== null) return expiresAt;
+  return options.lifetimeMs === undefined ? undefined : obtainedAt + options.lifetimeMs;
+}
+
+/** The reply that a kept token was, with the seconds that it has left (D4). */
+export function reviveToken(
+  profile: Profile,
+  kept: KeptToken,
+  refreshToken: Secret | undefined,
+  now: number,
+): TokenReply | undefined {
+  const response = JSON.parse(kept.response.reveal()) as Record<string, unknown>;
+  const left = kept.expiresAt === undefined ? undefined : Math.max(0, Math.floor((kept.expiresAt - now) / 1000));
+  if (left !== undefined) setLeft(response, profile.options.tokenPath ?? [], left);
+  if (kept.hadRefreshToken && refreshToken !== undefined) {
+    response['refresh_token'] = refreshToken.reveal();
+  }
+  const reply = replyFrom(profile, response, now);
+  return reply && { ...reply, otherSecrets: reply.otherSecrets ?? [] };
+}
+
+/** Beside the token, or at the top; as the type that the provider sent. */
+function setLeft(members: Record<string, unknown>, path: readonly (string | number)[], seconds: number): void {
+  const value = members['expires_in'];
+  if (value !== undefined) members['expires_in'] = typeof value === 'string' ? String(seconds) : seconds;
+  const inner = path[0] === undefined ? undefined : members[path[0]];
+  if (path.length > 1 && typeof inner === 'object' && inner !== null) {
+    setLeft(inner as Record<string, unknown>, path.slice(1), seconds);
+  }
+}

@@ -1,0 +1,83 @@
+import { OAuthProfileError, TransportError } from '../errors.ts';
+import type { Kept, Ports, TokenStore } from '../ports.ts';
+import type { Profile } from '../profile/profile.ts';
+import { tokenKey } from '../token/token-key.ts';
+import { acquireToken } from './acquire-token.ts';
+import { askAlone } from './ask-alone.ts';
+import { findChain } from './find-chain.ts';
+import { findContent, findFresh } from './find-fresh.ts';
+import type { Flights } from './flights.ts';
+import { refreshChain } from './refresh-chain.ts';
+import type { Obtained, Wish } from './wish.ts';
+
+/** What obtaining a token takes beside the ports. */
+export interface Keeping {
+  /** Opens the store when it is first needed. */
+  readonly openStore: () => Promise<TokenStore>;
+  readonly flights: Flights<Obtained>;
+  /** Tells a person what could not be kept. */
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * A token for a profile: one that is kept and fresh, or a new one. However many want the same, in this process and in others, the provider is
+ * asked once; a refresh is never sent but through the store.
+ */
+export async function obtainToken(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
+  if (profile.grant !== 'refresh_token') return obtainOther(profile, wish, ports, keeping);
+  const store = await keeping.openStore();
+  const { name, kept } = await findChain(profile, store);
+  return obtainKept(profile, wish, ports, { ...keeping, store, name, kept });
+}
+
+/** What is no refresh can do without a store. */
+async function obtainOther(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
+  const ask = async (): Promise<Obtained> => ({
+    reply: await acquireToken(profile, ports, wish.signal),
+    reused: false,
+  });
+  if (!wish.keep) return ask();
+  try {
+    const store = await keeping.openStore();
+    const name = store.fingerprint(tokenKey(profile));
+    return await obtainKept(profile, wish, ports, { ...keeping, store, name, kept: await store.read(name) });
+  } catch (error) {
+    if (!(error instanceof OAuthProfileError) || error.code !== 'store_unwritable') throw error;
+    keeping.warn(`the token is not kept: ${error.message}`);
+    return ask();
+  }
+}
+
+async function obtainKept(
+  profile: Profile,
+  wish: Wish,
+  ports: Ports,
+  { store, name, kept, flights }: Keeping & { store: TokenStore; name: string; kept: Kept | undefined },
+): Promise<Obtained> {
+  const key = store.fingerprint(tokenKey(profile));
+  const fresh = wish.anew ? undefined : findFresh(profile, wish, kept, key, store.now());
+  if (fresh !== undefined) return fresh;
+  const { timeoutMs } = profile.options;
+  const work = (abandoned: AbortSignal, close: () => void): Promise<Obtained> =>
+    store.update(
+      name,
+      (held) => {
+        close();
+        const task = { profile, key, wish, ports, store, held };
+        return profile.grant === 'refresh_token' ? refreshChain(task) : askAlone(task, abandoned);
+      },
+      {
+        timeoutMs,
+        signal: abandoned,
+        contentWith: (found, queuedAt) => findContent({ profile, key, wish, store }, found, queuedAt),
+      },
+    );
+  const rejected = wish.rejected && store.fingerprint(wish.rejected);
+  const flight = JSON.stringify([name, key, wish.anew, wish.forgetRefusal, wish.minTtlMs, rejected]);
+  const onTimeout = (): Error =>
+    new TransportError('timed_out', `no token came within ${timeoutMs / 1000} s`, {
+      sent: false,
+      advice: `try again, or raise ${profile.name}.options.timeout`,
+    });
+  return flights.join(flight, work, { timeoutMs, signal: wish.signal, onTimeout });
+}

@@ -1,0 +1,66 @@
+import { findDataFiles, type Surroundings } from './compose.ts';
+import { type DataObject, flatten } from './data/flatten.ts';
+import { type DataEntries, loadVariables } from './data/load-variables.ts';
+import { Variables } from './data/variables.ts';
+import type { EmulatorAddress } from './ports.ts';
+import { Session } from './session.ts';
+
+/** What every call of the library can be told. */
+export interface CallOptions {
+  /** The variables: `{'graph.type': 'microsoft'}` or `{graph: {type: 'microsoft'}}`. Without it the files that the shell command reads are read. */
+  readonly data?: DataObject | undefined;
+  /** Ends the call early, with an error of code `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** An emulator of the providers, from `oauth-profile/emulator`: every request goes there, to the real address. */
+  readonly emulator?: EmulatorAddress | undefined;
+  /** Where refresh tokens and tokens are kept: `redis://…`, `memory` for this process alone; the vault of this machine unless given. */
+  readonly store?: string | undefined;
+}
+
+/** This process. */
+export const surroundings: Surroundings = {
+  env: process.env,
+  get cwd() {
+    return process.cwd();
+  },
+};
+const dataSource = { label: 'data', folder: '', trust: 'given' } as const;
+const sessions = new Map<string | undefined, Session>();
+const emulated = new WeakMap<EmulatorAddress, Session>();
+
+/** The session that calls with these options share: connections and requests under way are kept from call to call. */
+export function sessionFor({ emulator, store }: CallOptions): Session {
+  const known = emulator === undefined ? sessions.get(store) : emulated.get(emulator);
+  if (known !== undefined) return known;
+  const session = new Session(surroundings, { emulator, store });
+  if (emulator === undefined) sessions.set(store, session);
+  else emulated.set(emulator, session);
+  return session;
+}
+
+/** The variables of a call; a script's own are weaker than what the caller gives. */
+export async function variablesFor({ data }: CallOptions, script?: DataEntries): Promise<Variables> {
+  if (data !== undefined) {
+    const variables = new Variables();
+    if (script !== undefined) variables.add(script.entries, script.source);
+    return variables.add(flatten(data, 'data'), dataSource);
+  }
+  const settings = { entries: [], source: dataSource };
+  return loadVariables({ ...findDataFiles(surroundings), script, given: [], settings });
+}
+
+/** Refuses what TypeScript would not have let through. */
+export function checkCall(caller: string, profile: unknown, options: CallOptions): void {
+  if (typeof profile !== 'string' || profile === '') throw new TypeError(`${caller}: the profile must be a name`);
+  checkOptions(caller, options);
+}
+
+/** The same for options alone. */
+export function checkOptions(caller: string, { data, signal, store }: CallOptions): void {
+  if (data !== undefined && (typeof data !== 'object' || data === null || Symbol.iterator in data))
+    throw new TypeError(`${caller}: data must be an object of variables`);
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new TypeError(`${caller}: signal must be an AbortSignal`);
+  if (store !== undefined && (typeof store !== 'string' || !/^(?:memory|rediss?:\/\/.+)$/.test(store)))
+    throw new TypeError(`${caller}: store must be a redis:// address or 'memory'`);
+}

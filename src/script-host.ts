@@ -1,0 +1,87 @@
+import { composeCallApi, readGivenFile, type Surroundings } from './compose.ts';
+import type { Variables } from './data/variables.ts';
+import type { EmulatorAddress, Files } from './ports.ts';
+import type { Command } from './script/command.ts';
+import { builtinCommands } from './script/commands/builtin.ts';
+import type { Listener } from './script/events.ts';
+import { loadPathCheck } from './script/readers/load-path-check.ts';
+import { readScript } from './script/readers/yaml.ts';
+import { Registry } from './script/registry.ts';
+import type { RunResult } from './script/result.ts';
+import { runScript } from './script/run-script.ts';
+import type { Script } from './script/script.ts';
+import { Redactor } from './secret/redactor.ts';
+import { watchSecrets } from './secret/secret.ts';
+import type { Session } from './session.ts';
+import { version } from './version.ts';
+
+/** What scripts reach while they run. */
+interface Connection {
+  readonly session: Session;
+  readonly api: ReturnType<typeof composeCallApi>;
+}
+
+/** Reads scripts, and once it is connected runs them: all with the same commands, connections and requests under way. */
+export class ScriptHost {
+  readonly registry: Registry;
+  readonly #redactor = new Redactor();
+  readonly #unwatch: () => void;
+  #connection: Connection | undefined;
+
+  constructor(commands: readonly Command[] = []) {
+    this.#unwatch = watchSecrets((secret) => this.#redactor.add(secret));
+    const files: Files = {
+      read: (...args) => this.#connected.api.files.read(...args),
+      open: (...args) => this.#connected.api.files.open(...args),
+      write: (...args) => this.#connected.api.files.write(...args),
+      create: (...args) => this.#connected.api.files.create(...args),
+    };
+    const builtin = builtinCommands({
+      files,
+      version,
+      callApi: (request, bounds) => this.#connected.api.callApi(request, bounds),
+      readProfile: (name, variables) => this.#connected.session.readProfile(name, variables),
+      acquire: (profile, signal) => this.#connected.session.obtain(profile, { signal }),
+    });
+    this.registry = new Registry([...builtin, ...commands]);
+  }
+
+  /** From now on scripts can run; before, where they will send is not known yet. */
+  connect(session: Session, surroundings: Surroundings, emulator: EmulatorAddress | undefined): this {
+    this.#connection = { session, api: composeCallApi(surroundings, emulator) };
+    return this;
+  }
+
+  get #connected(): Connection {
+    if (this.#connection === undefined) throw new TypeError('the host of scripts is not connected');
+    return this.#connection;
+  }
+
+  /** Reads a script's file; everything wrong with it is one error. */
+  async read(path: string, surroundings: Surroundings): Promise<Script> {
+    const { text, source } = readGivenFile(path, surroundings, 'script_invalid');
+    return readScript(text, source, this.registry, await loadPathCheck(text, this.registry));
+  }
+
+  /** Runs a script to its end; the outcome is a result, never an error. */
+  run(script: Script, variables: Variables, signal: AbortSignal, listener: Listener): Promise<RunResult> {
+    const { session } = this.#connected;
+    return runScript(script, {
+      variables,
+      outside: session.outside,
+      clock: session.ports.clock,
+      signal,
+      listener,
+      redact: (text) => this.#redactor.redact(text),
+    });
+  }
+
+  /** Masks every secret that any script has met. */
+  redact(text: string): string {
+    return this.#redactor.redact(text);
+  }
+
+  close(): void {
+    this.#unwatch();
+  }
+}

@@ -1,0 +1,27 @@
+import { type Context, createContext, Script } from 'node:vm';
+import { StepFailure } from '../step-failure.ts';
+
+/** Far more than honest work takes. */
+const LIMIT_MS = 5_000;
+
+const call = new Script('work()');
+let context: Context | undefined;
+
+/**
+ * Does work that a hostile pattern or document could draw out without end. While it runs nothing else does, so no timer could stop it
+ * and no Ctrl-C would be heard; the engine's own watchdog can.
+ */
+export function bounded<T>(what: string, work: () => T): T {
+  context ??= createContext({});
+  context['work'] = work;
+  try {
+    return call.runInContext(context, { timeout: LIMIT_MS }) as T;
+  } catch (error) {
+    if ((error as { code?: unknown } | undefined)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    throw new StepFailure(`${what} takes longer than ${LIMIT_MS / 1000} s`, {
+      advice: 'make it simpler: repetitions inside of repetitions, as in (a+)+, are the usual cause',
+    });
+  } finally {
+    context['work'] = undefined;
+  }
+}

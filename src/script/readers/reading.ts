@@ -1,0 +1,17 @@
+import type { Source } from '../../data/variables.ts';
+import type { Position } from '../position.ts';
+import type { Registry } from '../registry.ts';
+
+/** Says what is wrong with a JSON path, `undefined` if nothing is. */
+export type CheckPath = (path: string) => string | undefined;
+
+/** What reading a script needs to know, and whom it tells of faults: none of them ends it. */
+export interface Reading<At> {
+  readonly source: Source;
+  readonly registry: Registry;
+  readonly checkPath: CheckPath | undefined;
+  fault(at: At, message: string, advice?: string): void;
+  /** The place of a character inside of a scalar's text. */
+  within(at: At, index: number): At;
+  positionOf(at: At): Position | undefined;
+}

@@ -1,0 +1,83 @@
+/** What the page does by itself: it filters, searches and unfolds. Without it the page can still be read. Its hash stands in the page's security policy. */
+export const pageScript = `
+(() => {
+  'use strict';
+  const { body } = document;
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const controls = document.getElementById('controls');
+  const search = document.getElementById('search');
+  const status = document.getElementById('status');
+  const fold = document.getElementById('fold');
+  const buttons = all('button[data-show]');
+  const states = buttons.map((button) => button.dataset.show);
+  const scripts = all('.script').map((element) => {
+    const name = element.firstElementChild.textContent.toLowerCase();
+    const steps = all('.step', element).map((step) => ({ step, text: undefined, state: step.classList[1] }));
+    return { element, name, steps };
+  });
+
+  function apply() {
+    const wanted = body.dataset.show;
+    const words = search.value.toLowerCase().trim();
+    let shown = 0;
+    for (const { element, name, steps } of scripts) {
+      let hits = 0;
+      let here = 0;
+      const whole = name.includes(words);
+      for (const one of steps) {
+        const hit = words === '' || whole || (one.text ??= one.step.textContent.toLowerCase()).includes(words);
+        one.step.classList.toggle('miss', !hit);
+        if (!hit) continue;
+        hits++;
+        if (wanted === 'all' || one.state === wanted) here++;
+      }
+      element.classList.toggle('miss', words !== '' && hits === 0 && !whole);
+      if (here > 0 && (words !== '' || wanted !== 'all')) element.open = true;
+      shown += here;
+    }
+    body.classList.toggle('empty', shown === 0);
+    status.textContent = shown === 1 ? '1 step' : shown.toLocaleString('en') + ' steps';
+  }
+
+  function show(state) {
+    body.dataset.show = state;
+    for (const button of buttons) button.setAttribute('aria-pressed', String(button.dataset.show === state));
+    apply();
+  }
+
+  function follow() {
+    const name = location.hash.slice(1);
+    const step = /^s[0-9]+-[0-9]+$/.test(name) ? document.getElementById(name) : null;
+    if (step === null) return show(states.includes(name) ? name : 'all');
+    search.value = '';
+    show('all');
+    step.closest('.script').open = true;
+    step.open = true;
+    step.firstElementChild.focus({ preventScroll: true });
+    step.scrollIntoView();
+  }
+
+  for (const button of buttons) button.addEventListener('click', () => { location.hash = button.dataset.show; show(button.dataset.show); });
+  search.addEventListener('input', apply);
+  search.addEventListener('keydown', (event) => { if (event.key === 'Escape') { search.value = ''; apply(); } });
+  fold.addEventListener('click', () => {
+    const open = fold.dataset.open !== 'true';
+    fold.dataset.open = String(open);
+    fold.textContent = open ? 'Fold all' : 'Unfold all';
+    for (const { element, steps } of scripts) {
+      if (open) element.open = true;
+      for (const { step } of steps) step.open = open;
+    }
+  });
+  const unfoldFailures = () => { for (const details of all('.step.failed, .script.has-failed')) details.open = true; };
+  addEventListener('beforeprint', unfoldFailures);
+  addEventListener('hashchange', follow);
+  // Going to the step that the address names, the browser takes the focus away once more.
+  if (location.hash.startsWith('#s')) addEventListener('load', follow);
+  controls.hidden = false;
+  follow();
+})();
+`;
+
+/** SHA-256 of {@link pageScript}, in base64. */
+export const pageScriptHash = 'vB1V9YQ4965a79uNuuysL7AamU/cRplxyrEyvfXzne4=';

@@ -1,0 +1,19 @@
+import { printable } from '../../secret/printable.ts';
+
+/** Text from outside in one line, every character one that XML, HTML and a terminal can show as it is. */
+export function visibleLine(text: string): string {
+  return printable(text).replace(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`);
+}
+
+/** The same, but line ends and tabs stay. */
+export function visible(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(/[^\n\t]+/g, visibleLine);
+}
+
+/** Text without its end where it is longer than `length` characters, and a word about what is missing. */
+export function shorten(text: string, length: number): string {
+  if (text.length <= length) return text;
+  // A character beyond the BMP is two units: none is cut in half.
+  const kept = text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}\n… ${text.length - kept.length} more characters`;
+}

@@ -1,0 +1,78 @@
+import {
+  composeOutside,
+  composePorts,
+  composeStore,
+  type PortOptions,
+  type StoreOptions,
+  type Surroundings,
+} from './compose.ts';
+import type { Variables } from './data/variables.ts';
+import { findLogin } from './flows/find-chain.ts';
+import { Flights } from './flows/flights.ts';
+import { type Keeping, obtainToken } from './flows/obtain-token.ts';
+import type { Obtained, Wish } from './flows/wish.ts';
+import type { Ports, TokenStore } from './ports.ts';
+import type { Profile } from './profile/profile.ts';
+import { readCandidate } from './profile/read-binding.ts';
+import { type ProfileOutside, readProfile } from './profile/read-profile.ts';
+
+/** What a session can be told. */
+export interface SessionOptions extends PortOptions, StoreOptions {}
+
+/** From a profile's name to its token, with everything that several calls share: connections, the store, requests under way. */
+export class Session {
+  readonly ports: Ports;
+  readonly outside: ProfileOutside;
+  readonly #keeping: Keeping;
+  #store: Promise<TokenStore> | undefined;
+
+  constructor(surroundings: Surroundings, options: SessionOptions = {}) {
+    this.ports = composePorts(surroundings, options);
+    this.outside = composeOutside(surroundings);
+    this.#keeping = {
+      openStore: () => {
+        this.#store ??= composeStore(surroundings, this.ports, options);
+        return this.#store;
+      },
+      flights: new Flights(this.ports.clock),
+      warn: options.warn ?? (() => {}),
+    };
+  }
+
+  /** The store of kept tokens, opened when it is first asked for. */
+  openStore(): Promise<TokenStore> {
+    return this.#keeping.openStore();
+  }
+
+  /** Reads a profile; a refresh token that a login left belongs to it. */
+  async readProfile(name: string, variables: Variables): Promise<Profile> {
+    const candidate = readCandidate(name, variables, this.outside);
+    const login = candidate && (await findLogin(name, candidate, await this.openStore()));
+    return readProfile(name, variables, this.outside, login);
+  }
+
+  /** Gets a token; by default as the profile says: anew, or one that is kept and fresh. */
+  obtain(profile: Profile, wish: Partial<Wish> = {}): Promise<Obtained> {
+    const full = {
+      minTtlMs: profile.options.minTtlMs,
+      anew: !reuses(profile),
+      keep: reuses(profile),
+      forgetRefusal: false,
+      rejected: undefined,
+      signal: undefined,
+      ...wish,
+    };
+    return obtainToken(profile, full, this.ports, this.#keeping);
+  }
+
+  /** Waits for refreshes under way, and lets go of the store. */
+  async close(): Promise<void> {
+    const store = await this.#store?.catch(() => undefined);
+    await store?.close();
+  }
+}
+
+/** Where a refresh ends the tokens issued before, callers that refresh side by side would end each other's. */
+function reuses({ options, grant, provider }: Profile): boolean {
+  return options.reuse ?? (grant === 'refresh_token' && provider.refreshEndsTokens === true);
+}

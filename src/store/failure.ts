@@ -1,0 +1,48 @@
+import { OAuthProfileError } from '../errors.ts';
+
+/** What is kept cannot be used, and stays as it is. */
+export function unreadable(message: string, advice: string, cause?: unknown): OAuthProfileError {
+  return new OAuthProfileError('store_unreadable', message, { advice, cause });
+}
+
+/** Runs what changes files under `place`; a refusal of the system becomes `store_unwritable`. */
+export async function writing<T>(place: string, change: () => T | Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (error instanceof OAuthProfileError || code === undefined || syscall === undefined) throw error;
+    const [reason, advice] = REASONS[code] ?? [`${syscall} failed with ${code}`, 'check the disk and the folder'];
+    throw new OAuthProfileError('store_unwritable', `cannot write to ${place}: ${reason}`, { advice, cause: error });
+  }
+}
+
+/** Whether the system refused with one of these codes. */
+export function failedWith(error: unknown, ...codes: string[]): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof Error && code !== undefined && codes.includes(code);
+}
+
+/** The error for a caller who waited in vain for his turn. */
+export function locked(holder: string, waitedMs: number): OAuthProfileError {
+  return new OAuthProfileError(
+    'store_locked',
+    `${holder} is still busy with the same token after ${Math.round(waitedMs / 100) / 10} s`,
+    {
+      advice: 'try again; if it hangs, end that process: its lock then ends by itself',
+    },
+  );
+}
+
+/** The error for a caller who no longer wants to wait. */
+export function aborted(signal: AbortSignal): OAuthProfileError {
+  return new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason });
+}
+
+const REASONS: Readonly<Record<string, readonly [reason: string, advice: string]>> = {
+  ENOSPC: ['the disk is full', 'free some space'],
+  EDQUOT: ['the disk quota is used up', 'free some space'],
+  EROFS: ['the file system is read-only', 'set OAUTH_PROFILE_HOME to a folder that you may write to'],
+  EACCES: ['permission denied', 'set OAUTH_PROFILE_HOME to a folder that you may write to'],
+  EPERM: ['permission denied', 'set OAUTH_PROFILE_HOME to a folder that you may write to, on a local disk'],
+};

@@ -1,0 +1,73 @@
+import { statSync } from 'node:fs';
+import type { Bounds } from '../ports.ts';
+import { aborted, locked } from './failure.ts';
+import { ours, pidOf } from './owner.ts';
+import type { Stake } from './stake.ts';
+
+/** How long to wait before looking again, at first and after a while. */
+const LOOK_MS = 4;
+const LOOK_LATER_MS = 10;
+const LATER_MS = 1000;
+
+/** How to wait for locks. */
+export interface Waiting extends Bounds {
+  /** A number from 0 up to 1, so that a crowd does not look in step. */
+  readonly random: () => number;
+  /** Told whom we wait for. */
+  readonly onHolder?: ((holder: string) => void) | undefined;
+  /** Asked while we wait; `true` ends it. */
+  readonly isContent?: (() => boolean) | undefined;
+}
+
+/**
+ * Takes all of the locks, or none: then it fails, or gives `false` where none is needed any more. Always in the same order, so that no two
+ * processes wait for each other.
+ */
+export async function takeLocks(stake: Stake, locks: readonly string[], waiting: Waiting): Promise<boolean> {
+  const began = performance.now();
+  const taken: string[] = [];
+  try {
+    for (const lock of [...locks].sort()) {
+      if (await takeLock(stake, lock, waiting, began)) taken.push(lock);
+      else break;
+    }
+    return taken.length === locks.length;
+  } finally {
+    if (taken.length < locks.length) for (const lock of taken) stake.release(lock);
+  }
+}
+
+async function takeLock(stake: Stake, lock: string, waiting: Waiting, began: number): Promise<boolean> {
+  const { timeoutMs, signal, random, onHolder, isContent } = waiting;
+  let tried = { at: Number.NEGATIVE_INFINITY, ino: -1 };
+  for (;;) {
+    if (signal?.aborted) throw aborted(signal);
+    const ino = statSync(lock, { throwIfNoEntry: false })?.ino ?? -1;
+    const now = performance.now();
+    // As long as the same holder is there, whether he lives need not be asked each time.
+    if (ino === -1 || ino !== tried.ino || now - tried.at >= ours().askEveryMs) {
+      const holder = stake.take(lock);
+      if (holder === undefined) return true;
+      const name = `process ${pidOf(holder) ?? '(unknown)'}`;
+      onHolder?.(name);
+      if (now - began >= timeoutMs) throw locked(name, now - began);
+      tried = { at: now, ino };
+    }
+    if (isContent?.()) return false;
+    const ms = (now - began < LATER_MS ? LOOK_MS : LOOK_LATER_MS) * (0.5 + random());
+    await pause(Math.min(ms, Math.max(0, timeoutMs - (now - began))), signal);
+  }
+}
+
+/** Ends early, without an error, when the signal comes. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, ms);
+    signal?.addEventListener('abort', finish, { once: true });
+  });
+}

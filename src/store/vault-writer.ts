@@ -1,0 +1,186 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Bounds, Held, Wait } from '../ports.ts';
+import { makeFolder } from './disk.ts';
+import { locked, writing } from './failure.ts';
+import { checkFolder } from './folder.ts';
+import { HeldRecord, lockFiles, type Tenure } from './held-record.ts';
+import type { Keys } from './key.ts';
+import { refuseRemote } from './local-disk.ts';
+import { pause, takeLocks, type Waiting } from './lock.ts';
+import { isNoted, settleKeys } from './make-key.ts';
+import type { Records } from './records.ts';
+import type { KeyRing } from './seal.ts';
+import { look, Stake } from './stake.ts';
+import { hasWaiters, sweep } from './sweep.ts';
+import { Turns } from './turns.ts';
+
+/** How long a process goes on letting its own callers in before the others get their turn. */
+const KEEP_MS = 50;
+/** How long it then waits itself, if others are waiting. */
+const POLITE_MS = 8;
+/** The turn of making the vault ready; no name is empty. */
+const PREPARING = '';
+
+type Patience = Bounds & Pick<Waiting, 'isContent'>;
+
+/** The part of a vault that changes it. */
+export class VaultWriter {
+  readonly #turns = new Turns();
+  readonly #tenures = new Map<string, Tenure>();
+  readonly #folder: string;
+  #ring: KeyRing | undefined;
+  #sealedAgain = false;
+  #holder = '';
+  #yielded = { name: '', until: 0 };
+
+  constructor(
+    readonly records: Records,
+    readonly keys: Keys,
+    readonly random: () => number,
+  ) {
+    this.#folder = records.folder;
+  }
+
+  /** See {@link TokenStore.update}. */
+  async update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>, queuedAt: number): Promise<T> {
+    const deadline = performance.now() + wait.timeoutMs;
+    const left = () => ({ ...wait, timeoutMs: Math.max(0, deadline - performance.now()) });
+    const late = () => {
+      const busy = this.#tenures.has(name) || this.#holder === '' ? `process ${process.pid}` : this.#holder;
+      return locked(busy, wait.timeoutMs);
+    };
+    const ring = await this.#turn(PREPARING, wait, late, () => this.#prepare(left()));
+    const result = await this.#turn(name, left(), late, async () => {
+      const content = this.#contentWith(name, ring, wait, queuedAt);
+      const tenure = await this.#enter(name, ring, { ...left(), isContent: content.isContent });
+      if (tenure === undefined) return content.found as T;
+      const held = new HeldRecord(name, queuedAt, tenure, this.records, ring);
+      try {
+        return await change(held);
+      } finally {
+        held.end();
+      }
+    });
+    if (!this.#sealedAgain) await this.#sealAgain(ring).catch(() => {});
+    return result;
+  }
+
+  close(): Promise<void> {
+    return this.#turns.close();
+  }
+
+  #turn<T>(name: string, wait: Bounds, late: () => Error, work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(name, wait, late, async () => {
+      try {
+        return await work();
+      } finally {
+        // In one go: whether somebody waits must not change in between.
+        this.#exit(name);
+        this.#turns.leave(name);
+      }
+    });
+  }
+
+  /** Looks at what others write meanwhile, each time that it changes. */
+  #contentWith<T>(name: string, ring: KeyRing, { contentWith }: Wait<T>, queuedAt: number) {
+    let seen: string | undefined;
+    const content = {
+      found: undefined as T | undefined,
+      isContent: (): boolean => {
+        if (contentWith === undefined) return false;
+        const mark = this.records.mark(name, ring);
+        if (mark === seen) return false;
+        seen = mark;
+        content.found = contentWith(this.records.find(name, ring)?.kept, queuedAt);
+        return content.found !== undefined;
+      },
+    };
+    return content;
+  }
+
+  async #prepare(wait: Bounds): Promise<KeyRing> {
+    if (this.#ring !== undefined && existsSync(this.#folder)) return this.#ring;
+    await writing(this.#folder, () => makeFolder(this.#folder));
+    checkFolder(this.#folder);
+    refuseRemote(this.#folder);
+    sweep(this.#folder);
+    let found = await this.keys.find();
+    if (found === undefined || !isNoted(this.keys, found)) {
+      found = await this.#alone([join(this.#folder, 'vault.lock')], wait, (stake) => {
+        if (found !== undefined) this.records.refuseUnknownKeys(found.ring);
+        return settleKeys(this.keys, stake);
+      });
+    }
+    this.records.refuseUnknownKeys(found.ring);
+    this.#ring = found.ring;
+    return found.ring;
+  }
+
+  async #alone<T>(locks: string[], wait: Bounds, act: (stake: Stake) => Promise<T>): Promise<T> {
+    const stake = (await this.#take(locks, wait)) as Stake;
+    try {
+      return await writing(this.#folder, () => act(stake));
+    } finally {
+      stake.remove();
+    }
+  }
+
+  #take(locks: string[], wait: Patience): Promise<Stake | undefined> {
+    const onHolder = (holder: string) => {
+      this.#holder = holder;
+    };
+    return writing(this.#folder, async () => {
+      const stake = new Stake(this.#folder);
+      let taken = false;
+      try {
+        taken = await takeLocks(stake, locks, { ...wait, random: this.random, onHolder });
+        return taken ? stake : undefined;
+      } finally {
+        if (!taken) stake.remove();
+      }
+    });
+  }
+
+  /** The lock is taken once for all callers who are waiting in this process; `undefined` where it is not needed any more. */
+  async #enter(name: string, ring: KeyRing, wait: Patience): Promise<Tenure | undefined> {
+    const current = this.#tenures.get(name);
+    if (current !== undefined) {
+      if (current.locks.every((lock) => look(lock)?.owner === current.stake.owner)) return current;
+      current.stake.remove();
+      this.#tenures.delete(name);
+    }
+    const { name: yielded, until } = this.#yielded;
+    const politeMs = Math.min(until - performance.now(), wait.timeoutMs);
+    if (yielded === name && politeMs > 0) await pause(politeMs, wait.signal);
+    const locks = lockFiles(this.#folder, name, ring, 'lock');
+    const stake = await this.#take(locks, wait);
+    if (stake === undefined) return undefined;
+    const tenure = { stake, locks, reserved: false, endsAt: undefined };
+    this.#tenures.set(name, tenure);
+    return tenure;
+  }
+
+  /** Lets go of the lock, unless more callers of this process wait for it and those of others do not wait for long yet. */
+  #exit(name: string): void {
+    const tenure = this.#tenures.get(name);
+    if (tenure === undefined) return;
+    const now = performance.now();
+    tenure.endsAt ??= now + KEEP_MS;
+    if (this.#turns.waiting(name) > 0 && now < tenure.endsAt) return;
+    this.#tenures.delete(name);
+    tenure.stake.remove();
+    // Whoever comes back at once would always be quicker than those who look now and then.
+    if (hasWaiters(this.#folder)) this.#yielded = { name, until: now + POLITE_MS * (0.5 + this.random()) };
+  }
+
+  /** After a change of keys: brings every record under the first key that nobody is busy with, so that the others can be given up. */
+  async #sealAgain(ring: KeyRing): Promise<void> {
+    this.#sealedAgain = true;
+    if ([...this.records.keyIds()].every((id) => id === ring[0].id)) return;
+    for (const { name } of this.records.all(ring)) {
+      const sealAgain = async (held: Held) => held.kept && held.write(held.kept);
+      await this.update(name, sealAgain, { timeoutMs: 0, signal: undefined }, 0).catch(() => {});
+    }
+  }
+}

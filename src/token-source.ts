@@ -1,0 +1,146 @@
+import type { Variables } from './data/variables.ts';
+import { OAuthProfileError } from './errors.ts';
+import { type CallOptions, checkCall, sessionFor, variablesFor } from './library-session.ts';
+import type { TokenResponse } from './oauth-profile.ts';
+import { isLoopback } from './secret/loopback.ts';
+import type { Secret } from './secret/secret.ts';
+import type { Session } from './session.ts';
+
+/** What {@link createTokenSource} can be told. */
+export interface TokenSourceOptions extends Omit<CallOptions, 'signal'> {
+  /** Where `fetch` may send the token: `['https://graph.microsoft.com']`. */
+  readonly origins?: readonly string[] | undefined;
+  /** A token with no more milliseconds left than this is replaced; the profile's `options.min_ttl` unless given. */
+  readonly minTtlMs?: number | undefined;
+}
+
+/** What one call of a token source can be told. */
+export interface GetOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Hands out a profile's token for as long as it is fresh, and gets the next one in time. */
+export interface TokenSource {
+  /** The token response; from memory as long as it is fresh. */
+  get(options?: GetOptions): Promise<TokenResponse>;
+  /** `fetch` with the token in the Authorization header, to the origins given; after a 401 once more with a new token. */
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
+  /** Forgets the token: an API has refused it. */
+  invalidate(): void;
+}
+
+/** A source of tokens for a profile: reuse, one request however many ask, and refresh tokens that no race can lose. */
+export function createTokenSource(profile: string, options: TokenSourceOptions = {}): TokenSource {
+  checkCall('createTokenSource', profile, options);
+  return new ProfileTokens(profile, options);
+}
+
+class ProfileTokens implements TokenSource {
+  readonly #profile: string;
+  readonly #options: TokenSourceOptions;
+  readonly #session: Session;
+  readonly #origins: ReadonlySet<string>;
+  #variables: Promise<Variables> | undefined;
+  #known: Known | undefined;
+  #rejected: Secret | undefined;
+
+  constructor(profile: string, options: TokenSourceOptions) {
+    this.#profile = profile;
+    this.#options = options;
+    this.#session = sessionFor(options);
+    this.#origins = new Set((options.origins ?? []).map(originOf));
+  }
+
+  async get({ signal }: GetOptions = {}): Promise<TokenResponse> {
+    const known = this.#known;
+    if (known !== undefined) {
+      const response = known.at(Date.now());
+      if (response !== undefined) return response;
+    }
+    return this.#obtain(signal);
+  }
+
+  invalidate(): void {
+    this.#rejected = this.#known?.accessToken;
+    this.#known = undefined;
+  }
+
+  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init);
+    const { origin } = new URL(request.url);
+    if (!this.#origins.has(origin)) {
+      throw new OAuthProfileError('usage', `the token of ${this.#profile} is not for ${origin}`, {
+        advice: `name it: createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
+      });
+    }
+    // A body is read once: what may have to go twice is copied.
+    const again = request.clone();
+    const response = await this.#send(request);
+    if (response.status !== 401) return response;
+    await response.body?.cancel();
+    this.invalidate();
+    return this.#send(again);
+  }
+
+  async #send(request: Request): Promise<Response> {
+    const { access_token: token } = await this.get({ signal: request.signal });
+    request.headers.set('Authorization', `Bearer ${token}`);
+    return fetch(request);
+  }
+
+  async #obtain(signal: AbortSignal | undefined): Promise<TokenResponse> {
+    this.#variables ??= variablesFor(this.#options);
+    const profile = await this.#session.readProfile(this.#profile, await this.#variables);
+    const minTtlMs = this.#options.minTtlMs ?? profile.options.minTtlMs;
+    const rejected = this.#rejected;
+    const { reply } = await this.#session.obtain(profile, { anew: false, keep: true, minTtlMs, rejected, signal });
+    if (this.#rejected === rejected) this.#rejected = undefined;
+    const end = reply.expiresAt ?? endWithout(profile.options.lifetimeMs);
+    this.#known =
+      end === undefined ? undefined : new Known(reply.response as TokenResponse, reply.accessToken, end, minTtlMs);
+    return reply.response as TokenResponse;
+  }
+}
+
+function endWithout(lifetimeMs: number | undefined): number | undefined {
+  return lifetimeMs === undefined ? undefined : Date.now() + lifetimeMs;
+}
+
+/** A response in memory; the seconds that it has left are written anew once a second. */
+class Known {
+  #response: TokenResponse;
+  #secondsLeft = Number.NaN;
+
+  constructor(
+    response: TokenResponse,
+    readonly accessToken: Secret,
+    readonly endsAt: number,
+    readonly minTtlMs: number,
+  ) {
+    this.#response = response;
+  }
+
+  /** The response at a time, while it is fresh. */
+  at(now: number): TokenResponse | undefined {
+    const leftMs = this.endsAt - now;
+    if (leftMs <= this.minTtlMs) return undefined;
+    if (this.#response.expires_in === undefined) return this.#response;
+    const seconds = Math.floor(leftMs / 1000);
+    if (seconds !== this.#secondsLeft) {
+      this.#secondsLeft = seconds;
+      const left = typeof this.#response.expires_in === 'string' ? String(seconds) : seconds;
+      this.#response = { ...this.#response, expires_in: left };
+    }
+    return this.#response;
+  }
+}
+
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const whole = url !== undefined && (url.href === `${url.origin}/` || url.href === url.origin);
+  if (url === undefined || !whole || !/^https?:$/.test(url.protocol))
+    throw new TypeError(`createTokenSource: ${text} is no origin such as https://api.example.com`);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw new TypeError(`createTokenSource: ${text} would send the token without TLS`);
+  return url.origin;
+}

@@ -1,0 +1,380 @@
+import { describe, expect, it } from 'vitest';
+import { OAuthProfileError } from '../../src/errors.ts';
+import { findChain } from '../../src/flows/find-chain.ts';
+import { Flights } from '../../src/flows/flights.ts';
+import { readRecord } from '../../src/flows/kept-record.ts';
+import { obtainToken } from '../../src/flows/obtain-token.ts';
+import type { Obtained, Wish } from '../../src/flows/wish.ts';
+import type { Kept, Send, TokenStore } from '../../src/ports.ts';
+import type { Profile } from '../../src/profile/profile.ts';
+import { Secret } from '../../src/secret/secret.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { fakePorts } from '../support/fake-ports.ts';
+import { ManualClock, settle } from '../support/manual-clock.ts';
+import { profileOf } from '../support/profile-of.ts';
+import { json, RotatingProvider } from '../support/rotating-provider.ts';
+import { errorOf } from '../support/wire-request.ts';
+
+const FIRST = 'pasted-refresh-token';
+const chained = { type: 'custom', url: 'https://id.test/token', grant_type: 'refresh_token', client_id: 'app' };
+const machine = { type: 'custom', url: 'https://id.test/token', grant_type: 'client_credentials', client_id: 'app' };
+
+/** One process: callers that share a store with others have each their own. */
+class Process {
+  readonly warnings: string[] = [];
+  readonly clock: ManualClock;
+  readonly #flights: Flights<Obtained>;
+
+  constructor(
+    readonly provider: RotatingProvider,
+    readonly store: TokenStore,
+    clock: ManualClock,
+  ) {
+    this.clock = clock;
+    this.#flights = new Flights<Obtained>(clock);
+  }
+
+  async get(profile: Profile, wish: Partial<Wish> = {}): Promise<string> {
+    return (await this.obtain(profile, wish)).reply.accessToken.reveal();
+  }
+
+  obtain(profile: Profile, wish: Partial<Wish> = {}): Promise<Obtained> {
+    const full = {
+      minTtlMs: 60_000,
+      anew: false,
+      keep: true,
+      forgetRefusal: false,
+      rejected: undefined,
+      signal: undefined,
+    };
+    const ports = fakePorts({ send: this.provider.send, clock: this.clock as never });
+    return obtainToken(profile, { ...full, ...wish }, ports, {
+      openStore: async () => this.store,
+      flights: this.#flights,
+      warn: (text) => this.warnings.push(text),
+    });
+  }
+}
+
+function world(fields: Record<string, unknown> = chained) {
+  const clock = new ManualClock();
+  const provider = new RotatingProvider(FIRST, clock);
+  const store = createMemoryStore(clock);
+  const start = (): Process => new Process(provider, store, clock);
+  const refreshing = fields['grant_type'] === 'refresh_token' ? { refresh_token: FIRST } : {};
+  return { clock, provider, store, start, profile: profileOf({ ...refreshing, ...fields }) };
+}
+
+describe('a kept token', () => {
+  it('is handed out again while it is fresh, with the seconds that it has left (D4)', async () => {
+    const { start, profile, clock, provider } = world();
+    const one = start();
+    expect((await one.obtain(profile)).reused).toBe(false);
+    await clock.advance(1_000_000);
+    const { reply, reused } = await start().obtain(profile);
+    expect(reused).toBe(true);
+    expect(reply.response).toMatchObject({ access_token: 'access-token-1', expires_in: 2600 });
+    expect(reply.refreshToken?.reveal()).toBe(provider.current);
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it('is replaced once no more than min_ttl is left', async () => {
+    const { start, profile, clock, provider } = world();
+    await start().get(profile);
+    await clock.advance(3_540_000);
+    expect(await start().get(profile)).toBe('access-token-2');
+    expect(provider.revoked).toBe(false);
+  });
+
+  it('without expires_in is reused only where default_ttl says how long', async () => {
+    const plain = world(machine);
+    plain.provider.expiresIn = undefined;
+    await plain.start().get(plain.profile);
+    await plain.start().get(plain.profile);
+    expect(plain.provider.requests).toHaveLength(2);
+    const told = world({ ...machine, options: { default_ttl: '1h' } });
+    told.provider.expiresIn = undefined;
+    await told.start().get(told.profile);
+    await told.start().get(told.profile);
+    expect(told.provider.requests).toHaveLength(1);
+  });
+
+  it('of a password grant is kept without its refresh token', async () => {
+    const { start, profile, provider, store } = world({
+      ...machine,
+      grant_type: 'password',
+      username: 'ada',
+      password: 'pass-word-1',
+    });
+    provider.next.push(json(200, { access_token: 'a-1', refresh_token: 'must-not-be-kept', expires_in: 3600 }));
+    await start().get(profile);
+    const kept = await store.list();
+    expect(kept.map(({ kept: { content } }) => content.reveal()).join()).not.toContain('must-not-be-kept');
+  });
+
+  it.each([
+    ['scope', { scope: 'other' }],
+    ['client', { client_id: 'other' }],
+    ['URL', { url: 'https://other.test/token' }],
+    ['field', { audience: 'other' }],
+  ])('is not handed out for another %s', async (_, change) => {
+    const { start, profile, provider } = world(machine);
+    await start().get(profile);
+    await start().get(profileOf({ ...machine, ...change }));
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  it('that an API has refused is replaced once, however many callers were refused', async () => {
+    const { start, profile, provider } = world();
+    const token = new Secret(await start().get(profile));
+    const [one, other] = [start(), start()];
+    const tokens = await Promise.all([one, one, other].map((process) => process.get(profile, { rejected: token })));
+    expect(new Set(tokens)).toEqual(new Set(['access-token-2']));
+    expect(provider.requests).toHaveLength(2);
+  });
+});
+
+describe('many callers', () => {
+  it.each([chained, machine])('in eight processes cause one request ($grant_type)', async (fields) => {
+    const { start, profile, provider } = world(fields);
+    const processes = Array.from({ length: 8 }, start);
+    const tokens = await Promise.all(processes.flatMap((one) => Array.from({ length: 20 }, () => one.get(profile))));
+    expect(new Set(tokens)).toEqual(new Set(['access-token-1']));
+    expect(provider.requests).toHaveLength(1);
+    expect(provider.revoked).toBe(false);
+  });
+
+  it('who queued before an attempt began share its failure', async () => {
+    const { start, profile, provider } = world({ ...machine, options: { timeout: '5s' } });
+    provider.next.push(json(403, { error: 'access_denied' }));
+    const processes = Array.from({ length: 4 }, start);
+    const errors = await Promise.all(
+      processes.flatMap((one) => [errorOf(one.get(profile)), errorOf(one.get(profile))]),
+    );
+    expect(new Set(errors.map((error) => (error as OAuthProfileError).code))).toEqual(new Set(['provider_refused']));
+    expect(provider.requests).toHaveLength(1);
+  });
+
+  it('who want it anew share an attempt that began after they asked, and no older one', async () => {
+    const { start, profile, provider } = world();
+    const one = start();
+    const tokens = await Promise.all([one.get(profile, { anew: true }), one.get(profile, { anew: true })]);
+    expect(new Set(tokens).size).toBe(1);
+    expect(await one.get(profile, { anew: true })).toBe('access-token-2');
+    expect(provider.revoked).toBe(false);
+  });
+
+  it('are satisfied by a new token whose life is shorter than their min_ttl', async () => {
+    const { start, profile, provider } = world();
+    provider.expiresIn = 30;
+    const processes = Array.from({ length: 4 }, start);
+    await Promise.all(processes.map((one) => one.get(profile)));
+    expect(provider.requests).toHaveLength(1);
+  });
+});
+
+describe('a refresh token', () => {
+  it('is followed through its rotations from whichever member a profile holds', async () => {
+    const { start, profile, clock, provider } = world();
+    await start().get(profile);
+    const second = provider.current;
+    await clock.advance(3_600_000);
+    await start().get(profile);
+    await clock.advance(3_600_000);
+    expect(await start().get(profileOf({ ...chained, refresh_token: second }))).toBe('access-token-3');
+    expect(provider.revoked).toBe(false);
+  });
+
+  it('is sent for no other client and to no other server', async () => {
+    const { start, profile, provider } = world();
+    await start().get(profile);
+    for (const change of [{ client_id: 'thief' }, { url: 'https://thief.test/token' }]) {
+      await errorOf(start().get(profileOf({ ...chained, refresh_token: FIRST, ...change })));
+      expect(provider.requests.at(-1)?.get('refresh_token')).toBe(FIRST);
+    }
+  });
+
+  it('is kept when the reply has none', async () => {
+    const { start, profile, clock, provider } = world();
+    provider.next.push(json(200, { access_token: 'a-1', expires_in: 3600 }));
+    await start().get(profile);
+    await clock.advance(3_600_000);
+    await start().get(profile);
+    expect(provider.requests.map((form) => form.get('refresh_token'))).toEqual([FIRST, FIRST]);
+  });
+
+  it('of a reply that is otherwise unusable is kept', async () => {
+    const { start, profile, provider } = world();
+    provider.next.push(json(200, { refresh_token: 'the-only-living-one' }));
+    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'reply_unreadable' });
+    provider.current = 'the-only-living-one';
+    expect(await start().get(profile, { anew: true })).toBe('access-token-1');
+  });
+
+  it('is exchanged to the end when its caller leaves', async () => {
+    const { start, profile, clock, provider } = world();
+    let open = (): void => {};
+    provider.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const controller = new AbortController();
+    const left = errorOf(start().get(profile, { signal: controller.signal }));
+    await settle();
+    controller.abort();
+    expect(await left).toMatchObject({ code: 'aborted' });
+    open();
+    provider.gate = undefined;
+    await settle();
+    expect(await start().get(profile)).toBe('access-token-1');
+    await clock.advance(3_600_000);
+    expect(await start().get(profile)).toBe('access-token-2');
+    expect(provider.revoked).toBe(false);
+  });
+
+  it('is not sent by a caller who left before its turn', async () => {
+    const { start, profile, provider } = world();
+    const controller = new AbortController();
+    controller.abort();
+    expect(await errorOf(start().get(profile, { signal: controller.signal }))).toMatchObject({ code: 'aborted' });
+    await settle();
+    expect(provider.requests).toHaveLength(0);
+  });
+
+  it('that gitlab refreshes ends the chain’s other access tokens', async () => {
+    const fields = { type: 'gitlab', client_id: 'app', refresh_token: FIRST, client_secret: 'app-secret-1' };
+    const { start, provider } = world(fields);
+    await start().get(profileOf({ ...fields, scope: 'api' }));
+    await start().get(profileOf({ ...fields, scope: 'read_user' }));
+    await start().get(profileOf({ ...fields, scope: 'api' }));
+    expect(provider.requests).toHaveLength(3);
+  });
+});
+
+describe('a refusal', () => {
+  it('is remembered for five minutes, and the same request is not sent again', async () => {
+    const { start, profile, clock, provider } = world();
+    provider.current = 'somebody-else-rotated';
+    for (let call = 0; call < 3; call++) {
+      expect(await errorOf(start().get(profile))).toMatchObject({ code: 'login_required' });
+    }
+    expect(provider.requests).toHaveLength(1);
+    await clock.advance(300_001);
+    await errorOf(start().get(profile));
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  it('is forgotten by whoever asks for a fresh token', async () => {
+    const { start, profile, provider } = world();
+    provider.current = 'somebody-else-rotated';
+    await errorOf(start().get(profile));
+    await errorOf(start().get(profile, { anew: true, forgetRefusal: true }));
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  it.each([{ suberror: 'basic_action' }, { claims: '{"access_token":{}}' }])(
+    'that a person can cure at the provider is not remembered (%o)',
+    async (more) => {
+      const { start, profile, provider } = world();
+      provider.next.push(json(400, { error: 'invalid_grant', ...more }));
+      await errorOf(start().get(profile));
+      expect(await start().get(profile)).toBe('access-token-1');
+    },
+  );
+
+  it('beside another machine’s rotation is no refusal: the newer token is used', async () => {
+    const { start, profile, provider, store, clock } = world();
+    await start().get(profile);
+    await clock.advance(3_600_000);
+    const { name } = await findChain(profile, store);
+    let rotated: Kept | undefined;
+    // Another machine, past its lease, rotates and writes while our request is under way.
+    const shared: TokenStore = {
+      ...store,
+      update: (chain, change, wait) =>
+        store.update(chain, (held) => change({ ...held, readAgain: async () => rotated ?? held.readAgain() }), wait),
+    };
+    const send: Send = async (...args) => {
+      if (rotated !== undefined) return provider.send(...args);
+      const kept = await store.read(name);
+      const record = JSON.parse(kept?.content.reveal() ?? '');
+      provider.current = 'rotated-elsewhere-1';
+      const head = store.fingerprint(provider.current);
+      const next = {
+        ...record,
+        refreshToken: provider.current,
+        members: [...record.members, head],
+        attempt: undefined,
+      };
+      rotated = { head, content: new Secret(JSON.stringify(next)) };
+      return json(400, { error: 'invalid_grant' });
+    };
+    const waiting = new Process({ ...provider, send } as RotatingProvider, shared, clock).get(profile);
+    await settle();
+    await clock.advance(11_000);
+    expect(await waiting).toBe('access-token-2');
+    expect(provider.requests.at(-1)?.get('refresh_token')).toBe('rotated-elsewhere-1');
+  });
+});
+
+describe('a lost reply', () => {
+  it('of a provider that revokes is not repeated, and the next caller waits until it cannot arrive any more', async () => {
+    const { start, profile, clock, provider } = world();
+    provider.next.push('lose');
+    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'timed_out' });
+    const later = errorOf(start().get(profile));
+    await settle();
+    expect(provider.requests).toHaveLength(1);
+    await clock.advance(10_000);
+    expect(await later).toMatchObject({ code: 'login_required' });
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  it('leaves the access tokens that are still good to be used up first', async () => {
+    const { start, profile, clock, provider } = world();
+    await start().get(profile);
+    await clock.advance(3_560_000);
+    provider.next.push('lose');
+    await errorOf(start().get(profile));
+    expect(await start().get(profile)).toBe('access-token-1');
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  it('is journalled before the request leaves', async () => {
+    const { start, profile, provider, store } = world();
+    let seen: unknown;
+    const original = provider.send;
+    Object.assign(provider, {
+      send: async (...args: Parameters<typeof original>) => {
+        const { name } = await findChain(profile, store);
+        const kept = await store.read(name);
+        seen = kept && readRecord(kept);
+        return original(...args);
+      },
+    });
+    await start().get(profile);
+    expect(seen).toMatchObject({ kind: 'chain', attempt: { sentAt: expect.any(Number), until: expect.any(Number) } });
+  });
+});
+
+describe('a store that fails', () => {
+  const broken = (store: TokenStore): TokenStore => ({
+    ...store,
+    update: async () => {
+      throw new OAuthProfileError('store_unwritable', 'no room is left');
+    },
+  });
+
+  it('stops a refresh before anything is sent', async () => {
+    const { profile, provider, store, clock } = world();
+    const error = await errorOf(new Process(provider, broken(store), clock).get(profile));
+    expect(error).toMatchObject({ code: 'store_unwritable' });
+    expect(provider.requests).toHaveLength(0);
+  });
+
+  it('draws a warning for other grants, which go on', async () => {
+    const { profile, provider, store, clock } = world(machine);
+    const process = new Process(provider, broken(store), clock);
+    expect(await process.get(profile)).toBe('access-token-1');
+    expect(process.warnings).toEqual(['the token is not kept: no room is left']);
+  });
+});

@@ -1,0 +1,378 @@
+import { Script } from 'node:vm';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Value } from '../../../src/data/value.ts';
+import { Secret } from '../../../src/secret/secret.ts';
+import { type Outcome, runStep, runSteps } from '../../support/script-world.ts';
+
+const people = {
+  value: [
+    { id: 1, name: 'Ada', tags: ['math'], boss: null },
+    { id: 2, name: 'Grace', tags: [], 'odd key': 'x' },
+  ],
+  total: 2,
+};
+const text = JSON.stringify(people);
+
+/** The outcome of a step over a document that an earlier step saved. */
+async function over(document: Value, command: string, parameters: readonly Value[]): Promise<Outcome> {
+  return runSteps([
+    ['base.save', ['doc', document]],
+    [`json.${command}`, ['${doc}', ...parameters]],
+  ]);
+}
+
+const failureOf = ({ result }: Outcome): string | undefined => result.steps.at(-1)?.failure?.message;
+
+describe('json.assertWellformed', () => {
+  it.each(['{}', '[]', '1', 'null', '"a"', ' {"a": [1, 2.5e3, true]} ', text])('passes for %s', async (json) => {
+    expect((await runStep(['json.assertWellformed', [json]])).step.state).toBe('passed');
+  });
+
+  it.each([
+    '',
+    ' ',
+    '{',
+    '{a:1}',
+    "{'a':1}",
+    '[1,]',
+    '01',
+    'undefined',
+    '{"a":1}{',
+    '{"a":1,"a":2}',
+    '\ufeff{}',
+    '[NaN]',
+  ])('fails for %j', async (json) => {
+    expect((await runStep(['json.assertWellformed', [json]])).step.state).toBe('failed');
+  });
+
+  it('says where the fault is', async () => {
+    const { step } = await runStep(['json.assertWellformed', ['{"a":\n 1,}']]);
+    expect(step.failure).toEqual({ code: 'step_failed', message: 'json:2:4: is not valid JSON' });
+  });
+
+  it.each<Value>([{ a: 1 }, [1], 5, true, null])('takes the value %j as JSON', async (json) => {
+    expect((await runStep(['json.assertWellformed', [json]])).step.state).toBe('passed');
+  });
+
+  it('refuses a text that is nested without end', async () => {
+    const { step } = await runStep(['json.assertWellformed', ['['.repeat(100_000)]]);
+    expect(step.failure?.message).toMatch(/nested deeper/);
+  });
+
+  it('quotes nothing of a secret text', async () => {
+    const json = new Secret('{"hunter22hunter":1,"hunter22hunter":2}');
+    const { step } = await runStep(['json.assertWellformed', [json]]);
+    expect(step.failure?.message).toBe('json: is not valid JSON');
+  });
+});
+
+describe.each<[kind: string, document: Value]>([
+  ['a value', people],
+  ['a text', text],
+  ['a secret text', new Secret(text)],
+])('JSON paths into %s', (_, document) => {
+  it.each<[path: string, count: number]>([
+    ['$', 1],
+    ['total', 1],
+    ['$.total', 1],
+    ['value[0].name', 1],
+    ['$["value"][-1]["odd key"]', 1],
+    ['$.value[*]', 2],
+    ['$..name', 2],
+    ['$.value[0,1,0]', 3],
+    ['$.value[?@.id > 1]', 1],
+    ['$.value[?@.name == "Ada"].tags[0]', 1],
+    ['$.value[?match(@.name, "A.*")]', 1],
+    ['$.value[?search(@.name, "a")]', 2],
+    ['$.value[?length(@.tags) == 0]', 1],
+    ['$.value[*].boss', 1],
+    ['$.nobody', 0],
+    ['$.value[9]', 0],
+    ['$.value.length', 0],
+    ['$.constructor', 0],
+    ['$.__proto__', 0],
+    ['$.value[0].name.length', 0],
+    ['$.total[0]', 0],
+  ])('%s finds %d', async (path, count) => {
+    const outcome = await runSteps(
+      [
+        ['json.assertElementCount', [document, path, count]],
+        [count > 0 ? 'json.assertElementPresent' : 'json.assertElementNotPresent', [document, path]],
+        ['json.storeCount', [document, path, 'n']],
+        [count > 0 ? 'json.assertElementNotPresent' : 'json.assertElementPresent', [document, path]],
+      ],
+      {},
+    );
+    expect(outcome.result.steps.map(({ state }) => state)).toEqual(['passed', 'passed', 'passed', 'failed']);
+    expect(outcome.saved('n')).toBe(count);
+  });
+});
+
+describe('JSON paths', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  it.each(['$.', '$[', '$.a b', '$[?', '$[?nobody(@.a)]', '$[?match(@.a)]', '$..', '$[01]', '$.a[?(@.x=1)]'])(
+    'says that %s is none',
+    async (path) => {
+      const { step } = await runStep(['json.storeCount', [people, path, 'n']]);
+      expect(step.failure?.message).toContain(`the JSON path ${path} cannot be followed: `);
+    },
+  );
+
+  it('takes no secret for a path', async () => {
+    const { step } = await runStep(['json.storeCount', [people, new Secret('$.hunter22'), 'n']]);
+    expect(step.failure).toMatchObject({ message: 'jsonpath must be a JSON path', actual: '••••' });
+  });
+
+  it('finds a member that is called like a part of the language', async () => {
+    const { saved } = await runStep([
+      'json.storeValue',
+      ['{"__proto__": {"length": 5}}', '$["__proto__"].length', 'n'],
+    ]);
+    expect(saved('n')).toBe(5);
+    expect(({} as Record<string, unknown>)['length']).toBeUndefined();
+  });
+
+  it('gives up on a path that multiplies without end', async () => {
+    const path = `$${'[*,*,*,*]'.repeat(12)}.nobody`;
+    const nested = `${'['.repeat(20)}1${']'.repeat(20)}`;
+    limitTo(30);
+    const { step } = await runStep(['json.storeCount', [nested, path, 'n']]);
+    expect(step.failure?.message).toBe(`the JSON path ${path} takes longer than 5 s`);
+  });
+
+  it('gives up on a pattern in a filter that would search for ever', async () => {
+    limitTo(30);
+    const { step } = await runStep(['json.storeCount', [[`${'a'.repeat(60)}!`], '$[?match(@, "(a+)+")]', 'n']]);
+    expect(step.failure?.message).toMatch(/takes longer than 5 s$/);
+  });
+
+  it('refuses to collect a multitude', async () => {
+    const { step } = await runStep(['json.storeCount', [Array(100_001).fill(0), '$[*]', 'n']]);
+    expect(step.failure?.message).toMatch(/finds more than 100000 elements|too much to search/);
+  });
+
+  it('reaches the deepest part of what can be read', async () => {
+    const nested = `${'['.repeat(64)}${']'.repeat(64)}`;
+    expect((await runStep(['json.storeCount', [nested, '$..*', 'n']])).saved('n')).toBe(63);
+  });
+
+  it('is stopped by a value deeper than that', async () => {
+    let deep: Value = 1;
+    for (let level = 0; level < 1000; level++) deep = [deep];
+    const { step } = await runStep(['json.storeCount', [deep, '$..*', 'n']]);
+    expect(step.failure?.message).toMatch(/recursion limit/);
+  });
+});
+
+function limitTo(timeout: number): void {
+  const run = Script.prototype.runInContext;
+  vi.spyOn(Script.prototype, 'runInContext').mockImplementation(function (this: Script, context) {
+    return run.call(this, context, { timeout });
+  });
+}
+
+describe('json.assertValue', () => {
+  it.each<[path: string, expected: Value]>([
+    ['total', 2],
+    ['total', '2'],
+    ['value[0].name', 'Ada'],
+    ['value[0].boss', ''],
+    ['value[0].tags', ['math']],
+    ['value[0]', { name: 'Ada', id: 1, boss: null, tags: ['math'] }],
+    ['$..name', ['Ada', 'Grace']],
+    ['$.value[?@.id == 2].name', 'Grace'],
+  ])('%s is %j', async (path, expected) => {
+    expect((await over(people, 'assertValue', [path, expected])).result.state).toBe('passed');
+    expect((await over(text, 'assertValue', [path, expected])).result.state).toBe('passed');
+  });
+
+  it.each<[path: string, expected: Value, failure: object]>([
+    ['total', 3, { message: '$.total differs', expected: '3', actual: '2' }],
+    ['$..name', 'Ada', { message: '$..name differs', expected: 'Ada', actual: '["Ada","Grace"]' }],
+    ['nobody', '', { message: 'nothing is at $.nobody', expected: '' }],
+  ])('%s is not %j', async (path, expected, failure) => {
+    const { result } = await over(people, 'assertValue', [path, expected]);
+    expect(result.steps[1]?.failure).toEqual({ code: 'step_failed', ...failure });
+  });
+
+  it('compares a secret without showing it', async () => {
+    const document = { access_token: 'hunter22hunter' };
+    expect((await over(document, 'assertValue', ['access_token', 'hunter22hunter'])).result.state).toBe('passed');
+    const { result } = await over(document, 'assertValue', ['access_token', 'x']);
+    expect(result.steps[1]?.failure).toMatchObject({ expected: 'x', actual: '••••' });
+  });
+});
+
+describe('json.storeValue', () => {
+  it.each<[path: string, stored: unknown]>([
+    ['total', 2],
+    ['value[0].boss', null],
+    ['value[0].tags', ['math']],
+    ['value[1]', { id: 2, name: 'Grace', tags: [], 'odd key': 'x' }],
+    ['$..id', [1, 2]],
+    ['$.value[?@.id == 1].name', 'Ada'],
+  ])('keeps the type of %s', async (path, stored) => {
+    for (const document of [people, text]) {
+      expect((await over(document, 'storeValue', [path, 'x'])).saved('x')).toEqual(stored);
+    }
+  });
+
+  it('D2 fails and leaves the variable where nothing is found', async () => {
+    const outcome = await runStep(['json.storeValue', [people, 'nobody', 'x']], { data: { x: 'before' } });
+    expect(failureOf(outcome)).toBe('nothing is at $.nobody');
+    expect(outcome.saved('x')).toBe('before');
+  });
+
+  it('keeps the digits of a large number', async () => {
+    const outcome = await runSteps([
+      ['json.storeValue', ['{"id": 1234567890123456789}', 'id', 'id']],
+      ['base.assertEqual', ['1234567890123456789', '${id}']],
+    ]);
+    expect(outcome.result.state).toBe('passed');
+  });
+
+  it.each<[kind: string, document: Value, path: string, stored: unknown]>([
+    ['a secret in a value', { a: { t: new Secret('hunter22') } }, '$.a.t', { secret: 'hunter22' }],
+    ['a map with one', { a: { t: new Secret('hunter22'), n: 1 } }, '$.a', { t: { secret: 'hunter22' }, n: 1 }],
+    ['a list of them', [new Secret('hunter22'), 'x'], '$[*]', [{ secret: 'hunter22' }, 'x']],
+    ['one that a filter looked at', [{ t: new Secret('hunter22') }], '$[?@.t == "hunter22"].t', { secret: 'hunter22' }],
+    ['one that its name gives away', '{"a": {"access_token": "hunter22"}}', '$.a.access_token', { secret: 'hunter22' }],
+    ['all of a secret text', new Secret('{"a": "hunter22", "n": null}'), '$', { a: { secret: 'hunter22' }, n: null }],
+  ])('%s stays one', async (_, document, path, stored) => {
+    expect((await runStep(['json.storeValue', [document, path, 'x']])).saved('x')).toEqual(stored);
+  });
+
+  it('means nothing by ${ in what it stores', async () => {
+    const document = '{"a": "${client_secret}"}';
+    const { result } = await runSteps(
+      [
+        ['base.save', ['doc', { a: '$${client_secret}' }]],
+        ['json.storeValue', ['${doc}', 'a', 'x']],
+        ['base.verbose', ['${x}']],
+      ],
+      { data: { client_secret: 'hunter22hunter', document } },
+    );
+    expect(result.steps[2]?.output).toEqual(['${client_secret}']);
+  });
+});
+
+describe('json.assertCorrectness', () => {
+  const schema = {
+    type: 'object',
+    required: ['value', 'total'],
+    properties: {
+      value: { type: 'array', items: { $ref: '#/$defs/person' } },
+      total: { type: 'integer', minimum: 1 },
+    },
+    additionalProperties: false,
+    $defs: { person: { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } } },
+  } as const;
+
+  it.each<[kind: string, schema: Value]>([
+    ['a map', schema as unknown as Value],
+    ['a text', JSON.stringify(schema)],
+    ['a secret text', new Secret(JSON.stringify(schema))],
+    ['a file', '@schemas/people.json'],
+    ['true', true],
+    ['2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [false] }],
+    ['2019-09', { $schema: 'https://json-schema.org/draft/2019-09/schema', $ref: '#/$defs/a', $defs: { a: {} } }],
+    ['draft-07', { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: {} } }],
+    ['an unknown format', { properties: { total: { format: 'nobody' } } }],
+    ['an unknown keyword', { 'x-nobody': 5 }],
+  ])('takes a schema that is %s', async (_, given) => {
+    const files = { '/work/schemas/people.json': JSON.stringify(schema) };
+    for (const document of [people, text, new Secret(text)]) {
+      const { step } = await runStep(['json.assertCorrectness', [document, given]], { files });
+      expect(step).toMatchObject({ state: 'passed' });
+    }
+  });
+
+  it('lists every error with its place', async () => {
+    const document = { value: [{ id: 1 }, { id: 'x' }, {}], total: 0, more: 1, 'a/b': 2 };
+    const { step } = await runStep(['json.assertCorrectness', [document, schema as unknown as Value]]);
+    expect(step.failure?.message.replace('does not fit the schema: ', '').split('; ').sort()).toEqual([
+      '/total must be >= 1',
+      '/value/1/id must be integer',
+      "/value/2 must have required property 'id'",
+      'the document must NOT have additional properties (a/b)',
+      'the document must NOT have additional properties (more)',
+    ]);
+  });
+
+  it('lists what would have been allowed', async () => {
+    const outcome = await runStep([
+      'json.assertCorrectness',
+      [{ a: 'x', b: 1 }, { properties: { a: { enum: ['y', 'z'] }, b: { const: 2 } } }],
+    ]);
+    expect(failureOf(outcome)).toContain('/a must be equal to one of the allowed values: ["y","z"]');
+    expect(failureOf(outcome)).toContain('/b must be equal to constant: 2');
+  });
+
+  it('counts the errors that it does not list', async () => {
+    const outcome = await runStep(['json.assertCorrectness', [Array(150).fill(1), { items: { type: 'string' } }]]);
+    expect(failureOf(outcome)).toMatch(/; and 50 more$/);
+  });
+
+  it.each<[kind: string, schema: Value, message: RegExp]>([
+    ['has a type that is none', { type: 'nobody' }, /^the schema is not valid: .*type/],
+    [
+      'refers elsewhere',
+      { $ref: 'https://example.com/s.json' },
+      /^the schema is not valid: can't resolve reference https:\/\/example/,
+    ],
+    ['refers to a file', { $ref: 'file:///etc/passwd' }, /^the schema is not valid: can't resolve/],
+    ['refers to nothing', { $ref: '#/$defs/nobody' }, /^the schema is not valid: can't resolve/],
+    ['has a broken pattern', { pattern: '(' }, /^the schema is not valid: /],
+    ['is of an old kind', { $schema: 'http://json-schema.org/draft-04/schema#' }, /^the schema is of a kind/],
+    ['would answer later', { $async: true, type: 'string' }, /^the schema is not valid: \$async/],
+    ['is a list', [1], /^the schema must be a map/],
+    ['is a number', 5, /^the schema must be a map/],
+    ['is no JSON', '{', /^schema:1:2: is not valid JSON$/],
+    ['is a file that is not there', '@nobody.json', /nobody\.json cannot be read/],
+    ['is a file that is no JSON', '@bad.json', /^bad\.json:1:1: is not valid JSON$/],
+  ])('says that a schema %s', async (_, given, message) => {
+    const files = { '/work/bad.json': 'x' };
+    const outcome = await runStep(['json.assertCorrectness', [people, given]], { files });
+    expect(outcome.result.state).toBe('failed');
+    expect(failureOf(outcome)).toMatch(message);
+  });
+
+  it('reads a file that the author named, not one that a reply did', async () => {
+    const data = { folder: 'schemas', reply: '@schemas/people.json' };
+    const files = { '/work/schemas/people.json': 'true' };
+    const named = await runStep(['json.assertCorrectness', [people, '@${folder}/people.json']], { data, files });
+    expect(named.result.state).toBe('passed');
+    const brought = await runStep(['json.assertCorrectness', [people, '${reply}']], { data, files });
+    expect(failureOf(brought)).toBe('schema:1:1: is not valid JSON');
+  });
+
+  it('is not fooled by members that everything has', async () => {
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+      const outcome = await runStep(['json.assertCorrectness', [{}, { required: [name] }]]);
+      expect(failureOf(outcome)).toContain(`must have required property '${name}'`);
+    }
+  });
+
+  it.each<[kind: string, document: Value, schema: Value]>([
+    ['a document', { a: new Secret('hunter22') }, { properties: { a: { const: 'x', pattern: '^x$', maxLength: 1 } } }],
+    ['a schema', { a: 'x' }, { properties: { a: { const: new Secret('hunter22'), pattern: new Secret('hunter22') } } }],
+    [
+      'the names of a secret text',
+      new Secret('{"hunter22": 1}'),
+      { additionalProperties: false, propertyNames: { maxLength: 1 } },
+    ],
+    ['the places of a secret text', new Secret('{"hunter22": 1}'), { additionalProperties: { type: 'string' } }],
+  ])('shows no secret of %s', async (_, document, given) => {
+    const { result, events } = await runStep(['json.assertCorrectness', [document, given]]);
+    expect(result.state).toBe('failed');
+    expect(JSON.stringify([result, events]).replace(/"title":"[^"]*"/g, '')).not.toContain('hunter2');
+  });
+
+  it('gives up on a pattern that would search for ever', async () => {
+    limitTo(100);
+    const outcome = await runStep(['json.assertCorrectness', [`"${'a'.repeat(60)}!"`, { pattern: '^(a+)+$' }]]);
+    vi.restoreAllMocks();
+    expect(failureOf(outcome)).toBe('the schema takes longer than 5 s');
+  });
+});

@@ -1,0 +1,276 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { htmlReport } from '../../../src/script/reports/html.ts';
+import type { Report } from '../../../src/script/reports/report.ts';
+import { exchange, failure, reportOf, runOf, sampleReport } from './sample-report.ts';
+
+const executablePath = [
+  process.env['CHROMIUM'] ?? '',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+].find((path) => path !== '' && existsSync(path));
+
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const phone = { viewport: { width: 360, height: 740 } };
+
+describe.skipIf(executablePath === undefined)(
+  'the HTML report in Chromium (skipped where there is none: install it, or name it in CHROMIUM)',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-report-'));
+    let browser: Browser;
+    const complaints: string[] = [];
+
+    beforeAll(async () => {
+      browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+    });
+    afterAll(async () => {
+      await browser?.close();
+      rmSync(folder, { recursive: true });
+    });
+
+    async function open(report: Report, options: BrowserContextOptions = {}, hash = ''): Promise<Page> {
+      const file = join(folder, 'report.html');
+      writeFileSync(file, htmlReport(report));
+      const page = await (await browser.newContext(options)).newPage();
+      complaints.length = 0;
+      page.on('console', (message) => complaints.push(message.text()));
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      page.on('dialog', (dialog) => {
+        complaints.push(`dialog: ${dialog.message()}`);
+        return dialog.dismiss();
+      });
+      page.on('request', (request) => {
+        if (!/^(file|data):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+      });
+      await page.goto(pathToFileURL(file).href + hash);
+      return page;
+    }
+
+    const count = (page: Page, selector: string): Promise<number> =>
+      page.evaluate(
+        `[...document.querySelectorAll(${JSON.stringify(selector)})].filter((e) => e.checkVisibility()).length`,
+      );
+
+    it('filters by state with buttons that the keyboard reaches, and keeps the filter in the address', async () => {
+      const page = await open(sampleReport());
+      expect(await page.locator('button[data-show]').allInnerTexts()).toEqual([
+        'All 20',
+        'Failed 2',
+        'Passed 14',
+        'Skipped 4',
+      ]);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(page.url()).toMatch(/#failed$/);
+      expect(await count(page, '.step')).toBe(2);
+      expect(await count(page, '.script')).toBe(2);
+      expect(await page.getAttribute('button[data-show=failed]', 'aria-pressed')).toBe('true');
+      expect(await page.getAttribute('button[data-show=all]', 'aria-pressed')).toBe('false');
+      expect(await page.innerText('#status')).toBe('2 steps');
+      await page.click('button[data-show=skipped]');
+      expect(await count(page, '.step')).toBe(4);
+      await page.goBack();
+      expect(await count(page, '.step')).toBe(2);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('opens with the filter, or at the step, that the address names', async () => {
+      const filtered = await open(sampleReport(), {}, '#passed');
+      expect(await count(filtered, '.step')).toBe(14);
+      await filtered.context().close();
+      const page = await open(sampleReport(), {}, '#s1-3');
+      expect(await page.evaluate('document.activeElement.parentElement.id')).toBe('s1-3');
+      expect(await page.locator('#s1-3 pre').first().innerText()).toContain('Authorization: Bearer ••••');
+      await page.context().close();
+    });
+
+    it('finds steps by their words', async () => {
+      const page = await open(sampleReport());
+      await page.fill('#search', 'lovelace');
+      expect(await count(page, '.step')).toBe(1);
+      await page.fill('#search', 'nightly EXPORT');
+      expect(await count(page, '.step')).toBe(2);
+      await page.fill('#search', 'no such thing');
+      expect(await count(page, '.step')).toBe(0);
+      expect(await count(page, '.none')).toBe(1);
+      await page.press('#search', 'Escape');
+      expect(await page.innerText('#status')).toBe('20 steps');
+      await page.context().close();
+    });
+
+    it('shows what failed unfolded, the rest folded, and all of it on request', async () => {
+      const page = await open(sampleReport());
+      expect(await count(page, '.step[open]')).toBe(2);
+      await page.click('#fold');
+      expect(await count(page, '.step[open]')).toBe(20);
+      await page.click('#fold');
+      expect(await count(page, '.step[open]')).toBe(0);
+      await page.click('.failures a >> nth=1');
+      expect(await page.getAttribute('#s3-1', 'open')).toBe('');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('prints every failure unfolded and no controls, whatever was folded or filtered', async () => {
+      const page = await open(sampleReport());
+      await page.click('#fold');
+      await page.click('#fold');
+      await page.click('button[data-show=skipped]');
+      await page.emulateMedia({ media: 'print' });
+      await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+      expect(await count(page, '.failure')).toBe(2);
+      expect(await count(page, '#controls')).toBe(0);
+      expect(await count(page, '.step.passed')).toBe(0);
+      await page.context().close();
+    });
+
+    it('can be read where no script may run', async () => {
+      const page = await open(sampleReport(), { javaScriptEnabled: false });
+      expect(await page.locator('.failure').count()).toBe(2);
+      expect(await page.locator('#controls').isVisible()).toBe(false);
+      expect(await page.locator('.none').isVisible()).toBe(false);
+      await page.context().close();
+    });
+
+    it.each([
+      ['light', phone],
+      ['light', {}],
+      ['dark', {}],
+    ] as const)('has enough contrast in %s, on a screen of %j', async (colorScheme, options) => {
+      const page = await open(sampleReport(), { ...options, colorScheme });
+      await page.click('#fold');
+      expect(await page.evaluate(poorContrast)).toEqual([]);
+      await page.context().close();
+    });
+
+    it('names its landmarks, controls and headings', async () => {
+      const page = await open(sampleReport());
+      expect(await page.getByRole('main').count()).toBe(1);
+      expect(await page.getByRole('banner').count()).toBe(1);
+      expect(await page.getByRole('contentinfo').count()).toBe(1);
+      expect(await page.getByRole('navigation', { name: 'What failed' }).count()).toBe(1);
+      expect(await page.getByRole('group', { name: 'Show steps' }).count()).toBe(1);
+      expect(await page.getByRole('searchbox', { name: 'Search steps' }).count()).toBe(1);
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('✗ 2 steps failed');
+      expect(await page.getByRole('heading', { level: 2, name: 'failed: Nightly export' }).count()).toBe(1);
+      await page.context().close();
+    });
+
+    const long = 'w'.repeat(10_000);
+    const hostile = [
+      `<script>document.title = 'run'; alert(1)</script>`,
+      `<img src="https://evil.example/x.png" onerror="alert(2)">`,
+      `"><svg onload="alert(3)">`,
+      `' onmouseover='alert(4)`,
+      '</details></main></body></html>',
+      '</style></pre></title></textarea><!--',
+      '\u202egnp.exe\u2066',
+      `<a href="javascript:alert(5)">x</a>`,
+      '&lt;b&gt; &#60;',
+      long,
+    ];
+
+    it.each(hostile.map((text) => [text.slice(0, 40), text]))(
+      'runs and breaks nothing with %s in every field',
+      async (_, text) => {
+        const evil = exchange(text, 200, text);
+        const step = {
+          title: text,
+          command: text,
+          failure: {
+            code: text,
+            message: text,
+            advice: text,
+            expected: `${text}\n1\n${text}`,
+            actual: `${text}\n2\n${text}`,
+          },
+          output: [text],
+          exchanges: [
+            { ...evil, request: { ...evil.request, method: text, headers: [[text, text]] as [string, string][] } },
+          ],
+        };
+        const report = { ...reportOf(runOf(text, text, [step, { title: 'x', reason: text }])), version: text };
+        const page = await open(report, phone);
+        await page.click('#fold');
+        expect(complaints).toEqual([]);
+        expect(await page.title()).toBe('✗ 1 script, 1 failed · oauth-profile');
+        expect(await count(page, '.script > .step')).toBe(2);
+        expect(await page.evaluate(`document.querySelectorAll('script').length`)).toBe(1);
+        expect(await page.evaluate(`document.querySelectorAll('body > footer').length`)).toBe(1);
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+        const shown = await page.evaluate(`document.querySelector('.message').firstChild.data.trim()`);
+        expect(shown).toBe(text.replace(/[\u202e\u2066]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`));
+        await page.context().close();
+      },
+    );
+
+    it('stays usable with 10,000 steps', async () => {
+      const steps = Array.from({ length: 1000 }, (_, i) => ({
+        title: `ws.get(https://api.example.com/items/${i})`,
+        elapsedMs: i,
+        exchanges: [exchange(`https://api.example.com/items/${i}`, 200, `{"item":${i}}`)],
+        ...(i % 100 === 99 ? { failure: failure('no', { expected: '1', actual: '2' }) } : {}),
+      }));
+      const page = await open(
+        reportOf(...Array.from({ length: 10 }, (_, i) => runOf(`script ${i}`, `${i}.yaml`, steps))),
+      );
+      expect(await page.innerText('#status')).toBe('10,000 steps');
+      await page.click('button[data-show=failed]');
+      expect(await count(page, '.step')).toBe(100);
+      await page.fill('#search', 'items/299');
+      expect(await count(page, '.step')).toBe(10);
+      await page.fill('#search', '');
+      await page.click('button[data-show=all]');
+      await page.click('#fold');
+      expect(await page.evaluate(`document.querySelectorAll('.step[open]').length`)).toBe(10_000);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+  },
+);
+
+/** In the page: texts whose contrast with what they stand on is below WCAG's 4.5. */
+const poorContrast = `(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+  const onto = (below, colour) => {
+    canvas.fillStyle = 'rgb(' + below.join(' ') + ')';
+    canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => {
+    const [r, g, b] = rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const poor = new Set();
+  for (const element of document.querySelectorAll('body *')) {
+    if (!element.checkVisibility() || element.closest('.sr, svg, script, :disabled')) continue;
+    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')) continue;
+    const chain = [];
+    for (let at = element; at !== null; at = at.parentElement) chain.unshift(getComputedStyle(at).backgroundColor);
+    const ground = chain.reduce(onto, [255, 255, 255]);
+    const ink = onto(ground, getComputedStyle(element).color);
+    const [low, high] = [light(ground), light(ink)].sort((a, b) => a - b);
+    const ratio = (high + 0.05) / (low + 0.05);
+    if (ratio < 4.5) poor.add(element.tagName + '.' + element.className + ' ' + ratio.toFixed(2));
+  }
+  return [...poor];
+})()`;

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { htmlReport } from '../../../src/script/reports/html.ts';
+import { pageScript, pageScriptHash } from '../../../src/script/reports/html-script.ts';
+import { pageStyle, pageStyleHash } from '../../../src/script/reports/html-style.ts';
+import { anyReport } from './any-report.ts';
+import { exchange, failure, reportOf, runOf, sampleReport } from './sample-report.ts';
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64');
+
+describe('the HTML report', () => {
+  it('allows its own style and script and nothing else', () => {
+    expect(pageStyleHash).toBe(sha256(pageStyle));
+    expect(pageScriptHash).toBe(sha256(pageScript));
+    const page = htmlReport(sampleReport());
+    expect(page).toContain(
+      `content="default-src 'none'; style-src 'sha256-${sha256(pageStyle)}'; script-src 'sha256-${sha256(pageScript)}'; img-src data:; base-uri 'none'; form-action 'none'"`,
+    );
+    expect(page.match(/<(script|style|link|img|iframe)\b/g)).toEqual(['<link', '<style', '<script']);
+    expect(page).not.toMatch(/ style="| src="|href="(?!#|data:)/);
+  });
+
+  it('has the same tags in the same order whatever stands in the fields', () => {
+    const tags = (html: string): string[] => html.match(/<[^<>]*>/g) ?? [];
+    const harmless = (node: unknown): unknown => {
+      if (typeof node === 'string')
+        return /^(passed|failed|skipped)$/.test(node) ? node : 'x'.repeat(node.length > 0 ? 1 : 0);
+      if (Array.isArray(node)) return node.map(harmless);
+      if (typeof node !== 'object' || node === null) return node;
+      return Object.fromEntries(Object.entries(node).map(([name, part]) => [name, harmless(part)]));
+    };
+    // Differences are marked with tags of their own, so there are none here.
+    const withoutExpected = anyReport.map((report) => ({
+      ...report,
+      runs: report.runs.map((run) => ({
+        ...run,
+        steps: run.steps.map((step) => ({
+          ...step,
+          failure: step.failure && { ...step.failure, expected: undefined },
+        })),
+      })),
+    }));
+    const body = (html: string): string => html.slice(html.indexOf('<body'), html.indexOf('<script>'));
+    fc.assert(
+      fc.property(withoutExpected, (report) => {
+        const page = body(htmlReport(report));
+        expect(page).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e\ufffe]/);
+        const plain = body(htmlReport(harmless(report) as typeof report));
+        const comparable = (html: string) => tags(html).map((tag) => tag.replace(/ datetime="[^"]*"/, ''));
+        expect(comparable(page)).toEqual(comparable(plain));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('shows all there is of a step', () => {
+    const step = {
+      title: 'ws.get(u)',
+      failure: failure('it is wrong', { code: 'provider_refused', advice: 'do that', expected: 'E', actual: 'A' }),
+      output: ['it said this'],
+      exchanges: [exchange('https://a.example/?x=1', 418, '{"tea":"pot"}')],
+    };
+    const page = htmlReport(reportOf(runOf('My script', 'my/script.yaml', [step])));
+    for (const text of [
+      'My script',
+      'my/script.yaml:8:5',
+      '✗ 1 step failed',
+      'it is wrong <code>provider_refused</code>',
+      'do that',
+      '>E</pre>',
+      '>A</pre>',
+      'it said this',
+      'GET https://a.example/?x=1',
+      '418',
+      '<b>Authorization:</b> Bearer ••••',
+      '&quot;tea&quot;: &quot;pot&quot;',
+    ]) {
+      expect(page).toContain(text);
+    }
+  });
+
+  it.each([
+    ['{"a":1,"b":2}', '{"a":1,"b":3}', '<del>-   &quot;b&quot;: 2</del><ins>+   &quot;b&quot;: 3</ins>'],
+    ['https://a.example/callback?x=1', 'https://a.example/callback?x=2', 'callback?x=<mark>1</mark></pre>'],
+    ['200', '401', '<pre>200</pre>'],
+    ['', 'x', '<i>empty</i>'],
+    ['x'.repeat(30), 'x'.repeat(31), `<mark></mark>`],
+    ['😀'.repeat(20), `${'😀'.repeat(19)}😁`, '<mark>😀</mark>'],
+  ])('shows where %j and %j differ', (expected, actual, html) => {
+    const step = { title: 'x', failure: failure('no', { expected, actual }) };
+    expect(htmlReport(reportOf(runOf('x', 'x', [step])))).toContain(html);
+  });
+
+  it('leaves out what is the same in both for long', () => {
+    const lines = Array.from({ length: 50 }, (_, i) => `line ${i}`);
+    const step = {
+      title: 'x',
+      failure: failure('no', { expected: lines.join('\n'), actual: lines.with(25, 'other').join('\n') }),
+    };
+    const page = htmlReport(reportOf(runOf('x', 'x', [step])));
+    expect(page).toContain(
+      '… 22 equal lines</i>\n  line 22\n  line 23\n  line 24\n<del>- line 25</del><ins>+ other</ins>',
+    );
+    expect(page).not.toContain('line 10');
+  });
+
+  it('says so when nothing failed, nothing ran, or the run was interrupted', () => {
+    expect(htmlReport(reportOf(runOf('x', 'x', [{ title: 'x' }])))).toContain('✓ All passed');
+    expect(htmlReport(reportOf())).toContain('0 scripts');
+    expect(htmlReport(reportOf(runOf('x', 'x', [], { interrupted: true })))).toContain('✗ Interrupted');
+  });
+});

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { validateXML } from 'xmllint-wasm';
+import { junitReport } from '../../../src/script/reports/junit.ts';
+import { visible, visibleLine } from '../../../src/script/reports/visible.ts';
+import { anyReport } from './any-report.ts';
+import { exchange, failure, reportOf, runOf, sampleReport } from './sample-report.ts';
+
+const schema = readFileSync(join(import.meta.dirname, 'junit-10.xsd'), 'utf8');
+
+/** What libxml2 says of some documents: its complaints, and how it read each of them. */
+async function check(documents: readonly string[]): Promise<{ errors: string[]; read: string }> {
+  const { errors, normalized } = await validateXML({
+    xml: documents.map((contents, index) => ({ fileName: `${index}.xml`, contents })),
+    schema: [schema],
+    normalization: 'c14n',
+    maxMemoryPages: 4096,
+  });
+  return { errors: errors.map(({ message }) => message), read: normalized };
+}
+
+const unescaped = (text: string): string =>
+  text
+    .replace(/&#x([0-9A-F]+);/gi, (_, point: string) => String.fromCodePoint(Number.parseInt(point, 16)))
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+
+const tag = (element: string): string => `<${element}((?: [\\w-]+="[^"]*")*)/?>`;
+
+const attributes = (xml: string, element: string, name: string): string[] =>
+  [...xml.matchAll(new RegExp(tag(element), 'g'))].flatMap(([, all = '']) => {
+    const [, text] = new RegExp(` ${name}="([^"]*)"`).exec(all) ?? [];
+    return text === undefined ? [] : [unescaped(text)];
+  });
+
+const texts = (xml: string, element: string): string[] =>
+  [...xml.matchAll(new RegExp(`${tag(element)}([^<]*)</${element}>`, 'g'))].map(([, , text = '']) => unescaped(text));
+
+describe('the JUnit report', () => {
+  it('is what Jenkins accepts, and says how each step of each script ended', async () => {
+    const { errors, read } = await check([junitReport(sampleReport())]);
+    expect(errors).toEqual([]);
+    expect(attributes(read, 'testsuite', 'name')).toEqual([
+      'Who am I',
+      'Orders: create, read, cancel',
+      'Nightly export',
+      'GitLab projects',
+    ]);
+    expect(attributes(read, 'testsuite', 'file')[1]).toBe('smoke/orders/life-cycle.yaml');
+    expect(attributes(read, 'testsuites', 'tests')).toEqual(['20']);
+    expect(attributes(read, 'testsuite', 'failures')).toEqual(['0', '1', '1', '0']);
+    expect(attributes(read, 'testsuite', 'skipped')).toEqual(['0', '2', '1', '1']);
+    expect(attributes(read, 'testsuite', 'timestamp')[0]).toBe('2026-07-01T10:00:00');
+    expect(attributes(read, 'testsuite', 'time')[0]).toBe('0.602');
+    expect(attributes(read, 'testcase', 'name').slice(0, 2)).toEqual([
+      '1 ws.oauthProfile(token, graph)',
+      '2 ws.header(Authorization, Bearer ${token.access_token})',
+    ]);
+    expect(attributes(read, 'testcase', 'classname')[5]).toBe('smoke.orders.life-cycle');
+    expect(attributes(read, 'testcase', 'time')[0]).toBe('0.412');
+    expect(attributes(read, 'failure', 'type')).toEqual(['step_failed', 'provider_refused']);
+    expect(attributes(read, 'skipped', 'message')[0]).toBe('an earlier step failed');
+  });
+
+  it('puts expected and actual, advice and position into the text of a failure', () => {
+    const report = reportOf(
+      runOf('Sums', 'a.yaml', [
+        {
+          title: 'base.assertEqual(1, 2)',
+          failure: failure('differs', { expected: '1', actual: '2', advice: 'count' }),
+        },
+      ]),
+    );
+    expect(texts(junitReport(report), 'failure')).toEqual(['differs\nexpected: 1\nactual: 2\ncount\nat a.yaml:8:5']);
+  });
+
+  it('keeps what a step said, and the requests it made', () => {
+    const report = reportOf(
+      runOf('x', 'x.yaml', [
+        { title: 'ws.get(u)', output: ['one', 'two'], exchanges: [exchange('https://a.example/?b=1&c', 404, '')] },
+      ]),
+    );
+    expect(texts(junitReport(report), 'system-out')).toEqual([
+      'one\ntwo\nGET https://a.example/?b=1&c → 404 in 120 ms',
+    ]);
+  });
+
+  it('gives every step a name of its own, because GitLab drops all but the first of a name', () => {
+    const steps = [{ title: 'ws.get(u)' }, { title: 'ws.get(u)' }];
+    const xml = junitReport(reportOf(runOf('x', 'a/x.yaml', steps), runOf('x', 'b/x.yaml', steps)));
+    const classes = attributes(xml, 'testcase', 'classname');
+    const keys = attributes(xml, 'testcase', 'name').map((name, index) => `${classes[index]} ${name}`);
+    expect(new Set(keys).size).toBe(4);
+  });
+
+  it.each([
+    ['./smoke/me.yml', 'smoke.me'],
+    ['../../me.yaml', 'me'],
+    ['C:\\work\\me.yaml', 'C:.work.me'],
+    ['v1.2/me.yaml', 'v1.2.me'],
+    ['.yaml', 'its name'],
+  ])('calls the class of %s %s', (file, expected) => {
+    const xml = junitReport(reportOf(runOf('its name', file, [{ title: 'x' }])));
+    expect(attributes(xml, 'testcase', 'classname')).toEqual([expected]);
+  });
+
+  it('says that a run was interrupted, and shows no negative time when the clock was set back', async () => {
+    const run = runOf('x', 'x.yaml', [{ title: 'x', elapsedMs: -7 }], { interrupted: true, elapsedMs: -7 });
+    const { errors, read } = await check([junitReport({ ...reportOf(run), elapsedMs: -7 })]);
+    expect(errors).toEqual([]);
+    expect(texts(read, 'system-err')).toEqual(['the run was interrupted']);
+    expect(attributes(read, 'testcase', 'time')).toEqual(['0.000']);
+  });
+
+  it('cuts values that no one would read', () => {
+    const run = runOf('x', 'x.yaml', [{ title: 'x', failure: failure('no', { actual: 'y'.repeat(1_000_000) }) }]);
+    const xml = junitReport(reportOf(run));
+    expect(xml.length).toBeLessThan(30_000);
+    expect(xml).toContain('… 980000 more characters');
+  });
+
+  it('is accepted and read back to the same visible text whatever stands in the fields', async () => {
+    const reports = fc.sample(anyReport, { numRuns: 300, seed: 20260701 });
+    const runs = reports.flatMap((report) => report.runs);
+    const { errors, read } = await check([junitReport(reportOf(...runs))]);
+    expect(errors).toEqual([]);
+    const steps = runs.flatMap((run) => run.steps);
+    const failed = steps.flatMap(({ failure }) => failure ?? []);
+    expect(attributes(read, 'testsuite', 'name')).toEqual(runs.map(({ name }) => visibleLine(name)));
+    expect(attributes(read, 'testsuite', 'file')).toEqual(runs.map(({ file }) => visibleLine(file)));
+    expect(attributes(read, 'testcase', 'name')).toEqual(
+      steps.map(({ number, title }) => visibleLine(`${number} ${title}`)),
+    );
+    expect(attributes(read, 'failure', 'message')).toEqual(failed.map(({ message }) => visibleLine(message)));
+    for (const [index, text] of texts(read, 'failure').entries()) {
+      const { message, expected, actual, advice } = failed[index] ?? { message: '?' };
+      for (const part of [message, expected, actual, advice]) expect(text).toContain(visible(part ?? ''));
+    }
+    expect(failed.length).toBeGreaterThan(100);
+  });
+
+  it('is refused by the schema when something is wrong with it', async () => {
+    const xml = junitReport(sampleReport());
+    const { errors } = await check([xml.replace('<failure ', '<fialure '), xml.replace('time="', 'line="')]);
+    expect(errors.length).toBeGreaterThan(0);
+  });
+});

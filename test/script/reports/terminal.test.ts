@@ -1,0 +1,272 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ScriptEvent } from '../../../src/script/events.ts';
+import { columnsOf } from '../../../src/script/reports/fit-columns.ts';
+import type { Style } from '../../../src/script/reports/style.ts';
+import { type ProgressOptions, progress } from '../../../src/script/reports/terminal.ts';
+import type { RunResult } from '../../../src/script/result.ts';
+import { anyField } from './any-report.ts';
+import { failure, runOf, sampleReport } from './sample-report.ts';
+import { Screen } from './screen.ts';
+
+const same = (text: string): string => text;
+const noStyle: Style = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+const coloured = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`;
+const style: Style = {
+  bold: coloured(1),
+  dim: coloured(2),
+  red: coloured(31),
+  green: coloured(32),
+  yellow: coloured(33),
+  cyan: coloured(36),
+};
+
+/** The events of a run, as the engine emits them. */
+function eventsOf(run: RunResult): ScriptEvent[] {
+  const { file, name, steps, startedAt, counts, state, interrupted, elapsedMs } = run;
+  return [
+    { type: 'run-start', at: startedAt, file, name, steps: steps.length },
+    ...steps.flatMap((step): ScriptEvent[] => {
+      const { number, command, title, startedAt: at } = step;
+      const end: ScriptEvent = { type: 'step-end', at: at + step.elapsedMs, file, step };
+      return step.state === 'skipped' ? [end] : [{ type: 'step-start', at, file, number, command, title }, end];
+    }),
+    { type: 'run-end', at: startedAt + elapsedMs, file, name, state, interrupted, counts, elapsedMs },
+  ];
+}
+
+function plain(events: readonly ScriptEvent[], options: ProgressOptions = {}): string {
+  let text = '';
+  const shown = progress(
+    noStyle,
+    () => 80,
+    (more) => (text += more),
+    options,
+  );
+  for (const event of events) shown.handle(event);
+  shown.tick(0);
+  shown.end();
+  return text;
+}
+
+const sampleEvents = sampleReport().runs.flatMap(eventsOf);
+
+describe('progress where there is no terminal', () => {
+  it('is a line for each script', () => {
+    expect(plain(sampleEvents)).toBe(
+      [
+        '✓ passed  Who am I  smoke/me.yaml  5 passed  602 ms',
+        '✗ failed  Orders: create, read, cancel  smoke/orders/life-cycle.yaml  5 passed, 1 failed, 2 skipped  1.1 s',
+        '✗ failed  Nightly export  smoke/export.yaml  1 failed, 1 skipped  903 ms',
+        '✓ passed  GitLab projects  smoke/gitlab/projects.yaml  4 passed, 1 skipped  641 ms',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is a line for each step with --verbose, with what it said and why it failed', () => {
+    const run = runOf('Sums', 'sums.yaml', [
+      { title: 'base.verbose(hi)', output: ['one\ntwo'] },
+      { title: 'base.assertEqual(1, 2)', failure: failure('they differ') },
+      { title: 'base.save(a, b)', reason: 'an earlier step failed' },
+    ]);
+    expect(plain(eventsOf(run), { verbose: true })).toBe(
+      [
+        'Sums  sums.yaml',
+        '  ✓ 1 base.verbose(hi)  12 ms',
+        '    │ one',
+        '    │ two',
+        '  ✗ 2 base.assertEqual(1, 2)  12 ms',
+        '    ! they differ',
+        '  - 3 base.save(a, b)  an earlier step failed',
+        '✗ failed  Sums  sums.yaml  1 passed, 1 failed, 1 skipped  24 ms',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('says whose steps they are when scripts take turns', () => {
+    const [a, b] = ['a', 'b'].map((name) => eventsOf(runOf(name, `${name}.yaml`, [{ title: 'x' }, { title: 'y' }])));
+    const turns = (a ?? []).flatMap((event, index) => [event, b?.[index] ?? event]);
+    expect(plain(turns, { verbose: true }).match(/^[ab] /gm)).toEqual(['a ', 'b ', 'a ', 'b ']);
+  });
+
+  it('says that a script was interrupted', () => {
+    expect(plain(eventsOf(runOf('x', 'x.yaml', [{ title: 'x' }], { interrupted: true })))).toContain('  interrupted  ');
+  });
+
+  it('shows no control character from outside', () => {
+    const run = runOf('a\u001b[2J', 'b\u009b.yaml', [{ title: 'c\n\u202e', output: ['d\r\u0007'] }]);
+    expect(plain(eventsOf(run), { verbose: true })).toMatch(/^[\n -~•–—✓│]*$/);
+  });
+});
+
+/** A screen on which `events` are shown, with a look at it after each. */
+function live(
+  events: readonly ScriptEvent[],
+  width: number,
+  options: ProgressOptions = {},
+  look: (screen: Screen, written: string) => void = () => {},
+): Screen {
+  const screen = new Screen(width);
+  let written = '';
+  const write = (text: string): void => {
+    written += text;
+    screen.write(text);
+  };
+  const shown = progress(style, () => screen.width, write, { ...options, live: true });
+  for (const event of events) {
+    written = '';
+    shown.handle(event);
+    look(screen, written);
+    shown.tick(event.at + 30);
+    look(screen, written);
+  }
+  shown.end();
+  return screen;
+}
+
+const wrapped = (text: string, width: number): string[] => {
+  const screen = new Screen(width);
+  screen.write(text);
+  return screen.lines;
+};
+
+describe('progress on a terminal', () => {
+  it('shows the step at work below what is done', () => {
+    const end = sampleEvents.findIndex(
+      (event) => event.type === 'step-start' && event.title.startsWith('ws.get(https://shop'),
+    );
+    let lines: string[] = [];
+    live(sampleEvents.slice(0, end + 1), 80, { scripts: 4 }, (screen) => {
+      lines = screen.lines;
+    });
+    expect(lines).toEqual([
+      '✓ passed  Who am I  smoke/me.yaml  5 passed  602 ms',
+      '⠴ 4/8 Orders: create, read,… ws.get(https://shop.example.com/api/orders/… 0.0 s',
+      '  1/4 scripts, 8 passed, 1.5 s',
+    ]);
+  });
+
+  it.each([200, 80, 40, 24, 12])('leaves nothing behind but the lines for good, at %d columns', (width) => {
+    for (const verbose of [false, true]) {
+      const screen = live(sampleEvents, width, { verbose, scripts: 4 });
+      expect(screen.lines).toEqual(wrapped(plain(sampleEvents, { verbose }), width));
+      expect(screen.cursor[1]).toBe(0);
+    }
+  });
+
+  it('never fills a line of the area to its end, wide characters counted twice', () => {
+    const run = runOf('日本語のスクリプト', 'x.yaml', [{ title: '😀'.repeat(30) }, { title: 'ä̈'.repeat(90) }]);
+    let text = '';
+    const shown = progress(
+      noStyle,
+      () => 40,
+      (more) => (text += more),
+      { live: true },
+    );
+    for (const event of eventsOf(run).slice(0, -1)) {
+      shown.handle(event);
+      shown.tick(event.at + 60);
+    }
+    // biome-ignore lint/complexity/useRegexLiterals: an escape in a literal is harder to read
+    const lines = text.replace(new RegExp('\\u001b\\[\\d*[A-Z]', 'g'), '').split(/[\r\n]+/);
+    expect(lines.length).toBeGreaterThan(4);
+    for (const line of lines) expect(columnsOf(line)).toBeLessThan(40);
+  });
+
+  it('writes only the lines that changed, and nothing when none did', () => {
+    const [start] = sampleEvents;
+    const other = { ...start, file: 'b.yaml', name: 'Other' } as ScriptEvent;
+    const at = start?.at ?? 0;
+    const writes: string[] = [];
+    const shown = progress(
+      noStyle,
+      () => 60,
+      (text) => writes.push(text),
+      { live: true },
+    );
+    shown.handle(start as ScriptEvent);
+    shown.handle(other);
+    shown.tick(at + 50);
+    writes.length = 0;
+    shown.tick(at + 60);
+    expect(writes).toEqual([]);
+    shown.handle({ type: 'step-start', at: at + 90, file: 'b.yaml', number: 1, command: 'x', title: 'new' });
+    shown.tick(at + 95);
+    expect(writes.join('')).toContain('Other new');
+    expect(writes.join('')).not.toContain('Who am I');
+  });
+
+  it('shows a few of many scripts that run at the same time', () => {
+    const starts = Array.from({ length: 20 }, (_, i): ScriptEvent[] =>
+      eventsOf(runOf(`script ${i}`, `${i}.yaml`, [{ title: 'x' }])),
+    );
+    const events = [...starts.flatMap((one) => one.slice(0, 2)), ...starts.flatMap((one) => one.slice(2))];
+    let most = 0;
+    const screen = live(events, 60, { scripts: 20 }, ({ lines }) => {
+      most = Math.max(most, lines.filter((line) => /^[^✓]/.test(line)).length);
+    });
+    expect(most).toBe(8);
+    expect(screen.lines.length).toBe(20);
+  });
+
+  it('leaves nothing behind when the terminal becomes narrower or wider', () => {
+    for (const widths of [
+      [80, 30],
+      [30, 80],
+      [80, 41, 20, 90],
+    ]) {
+      const screen = new Screen(widths[0] ?? 80);
+      const shown = progress(
+        style,
+        () => screen.width,
+        (text) => screen.write(text),
+        { live: true },
+      );
+      for (const [index, event] of sampleEvents.entries()) {
+        if (index % 7 === 3) screen.resize(widths[((index - 3) / 7) % widths.length] ?? 80);
+        shown.handle(event);
+        shown.tick(event.at + 60);
+      }
+      shown.end();
+      screen.resize(200);
+      expect(screen.lines).toEqual(plain(sampleEvents).trimEnd().split('\n'));
+    }
+  });
+
+  it('leaves nothing behind whatever runs, in whatever order, at whatever width', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', '\u001b'), maxLength: 60 });
+    const run = fc.array(fc.record({ title: word, elapsedMs: fc.integer({ min: 0, max: 300 }) }), { maxLength: 5 });
+    fc.assert(
+      fc.property(
+        fc.array(run, { maxLength: 9 }),
+        fc.integer({ min: 5, max: 100 }),
+        fc.boolean(),
+        fc.infiniteStream(fc.nat()),
+        (runs, width, verbose, picks) => {
+          const queues = runs.map((steps, index) => eventsOf(runOf(`run ${index}`, `${index}.yaml`, steps)));
+          const events: ScriptEvent[] = [];
+          while (queues.some((queue) => queue.length > 0)) {
+            const waiting = queues.filter((queue) => queue.length > 0);
+            const [event] = waiting[Number(picks.next().value) % waiting.length]?.splice(0, 1) ?? [];
+            if (event !== undefined) events.push(event);
+          }
+          expect(live(events, width, { verbose }).lines).toEqual(wrapped(plain(events, { verbose }), width));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('lets no text from outside move the cursor', () => {
+    fc.assert(
+      fc.property(anyField, anyField, (name, title) => {
+        // The screen throws at any control character but those of the area itself.
+        live(eventsOf(runOf(name, 'x.yaml', [{ title, output: [title], failure: failure(name) }])), 50, {
+          verbose: true,
+        });
+      }),
+    );
+  });
+});

@@ -1,0 +1,56 @@
+import type { Source } from '../../src/data/variables.ts';
+import { InvalidScriptError, type ScriptFault } from '../../src/errors.ts';
+import { type Command, defineCommand, type Parameter } from '../../src/script/command.ts';
+import { Registry } from '../../src/script/registry.ts';
+
+const command = (name: string, ...parameters: Parameter[]): Command => {
+  const [group = '', short = ''] = name.split('.');
+  const example = `${name}: []`;
+  return defineCommand({ group, name: short, summary: `Does ${short}`, parameters, example, run() {} });
+};
+const parameter = (name: string, kind: Parameter['kind'], more: Partial<Parameter> = {}): Parameter => {
+  return { name, kind, help: `The ${name}`, ...more };
+};
+const optional = { optional: true };
+
+/** A registry with a command for each way to take parameters. */
+export const sampleRegistry = new Registry([
+  command(
+    'ws.get',
+    parameter('url', 'text'),
+    parameter('queryString', 'text'),
+    parameter('var', 'variable'),
+    parameter('options', 'map', optional),
+  ),
+  command('ws.header', parameter('name', 'text'), parameter('value', 'text', { secret: true })),
+  command('ws.jwtParse', parameter('var', 'variable'), parameter('token', 'text')),
+  command('ws.oauth', parameter('var', 'variable'), parameter('url', 'text'), parameter('auth', 'map')),
+  command('ws.reset'),
+  command('base.save', parameter('var', 'dottedVariable'), parameter('value', 'value')),
+  command('base.clear', parameter('vars', 'names')),
+  command('base.verbose', parameter('text', 'value')),
+  command('base.waitFor', parameter('waitMs', 'count')),
+  command('base.assertMatch', parameter('text', 'text'), parameter('regex', 'regex')),
+  command('base.note', parameter('text', 'text', optional), parameter('loud', 'flag', optional)),
+  command(
+    'json.storeCount',
+    parameter('json', 'value'),
+    parameter('jsonpath', 'jsonpath'),
+    parameter('var', 'variable'),
+  ),
+  command('number.assertBetween', parameter('num', 'number'), parameter('minNum', 'number')),
+]);
+
+/** Where the scripts of tests come from. */
+export const sampleSource: Source = { label: 'tests/me.yaml', folder: '/work/tests', trust: 'given' };
+
+/** The faults of whatever reads a script, or an error if it finds none. */
+export function faultsOf(read: () => unknown): readonly ScriptFault[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof InvalidScriptError) return error.faults;
+    throw error;
+  }
+  throw new Error('no fault was found');
+}

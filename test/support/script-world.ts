@@ -1,0 +1,136 @@
+import { type DataObject, flatten } from '../../src/data/flatten.ts';
+import type { Value } from '../../src/data/value.ts';
+import { type Source, Variables } from '../../src/data/variables.ts';
+import { OAuthProfileError } from '../../src/errors.ts';
+import type { Files } from '../../src/ports.ts';
+import type { Command } from '../../src/script/command.ts';
+import { baseCommands } from '../../src/script/commands/base.ts';
+import { jsonCommands } from '../../src/script/commands/json.ts';
+import { jwtCommands } from '../../src/script/commands/jwt.ts';
+import { numberCommands } from '../../src/script/commands/number.ts';
+import { parseCondition } from '../../src/script/condition.ts';
+import type { ScriptEvent } from '../../src/script/events.ts';
+import { Registry } from '../../src/script/registry.ts';
+import type { RunResult, StepResult } from '../../src/script/result.ts';
+import { runScript } from '../../src/script/run-script.ts';
+import type { Step } from '../../src/script/script.ts';
+import { Redactor } from '../../src/secret/redactor.ts';
+import { watchSecrets } from '../../src/secret/secret.ts';
+import { FakeClock } from './fake-ports.ts';
+import { shown } from './resolving.ts';
+
+/** A step as a test writes it: the command, its parameters in their order, and the rest of a step. */
+export type WrittenStep = readonly [
+  command: string | Command,
+  parameters?: readonly Value[],
+  more?: { name?: string; if?: string; continueOnFailure?: boolean; always?: boolean },
+];
+
+/** What surrounds the steps. */
+export interface Surroundings {
+  readonly data?: DataObject;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly controller?: AbortController;
+  readonly clock?: FakeClock;
+  readonly listener?: (event: ScriptEvent) => void;
+  readonly variables?: Variables;
+  /** Told of each text that is masked. */
+  readonly onRedact?: (text: string) => void;
+}
+
+/** What became of the steps. */
+export interface Outcome {
+  readonly result: RunResult;
+  readonly events: readonly ScriptEvent[];
+  readonly variables: Variables;
+  readonly clock: FakeClock;
+  /** A variable's value, its secrets in clear but marked. */
+  saved(name: string): unknown;
+}
+
+/** A clock that an abort wakes. */
+export class ScriptClock extends FakeClock {
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await super.sleep(ms);
+    if (signal?.aborted) throw new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason });
+  }
+}
+
+const source: Source = { label: 'me.yaml', folder: '/work', trust: 'given' };
+
+/** Runs steps through the real engine. */
+export async function runSteps(steps: readonly WrittenStep[], surroundings: Surroundings = {}): Promise<Outcome> {
+  const { data = {}, env = {}, files = {}, controller = new AbortController() } = surroundings;
+  const { clock = new ScriptClock(), variables = new Variables() } = surroundings;
+  const redactor = new Redactor();
+  const stop = watchSecrets((secret) => redactor.add(secret));
+  const registry = new Registry([...baseCommands, ...numberCommands, ...jwtCommands, ...jsonCommands(filesOf(files))]);
+  try {
+    variables.add(flatten(data, 'data'), source);
+    const events: ScriptEvent[] = [];
+    const script = { name: 'Me', source, data: [], steps: steps.map((one) => stepOf(one, registry)) };
+    const result = await runScript(script, {
+      variables,
+      outside: { env: (name) => env[name], readText: (path) => files[path] },
+      clock,
+      signal: controller.signal,
+      listener(event) {
+        events.push(event);
+        surroundings.listener?.(event);
+      },
+      redact(text) {
+        surroundings.onRedact?.(text);
+        return redactor.redact(text);
+      },
+    });
+    return {
+      result,
+      events,
+      variables,
+      clock,
+      saved(name) {
+        const value = variables.get(name)?.value;
+        return value === undefined ? undefined : shown(value);
+      },
+    };
+  } finally {
+    stop();
+  }
+}
+
+/** Runs one step. */
+export async function runStep(
+  step: WrittenStep,
+  surroundings: Surroundings = {},
+): Promise<Outcome & { readonly step: StepResult }> {
+  const outcome = await runSteps([step], surroundings);
+  const [only] = outcome.result.steps;
+  if (only === undefined) throw new TypeError('there is no result for the step');
+  return { ...outcome, step: only };
+}
+
+function filesOf(files: Readonly<Record<string, string>>): Pick<Files, 'read'> {
+  return {
+    async read(path, folder) {
+      const text = files[`${folder}/${path}`];
+      if (text === undefined) throw new OAuthProfileError('data_invalid', `${path} cannot be read`);
+      return new TextEncoder().encode(text);
+    },
+  };
+}
+
+function stepOf([written, values = [], more = {}]: WrittenStep, registry: Registry): Step {
+  const command = typeof written === 'string' ? registry.find(written) : written;
+  if (command === undefined) throw new TypeError(`there is no command ${written}`);
+  const names = command.parameters.map(({ name }) => name);
+  return {
+    command,
+    parameters: Object.fromEntries(values.map((value, index) => [names[index] ?? `${index}`, value])),
+    name: more.name,
+    condition: more.if === undefined ? undefined : parseCondition(more.if),
+    continueOnFailure: more.continueOnFailure ?? false,
+    always: more.always ?? false,
+    position: undefined,
+  };
+}

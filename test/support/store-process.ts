@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'vite';
+
+let built: Promise<string> | undefined;
+
+/** The child in JavaScript, since Node 20 reads no TypeScript. */
+export function buildStoreChild(): Promise<string> {
+  built ??= (async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-child-'));
+    process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+    await build({
+      configFile: false,
+      logLevel: 'error',
+      ssr: { external: ['@napi-rs/keyring'] },
+      build: { ssr: join(import.meta.dirname, 'store-child.ts'), outDir: folder, minify: false, target: 'node20' },
+    });
+    return join(folder, 'store-child.js');
+  })();
+  return built;
+}
+
+/** A process of its own that works with a vault. */
+export class StoreProcess {
+  readonly child: ChildProcess;
+  readonly exited: Promise<unknown>;
+  readonly #lines: string[] = [];
+  readonly #waiting: (() => void)[] = [];
+
+  /** `wrap` is a command to start it under. */
+  constructor(script: string, env: Record<string, string>, args: readonly string[] = [], wrap: readonly string[] = []) {
+    const [command = '', ...rest] = [...wrap, process.execPath, script, ...args];
+    this.child = spawn(command, rest, { env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.exited = once(this.child, 'exit');
+    this.child.stdin?.on('error', () => {});
+    createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      this.#lines.push(line);
+      for (const wake of this.#waiting.splice(0)) wake();
+    });
+    this.child.on('exit', () => {
+      for (const wake of this.#waiting.splice(0)) wake();
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid as number;
+  }
+
+  tell(line: string): void {
+    this.child.stdin?.write(`${line}\n`);
+  }
+
+  /** Waits for a line that begins so, and gives back the rest of it. */
+  async said(start: string): Promise<string> {
+    for (;;) {
+      const failure = this.#lines.find((line) => line.startsWith('failed'));
+      if (failure !== undefined && start !== 'failed') throw new Error(failure);
+      const found = this.#lines.findIndex((line) => line.startsWith(start));
+      if (found !== -1) return (this.#lines.splice(found, 1)[0] as string).slice(start.length).trim();
+      if (this.child.exitCode !== null || this.child.signalCode !== null) throw new Error(`it ended without ${start}`);
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    this.child.kill(signal);
+    await this.exited;
+  }
+}
