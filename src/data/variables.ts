@@ -52,11 +52,14 @@ export function hide(value: Value): Value {
 /** Hides what its own name or that of a member says is secret. */
 export function hideByName(name: string, value: Value): Value {
   if (isSecretName(name)) return hide(value);
-  return isCompound(value) ? mapParts(value, (part, member) => hideByName(member ?? '', part)) : value;
+  return isCompound(value) ? mapParts(value, hideMember) : value;
 }
 
-function isMap(value: Value): value is Compound {
-  return isCompound(value) && !Array.isArray(value);
+const hideMember = (part: Value, member = ''): Value => hideByName(member, part);
+
+/** What a step stores under a plain name: in a response that is called token, `expires_in` is no secret. */
+function isResponse(name: string, value: Value): value is Compound {
+  return isCompound(value) && !Array.isArray(value) && !name.includes('.');
 }
 
 /** All variables of a call; of several with one name the one added last wins. */
@@ -69,10 +72,7 @@ export class Variables {
       const { name, value } = entry;
       this.#byName.set(name, {
         name,
-        // A map's own members say which of them are secret: in a response that is called token, expires_in is none.
-        value: isMap(value)
-          ? mapParts(value, (part, member) => hideByName(member ?? '', part))
-          : hideByName(name, value),
+        value: isResponse(name, value) ? mapParts(value, hideMember) : hideByName(name, value),
         line: entry.line,
         literal: entry.literal,
         source,

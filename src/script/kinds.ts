@@ -1,3 +1,4 @@
+import { hasReference } from '../data/reference.ts';
 import { isCompound, isEmpty, textOf, type Value, Written } from '../data/value.ts';
 import { Secret } from '../secret/secret.ts';
 
@@ -150,6 +151,12 @@ export function numberOf(value: Value): number | undefined {
 function withRoot(path: string): string {
   if (/^\$(?:$|[.[])/.test(path)) return path;
   return path.startsWith('[') ? `$${path}` : `$.${path}`;
+}
+
+/** Lines of name=value as a map before their references are followed: a value that is looked up cannot bring further lines. */
+export function splitLines(written: Value): Value {
+  const lines = typeof written === 'string' && hasReference(written) ? readLines(written) : undefined;
+  return lines === undefined || Object.keys(lines).some(hasReference) ? written : lines;
 }
 
 function readLines(text: string | Secret): Record<string, Value> | undefined {

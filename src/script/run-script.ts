@@ -6,7 +6,7 @@ import type { Clock } from '../ports.ts';
 import { display } from './compare.ts';
 import { holds } from './condition.ts';
 import type { Listener, ScriptEvent } from './events.ts';
-import { kinds, Refused } from './kinds.ts';
+import { kinds, Refused, splitLines } from './kinds.ts';
 import { nameOfCommand } from './registry.ts';
 import type { Exchange, Failure, RunResult, StepResult, StepState } from './result.ts';
 import type { Script, Step } from './script.ts';
@@ -199,7 +199,7 @@ class StepWork implements StepContext {
     for (const { name, kind, secret } of command.parameters) {
       const written = parameters[name];
       if (written === undefined) continue;
-      const value = this.#follow(written);
+      const value = this.#follow(kind === 'map' ? splitLines(written) : written);
       const read = kinds[kind].read(value);
       if (read instanceof Refused) {
         throw new StepFailure(`${name} must be ${read.wanted}`, secret ? {} : { actual: value });

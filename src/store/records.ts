@@ -11,15 +11,16 @@ export class Records {
   constructor(readonly folder: string) {}
 
   /** Where a record is sealed with that key. */
-  file(name: string, key: Key): string {
-    return join(this.folder, `${recordId(key, name)}-${key.id}.sealed`);
+  file(name: string, key: Key, id = recordId(key, name)): string {
+    return join(this.folder, `${id}-${key.id}.sealed`);
   }
 
   /** What is kept under the name. Where nothing is, nothing may be sealed with an unknown key: the record could be under it. */
   find(name: string, ring: KeyRing): SealedRecord | undefined {
     let newest: SealedRecord | undefined;
     for (const key of ring) {
-      const record = this.#open(this.file(name, key), recordId(key, name), ring);
+      const id = recordId(key, name);
+      const record = this.#open(this.file(name, key, id), id, ring);
       if (record !== undefined && record.turn > (newest?.turn ?? -1)) newest = record;
     }
     if (newest === undefined) this.refuseUnknownKeys(ring);

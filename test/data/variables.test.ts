@@ -56,6 +56,16 @@ describe('a secret variable', () => {
     expect(shown(variables.get('x.token')?.value ?? null)).toEqual(expected);
   });
 
+  it('with a plain name that holds a response hides what its members’ names say, and keeps their types', () => {
+    const response = { access_token: 'hidden', expires_in: 3600, nested: { id_token: 'hidden', scope: 'seen' } };
+    const value = new Variables().add([{ name: 'token', value: response }], sources.given).get('token')?.value;
+    expect(shown(value ?? null)).toEqual({
+      access_token: { secret: 'hidden' },
+      expires_in: 3600,
+      nested: { id_token: { secret: 'hidden' }, scope: 'seen' },
+    });
+  });
+
   it('stays the secret that it is', () => {
     const secret = new Secret('v', 'Basic ••••');
     expect(hide(secret)).toBe(secret);

@@ -24,9 +24,16 @@ async function count(held: Held): Promise<number> {
 /** Leaves a line on each way in and out; whoever finds another inside says so. */
 async function countAndTell(held: Held): Promise<void> {
   appendFileSync(witness, `enter ${me}\n`);
-  await held.write({ head: held.kept?.head ?? '', content: held.kept?.content ?? new Secret('{"number":0}') }, { reserve: true });
+  await held.write(
+    { head: held.kept?.head ?? '', content: held.kept?.content ?? new Secret('{"number":0}') },
+    { reserve: true },
+  );
   appendFileSync(witness, `wrote ${me} ${await count(held)}\n`);
-  const last = readFileSync(witness, 'utf8').trimEnd().split('\n').filter((line) => line.startsWith('enter')).at(-1);
+  const last = readFileSync(witness, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line.startsWith('enter'))
+    .at(-1);
   appendFileSync(witness, last === `enter ${me}` ? `leave ${me}\n` : `intruder ${last}\n`);
 }
 

@@ -62,6 +62,10 @@ export class StoreHome {
     mkdirSync(this.vaultFolder, { recursive: true, mode: 0o700 });
   }
 
+  removeVault(): void {
+    rmSync(this.vaultFolder, { recursive: true });
+  }
+
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -34,7 +34,10 @@ export class StoreProcess {
   /** `wrap` is a command to start it under. */
   constructor(script: string, env: Record<string, string>, args: readonly string[] = [], wrap: readonly string[] = []) {
     const [command = '', ...rest] = [...wrap, process.execPath, script, ...args];
-    this.child = spawn(command, rest, { env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.child = spawn(command, rest, {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     this.exited = once(this.child, 'exit');
     this.child.stdin?.on('error', () => {});
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {

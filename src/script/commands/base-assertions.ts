@@ -144,7 +144,7 @@ const assertVarsPresent = defineCommand({
   name: 'assertVarsPresent',
   summary: 'Passes when all variables are defined and not empty',
   parameters: [{ name: 'vars', kind: 'names', help: 'The variables, or parts of them such as token.access_token' }],
-  example: 'base.assertVarsPresent: [token, me.body]',
+  example: 'base.assertVarsPresent: "token, me.body"',
   run({ vars }, context) {
     const found = vars.map((name) => ({ name, value: lookUp(name, context) }));
     const missing = found.filter(({ value }) => value === undefined).map(({ name }) => `${name} is not defined`);

@@ -24,7 +24,7 @@ const clear = defineCommand({
   name: 'clear',
   summary: 'Removes variables; those that are not defined are passed over',
   parameters: [{ name: 'vars', kind: 'names', help: 'The variables to remove' }],
-  example: 'base.clear: [greeting, me]',
+  example: 'base.clear: "greeting, me"',
   run(args, context) {
     for (const name of args.vars) context.remove(name);
   },

@@ -29,9 +29,9 @@ export function fileCommands(ports: HttpPorts): Command[] {
       async run(args, context) {
         const address = readAddress(context, args.url, args.queryString);
         const path = pathIn(args.saveTo, 'saveTo');
-        let file: GrowingFile | undefined;
-        const create = async (): Promise<GrowingFile> => {
-          file ??= await ports.files.create(path, context.source.folder);
+        let file: Promise<GrowingFile> | undefined;
+        const create = (): Promise<GrowingFile> => {
+          file ??= ports.files.create(path, context.source.folder);
           return file;
         };
         const save = (status: number) =>
@@ -45,7 +45,8 @@ export function fileCommands(ports: HttpPorts): Command[] {
           }
           await (await create()).commit();
         } catch (error) {
-          await file?.discard();
+          // It may still be being made, and must not stay then.
+          await file?.then((made) => made.discard()).catch(() => {});
           throw error;
         }
       },

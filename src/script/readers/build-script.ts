@@ -9,7 +9,8 @@ import { literalOf } from './literal-of.ts';
 import { readStep } from './read-step.ts';
 import type { Reading } from './reading.ts';
 
-const KEYS = ['version', 'name', 'data', 'steps'];
+/** What a script can have. */
+export const scriptKeys: readonly string[] = ['version', 'name', 'data', 'steps'];
 /** As in files of variables. */
 const MAX_VARIABLES = 20_000;
 const MAX_KEY = 60;
@@ -43,8 +44,8 @@ export function buildScript<At>(root: Part<At>, reading: Reading<At>): Script {
 
 function checkKeys<At>({ members }: MapPart<At>, reading: Reading<At>): void {
   for (const { name, at } of members) {
-    if (KEYS.includes(name)) continue;
-    const near = nearest(name, KEYS);
+    if (scriptKeys.includes(name)) continue;
+    const near = nearest(name, scriptKeys);
     const advice = near === undefined ? adviseOnKey(name, reading) : `did you mean ${near}?`;
     reading.fault(at, `a script has no key ${excerpt(name, MAX_KEY)}`, advice);
   }
@@ -52,7 +53,7 @@ function checkKeys<At>({ members }: MapPart<At>, reading: Reading<At>): void {
 
 function adviseOnKey<At>(name: string, { registry }: Reading<At>): string {
   if (registry.find(name) !== undefined) return `${name} is a command: write it as - ${name}: … below steps:`;
-  return `a script has ${KEYS.join(', ')}; variables stand below data:`;
+  return `a script has ${scriptKeys.join(', ')}; variables stand below data:`;
 }
 
 function checkVersion<At>(part: Part<At> | undefined, reading: Reading<At>): void {

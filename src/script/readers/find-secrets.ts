@@ -2,30 +2,39 @@ import type { Part } from '../../data/part.ts';
 import { isSecretName } from '../../secret/secret-names.ts';
 import type { Parameter } from '../command.ts';
 import type { Registry } from '../registry.ts';
+import { scriptKeys } from './build-script.ts';
 
 /** A reference without a default, alone or in a header: it shows no secret. */
 export const harmlessReference = /^(?:(?:Bearer|Basic) )?\$\{(?:env:|file:)?[\w./[\]-]*\}$/;
 
+/** All secrets of a script; what stands beside its parts may be a variable at the wrong place. */
+export function* findSecrets<At>(root: Part<At>, registry: Registry): Generator<At> {
+  if (root.kind !== 'map') yield* secretsIn(root, registry, false);
+  else {
+    for (const { name, part } of root.members) yield* secretsIn(part, registry, !scriptKeys.includes(name));
+  }
+}
+
 /** Every scalar whose name, or that of something around it, says that it is a secret; a parameter in a list has its name from the command. */
-export function* findSecrets<At>(part: Part<At>, registry: Registry, hidden = false): Generator<At> {
+function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Generator<At> {
   if (part.kind === 'scalar') {
     if (hidden && !(typeof part.value === 'string' && harmlessReference.test(part.value))) yield part.at;
   } else if (part.kind === 'list') {
-    for (const item of part.items) yield* findSecrets(item, registry, hidden);
+    for (const item of part.items) yield* secretsIn(item, registry, hidden);
   } else {
     for (const { name, part: inner } of part.members) {
       const parameters = registry.find(name)?.parameters;
-      if (parameters === undefined) yield* findSecrets(inner, registry, hidden || isSecretName(name));
+      if (parameters === undefined) yield* secretsIn(inner, registry, hidden || name === '' || isSecretName(name));
       else if (inner.kind === 'list') {
         for (const [index, item] of inner.items.entries()) {
-          yield* findSecrets(item, registry, hidden || isSecret(parameters[index]));
+          yield* secretsIn(item, registry, hidden || isSecret(parameters[index]));
         }
       } else if (inner.kind === 'map') {
         for (const { name: key, part: value } of inner.members) {
           const known = parameters.find((one) => one.name === key);
-          yield* findSecrets(value, registry, hidden || isSecret(known) || isSecretName(key));
+          yield* secretsIn(value, registry, hidden || isSecret(known) || isSecretName(key));
         }
-      } else yield* findSecrets(inner, registry, hidden || isSecret(parameters[0]));
+      } else yield* secretsIn(inner, registry, hidden || isSecret(parameters[0]));
     }
   }
 }

@@ -96,7 +96,7 @@ describe('ws.oauthProfile', () => {
       data: { ...data, token: 'before' },
       acquire,
     });
-    expect(value('token')).toBe('before');
+    expect(value('token')).toEqual({ secret: 'before' });
     expect(last.failure).toMatchObject({ code: 'provider_refused', advice: 'set acme.client_secret' });
     expect(events.find(({ type }) => type === 'token-response')).toMatchObject({
       outcome: 'failed',
@@ -272,6 +272,30 @@ describe('ws.oauth', () => {
       { acquire: asking, env: { MY_PASSWORD: 'hidden' } },
     );
     expect(api.calls[1]?.body.toString()).toBe(`hint=${encodeURIComponent('${env:MY_PASSWORD}')}`);
+  });
+
+  it('takes no further fields out of a value that was looked up', async () => {
+    const api = await ApiServer.start(
+      json({ access_token: 'x1', scope: 'read\nclient_id=evil\nurl=https://evil.test' }),
+    );
+    const { last } = await runWs(
+      [
+        ['ws.get', api.origin, '', 'r'],
+        ['ws.oauth', 'token', api.origin, 'client_id=mine\nscope=${r.body.scope}'],
+      ],
+      { acquire: asking },
+    );
+    expect(last.failure).toBeUndefined();
+    expect([...new URLSearchParams(api.calls[1]?.body.toString())]).toEqual([
+      ['client_id', 'mine'],
+      ['scope', 'read\nclient_id=evil\nurl=https://evil.test'],
+    ]);
+  });
+
+  it('takes all lines out of one variable too', async () => {
+    const api = await ApiServer.start(json({ access_token: 'x1' }));
+    await runWs([['ws.oauth', 'token', api.origin, '${auth}']], { acquire: asking, data: { auth: 'a=1\nb=2' } });
+    expect(api.call.body.toString()).toBe('a=1&b=2');
   });
 
   it.each<[string, WsStep, string]>([

@@ -110,4 +110,11 @@ describe('the HTML report', () => {
     expect(htmlReport(reportOf())).toContain('0 scripts');
     expect(htmlReport(reportOf(runOf('x', 'x', [], { interrupted: true })))).toContain('✗ Interrupted');
   });
+
+  it('grows with the number of steps, not faster', () => {
+    const failed = { title: 'x', failure: failure('no', { expected: '{"a":1,"b":2}', actual: '{"a":1,"b":3}' }) };
+    const sizeOf = (steps: number): number => htmlReport(reportOf(runOf('x', 'x', Array(steps).fill(failed)))).length;
+    const [one, two, three] = [sizeOf(1000), sizeOf(2000), sizeOf(3000)];
+    expect(three - two).toBeLessThan((two - one) * 1.05);
+  });
 });
