@@ -15,7 +15,12 @@ const SEND = 'transport/(?:send|agents|proxy|time-limits|explain-network-error)'
 export default defineConfig([
   {
     ...common,
-    entry: { index: 'src/index.ts', emulator: 'src/emulator.ts', scripting: 'src/scripting.ts' },
+    entry: {
+      index: 'src/index.ts',
+      emulator: 'src/emulator.ts',
+      scripting: 'src/scripting.ts',
+      playwright: 'src/playwright.ts',
+    },
     format: 'esm',
     dts: true,
     outputOptions: {

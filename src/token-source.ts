@@ -1,6 +1,6 @@
 import type { Variables } from './data/variables.ts';
 import { OAuthProfileError } from './errors.ts';
-import { type CallOptions, checkCall, sessionFor, variablesFor } from './library-session.ts';
+import { type CallOptions, checkCall, sessionFor, surroundings, variablesFor } from './library-session.ts';
 import type { TokenResponse } from './oauth-profile.ts';
 import { isLoopback } from './secret/loopback.ts';
 import type { Secret } from './secret/secret.ts';
@@ -85,7 +85,9 @@ class ProfileTokens implements TokenSource {
   async #send(request: Request): Promise<Response> {
     const { access_token: token } = await this.get({ signal: request.signal });
     request.headers.set('Authorization', `Bearer ${token}`);
-    return fetch(request);
+    const { emulator } = this.#options;
+    if (emulator === undefined) return fetch(request);
+    return (await import('./fetch-emulated.ts')).fetchEmulated(request, surroundings, emulator);
   }
 
   async #obtain(signal: AbortSignal | undefined): Promise<TokenResponse> {

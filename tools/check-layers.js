@@ -38,7 +38,9 @@ const mayImport = {
   'library-session': ['session', 'compose', 'ports', 'data'],
   scripting: ['library-session', 'script-host', 'script', 'script/readers', 'data', 'errors'],
   'oauth-profile': ['library-session'],
-  'token-source': ['library-session', 'oauth-profile', 'session', 'data', 'errors', 'secret'],
+  'fetch-emulated': ['compose', 'ports'],
+  playwright: ['library-session', 'token-source'],
+  'token-source': ['library-session', 'fetch-emulated', 'oauth-profile', 'session', 'data', 'errors', 'secret'],
   index: ['oauth-profile', 'token-source', 'ports', 'data', 'errors', 'secret'],
   cli: [
     'session',

@@ -7,20 +7,24 @@ import { readKeys, seal } from '../../src/store/seal.ts';
 import { anyKey, kept, patient, put, StoreHome } from '../support/store-home.ts';
 import { describeStore } from './contract.ts';
 
-describeStore('the vault', () => {
-  const home = new StoreHome();
-  const key = anyKey();
-  return {
-    open: () => home.open(key),
-    async intrude(name, next) {
-      const ring = readKeys(new Secret(key), 'the key');
-      const records = new Records(home.vaultFolder);
-      const turn = (records.find(name, ring)?.turn ?? 0) + 1;
-      writeFileSync(records.file(name, ring[0]), seal({ name, turn, kept: next }, ring[0]), { mode: 0o600 });
-    },
-    remove: () => home.remove(),
-  };
-});
+describeStore(
+  'the vault',
+  () => {
+    const home = new StoreHome();
+    const key = anyKey();
+    return {
+      open: () => home.open(key),
+      async intrude(name, next) {
+        const ring = readKeys(new Secret(key), 'the key');
+        const records = new Records(home.vaultFolder);
+        const turn = (records.find(name, ring)?.turn ?? 0) + 1;
+        writeFileSync(records.file(name, ring[0]), seal({ name, turn, kept: next }, ring[0]), { mode: 0o600 });
+      },
+      remove: () => home.remove(),
+    };
+  },
+  { intrusion: true },
+);
 
 describe('the vault, beyond what every store does', () => {
   let home: StoreHome;

@@ -4,11 +4,15 @@ import { createMemoryStore } from '../../src/store/memory.ts';
 import { kept, patient } from '../support/store-home.ts';
 import { describeStore } from './contract.ts';
 
-describeStore('the memory store', () => {
-  const store = createMemoryStore();
-  // Handles of one process are one handle.
-  return { open: () => ({ ...store, close: async () => {} }), remove: () => store.close() };
-});
+describeStore(
+  'the memory store',
+  () => {
+    const store = createMemoryStore();
+    return { open: () => store, remove: () => store.close() };
+  },
+  // There is nobody else.
+  { intrusion: false },
+);
 
 it('takes its time from the clock that it is given', async () => {
   let time = 1000;

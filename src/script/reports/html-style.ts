@@ -102,7 +102,8 @@ mark, del, ins { color: inherit; text-decoration: none; border-radius: .15rem }
 .actual mark, del { background: var(--del) }
 .diff del, .diff ins { display: block; margin: 0 -.75rem; padding: 0 .75rem; border-radius: 0 }
 .diff i { font-style: normal; color: var(--soft) }
-.exchange h4 { font-size: .9rem; font-weight: 600 }
+.exchange h4 { font-size: .9rem; font-weight: 400 }
+.exchange h4 code { font-weight: 600 }
 .exchange h4 + .pair { margin-top: .4rem }
 .status { padding: 0 .4rem; border-radius: .25rem; background: var(--ins) }
 .status.bad { background: var(--del) }
@@ -145,4 +146,4 @@ body[data-show=passed] .script:not(.has-passed), body[data-show=failed] .script:
 `;
 
 /** SHA-256 of {@link pageStyle}, in base64. */
-export const pageStyleHash = 'GZsS6CbE+ZDbPif+o0ROvvMaDt3jmTWejZ2zD1omIm8=';
+export const pageStyleHash = 'plXbQyoMhSpZmnjVKHKVIw5j2xctRy224DRRDVdhoZk=';
