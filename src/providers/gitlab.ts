@@ -18,6 +18,7 @@ export const gitlab: Provider = {
   // Single use: the request kills the old refresh token and its access token, and nothing brings them back.
   replay: 'refused',
   refreshEndsTokens: true,
+  signIn: { prefers: 'browser', device: 'authorize_device', authorize: 'authorize', revoke: 'revoke' },
   hints: [
     {
       error: 'unauthorized_client',

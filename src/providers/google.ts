@@ -14,6 +14,13 @@ export const google: Provider = {
   clientAuth: 'body',
   // A refresh returns no new refresh token, and the old one stays.
   replay: 'safe',
+  signIn: {
+    prefers: 'browser',
+    authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+    revoke: 'https://oauth2.googleapis.com/revoke',
+    // Without a consent asked for anew, a second sign-in brings no refresh token.
+    authorizeFields: { access_type: 'offline', prompt: 'consent' },
+  },
   hints: [
     {
       error: 'invalid_grant',

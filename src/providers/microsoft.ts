@@ -26,6 +26,16 @@ export const microsoft: Provider = {
   rsaAlgorithm: 'PS256',
   // refresh-tokens.md: every use returns a replacement, the old one is not revoked.
   replay: 'safe',
+  signIn: {
+    prefers: 'device',
+    device: 'devicecode',
+    authorize: 'authorize',
+    scopes: ['offline_access'],
+    redirectHost: 'localhost',
+    // A single-tenant app is refused at the shared endpoint.
+    deviceTenant: { name: 'organizations', refusedWith: ['AADSTS50194', 'AADSTS500202', 'AADSTS50020', 'AADSTS50059'] },
+    deviceCodeAlsoAs: 'code',
+  },
   hints: [
     {
       codes: ['AADSTS50126'],

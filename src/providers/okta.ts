@@ -24,6 +24,13 @@ export const okta: Provider = {
   // A rotated token is accepted again within the leeway (default 30 s); after that its reuse revokes the family.
   replay: 'grace',
   graceMs: 30_000,
+  signIn: {
+    prefers: 'browser',
+    device: 'device/authorize',
+    authorize: 'authorize',
+    revoke: 'revoke',
+    scopes: ['offline_access'],
+  },
   hints: [
     {
       error: 'invalid_client',

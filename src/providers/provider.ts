@@ -18,6 +18,27 @@ export interface Hint {
   readonly advice: string;
 }
 
+/** How a person signs in at a provider. Addresses are taken relative to the token endpoint, so that they follow `<profile>.url`. */
+export interface SignIn {
+  readonly prefers: 'device' | 'browser';
+  /** Device authorization endpoint (RFC 8628). */
+  readonly device?: string;
+  /** Authorization endpoint. */
+  readonly authorize?: string;
+  /** Revocation endpoint (RFC 7009). */
+  readonly revoke?: string;
+  /** Sent to the authorization endpoint beside the standard parameters. */
+  readonly authorizeFields?: Readonly<Record<string, string>>;
+  /** Scopes without which no refresh token comes. */
+  readonly scopes?: readonly string[];
+  /** Host of the loopback redirect; `127.0.0.1` with the path `/callback` unless the provider wants `localhost`. */
+  readonly redirectHost?: 'localhost';
+  /** The tenant that device codes are asked of, whatever the profile's; the provider's codes that say to use the profile's own instead. */
+  readonly deviceTenant?: { readonly name: string; readonly refusedWith: readonly string[] };
+  /** The device code is sent under this name too. */
+  readonly deviceCodeAlsoAs?: string;
+}
+
 /** Everything the product knows of one provider. */
 export interface Provider {
   readonly type: string;
@@ -48,5 +69,7 @@ export interface Provider {
   readonly refreshEndsTokens?: boolean;
   /** How long a token lives whose response does not say. */
   readonly lifetimeMs?: number;
+  /** Where a person can sign in. */
+  readonly signIn?: SignIn;
   readonly hints: readonly Hint[];
 }

@@ -51,5 +51,7 @@ function canonical(value: Value): string {
 function quoted(value: Value): string {
   if (isCompound(value)) return canonical(value);
   if (value instanceof Secret) return JSON.stringify(value.reveal());
-  return JSON.stringify(value instanceof Written ? value.value : value);
+  if (!(value instanceof Written)) return JSON.stringify(value);
+  // Of a number that lost digits the spelling tells more.
+  return Number.isInteger(value.value) && !Number.isSafeInteger(value.value) ? value.text : String(value.value);
 }

@@ -39,7 +39,9 @@ const asNumbers =
 
 const equal = (left: Value, right: Value): boolean => {
   const [one, other] = [numberOf(left), numberOf(right)];
-  return one !== undefined && other !== undefined ? one === other : sameValue(left, right);
+  // Numbers that lost digits may look the same.
+  const exact = !Number.isInteger(one) || Number.isSafeInteger(one);
+  return one !== undefined && other !== undefined && exact ? one === other : sameValue(left, right);
 };
 
 /** As numbers where both sides are. */

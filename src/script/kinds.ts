@@ -86,6 +86,7 @@ export const kinds = {
     help: 'true or false',
     schema: { type: ['boolean', 'string'] },
     read: (value: Value): boolean | Refused => {
+      if (value instanceof Written && typeof value.value === 'boolean') return value.value;
       const text = isCompound(value) ? '' : textOf(value);
       return text === 'true' || text === 'false' ? text === 'true' : new Refused('true or false');
     },
@@ -139,13 +140,14 @@ export function isPlainName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !reserved.has(name);
 }
 
-/** A value as a number, where it is one or spells one. */
+/** A value as a number, where it is one or spells one that is finite. */
 export function numberOf(value: Value): number | undefined {
-  if (typeof value === 'number') return value;
-  if (value instanceof Written && typeof value.value === 'number') return value.value;
-  return typeof value === 'string' && /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value)
-    ? Number(value)
-    : undefined;
+  const found = value instanceof Written ? value.value : typeof value === 'string' ? spelledNumber(value) : value;
+  return typeof found === 'number' && Number.isFinite(found) ? found : undefined;
+}
+
+function spelledNumber(text: string): number | undefined {
+  return /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : undefined;
 }
 
 function withRoot(path: string): string {

@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,9 +13,10 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { localFiles } from '../../src/transport/local-files.ts';
 import { errorOf } from '../support/wire-request.ts';
 
@@ -69,9 +71,11 @@ describe('files that are read', () => {
     ['missing', 'ENOENT'],
     ['.', 'EISDIR'],
     ['/dev/zero', 'no file'],
-    ['pipe', 'no file'],
+    ['socket', 'no file'],
   ])('cannot be %s', async (path, code) => {
-    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const server = createServer().listen(join(folder, 'socket'));
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
     for (const attempt of [localFiles.open(path, folder), localFiles.read(path, folder)]) {
       expect(await errorOf(attempt)).toMatchObject({
         code: 'step_failed',
@@ -113,7 +117,7 @@ describe('files that are written', () => {
 
   it('keep their mode and stay behind their links', async () => {
     put('real', 'old');
-    execFileSync('chmod', ['600', join(folder, 'real')]);
+    chmodSync(join(folder, 'real'), 0o600);
     symlinkSync('real', join(folder, 'link'));
     await localFiles.write('link', folder, bytes('new'), false);
     expect(get('real')).toBe('new');

@@ -53,7 +53,7 @@ export async function readGraphqlBody(value: Value, context: StepContext, files:
 }
 
 /** A value as JSON. */
-export function jsonBody(value: Value): Body {
+function jsonBody(value: Value): Body {
   const pieces: (string | Secret)[] = [];
   writeJson(value, pieces);
   return {

@@ -8,7 +8,7 @@ import { StepFailure } from '../step-failure.ts';
 
 const MAX_DEPTH = 64;
 /** Larger documents are read by the quicker parser, which rounds numbers beyond 2^53. */
-const MAX_EXACT = 8 * 1_048_576;
+const MAX_EXACT = 2 * 1_048_576;
 /** Bytes that are kept for `ws.saveResponsePayload`, all variables together. */
 const MAX_KEPT = 64 * 1_048_576;
 

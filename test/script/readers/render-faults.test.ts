@@ -21,7 +21,7 @@ describe('faults for a person', () => {
     expect(
       rendered('nmae: x\nsteps:\n  - ws.gett: [a]\n  - base.waitFor: soon\n'),
     ).toBe(`tests/me.yaml:1:1: a script has no key nmae
-    nmae: x
+    nmae: ••••
     ^
   → did you mean name?
 tests/me.yaml:3:5: there is no command ws.gett

@@ -105,7 +105,6 @@ describe('the line that is shown', () => {
     '*',
     '&',
     '!',
-    '- ',
     '\n',
     '\n ',
     '#',

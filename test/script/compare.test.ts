@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Value, Written } from '../../src/data/value.ts';
+import { ask, askBoth, display, sameValue, textValue } from '../../src/script/compare.ts';
+import { Secret } from '../../src/secret/secret.ts';
+
+const clear = (text: string | Secret) => (typeof text === 'string' ? text : `secret ${text.reveal()}`);
+
+describe('two values', () => {
+  it.each<[Value, Value]>([
+    [200, '200'],
+    [true, 'true'],
+    [null, ''],
+    [new Written('007', 7), '007'],
+    [new Secret('a'), 'a'],
+    [new Secret('a'), new Secret('a')],
+    [[], []],
+    [{}, {}],
+    [
+      { a: 1, b: [2] },
+      { b: [2], a: 1 },
+    ],
+    [[new Written('1.0', 1)], [1]],
+    [[new Secret('a')], ['a']],
+    [[null], [null]],
+    [{ a: { b: new Secret('x') } }, { a: { b: 'x' } }],
+  ])('are the same: %j and %j', (one, other) => {
+    expect(sameValue(one, other)).toBe(true);
+    expect(sameValue(other, one)).toBe(true);
+  });
+
+  it.each<[Value, Value]>([
+    [200, '200.0'],
+    [new Written('007', 7), 7],
+    ['a', 'A'],
+    ['a', 'a '],
+    [[1], ['1']],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+    [[null], ['']],
+    [[true], ['true']],
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [{ a: 1 }, [1]],
+    [{}, []],
+    [new Secret('a'), 'b'],
+    [['a,b'], ['a', 'b']],
+    [{ 'a":1,"b': 1 }, { a: 1, b: 1 }],
+    [[[]], []],
+  ])('differ: %j and %j', (one, other) => {
+    expect(sameValue(one, other)).toBe(false);
+    expect(sameValue(other, one)).toBe(false);
+  });
+
+  it('with parts are compared digit by digit', () => {
+    const id = (text: string) => ({ id: new Written(text, Number(text)) });
+    expect(sameValue(id('1234567890123456789'), id('1234567890123456788'))).toBe(false);
+    expect(sameValue(id('1234567890123456789'), id('1234567890123456789'))).toBe(true);
+    expect(sameValue(id('1e400'), { id: null })).toBe(false);
+  });
+
+  it('are the same exactly when their parts are', () => {
+    const json = fc
+      .jsonValue({ maxDepth: 3 })
+      .filter((value) => typeof value === 'object' && value !== null) as fc.Arbitrary<Value>;
+    const sorted = (value: unknown): unknown =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value)
+            .map(([name, part]) => [name, sorted(part)])
+            .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1))
+        : Array.isArray(value)
+          ? { list: value.map(sorted) }
+          : value;
+    fc.assert(
+      fc.property(json, json, (one, other) => {
+        expect(sameValue(one, structuredClone(one))).toBe(true);
+        expect(sameValue(one, other)).toBe(JSON.stringify(sorted(one)) === JSON.stringify(sorted(other)));
+      }),
+    );
+  });
+});
+
+describe('a value that is shown', () => {
+  it.each<[Value, string]>([
+    ['a', 'a'],
+    [7, '7'],
+    [null, ''],
+    [new Written('007', 7), '007'],
+    [new Secret('hunter2'), '••••'],
+    [{ a: new Secret('hunter2'), b: [1] }, '{"a":"••••","b":[1]}'],
+  ])('%j has its secrets masked', (value, shown) => {
+    expect(display(value)).toBe(shown);
+  });
+});
+
+describe('the text of a value', () => {
+  it.each<[Value, string]>([
+    ['a', 'a'],
+    [1.5, '1.5'],
+    [null, ''],
+    [new Secret('x'), 'secret x'],
+    [[1, 'a'], '[1,"a"]'],
+    [{ a: [new Secret('x"y')] }, 'secret {"a":["x\\"y"]}'],
+  ])('of %j is secret if a part of it is', (value, text) => {
+    expect(clear(textValue(value))).toBe(text);
+  });
+
+  it('can be asked without being shown', () => {
+    expect(ask(new Secret('abc'), (text) => text.startsWith('a'))).toBe(true);
+    expect(ask('abc', (text) => text.startsWith('b'))).toBe(false);
+    expect(askBoth(new Secret('abc'), new Secret('c'), (one, other) => one.endsWith(other))).toBe(true);
+    expect(askBoth('abc', new Secret('x'), (one, other) => one.endsWith(other))).toBe(false);
+  });
+});
