@@ -2,6 +2,7 @@ import { composeCallApi, readGivenFile, type Surroundings } from './compose.ts';
 import type { Variables } from './data/variables.ts';
 import type { EmulatorAddress, Files } from './ports.ts';
 import type { Command } from './script/command.ts';
+import { matchesPattern } from './script/commands/bounded.ts';
 import { builtinCommands } from './script/commands/builtin.ts';
 import type { Listener } from './script/events.ts';
 import { loadPathCheck } from './script/readers/load-path-check.ts';
@@ -73,6 +74,7 @@ export class ScriptHost {
       signal,
       listener,
       redact: (text) => this.#redactor.redact(text),
+      matches: matchesPattern,
     });
   }
 

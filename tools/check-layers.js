@@ -75,6 +75,7 @@ const mayReveal = [
   'flows/keep-token.ts',
   'token/build-request.ts',
   'token/basic-header.ts',
+  'token/token-key.ts',
   'transport/send.ts',
   'transport/call-api.ts',
   'transport/tunnel.ts',

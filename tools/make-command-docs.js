@@ -1,4 +1,5 @@
 // Writes docs/commands.md and script.schema.json from the built commands; with --check it only says whether they are up to date.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -6,9 +7,16 @@ const root = join(import.meta.dirname, '..');
 const entry = '../dist/script.js';
 const { commandDocs, commands, scriptSchema } = await import(entry);
 
+/** As the formatter wants it, so that the two do not undo each other's work. @param {string} name @param {unknown} value */
+function toJson(name, value) {
+  const biome = join(root, 'node_modules', '.bin', 'biome');
+  const options = { cwd: root, input: JSON.stringify(value, undefined, 2), encoding: /** @type {const} */ ('utf8') };
+  return execFileSync(biome, ['format', `--stdin-file-path=${name}`], options);
+}
+
 const files = {
   'docs/commands.md': commandDocs(commands),
-  'script.schema.json': `${JSON.stringify(scriptSchema(commands), undefined, 2)}\n`,
+  'script.schema.json': toJson('script.schema.json', scriptSchema(commands)),
 };
 const check = process.argv.includes('--check');
 

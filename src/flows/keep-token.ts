@@ -12,7 +12,7 @@ export function keepToken(
 ): KeptToken {
   const { refresh_token: refreshToken, ...rest } = reply.response;
   return {
-    response: new Secret(JSON.stringify(rest)),
+    response: Secret.around(JSON.stringify(rest)),
     hadRefreshToken: refreshToken !== undefined,
     startedAt,
     obtainedAt,

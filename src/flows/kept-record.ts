@@ -73,7 +73,7 @@ export function toKept(record: AnyRecord, head: string): Kept {
     const original = this[key];
     return original instanceof Secret ? original.reveal() : value;
   };
-  return { head, content: new Secret(JSON.stringify(record, revealing)) };
+  return { head, content: Secret.around(JSON.stringify(record, revealing)) };
 }
 
 /** A record as it was kept; `undefined` where there is none of this kind. */
@@ -91,7 +91,7 @@ export function readRecord(kept: Kept): AnyRecord {
   const record = JSON.parse(kept.content.reveal());
   if (record.kind === 'login') return record;
   for (const token of Object.values<{ response: string | Secret }>(record.tokens)) {
-    token.response = new Secret(String(token.response));
+    token.response = Secret.around(String(token.response));
   }
   if (record.kind === 'chain') record.refreshToken = new Secret(record.refreshToken);
   return record;

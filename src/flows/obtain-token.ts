@@ -1,6 +1,7 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Kept, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
+import { ATTEMPT_MS } from '../token/retry-policy.ts';
 import { tokenKey } from '../token/token-key.ts';
 import { acquireToken } from './acquire-token.ts';
 import { askAlone } from './ask-alone.ts';
@@ -9,6 +10,8 @@ import { findContent, findFresh } from './find-fresh.ts';
 import type { Flights } from './flights.ts';
 import { refreshChain } from './refresh-chain.ts';
 import type { Obtained, Wish } from './wish.ts';
+
+const PATIENCE_MS = 500;
 
 /** What obtaining a token takes beside the ports. */
 export interface Keeping {
@@ -58,13 +61,19 @@ async function obtainKept(
   const fresh = wish.anew ? undefined : findFresh(profile, wish, kept, key, store.now());
   if (fresh !== undefined) return fresh;
   const { timeoutMs } = profile.options;
+  const startedAt = ports.clock.now();
   const work = (abandoned: AbortSignal, close: () => void): Promise<Obtained> =>
     store.update(
       name,
       (held) => {
         close();
-        const task = { profile, key, wish, ports, store, held };
-        return profile.grant === 'refresh_token' ? refreshChain(task) : askAlone(task, abandoned);
+        const leftMs = timeoutMs - (ports.clock.now() - startedAt);
+        if (profile.grant !== 'refresh_token') {
+          return askAlone({ profile: within(profile, leftMs), key, wish, ports, store, held }, abandoned);
+        }
+        // A refresh that is sent at all gets the time of an attempt, though its caller may be gone by then.
+        const sendMs = Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs));
+        return refreshChain({ profile: within(profile, sendMs), key, wish, ports, store, held });
       },
       {
         timeoutMs,
@@ -79,5 +88,10 @@ async function obtainKept(
       sent: false,
       advice: `try again, or raise ${profile.name}.options.timeout`,
     });
-  return flights.join(flight, work, { timeoutMs, signal: wish.signal, onTimeout });
+  // The asking itself ends in time and knows better what went wrong; this is for who waits for others.
+  return flights.join(flight, work, { timeoutMs: timeoutMs + PATIENCE_MS, signal: wish.signal, onTimeout });
+}
+
+function within(profile: Profile, timeoutMs: number): Profile {
+  return { ...profile, options: { ...profile.options, timeoutMs } };
 }

@@ -8,14 +8,18 @@ export function sameValue(one: Value, other: Value): boolean {
 
 /** A value as a person is shown it: secrets masked, parts as JSON. */
 export function display(value: Value): string {
-  return isCompound(value) ? JSON.stringify(value) : String(textOf(value));
+  return isCompound(value) ? jsonOf(value, String) : String(textOf(value));
 }
 
 /** A value as text that questions can be asked of; a secret within makes all of it one. */
 export function textValue(value: Value): string | Secret {
   if (!isCompound(value)) return textOf(value);
-  const clear = JSON.stringify(value, revealed);
-  return clear === JSON.stringify(value) ? clear : new Secret(clear);
+  let secret = false;
+  const clear = jsonOf(value, (part) => {
+    secret = true;
+    return part.reveal();
+  });
+  return secret ? new Secret(clear) : clear;
 }
 
 /** Answers a question about a text, secret or not. */
@@ -32,10 +36,19 @@ export function askBoth(
   return ask(one, (clear) => ask(other, (otherClear) => question(clear, otherClear)));
 }
 
-/** `toJSON` masks a secret before a replacer sees it, so the holder is asked. */
-function revealed(this: unknown, key: string, value: unknown): unknown {
-  const original = (this as Record<string, unknown>)[key];
-  return original instanceof Secret ? original.reveal() : value;
+/** A number as JSON has it: with the digits that it was written with, which `JSON.stringify` would round away. */
+export function numeralOf({ text, value }: Written): string {
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? text : JSON.stringify(value);
+}
+
+function jsonOf(value: Value, show: (secret: Secret) => string): string {
+  if (value instanceof Secret) return JSON.stringify(show(value));
+  if (value instanceof Written) return numeralOf(value);
+  if (!isCompound(value)) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((part: Value) => jsonOf(part, show)).join()}]`;
+  return `{${Object.entries(value)
+    .map(([name, part]) => `${JSON.stringify(name)}:${jsonOf(part, show)}`)
+    .join()}}`;
 }
 
 /** One text for each value; members in the order of their names. */
@@ -47,11 +60,21 @@ function canonical(value: Value): string {
   return `{${members.map(([name, part]) => `${JSON.stringify(name)}:${quoted(part)}`).join()}}`;
 }
 
-/** Inside of parts a number is not its text: `[1]` is not `["1"]`. */
+/** Inside of parts a number is not its text: `[1]` is not `["1"]`, but `[1.0]` is `[1]`. */
 function quoted(value: Value): string {
   if (isCompound(value)) return canonical(value);
   if (value instanceof Secret) return JSON.stringify(value.reveal());
-  if (!(value instanceof Written)) return JSON.stringify(value);
-  // Of a number that lost digits the spelling tells more.
-  return Number.isInteger(value.value) && !Number.isSafeInteger(value.value) ? value.text : String(value.value);
+  if (value instanceof Written) return shortest(Number.isFinite(Number(value.value)) ? numeralOf(value) : value.text);
+  return typeof value === 'number' ? shortest(String(value)) : JSON.stringify(value);
+}
+
+/** One spelling for each number, whatever its zeros and its exponent, and without losing a digit. */
+function shortest(numeral: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(numeral) ?? [];
+  if (whole === '') return numeral;
+  const digits = (whole + fraction).replace(/^0+/, '');
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  return end === 0 ? '0' : `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
 }

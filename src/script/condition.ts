@@ -23,11 +23,16 @@ export class ConditionSyntaxError extends Error {
   }
 }
 
-/** Looks references up; `undefined` where what is named is not defined. */
+/** What a condition asks while the script runs. */
 export interface Lookup {
+  /** A text with its references followed. */
   value(text: string): Value;
   isDefined(text: string): boolean;
+  readonly matches: Matches;
 }
+
+/** Whether a regular expression finds something in a text; one that cannot be used, or takes too long, throws. */
+export type Matches = (text: string, pattern: string) => boolean;
 
 const asNumbers =
   (compare: (one: number, other: number) => boolean, asTexts: (one: string, other: string) => boolean) =>
@@ -68,8 +73,7 @@ const comparisons = {
     Array.isArray(left)
       ? left.some((part: Value) => sameValue(part, right))
       : askBoth(textValue(left), textValue(right), (text, part) => text.includes(part)),
-  matches: (left: Value, right: Value) =>
-    askBoth(textValue(left), textValue(right), (text, pattern) => new RegExp(pattern, 'u').test(text)),
+  matches: (left: Value, right: Value, { matches }: Lookup) => askBoth(textValue(left), textValue(right), matches),
 } as const;
 
 /** Reads a condition: `${me.status} = 200 & ${me.body.name} is not empty`. */
@@ -96,7 +100,7 @@ function termHolds(term: Term, lookup: Lookup): boolean {
     case 'constant':
       return term.holds;
     case 'comparison':
-      return comparisons[term.operator](lookup.value(term.left), lookup.value(term.right));
+      return comparisons[term.operator](lookup.value(term.left), lookup.value(term.right), lookup);
     case 'defined':
       return lookup.isDefined(term.operand) === term.holds;
     case 'empty':

@@ -4,7 +4,7 @@ import type { Variables } from '../data/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 import { display } from './compare.ts';
-import { holds } from './condition.ts';
+import { holds, type Lookup, type Matches } from './condition.ts';
 import type { Listener, ScriptEvent } from './events.ts';
 import { kinds, Refused, splitLines } from './kinds.ts';
 import { nameOfCommand } from './registry.ts';
@@ -24,7 +24,13 @@ export interface RunWorld {
   readonly listener: Listener;
   /** Masks every secret that is known by now. */
   readonly redact: (text: string) => string;
+  readonly matches: Matches;
 }
+
+/** As much of a value is shown as a person would read. */
+const MAX_SHOWN = 4_000;
+/** Searching more for secrets would take longer than the step. */
+const MAX_SEARCHED = 1_048_576;
 
 /** Runs a script to its end, whatever happens in it: the outcome is a result, never an error. */
 export async function runScript(script: Script, world: RunWorld): Promise<RunResult> {
@@ -52,18 +58,18 @@ class Run {
     const { name, steps } = this.#script;
     const file = this.#file;
     const startedAt = clock.now();
-    this.#emit({ type: 'run-start', at: startedAt, file, name, steps: steps.length });
+    tell(this.#world, { type: 'run-start', at: startedAt, file, name, steps: steps.length });
     for (const [index, step] of steps.entries()) {
       const result = await this.#step(step, index + 1);
       this.#counts[result.state]++;
       this.#results.push(result);
-      this.#emit({ type: 'step-end', at: clock.now(), file, step: result });
+      tell(this.#world, { type: 'step-end', at: clock.now(), file, step: result });
     }
     const elapsedMs = clock.now() - startedAt;
     const interrupted = signal.aborted;
     const state = this.#counts.failed > 0 || interrupted ? 'failed' : 'passed';
     const counts = { ...this.#counts };
-    this.#emit({ type: 'run-end', at: clock.now(), file, name, state, interrupted, counts, elapsedMs });
+    tell(this.#world, { type: 'run-end', at: clock.now(), file, name, state, interrupted, counts, elapsedMs });
     return { name, file, state, interrupted, startedAt, elapsedMs, counts, steps: this.#results };
   }
 
@@ -82,24 +88,33 @@ class Run {
     if (signal.aborted) return end('skipped', { reason: 'the run was interrupted' });
     if (this.#ended && !step.always) return end('skipped', { reason: 'an earlier step failed' });
     const work = new StepWork(this.#world, this.#script, this.#state, output, exchanges);
+    let started = false;
+    const start = (): void => {
+      started = true;
+      tell(this.#world, { type: 'step-start', at: startedAt, file: this.#file, number, command, title });
+    };
     try {
       if (step.condition !== undefined && !holds(step.condition, work.lookup)) {
         return end('skipped', { reason: 'its condition does not hold' });
       }
-      this.#emit({ type: 'step-start', at: startedAt, file: this.#file, number, command, title });
+      start();
       await step.command.run(work.argumentsOf(step), work);
       work.commit(number);
       return end('passed');
     } catch (error) {
+      if (!started) start();
       const goesOn = step.continueOnFailure && !(error instanceof StepFailure && error.endsScript);
       if (!goesOn) this.#ended = true;
-      return end('failed', { failure: failureOf(error, redact) });
+      return end('failed', { failure: failureOf(signal.aborted ? interruption(error) : error, redact) });
     }
   }
+}
 
-  #emit(event: ScriptEvent): void {
-    this.#world.listener(event);
-  }
+/** A listener that throws does not end the run. */
+function tell({ listener }: RunWorld, event: ScriptEvent): void {
+  try {
+    listener(event);
+  } catch {}
 }
 
 type Change = { readonly name: string; readonly value: Value | undefined };
@@ -139,8 +154,9 @@ class StepWork implements StepContext {
     return this.#world.clock;
   }
 
-  get lookup(): { value(text: string): Value; isDefined(text: string): boolean } {
+  get lookup(): Lookup {
     return {
+      matches: this.#world.matches,
       value: (text) => this.#follow(text),
       isDefined: (text) => {
         try {
@@ -168,7 +184,7 @@ class StepWork implements StepContext {
   }
 
   say(text: Parameters<StepContext['say']>[0]): void {
-    this.#output.push(this.#world.redact(String(text)));
+    this.#output.push(masked(String(text), this.#world.redact));
   }
 
   record(exchange: Exchange): void {
@@ -176,7 +192,7 @@ class StepWork implements StepContext {
   }
 
   emit(event: ScriptEvent): void {
-    this.#world.listener(event);
+    tell(this.#world, event);
   }
 
   redact(text: string): string {
@@ -230,16 +246,22 @@ class StepWork implements StepContext {
   }
 }
 
+/** What ends because it was interrupted has not failed at what it did, whatever it says. */
+function interruption(error: unknown): OAuthProfileError {
+  if (error instanceof OAuthProfileError && error.code === 'aborted') return error;
+  return new OAuthProfileError('aborted', 'the run was interrupted', { cause: error });
+}
+
 function failureOf(error: unknown, redact: (text: string) => string): Failure {
-  const shown = (text: string | undefined): string | undefined => (text === undefined ? undefined : redact(text));
+  const shown = (text: string): string => cut(masked(text, redact));
   if (error instanceof StepFailure) {
     const { message, advice, expected, actual } = error;
     return {
       code: 'step_failed',
-      message: redact(message),
+      message: shown(message),
       ...(advice !== undefined && { advice: shown(advice) }),
-      ...(expected !== undefined && { expected: redact(display(expected)) }),
-      ...(actual !== undefined && { actual: redact(display(actual)) }),
+      ...(expected !== undefined && { expected: shown(display(expected)) }),
+      ...(actual !== undefined && { actual: shown(display(actual)) }),
     };
   }
   if (error instanceof OAuthProfileError) {
@@ -248,11 +270,22 @@ function failureOf(error: unknown, redact: (text: string) => string): Failure {
     const details = faults.map((fault) => `${fault.variable} ${fault.message}`).join('; ');
     return {
       code,
-      message: redact(details === '' ? message : `${message}: ${details}`),
+      message: shown(details === '' ? message : `${message}: ${details}`),
       ...(advice !== undefined && { advice: shown(advice) }),
     };
   }
-  return { code: 'step_failed', message: redact(wordsOf(error)) };
+  return { code: 'step_failed', message: shown(wordsOf(error)) };
+}
+
+function masked(text: string, redact: (text: string) => string): string {
+  return text.length > MAX_SEARCHED ? `<${text.length} characters>` : redact(text);
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_SHOWN) return text;
+  // A character beyond the BMP is two units: none is cut in half.
+  const kept = text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}… (${text.length - kept.length} more)`;
 }
 
 /** Anything can be thrown, even what has no words. */

@@ -15,10 +15,15 @@ export class Secret {
   readonly #shown: string;
 
   /** `shown` stands in its place where a part may be seen: `Basic ••••`. */
-  constructor(value: string, shown = MASK) {
+  constructor(value: string, shown = MASK, watched = true) {
     this.#value = value;
     this.#shown = shown;
-    for (const watcher of watchers) watcher(this);
+    if (watched) for (const watcher of watchers) watcher(this);
+  }
+
+  /** A text around secrets that are known already, such as a record of them: sinks need not look for the whole. */
+  static around(value: string): Secret {
+    return new Secret(value, MASK, false);
   }
 
   /** The value in clear. The layer check lists the few files that may call this. */

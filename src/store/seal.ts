@@ -113,7 +113,7 @@ export function unseal(sealed: Buffer, id: string, ring: KeyRing, where: string)
   try {
     const text = decipher.update(sealed.subarray(BODY_AT, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     const { name, turn, head, content } = JSON.parse(text);
-    return { name, turn, kept: { head, content: new Secret(content) } };
+    return { name, turn, kept: { head, content: Secret.around(content) } };
   } catch (error) {
     throw damaged(where, error);
   }

@@ -1,8 +1,8 @@
 import type { Field, Profile } from '../profile/profile.ts';
-import { joinTexts, type Secret } from '../secret/secret.ts';
+import { Secret } from '../secret/secret.ts';
 
 /** Everything that shapes a profile's token, as one text; a refresh token is represented by its chain. */
-export function tokenKey(profile: Profile): string | Secret {
+export function tokenKey(profile: Profile): Secret {
   const { url, provider, grant, clientAuth, basic, fields, options } = profile;
   const chained = grant === 'refresh_token';
   return unambiguous([
@@ -33,11 +33,8 @@ export function withRefreshToken(profile: Profile, token: Secret): Profile {
 }
 
 /** Texts joined so that no two lists give the same text. */
-export function unambiguous(texts: readonly (string | Secret)[]): string | Secret {
-  const quoted = texts.map((text) =>
-    typeof text === 'string' ? JSON.stringify(text) : text.map((clear) => JSON.stringify(clear)),
-  );
-  return joinTexts(quoted.flatMap((text) => [text, ',']));
+export function unambiguous(texts: readonly (string | Secret)[]): Secret {
+  return Secret.around(JSON.stringify(texts.map((text) => (typeof text === 'string' ? text : text.reveal()))));
 }
 
 function fieldValue(fields: readonly Field[], name: string): string | Secret | undefined {

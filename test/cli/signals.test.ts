@@ -18,7 +18,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       process.kill(pid, signal);
     });
     const { stdout, stderr, exit } = await sandbox.run(
-      'exec oauth-profile token p --set p.type=custom --set p.url=http://127.0.0.1:$PORT/ --set p.grant_type=refresh_token',
+      'exec oauth-profile token p --set p.type=custom --set p.url=http://127.0.0.1:$PORT/ --set p.grant_type=client_credentials',
       { PORT: String(server.port) },
       (started) => {
         pid = started;

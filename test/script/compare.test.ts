@@ -60,6 +60,25 @@ describe('two values', () => {
     expect(sameValue(id('1e400'), { id: null })).toBe(false);
   });
 
+  it.each([
+    ['0.10000000000000000001', '0.1', false],
+    ['12345678901234567890', '12345678901234567890.0', true],
+    ['1234567890123456789e1', '12345678901234567890', true],
+    ['0.00', '-0', true],
+    ['1e400', '1e401', false],
+    ['-1', '1', false],
+    ['100', '1e2', true],
+    ['007', '7', true],
+  ])('%s and %s within parts are one number: %s', (one, other, same) => {
+    const number = (text: string) => [new Written(text, Number(text))];
+    expect(sameValue(number(one), number(other))).toBe(same);
+  });
+
+  it('are not held up by a number of many digits', () => {
+    const digits = `1${'0'.repeat(200_000)}1`;
+    expect(sameValue([new Written(digits, Number.POSITIVE_INFINITY)], [1])).toBe(false);
+  });
+
   it('are the same exactly when their parts are', () => {
     const json = fc
       .jsonValue({ maxDepth: 3 })
@@ -89,6 +108,8 @@ describe('a value that is shown', () => {
     [new Written('007', 7), '007'],
     [new Secret('hunter2'), '••••'],
     [{ a: new Secret('hunter2'), b: [1] }, '{"a":"••••","b":[1]}'],
+    [[new Written('1234567890123456789', 1234567890123456800)], '[1234567890123456789]'],
+    [{ a: new Written('1.0', 1), b: new Written('007', 7), c: new Written('True', true) }, '{"a":1.0,"b":7,"c":true}'],
   ])('%j has its secrets masked', (value, shown) => {
     expect(display(value)).toBe(shown);
   });
@@ -102,6 +123,7 @@ describe('the text of a value', () => {
     [new Secret('x'), 'secret x'],
     [[1, 'a'], '[1,"a"]'],
     [{ a: [new Secret('x"y')] }, 'secret {"a":["x\\"y"]}'],
+    [{ id: new Written('1234567890123456789', 1234567890123456800) }, '{"id":1234567890123456789}'],
   ])('of %j is secret if a part of it is', (value, text) => {
     expect(clear(textValue(value))).toBe(text);
   });

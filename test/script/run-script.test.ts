@@ -208,6 +208,20 @@ describe('an interruption', () => {
     expect(outcome.result).toMatchObject({ state: 'failed', interrupted: true });
   });
 
+  it.each<[what: string, thrown: unknown]>([
+    ['an assertion', new StepFailure('no')],
+    ['an error of its own', new Error('socket hang up')],
+    ['an error of ours', new OAuthProfileError('connection_failed', 'no connection')],
+  ])('is what ended a step, even if the command throws %s', async (_, thrown) => {
+    const controller = new AbortController();
+    const command = doing(() => {
+      controller.abort();
+      throw thrown;
+    });
+    const { step } = await runStep([command], { controller });
+    expect(step.failure).toEqual({ code: 'aborted', message: 'the run was interrupted' });
+  });
+
   it('D2 writes nothing of a step that it ended', async () => {
     const controller = new AbortController();
     const clock = new ScriptClock();
@@ -217,6 +231,15 @@ describe('an interruption', () => {
       await context.clock.sleep(1, context.signal);
     });
     expect((await runStep([slow], { controller, clock, data: { a: 'old' } })).saved('a')).toBe('old');
+  });
+});
+
+describe('a regular expression behind matches', () => {
+  it('that is looked up and is none fails the step', async () => {
+    const { step } = await runStep(['base.verbose', ['x'], { if: 'abc matches ${pattern}' }], {
+      data: { pattern: '(' },
+    });
+    expect(step.failure?.message).toMatch(/^what stands behind matches must be a regular expression/);
   });
 });
 
@@ -313,6 +336,24 @@ describe('D22 events', () => {
     expect(events.map(({ at }) => at)).toEqual([...events.map(({ at }) => at)].sort());
   });
 
+  it('have a start for every end, also where the condition of a step cannot be answered', async () => {
+    const { events } = await runStep(['base.verbose', ['x'], { if: '${nobody} = 1' }]);
+    expect(events.map(({ type }) => type)).toEqual(['run-start', 'step-start', 'step-end', 'run-end']);
+  });
+
+  it('reach a listener that throws, and the run goes on', async () => {
+    const heard: string[] = [];
+    const speak = doing((context) => context.emit({ type: 'run-start', at: 0, file: '', name: '', steps: 0 }));
+    const { result } = await runStep([speak], {
+      listener({ type }) {
+        heard.push(type);
+        throw new Error('not now');
+      },
+    });
+    expect(heard).toEqual(['run-start', 'step-start', 'run-start', 'step-end', 'run-end']);
+    expect(result.state).toBe('passed');
+  });
+
   it('carry no secret, wherever it stood', async () => {
     const secret = 'p@ss w&rd/"2+2"=ü';
     const data = { client_secret: secret, known: 'x' };
@@ -394,6 +435,26 @@ describe('a result', () => {
       code: 'profile_invalid',
       message: 'profile graph has 2 faults: graph.type is missing; graph.client_id is empty',
     });
+  });
+
+  it('shows the beginning of long values, with all secrets masked before it is cut', async () => {
+    const secret = 'hunter22hunter';
+    const long = `${'x'.repeat(3_995)}${secret}${'😀'.repeat(3_000)}`;
+    const { step } = await runStep(['base.assertEqual', [long, [long]]], { data: { client_secret: secret } });
+    expect(step.failure?.expected).toBe(`${'x'.repeat(3_995)}••••… (6001 more)`.replace('… (6001', '… (6000'));
+    expect(step.failure?.actual).toMatch(/^\["x{3995}••••… \(\d+ more\)$/);
+    expect(JSON.stringify(step)).not.toContain('hunter');
+  });
+
+  it('cuts no character in half', async () => {
+    const { step } = await runStep(['base.assertEqual', [`a${'😀'.repeat(3_000)}`, '']]);
+    expect(step.failure?.expected).toBe(`a${'😀'.repeat(1_999)}… (2002 more)`);
+  });
+
+  it('says how long a value is that is too long to be searched for secrets', async () => {
+    const { step } = await runStep(['base.assertEqual', ['x'.repeat(2_000_000), '']]);
+    expect(step.failure?.expected).toBe('<2000000 characters>');
+    expect((await runStep(['base.verbose', ['x'.repeat(2_000_000)]])).step.output).toEqual(['<2000000 characters>']);
   });
 
   it('of no steps is passed', async () => {

@@ -9,6 +9,7 @@ import { type Source, Variables } from '../../src/data/variables.ts';
 import type { CallApi } from '../../src/ports.ts';
 import { readProfile } from '../../src/profile/read-profile.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
+import { matchesPattern } from '../../src/script/commands/bounded.ts';
 import { type WsPorts, wsCommands } from '../../src/script/commands/ws.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
 import { Registry } from '../../src/script/registry.ts';
@@ -82,6 +83,7 @@ export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Prom
     signal,
     listener: (event) => events.push(event),
     redact: (text) => redactor.redact(text),
+    matches: matchesPattern,
   });
   const last = result.steps.at(-1);
   if (last === undefined) throw new TypeError('there are no steps');

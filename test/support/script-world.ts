@@ -5,6 +5,7 @@ import { OAuthProfileError } from '../../src/errors.ts';
 import type { Files } from '../../src/ports.ts';
 import type { Command } from '../../src/script/command.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
+import { matchesPattern } from '../../src/script/commands/bounded.ts';
 import { jsonCommands } from '../../src/script/commands/json.ts';
 import { jwtCommands } from '../../src/script/commands/jwt.ts';
 import { numberCommands } from '../../src/script/commands/number.ts';
@@ -83,6 +84,7 @@ export async function runSteps(steps: readonly WrittenStep[], surroundings: Surr
         surroundings.onRedact?.(text);
         return redactor.redact(text);
       },
+      matches: matchesPattern,
     });
     return {
       result,

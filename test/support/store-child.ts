@@ -62,6 +62,20 @@ const acts: Record<string, (argument: string) => Promise<void>> = {
   async release() {
     letGo();
   },
+  /** Writes what it was told to before, when it is let go. */
+  async 'write-late'(head) {
+    await vault.update(
+      name,
+      async (held) => {
+        say('holding');
+        await new Promise<void>((resolve) => {
+          letGo = resolve;
+        });
+        say(`written ${await held.write({ head, content: new Secret('{}') })}`);
+      },
+      wait,
+    );
+  },
   /** So many callers at once; says when the last was served. */
   async callers(many) {
     const calls = Array.from({ length: Number(many) }, () => vault.update(name, async () => {}, wait));

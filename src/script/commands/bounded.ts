@@ -1,4 +1,5 @@
 import { type Context, createContext, Script } from 'node:vm';
+import { kinds, Refused } from '../kinds.ts';
 import { StepFailure } from '../step-failure.ts';
 
 /** Far more than honest work takes. */
@@ -24,4 +25,11 @@ export function bounded<T>(what: string, work: () => T): T {
   } finally {
     context['work'] = undefined;
   }
+}
+
+/** Whether a pattern that only the running script knows finds something in a text. */
+export function matchesPattern(text: string, pattern: string): boolean {
+  const regex = kinds.regex.read(pattern);
+  if (regex instanceof Refused) throw new StepFailure(`what stands behind matches must be ${regex.wanted}`);
+  return bounded('the regular expression', () => regex.test(text));
 }

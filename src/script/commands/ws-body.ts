@@ -4,7 +4,7 @@ import { isCompound, isEmpty, type Scalar, textOf, type Value, Written } from '.
 import { hideByName } from '../../data/variables.ts';
 import type { BodyPiece, Files } from '../../ports.ts';
 import { Secret } from '../../secret/secret.ts';
-import { display } from '../compare.ts';
+import { display, numeralOf } from '../compare.ts';
 import type { StepContext } from '../step-context.ts';
 import { StepFailure } from '../step-failure.ts';
 
@@ -138,7 +138,7 @@ function requestIn(text: string | Secret): Value {
 /** Numbers keep their digits, which `JSON.stringify` would round away; secrets stay in their wrapper. */
 function writeJson(value: Value, pieces: (string | Secret)[]): void {
   if (value instanceof Secret) pieces.push(value.map((clear) => JSON.stringify(clear)));
-  else if (value instanceof Written) pieces.push(isJsonNumber(value.text) ? value.text : JSON.stringify(value.value));
+  else if (value instanceof Written) pieces.push(numeralOf(value));
   else if (!isCompound(value)) pieces.push(JSON.stringify(value));
   else {
     const list = Array.isArray(value);
@@ -149,8 +149,4 @@ function writeJson(value: Value, pieces: (string | Secret)[]): void {
     }
     pieces.push(list ? ']' : '}');
   }
-}
-
-function isJsonNumber(text: string): boolean {
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
 }

@@ -1,5 +1,6 @@
 import { nearest } from '../../data/nearest.ts';
 import { type MapPart, type Member, type Part, valueIn } from '../../data/part.ts';
+import { hasReference } from '../../data/reference.ts';
 import type { Value } from '../../data/value.ts';
 import { excerpt } from '../../secret/printable.ts';
 import type { Command, Parameter } from '../command.ts';
@@ -108,11 +109,19 @@ function takeByName<At>(
 /** A literal is checked now; what a reference decides is checked when the step runs. */
 function checkValue<At>({ name, kind }: Parameter, part: Part<At>, reading: Reading<At>): void {
   const literal = literalOf(part, reading);
-  if (literal === undefined) return;
-  const read = kinds[kind].read(literal);
+  // What has parts keeps them, whatever its references bring.
+  if (literal === undefined && part.kind === 'scalar') return;
+  const read = kinds[kind].read(literal === undefined ? sampleOf(part) : literal);
   if (read instanceof Refused) reading.fault(part.at, `${name} must be ${read.wanted}`);
   else if (kind === 'jsonpath') {
     const problem = reading.checkPath?.(read as string);
     if (problem !== undefined) reading.fault(part.at, `${name} is no JSON path: ${excerpt(problem, MAX_PROBLEM)}`);
   }
+}
+
+/** What is written, with a word in the place of each text that a reference decides. */
+function sampleOf<At>(part: Part<At>): Value {
+  if (part.kind === 'scalar') return typeof part.value === 'string' && hasReference(part.value) ? 'word' : part.value;
+  if (part.kind === 'list') return part.items.map(sampleOf);
+  return Object.fromEntries(part.members.map(({ name, part: inner }) => [name, sampleOf(inner)]));
 }

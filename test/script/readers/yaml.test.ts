@@ -223,6 +223,8 @@ describe('a fault of the script', () => {
     ['base.waitFor: [-1]', '2:20 waitMs must be a whole number from 0'],
     ['base.waitFor: {waitMs: 1.5}', '2:28 waitMs must be a whole number from 0'],
     ['ws.header: [a, [b]]', '2:20 value must be text, not something with parts'],
+    ['ws.header: [a, ["${b}"]]', '2:20 value must be text, not something with parts'],
+    ['ws.get: [a, b, {c: "${d}"}]', expect.stringMatching(/^2:20 var must be/)],
     ['number.assertBetween: [1, x]', '2:31 minNum must be a number'],
     ['base.note: [a, maybe]', '2:20 loud must be true or false'],
     ['base.clear: ["a,,b"]', '2:18 vars must be names, as a list or with commas between'],
@@ -235,7 +237,7 @@ describe('a fault of the script', () => {
       '2:35 the reference has a bracket that holds neither a number nor a quoted name',
     ],
   ])('- %s is told with its place', (text, fault) => {
-    expect(stepFaults(text)).toContain(fault);
+    expect(stepFaults(text)).toContainEqual(fault);
   });
 
   it.each(['env', 'file', 'vault', '__proto__', 'constructor', 'prototype', 'a.b', '1a', 'a-b', '""', '7', '[a]', 'é'])(

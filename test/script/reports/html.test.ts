@@ -47,7 +47,9 @@ describe('the HTML report', () => {
         const page = body(htmlReport(report));
         expect(page).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e\ufffe]/);
         const plain = body(htmlReport(harmless(report) as typeof report));
-        const comparable = (html: string) => tags(html).map((tag) => tag.replace(/ datetime="[^"]*"/, ''));
+        // A title that begins as its command does is shown as code.
+        const comparable = (html: string) =>
+          tags(html).map((tag) => tag.replace(/ datetime="[^"]*"/, '').replace('code>', 'bdi>'));
         expect(comparable(page)).toEqual(comparable(plain));
       }),
       { numRuns: 200 },

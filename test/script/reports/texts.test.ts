@@ -75,9 +75,9 @@ describe('JSON put on lines', () => {
 
   it('is not undone by depth or length', () => {
     const deep = '['.repeat(3000) + ']'.repeat(3000);
-    expect(JSON.parse(indentJson(deep))).toEqual(JSON.parse(deep));
+    expect(indentJson(deep).replace(/\s/g, '')).toBe(deep);
     const long = JSON.stringify(['x'.repeat(150_000)]);
-    expect(JSON.parse(indentJson(long))).toEqual(JSON.parse(long));
+    expect(indentJson(long).replace(/\s/g, '')).toBe(long);
   });
 });
 
