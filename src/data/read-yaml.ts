@@ -3,6 +3,7 @@ import {
   Composer,
   type CST,
   type Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isScalar,
@@ -22,6 +23,8 @@ import type { Entry } from './variables.ts';
 /** Files of variables are small; what unfolds to more is an alias bomb. */
 const MAX_NODES = 20_000;
 const MAX_DEPTH = 64;
+/** A name with its value is up to ten of them: indent, name, colon, blank, value, line end, comment. */
+const MAX_LEXEMES = 10 * MAX_NODES;
 
 /** Reads variables from YAML 1.2; nested maps become dotted names, scalars keep their spelling. */
 export function readYaml(text: string, label: string): Entry[] {
@@ -29,6 +32,14 @@ export function readYaml(text: string, label: string): Entry[] {
   const { entries } = new Collector(file.document(), file);
   refuseDuplicates(entries, label);
   return entries;
+}
+
+/** Where the library found a fault. */
+type ErrorSource = number | readonly number[] | { readonly offset: number };
+
+function offsetIn(source: ErrorSource): number {
+  if (typeof source === 'number') return source;
+  return 'offset' in source ? source.offset : (source[0] ?? 0);
 }
 
 /** The text, and where things stand in it. */
@@ -56,22 +67,40 @@ class YamlFile {
   document(): Document {
     // Pretty errors quote the line at fault. The library's search for keys that stand twice takes time by the square of their number.
     const composer = new Composer({ prettyErrors: false, uniqueKeys: false });
+    let first: { readonly offset: number; readonly code: string } | undefined;
+    // By itself the library makes an error of each fault, and a file can be made of nothing else.
+    const onError = (source: ErrorSource, code: ErrorCode, _message: string, warning?: boolean): void => {
+      // To the library a tag that means nothing deserves a warning only, but `password: !abc` would become an empty text.
+      if (warning !== true || code === 'TAG_RESOLVE_FAILED') first ??= { offset: offsetIn(source), code };
+    };
+    Object.assign(composer, { onError });
     const [document, second] = composer.compose(this.#tokens(), true, this.text.length);
-    // To the library a tag that means nothing deserves a warning only, but `password: !abc` would become an empty text.
-    const error = document?.errors[0] ?? document?.warnings.find(({ code }) => code === 'TAG_RESOLVE_FAILED');
-    if (error !== undefined) {
-      this.fail(error.pos[0], `is not valid YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`);
-    }
+    if (first !== undefined) this.#refuse(first.offset, first.code);
+    const error = document?.errors[0];
+    if (error !== undefined) this.#refuse(error.pos[0], error.code);
     if (second !== undefined) this.fail(second.range[0], 'holds a second document');
     return document as Document;
+  }
+
+  #refuse(offset: number, code: string): never {
+    this.fail(offset, `is not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`);
   }
 
   /** Reads on only while the nesting is sane: the library builds its tree by recursion, which would exhaust the stack. */
   *#tokens(): Generator<CST.Token> {
     const parser = new Parser(this.#lines.addNewLine);
     this.#lines.addNewLine(0);
+    let lexemes = 0;
+    let ended = false;
     for (const lexeme of new Lexer().lex(this.text)) {
-      yield* parser.next(lexeme);
+      if (++lexemes > MAX_LEXEMES) this.fail(parser.offset, `has more than ${MAX_LEXEMES} pieces`);
+      for (const token of parser.next(lexeme)) {
+        if (token.type === 'error' || (token.type === 'doc-end' && ended)) {
+          this.#refuse(token.offset, 'UNEXPECTED_TOKEN');
+        }
+        ended ||= token.type === 'doc-end';
+        yield token;
+      }
       if (parser.stack.length > 2 * MAX_DEPTH) this.fail(parser.offset, `is nested deeper than ${MAX_DEPTH} levels`);
     }
     yield* parser.end();

@@ -277,6 +277,24 @@ describe('a YAML file at fault', () => {
   it('with too many values is refused', () => {
     expect(fault(`a: [${'1,'.repeat(20_100)}]`)).toContain('more than 20000 values');
   });
+
+  it.each([
+    ['escaped line ends in quotes', `a: "${'\\\n'.repeat(500_000)}"`],
+    ['lines of an open quote', 'a: "\\\n'.repeat(170_000)],
+    ['quotes', '"\n'.repeat(500_000)],
+    ['comments', '#\n'.repeat(300_000)],
+  ])(
+    'as large as can be is refused without putting it together: %s',
+    (_, text) => {
+      expect(fault(text)).toMatch(/^f\.yaml:\d+:\d+: (?:has more than 200000 pieces|is not valid YAML)/);
+    },
+    8_000,
+  );
+
+  it('may have a comment behind each of its 9000 values', () => {
+    const text = Array.from({ length: 9000 }, (_, i) => `k${i}: "v ${i}" # what it is for`).join('\n');
+    expect(read(text)).toHaveLength(9000);
+  });
 });
 
 describe('any YAML', () => {
