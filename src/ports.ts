@@ -38,7 +38,7 @@ export interface Bounds {
 export type Send = (request: WireRequest, bounds: Bounds) => Promise<Reply>;
 
 /** Signs a client assertion (RFC 7523 §2.2). */
-export type Sign = (spec: AssertionSpec, profile: string) => Promise<Secret>;
+export type Sign = (spec: AssertionSpec, profile: string, bounds: Bounds) => Promise<Secret>;
 
 /** Time. */
 export interface Clock {

@@ -10,6 +10,7 @@ import {
   MAX_ATTEMPTS,
   mayRepeat,
   mayReuseConnection,
+  refusesCredentials,
 } from '../token/retry-policy.ts';
 
 /** Asks the provider for a token, again where that is harmless and can help, within the profile's total time. */
@@ -22,15 +23,15 @@ export async function acquireToken(profile: Profile, ports: Ports, signal?: Abor
   for (let attempt = 1; ; attempt++) {
     refuseAborted(signal);
     try {
-      const assertion = request.assertion && (await ports.sign(request.assertion, profile.name));
+      const boundsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
+      const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, boundsAt(clock.now())));
       const body = encodeBody(request, assertion);
       const sentAt = clock.now();
       if (sentAt >= deadline) throw outOfTime(profile, lost);
       firstSentAt ??= sentAt;
       // Where one kept connection was dead, the others may be too.
       const reuseConnection = attempt === 1 && mayReuseConnection(profile);
-      const timeoutMs = Math.min(ATTEMPT_MS, deadline - sentAt);
-      const reply = await ports.send(toWire(profile, request, body, reuseConnection), { timeoutMs, signal });
+      const reply = await ports.send(toWire(profile, request, body, reuseConnection), boundsAt(sentAt));
       return parseResponse(profile, request, reply, clock.now());
     } catch (error) {
       const failure = failureOf(error);
@@ -81,5 +82,6 @@ function failureOf(error: unknown): Failure | undefined {
   }
   if (!(error instanceof ProviderError)) return undefined;
   if (error.code === 'rate_limited') return 'throttled';
+  if (refusesCredentials(error.provider)) return undefined;
   return [500, 502, 503, 504].includes(error.provider.status) ? 'lost' : undefined;
 }
