@@ -154,11 +154,10 @@ function receive(
 function toRequest(request: IncomingMessage, body: string, secure: boolean): EmulatorRequest {
   const { method = 'GET', headers, socket } = request;
   const own = `127.0.0.1:${socket.localPort}`;
-  const named = String(headers.host ?? own)
-    .toLowerCase()
-    .replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1');
+  const named = String(headers.host ?? own).toLowerCase();
+  const isOwn = named.replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1') === own;
   const url = request.url ?? '/';
-  const [, first, rest = ''] = (named === own && /^\/([^/?]+)((?:\/|\?|$).*)/.exec(url)) || [];
+  const [, first, rest = ''] = (isOwn && /^\/([^/?]+)((?:\/|\?|$).*)/.exec(url)) || [];
   const host = (first ?? named).toLowerCase();
   const [path = '', ...query] = (first === undefined ? url : rest).split('?');
   const isForm = /^application\/x-www-form-urlencoded/i.test(String(headers['content-type'] ?? ''));

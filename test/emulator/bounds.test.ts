@@ -95,6 +95,19 @@ it('serves profiles of thousands of hosts and addresses, with certificates for e
   await emulator.close();
 });
 
+it.each(['http://localhost:8080/token', 'https://localhost:8443/token', 'http://[::1]:8080/token'])(
+  'serves a profile on another port of this machine: %s',
+  async (url) => {
+    const profiles = { p: { type: 'custom', url, client_id: 'c', client_secret: 's' } };
+    const emulator = await startEmulator({ profiles });
+    const form = { grant_type: 'client_credentials', client_id: 'c', client_secret: 's' };
+    expect((await ask(emulator, url, { form })).status).toBe(200);
+    const page = `http://localhost:${emulator.port}/${new URL(url).host}/authorize`;
+    expect((await ask(emulator, page)).text).toContain('This request cannot be used');
+    await emulator.close();
+  },
+);
+
 describe('a caller that stalls', () => {
   const profiles = { x: { type: 'twitter', client_id: 'a', client_secret: 'b' } };
   const head = 'POST /oauth2/token HTTP/1.1\r\nHost: api.twitter.com\r\nContent-Length: 10\r\n';
