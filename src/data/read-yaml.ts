@@ -45,6 +45,7 @@ function offsetIn(source: ErrorSource): number {
 /** The text, and where things stand in it. */
 class YamlFile {
   readonly #lines = new LineCounter();
+  #first: { readonly offset: number; readonly problem: string } | undefined;
 
   constructor(
     readonly text: string,
@@ -67,23 +68,22 @@ class YamlFile {
   document(): Document {
     // Pretty errors quote the line at fault. The library's search for keys that stand twice takes time by the square of their number.
     const composer = new Composer({ prettyErrors: false, uniqueKeys: false });
-    let first: { readonly offset: number; readonly code: string } | undefined;
     // By itself the library makes an error of each fault, and a file can be made of nothing else.
     const onError = (source: ErrorSource, code: ErrorCode, _message: string, warning?: boolean): void => {
       // To the library a tag that means nothing deserves a warning only, but `password: !abc` would become an empty text.
-      if (warning !== true || code === 'TAG_RESOLVE_FAILED') first ??= { offset: offsetIn(source), code };
+      if (warning !== true || code === 'TAG_RESOLVE_FAILED') this.#note(offsetIn(source), code);
     };
     Object.assign(composer, { onError });
     const [document, second] = composer.compose(this.#tokens(), true, this.text.length);
-    if (first !== undefined) this.#refuse(first.offset, first.code);
     const error = document?.errors[0];
-    if (error !== undefined) this.#refuse(error.pos[0], error.code);
+    if (error !== undefined) this.#note(error.pos[0], error.code);
+    if (this.#first !== undefined) this.fail(this.#first.offset, this.#first.problem);
     if (second !== undefined) this.fail(second.range[0], 'holds a second document');
     return document as Document;
   }
 
-  #refuse(offset: number, code: string): never {
-    this.fail(offset, `is not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`);
+  #note(offset: number, code: string): void {
+    this.#first ??= { offset, problem: `is not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})` };
   }
 
   /** Reads on only while the nesting is sane: the library builds its tree by recursion, which would exhaust the stack. */
@@ -96,7 +96,7 @@ class YamlFile {
       if (++lexemes > MAX_LEXEMES) this.fail(parser.offset, `has more than ${MAX_LEXEMES} pieces`);
       for (const token of parser.next(lexeme)) {
         if (token.type === 'error' || (token.type === 'doc-end' && ended)) {
-          this.#refuse(token.offset, 'UNEXPECTED_TOKEN');
+          return this.#note(token.offset, 'UNEXPECTED_TOKEN');
         }
         ended ||= token.type === 'doc-end';
         yield token;
