@@ -39,8 +39,9 @@ export function composePorts({ env }: Surroundings, { log = () => {}, emulator }
         return send(request, bounds);
       });
     },
-    async sign(spec, profile) {
-      return (await import('./transport/sign-assertion.ts')).signAssertion(spec, profile);
+    async sign(spec, profile, bounds) {
+      allowMany(bounds.signal);
+      return (await import('./transport/sign-assertion.ts')).signAssertion(spec, profile, bounds);
     },
     clock,
     random: Math.random,

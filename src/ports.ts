@@ -101,7 +101,7 @@ export interface GrowingFile {
 }
 
 /** Signs a client assertion (RFC 7523 §2.2). */
-export type Sign = (spec: AssertionSpec, profile: string) => Promise<Secret>;
+export type Sign = (spec: AssertionSpec, profile: string, bounds: Bounds) => Promise<Secret>;
 
 /** What a store keeps under a name. */
 export interface Kept {

@@ -15,7 +15,7 @@ import { Authority, SERVER_NAMES } from './support/certificates.ts';
 import { runModule } from './support/child-module.ts';
 import { ConnectProxy } from './support/connect-proxy.ts';
 import { errorOf } from './support/wire-request.ts';
-import { closedPort, giveJson, giveToken, serve, serveRaw } from './support/wire-server.ts';
+import { closedPort, giveJson, giveToken, serve, serveBytes, serveRaw } from './support/wire-server.ts';
 
 const machine = { type: 'custom', grant_type: 'client_credentials', client_id: 'me', client_secret: 'c4n4ry-secret' };
 
@@ -280,6 +280,16 @@ describe('a process of its own', () => {
        await oauthProfile('acme', { data: { acme }, signal: AbortSignal.timeout(50) }).catch(({ code }) => console.log(code));`,
     );
     expect(stdout).toBe('aborted\n');
+  });
+
+  it('takes little memory for a reply that comes byte by byte', async () => {
+    const body = JSON.stringify({ access_token: 'given-access-token' }).padEnd(262_144);
+    const chunks = Buffer.from(`${Array.from(body, (byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`);
+    const server = await serveBytes(
+      Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'), chunks]),
+    );
+    const { stdout } = await runModule(ask(server.url), { NODE_OPTIONS: '--max-old-space-size=16' });
+    expect(stdout).toBe('given-access-token\n');
   });
 
   it('loads nothing of the network before the first request, and no TLS for plain http', async () => {

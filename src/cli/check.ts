@@ -55,7 +55,8 @@ async function check(name: string, variables: Variables, context: Context): Prom
 /** Keys and certificates are used once, so that a wrong file is found here and not at the first request. */
 async function tryFiles(profile: Profile, context: Context): Promise<void> {
   const { assertion } = buildRequest(profile, '');
-  if (assertion !== undefined) await portsOf(context).sign(assertion, profile.name);
+  const bounds = { timeoutMs: profile.options.timeoutMs, signal: context.signal };
+  if (assertion !== undefined) await portsOf(context).sign(assertion, profile.name, bounds);
   const { ca, cert, certKey } = profile.options;
   if (ca === undefined && cert === undefined) return;
   const { checkTlsFiles } = await import('../transport/check-tls-files.ts');

@@ -27,8 +27,13 @@ export function warn({ terminal, call }: Context, text: string): void {
   if (!call.switches.has('quiet')) terminal.tell(`${terminal.style.err.yellow('warning:')} ${text}\n`);
 }
 
-/** The variables of all sources that the command line names, a script's own among them. */
-export async function variablesOf(context: Context, script?: DataEntries): Promise<Variables> {
+/** The variables of all sources that the command line names. */
+export function variablesOf(context: Context): Promise<Variables> {
+  return variablesReader(context)();
+}
+
+/** The same for a script, whose own stand among them; for many scripts the files are read, and warnings are given, once. */
+export function variablesReader(context: Context): (script?: DataEntries) => Promise<Variables> {
   const { surroundings, call } = context;
   const given = (call.values.get('data') ?? []).map((path) => readGivenFile(path, surroundings));
   const entries = parseSettings(call.values.get('set') ?? []);
@@ -37,12 +42,9 @@ export async function variablesOf(context: Context, script?: DataEntries): Promi
       warn(context, `--set ${name}: arguments are public to every process of this machine; use \${env:…} or --data`);
     }
   }
-  return loadVariables({
-    ...findDataFiles(surroundings),
-    script,
-    given,
-    settings: { entries, source: { label: '--set', folder: '', trust: 'given' } },
-  });
+  const files = findDataFiles(surroundings);
+  const settings = { entries, source: { label: '--set', folder: '', trust: 'given' } } as const;
+  return (script) => loadVariables({ ...files, script, given, settings });
 }
 
 function parseSettings(settings: readonly string[]): Entry[] {

@@ -40,20 +40,26 @@ export async function run(context: Context): Promise<number> {
   return 0;
 }
 
+/** Beside one long name each of thousands of short ones would become as long. */
+const MAX_ROWS = 100;
+const MAX_WIDTH = 40;
+
 function requestText(
   { method, host, path, authorization, form, status, fault, reply }: ServedRequest,
   style: Style,
 ): string {
   const rows = [...(authorization === undefined ? [] : [['Authorization', `${authorization} ••••`] as const]), ...form];
-  const width = Math.max(0, ...rows.map(([name]) => name.length));
-  const sent = rows
+  const shown = rows.slice(0, MAX_ROWS);
+  const width = Math.min(MAX_WIDTH, Math.max(0, ...shown.map(([name]) => name.length)));
+  const sent = shown
     .map(([name, value]) => `  ${style.cyan(printable(name).padEnd(width))}  ${printable(value)}\n`)
     .join('');
+  const more = rows.length > shown.length ? `  … and ${rows.length - shown.length} more\n` : '';
   const members = Object.entries(reply ?? {}).map(
     ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const colour = status === undefined || status >= 400 ? style.red : style.green;
   const outcome = status === undefined ? 'no answer' : String(status);
   const why = fault === undefined ? '' : ` (fault ${fault})`;
-  return `\n${style.bold(`${method} ${printable(host + path)}`)}\n${sent}  ${colour(`→ ${outcome}`)}${why}  ${style.dim(printable(members.join(', ')))}\n`;
+  return `\n${style.bold(`${method} ${printable(host + path)}`)}\n${sent}${more}  ${colour(`→ ${outcome}`)}${why}  ${style.dim(printable(members.join(', ')))}\n`;
 }

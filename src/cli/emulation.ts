@@ -110,21 +110,7 @@ async function join(address: string): Promise<EmulatorAddress> {
       'write --emulate=http://127.0.0.1:PORT',
     );
   const port = Number(found[1]);
-  const { get } = await import('node:http');
-  const ca = await new Promise<string>((resolve, reject) => {
-    const request = get(
-      { host: '127.0.0.1', port, path: '/oauth-profile-emulator/ca.pem', timeout: 5_000, agent: false },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk) => {
-          text += chunk;
-        });
-        response.on('end', () => resolve(text));
-      },
-    );
-    request.on('timeout', () => request.destroy(new Error('no answer')));
-    request.on('error', reject);
-  }).catch((cause) => {
+  const ca = await readCertificate(port).catch((cause) => {
     throw new OAuthProfileError('connection_failed', `no emulator answers at ${address}`, {
       cause,
       advice: 'start one: oauth-profile emulate',
@@ -136,4 +122,26 @@ async function join(address: string): Promise<EmulatorAddress> {
     });
   }
   return { port, ca };
+}
+
+const JOIN_MS = 5_000;
+const MAX_CERTIFICATE_LENGTH = 65_536;
+
+/** Whatever listens there may answer without end, or break off. */
+async function readCertificate(port: number): Promise<string> {
+  const { get } = await import('node:http');
+  return new Promise<string>((resolve, reject) => {
+    const path = '/oauth-profile-emulator/ca.pem';
+    const signal = AbortSignal.timeout(JOIN_MS);
+    const request = get({ host: '127.0.0.1', port, path, signal, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > MAX_CERTIFICATE_LENGTH) request.destroy(new Error('too much of an answer'));
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve(text));
+    });
+    request.on('error', reject);
+  });
 }

@@ -37,7 +37,8 @@ async function signed(
   reveal: boolean,
 ): Promise<TokenRequest> {
   if (!reveal || request.assertion === undefined) return request;
-  const value = await portsOf(context).sign(request.assertion, profile.name);
+  const bounds = { timeoutMs: profile.options.timeoutMs, signal: context.signal };
+  const value = await portsOf(context).sign(request.assertion, profile.name, bounds);
   return {
     ...request,
     form: request.form.map((field) => (field.name === 'client_assertion' ? { ...field, value } : field)),

@@ -1,4 +1,4 @@
-import { accessSync, appendFileSync, constants, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, appendFileSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
 import type { Report } from '../script/reports/report.ts';
@@ -21,11 +21,16 @@ interface Wanted {
 /** Understands `--report junit=out.xml`, and finds out now whether the files can be written: after a long run it would be too late. */
 export function parseReports(given: readonly string[], cwd: string): Wanted[] {
   const faults: string[] = [];
+  const files = new Set<string>();
   const wanted = given.map((text) => {
     const end = text.indexOf('=');
-    const [kind, file] = [text.slice(0, end), text.slice(end + 1)];
-    if (end < 1 || file === '' || !Object.hasOwn(makers, kind)) faults.push(`--report ${printable(text)} is no report`);
-    return { kind, file: resolve(cwd, file) };
+    const kind = text.slice(0, end);
+    const file = resolve(cwd, text.slice(end + 1));
+    if (end < 1 || end === text.length - 1 || !Object.hasOwn(makers, kind))
+      faults.push(`--report ${printable(text)} is no report`);
+    else if (files.has(file)) faults.push(`two reports would be written to ${printable(text.slice(end + 1))}`);
+    files.add(file);
+    return { kind, file };
   });
   if (faults.length > 0)
     throw usage(faults, `write --report KIND=FILE with KIND one of ${Object.keys(makers).join(', ')}`);
@@ -33,18 +38,24 @@ export function parseReports(given: readonly string[], cwd: string): Wanted[] {
   return wanted;
 }
 
-/** Writes the reports, whole or not at all, every secret masked. */
+/** Writes the reports, each whole or not at all, every secret masked; one that fails does not keep the others from being written. */
 export async function writeReports(
   wanted: readonly Wanted[],
   report: Report,
   redact: (text: string) => string,
 ): Promise<void> {
+  const failures: unknown[] = [];
   for (const { kind, file } of wanted) {
     const make = await makers[kind]?.();
     if (make === undefined) continue;
     const text = redact(make(report));
-    attempt(file, () => replace(file, text));
+    try {
+      attempt(file, () => replace(file, text));
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Adds to the page that GitHub Actions shows of a job. */
@@ -54,10 +65,17 @@ export function appendSummary(file: string, text: string): void {
 
 function prepare(file: string): void {
   mkdirSync(dirname(file), { recursive: true });
-  accessSync(dirname(file), constants.W_OK);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+  accessSync(found === undefined || found.isFile() ? dirname(file) : file, constants.W_OK);
 }
 
 function replace(file: string, text: string): void {
+  // A pipe or a device, such as /dev/stdout, is written to, not replaced.
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
+    writeFileSync(file, text);
+    return;
+  }
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, text);
@@ -75,7 +93,7 @@ function attempt(file: string, act: () => void): void {
     const { code } = error as NodeJS.ErrnoException;
     throw new OAuthProfileError('usage', `the report ${printable(file)} cannot be written (${code})`, {
       cause: error,
-      advice: 'choose a folder that you may write to',
+      advice: 'choose a file in a folder that you may write to',
     });
   }
 }

@@ -12,11 +12,12 @@ export function readProperties(text: string, label: string): Entry[] {
     const line = index + 1;
     let part = withoutIndent(lines[index]);
     if (part === '' || part.startsWith('#') || part.startsWith('!')) continue;
-    let statement = part;
+    const parts: string[] = [];
     while (goesOn(part)) {
+      parts.push(part.slice(0, -1));
       part = withoutIndent(lines[++index]);
-      statement = statement.slice(0, -1) + part;
     }
+    const statement = parts.join('') + part;
     const [, name = '', value = ''] = /^((?:[^\\:= \t\f]|\\.)*)[ \t\f]*[:=]?[ \t\f]*(.*)$/s.exec(statement) ?? [];
     if (name === '') {
       throw new OAuthProfileError('data_invalid', `${label}:${line}: has a value without a name`, {

@@ -3,6 +3,7 @@ import {
   Composer,
   type CST,
   type Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isScalar,
@@ -46,6 +47,17 @@ export interface YamlDocument {
 }
 
 const MAX_DEPTH = 64;
+const MAX_PROBLEMS = 50;
+/** A name with its value is up to ten of them: indent, name, colon, blank, value, line end, comment. */
+const LEXEMES_PER_VALUE = 10;
+
+/** Where the library found a fault. */
+type ErrorSource = number | readonly number[] | { readonly offset: number };
+
+function offsetIn(source: ErrorSource): number {
+  if (typeof source === 'number') return source;
+  return 'offset' in source ? source.offset : (source[0] ?? 0);
+}
 
 /** Reads one YAML 1.2 document; what unfolds to more than so many values is an alias bomb. */
 export function readYamlDocument(text: string, maxValues: number): YamlDocument {
@@ -91,26 +103,43 @@ class Reader implements YamlDocument {
   #document(): Document | undefined {
     // Pretty errors quote the line at fault. The library's search for keys that stand twice takes time by the square of their number.
     const composer = new Composer({ prettyErrors: false, uniqueKeys: false });
+    // By itself the library makes an error of each fault, and a file can be made of nothing else.
+    const onError = (source: ErrorSource, code: ErrorCode, detail: string, warning?: boolean): void => {
+      // To the library a tag that means nothing deserves a warning only, but `password: !abc` would become an empty text.
+      if (warning !== true || code === 'TAG_RESOLVE_FAILED') this.#note(offsetIn(source), code, detail);
+    };
+    Object.assign(composer, { onError });
     const [document, second] = composer.compose(this.#tokens(), true, this.#text.length);
-    // To the library a tag that means nothing deserves a warning only, but `password: !abc` would become an empty text.
-    const tags = document?.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED') ?? [];
-    for (const { code, pos, message: detail } of [...(document?.errors ?? []), ...tags]) {
-      const message = `is not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
-      const opened = detail.includes('closing') ? this.#lastQuote : undefined;
-      this.problems.push({ offset: pos[0], message, detail, opened });
-    }
+    for (const { code, pos, message } of document?.errors ?? []) this.#note(pos[0], code, message);
     if (this.problems.length > 0) return undefined;
     if (second !== undefined) this.#halt(second.range[0], 'holds a second document');
     return document as Document;
+  }
+
+  #note(offset: number, code: string, detail: string): void {
+    if (this.problems.length >= MAX_PROBLEMS) return;
+    const message = `is not valid YAML (${code.toLowerCase().replaceAll('_', ' ')})`;
+    const opened = detail.includes('closing') ? this.#lastQuote : undefined;
+    this.problems.push({ offset, message, detail, opened });
   }
 
   /** Reads on only while the nesting is sane: the library builds its tree by recursion, which would exhaust the stack. */
   *#tokens(): Generator<CST.Token> {
     const parser = new Parser(this.#lines.addNewLine);
     this.#lines.addNewLine(0);
+    const maxLexemes = LEXEMES_PER_VALUE * this.#maxValues;
+    let lexemes = 0;
+    let ended = false;
     for (const lexeme of new Lexer().lex(this.#text)) {
+      if (++lexemes > maxLexemes) this.#halt(parser.offset, `has more than ${maxLexemes} pieces`);
       if (/^["']/.test(lexeme)) this.#lastQuote = parser.offset;
-      yield* parser.next(lexeme);
+      for (const token of parser.next(lexeme)) {
+        if (token.type === 'error' || (token.type === 'doc-end' && ended)) {
+          return this.#note(token.offset, 'UNEXPECTED_TOKEN', token.type === 'error' ? token.message : '');
+        }
+        ended ||= token.type === 'doc-end';
+        yield token;
+      }
       if (parser.stack.length > 2 * MAX_DEPTH) this.#halt(parser.offset, `is nested deeper than ${MAX_DEPTH} levels`);
     }
     yield* parser.end();

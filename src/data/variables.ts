@@ -42,6 +42,12 @@ export function ownerOf(name: string): string {
   return profileOf(name) ?? name;
 }
 
+/** What a variable belongs to, and every profile that takes it for its own all the same: `options.…` and `basic.…` are, however deep. */
+function* claimantsOf(name: string): Generator<string> {
+  yield ownerOf(name);
+  for (const { index } of name.matchAll(/\.(?=(?:options|basic)\.)/g)) if (index > 0) yield name.slice(0, index);
+}
+
 /** A value as a secret; what has parts, part by part. */
 export function hide(value: Value): Value {
   if (isCompound(value)) return mapParts(value, hide);
@@ -88,11 +94,14 @@ export class Variables {
   addFolder(entries: readonly Entry[], source: Source): this {
     const users = new Map<string, string>();
     for (const variable of this) {
-      if (variable.source.trust === 'user') users.set(ownerOf(variable.name), variable.source.label);
+      if (variable.source.trust !== 'user') continue;
+      for (const claimant of claimantsOf(variable.name)) users.set(claimant, variable.source.label);
     }
     for (const { name } of entries) {
-      const label = users.get(ownerOf(name));
-      if (label !== undefined) this.#contested.set(ownerOf(name), `${label} and ${source.label}`);
+      for (const claimant of claimantsOf(name)) {
+        const label = users.get(claimant);
+        if (label !== undefined) this.#contested.set(claimant, `${label} and ${source.label}`);
+      }
     }
     return this.add(entries, source);
   }

@@ -3,7 +3,8 @@ export function tagged(tag: number, ...contents: Uint8Array[]): Buffer {
   const body = Buffer.concat(contents);
   const { length } = body;
   if (length < 128) return Buffer.concat([Buffer.from([tag, length]), body]);
-  const bytes = length < 256 ? [length] : [length >> 8, length & 255];
+  const bytes: number[] = [];
+  for (let rest = length; rest > 0; rest >>>= 8) bytes.unshift(rest & 255);
   return Buffer.concat([Buffer.from([tag, 0x80 | bytes.length, ...bytes]), body]);
 }
 

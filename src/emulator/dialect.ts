@@ -2,13 +2,23 @@ import type { Answer } from './message.ts';
 import type { Problem } from './problem.ts';
 
 /** What an endpoint does; a dialect says where it stands. */
-export type Action = 'token' | 'device' | 'verify' | 'authorize' | 'revoke' | 'resource';
+export type Action = 'token' | 'device' | 'verify' | 'authorize' | 'revoke' | 'resource' | 'metadata' | 'keys';
 
 /** An endpoint's place: method, path, and in `tenant` the part of the path that names one. */
 interface Route {
   readonly action: Action;
   readonly method: 'GET' | 'POST' | 'ANY';
   readonly path: RegExp;
+}
+
+/** Where a caller asked, as the real provider would see it. */
+export interface Place {
+  readonly host: string;
+  readonly path: string;
+  /** `https://` and the host, unless a profile says `http://`. */
+  readonly origin: string;
+  /** The token endpoint that a profile names on this host. */
+  readonly tokenUrl: URL | undefined;
 }
 
 /** A token as it was granted, before a dialect gives it its shape. */
@@ -53,6 +63,12 @@ export interface Dialect {
   readonly scopeRequiredFor: readonly string[];
   /** Whether an application on its own may ask for this scope. */
   readonly allowsOwnScope: (scope: string) => boolean;
+  /** Whether a code that comes twice kills the tokens it was exchanged for (RFC 6749 §4.1.2); it is refused in any case. */
+  readonly codeReuseRevokes: boolean;
+  /** The document that the provider publishes of itself (RFC 8414, OpenID Connect Discovery), where it has one. */
+  readonly metadata: ((place: Place) => Record<string, unknown> | undefined) | undefined;
+  /** The issuer, where authorization responses name it (RFC 9207). */
+  readonly issuer: ((place: Place) => string) | undefined;
   /** Whether a token can be revoked by whoever holds it. */
   readonly revokesWithoutClient: boolean;
   readonly refresh: {

@@ -11,7 +11,7 @@ export type Problem =
         | 'wrong_auth_method';
     }
   | { readonly kind: 'missing_field' | 'duplicate_field'; readonly field: string }
-  | { readonly kind: 'unknown_tenant'; readonly tenant: string }
+  | { readonly kind: 'unknown_tenant' | 'tenant_without_metadata'; readonly tenant: string }
   | { readonly kind: 'tenant_without_password' | 'password_off' | 'wrong_password' }
   | {
       readonly kind: 'dead_refresh_token' | 'expired_refresh_token' | 'dead_code' | 'wrong_verifier' | 'wrong_redirect';

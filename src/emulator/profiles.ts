@@ -31,7 +31,8 @@ export class Realms {
     const known = this.#byHost.get(host);
     if (known !== undefined) return known;
     const dialect = dialects.find(({ hosts }) => hosts?.test(host));
-    return dialect && this.#create(dialect, host);
+    // A host of its own without a profile has no clients, so nothing that it would be asked to keep; callers can make up any number of them.
+    return dialect?.hostsApart === true ? new Realm(dialect) : dialect && this.#create(dialect, host);
   }
 
   /** Hosts that stand in profiles, for certificates that name addresses. */
@@ -55,8 +56,10 @@ export class Realms {
     if (dialect === undefined) throw new TypeError(`startEmulator: profile ${name} has no known type`);
     const address = text('url') ?? dialect.tokenUrl?.replace('{tenant}', () => text('tenant_id') ?? 'organizations');
     if (address === undefined || !URL.canParse(address)) return;
-    const { host, pathname: path } = new URL(address);
+    const url = new URL(address);
+    const { host, pathname: path } = url;
     const realm = this.#create(dialect, host);
+    if (!realm.tokenUrls.has(host)) realm.tokenUrls.set(host, url);
     const tenant = dialect.tenantOf({ host, path });
     if (tenant !== undefined) realm.tenants.add(tenant.toLowerCase());
     const basic = partsOf(profile, 'basic');

@@ -42,6 +42,10 @@ export interface Code {
   readonly challengeMethod: string;
   readonly offline: boolean;
   readonly expiresAt: number;
+  /** A code serves one attempt, whatever comes of it. */
+  used: boolean;
+  /** What it was exchanged for. */
+  family: Family | undefined;
 }
 
 /** A device code's record. */
@@ -69,6 +73,8 @@ export class Realm {
   /** Passwords by user name. */
   readonly users = new Map<string, string | undefined>([[BUILT_IN_USER.name, BUILT_IN_USER.password]]);
   readonly tenants = new Set(['common', 'organizations', 'consumers']);
+  /** Token endpoints that profiles name, by host. */
+  readonly tokenUrls = new Map<string, URL>();
   readonly refreshTokens = new Bounded<RefreshToken>();
   readonly codes = new Bounded<Code>();
   readonly devices = new Bounded<Device>();

@@ -26,17 +26,11 @@ export interface PortServer {
 
 /** Starts the server; TLS is loaded when the first caller speaks it. */
 export async function startServer(port: number, react: React, credentials: Credentials): Promise<PortServer> {
-  const sockets = new Map<number | undefined, Socket>();
-  // A TLS socket cannot reset its connection; the one below it, found by the caller's port, can.
-  const reset = (request: IncomingMessage): void => {
-    sockets.get(request.socket.remotePort)?.resetAndDestroy();
-  };
-  const plain = createHttpServer((request, response) => receive(request, response, react, false, reset));
+  const connections = new Connections();
+  const plain = createHttpServer((request, response) => receive(request, response, react, false, connections));
   let secure: Promise<Server> | undefined;
   const entrance = createNetServer((socket) => {
-    const { remotePort } = socket;
-    sockets.set(remotePort, socket);
-    socket.on('close', () => sockets.delete(remotePort));
+    connections.add(socket);
     socket.on('error', () => socket.destroy());
     socket.once('readable', async () => {
       const first: Buffer | null = socket.read(1);
@@ -44,7 +38,7 @@ export async function startServer(port: number, react: React, credentials: Crede
       socket.unshift(first);
       if (first[0] !== TLS_HANDSHAKE) plain.emit('connection', socket);
       else {
-        secure ??= createSecureServer(react, credentials, reset);
+        secure ??= createSecureServer(react, credentials, connections);
         (await secure).emit('connection', socket);
       }
     });
@@ -58,12 +52,60 @@ export async function startServer(port: number, react: React, credentials: Crede
     close: () =>
       new Promise((resolve) => {
         entrance.close(() => resolve());
-        for (const socket of sockets.values()) socket.destroy();
+        connections.end();
       }),
   };
 }
 
-async function createSecureServer(react: React, credentials: Credentials, reset: Reset): Promise<Server> {
+/** Time for a whole request to come, and for the answer before it to be taken; Node's own limits hold only for servers that listen themselves. */
+const ARRIVAL_MS = 30_000;
+
+/** The open connections, known by the caller's address and port: the socket of TLS hides the one below, which alone can reset. */
+class Connections {
+  readonly #open = new Map<string, Connection>();
+
+  add(socket: Socket): void {
+    const key = keyOf(socket);
+    const connection = new Connection(socket);
+    this.#open.set(key, connection);
+    socket.on('close', () => {
+      connection.stopWaiting();
+      if (this.#open.get(key) === connection) this.#open.delete(key);
+    });
+    connection.waitForRequest();
+  }
+
+  /** The connection that a request came over, unless it is gone. */
+  of({ socket }: IncomingMessage): Connection | undefined {
+    return this.#open.get(keyOf(socket));
+  }
+
+  end(): void {
+    for (const { socket } of this.#open.values()) socket.destroy();
+  }
+}
+
+function keyOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** One connection and the time that its caller has. */
+class Connection {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(readonly socket: Socket) {}
+
+  waitForRequest(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.socket.destroy(), ARRIVAL_MS);
+  }
+
+  stopWaiting(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+async function createSecureServer(react: React, credentials: Credentials, connections: Connections): Promise<Server> {
   const [{ createServer }, { createSecureContext }] = await Promise.all([import('node:https'), import('node:tls')]);
   const contexts = new Map<string, ReturnType<typeof createSecureContext>>();
   return createServer(
@@ -77,19 +119,16 @@ async function createSecureServer(react: React, credentials: Credentials, reset:
         done(null, context);
       },
     },
-    (request, response) => receive(request, response, react, true, reset),
+    (request, response) => receive(request, response, react, true, connections),
   );
 }
-
-/** Ends a request's connection with a TCP reset. */
-type Reset = (request: IncomingMessage) => void;
 
 function receive(
   request: IncomingMessage,
   response: ServerResponse,
   react: React,
   secure: boolean,
-  reset: Reset,
+  connections: Connections,
 ): void {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -99,9 +138,11 @@ function receive(
     else chunks.push(chunk);
   });
   request.on('end', () => {
+    const connection = connections.of(request);
+    connection?.stopWaiting();
     const body = (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString();
     try {
-      perform(react(toRequest(request, body, secure)), request, response, reset);
+      perform(react(toRequest(request, body, secure)), request, response, connection);
     } catch {
       // Whatever a caller sends, the others are served on.
       request.socket.destroy();
@@ -113,11 +154,10 @@ function receive(
 function toRequest(request: IncomingMessage, body: string, secure: boolean): EmulatorRequest {
   const { method = 'GET', headers, socket } = request;
   const own = `127.0.0.1:${socket.localPort}`;
-  const named = String(headers.host ?? own)
-    .toLowerCase()
-    .replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1');
+  const named = String(headers.host ?? own).toLowerCase();
+  const isOwn = named.replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1') === own;
   const url = request.url ?? '/';
-  const [, first, rest = ''] = (named === own && /^\/([^/?]+)((?:\/|\?|$).*)/.exec(url)) || [];
+  const [, first, rest = ''] = (isOwn && /^\/([^/?]+)((?:\/|\?|$).*)/.exec(url)) || [];
   const host = (first ?? named).toLowerCase();
   const [path = '', ...query] = (first === undefined ? url : rest).split('?');
   const isForm = /^application\/x-www-form-urlencoded/i.test(String(headers['content-type'] ?? ''));
@@ -132,11 +172,17 @@ function toRequest(request: IncomingMessage, body: string, secure: boolean): Emu
   };
 }
 
-function perform(reaction: Reaction, request: IncomingMessage, response: ServerResponse, reset: Reset): void {
+function perform(
+  reaction: Reaction,
+  request: IncomingMessage,
+  response: ServerResponse,
+  connection: Connection | undefined,
+): void {
   switch (reaction.kind) {
     case 'answer': {
       const { status, headers = {}, body } = reaction.answer;
       const finish = (): void => {
+        connection?.waitForRequest();
         response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
         response.end(body);
       };
@@ -154,7 +200,7 @@ function perform(reaction: Reaction, request: IncomingMessage, response: ServerR
       return;
     }
     case 'reset':
-      reset(request);
+      connection?.socket.resetAndDestroy();
       return;
     case 'hang':
       return;

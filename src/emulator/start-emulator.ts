@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
 import { Authority } from './certificate.ts';
 import type { Action } from './dialect.ts';
 import { authorizeEndpoint } from './endpoints/authorize.ts';
 import { deviceEndpoint } from './endpoints/device.ts';
+import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
 import { resourceEndpoint } from './endpoints/resource.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
@@ -67,6 +69,8 @@ const endpoints: Readonly<Record<Action, Endpoint>> = {
   authorize: authorizeEndpoint,
   revoke: revokeEndpoint,
   resource: resourceEndpoint,
+  metadata: metadataEndpoint,
+  keys: keysEndpoint,
 };
 
 /** Where a caller that joins learns what to trust: at `/oauth-profile-emulator/ca.pem`, which no provider has. */
@@ -83,7 +87,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const realms = new Realms(options.profiles ?? {});
   const mint = new Mint();
   const authority = new Authority();
-  const addresses = realms.hosts().map((host) => host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  // A caller that names no host asks for an address (RFC 6066 §3): whoever means a name says so, and gets a certificate for it.
+  const hosts = realms.hosts().map((host) => host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  const addresses = [...new Set(hosts)].filter((host) => isIP(host) !== 0);
   let tokenRequests = 0;
 
   const react = (request: EmulatorRequest): Reaction => {

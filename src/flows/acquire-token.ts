@@ -11,6 +11,7 @@ import {
   MAX_ATTEMPTS,
   mayRepeat,
   mayReuseConnection,
+  refusesCredentials,
 } from '../token/retry-policy.ts';
 
 /** Sees each attempt: whoever must not lose a reply writes down that one is under way. */
@@ -35,16 +36,17 @@ export async function acquireToken(
   for (let attempt = 1; ; attempt++) {
     refuseAborted(signal);
     try {
-      const assertion = request.assertion && (await ports.sign(request.assertion, profile.name));
+      const boundsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
+      const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, boundsAt(clock.now())));
       const body = encodeBody(request, assertion);
       const sentAt = clock.now();
       if (sentAt >= deadline) throw outOfTime(profile, lost);
       firstSentAt ??= sentAt;
       // Where one kept connection was dead, the others may be too.
       const reuseConnection = attempt === 1 && mayReuseConnection(profile);
-      const timeoutMs = Math.min(ATTEMPT_MS, deadline - sentAt);
-      if (witness !== undefined) await witness.beforeSend(timeoutMs);
-      const reply = await ports.send(toWire(profile, request, body, reuseConnection), { timeoutMs, signal });
+      const bounds = boundsAt(sentAt);
+      if (witness !== undefined) await witness.beforeSend(bounds.timeoutMs);
+      const reply = await ports.send(toWire(profile, request, body, reuseConnection), bounds);
       witness?.afterReply(reply);
       return parseResponse(profile, request, reply, clock.now());
     } catch (error) {
@@ -96,5 +98,6 @@ function failureOf(error: unknown): Failure | undefined {
   }
   if (!(error instanceof ProviderError)) return undefined;
   if (error.code === 'rate_limited') return 'throttled';
+  if (refusesCredentials(error.provider)) return undefined;
   return [500, 502, 503, 504].includes(error.provider.status) ? 'lost' : undefined;
 }

@@ -140,10 +140,10 @@ export function isPlainName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !reserved.has(name);
 }
 
-/** A value as a number, where it is one or spells one that is finite. */
+/** A value as a number, where it is one or spells one. */
 export function numberOf(value: Value): number | undefined {
   const found = value instanceof Written ? value.value : typeof value === 'string' ? spelledNumber(value) : value;
-  return typeof found === 'number' && Number.isFinite(found) ? found : undefined;
+  return typeof found === 'number' && !Number.isNaN(found) ? found : undefined;
 }
 
 function spelledNumber(text: string): number | undefined {

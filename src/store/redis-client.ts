@@ -1,209 +1,186 @@
-import { Redis, type RedisOptions } from 'ioredis';
-import { OAuthProfileError } from '../errors.ts';
-import { Secret } from '../secret/secret.ts';
+import { RedisConnection } from './redis-connection.ts';
+import { RELEASE, REMOVE, RENEW, STAMP_LENGTH, TAKE, WRITE } from './redis-scripts.ts';
 
-/** Takes every lock, or none; gives back whether it did, and Redis' own time. */
-const TAKE = `
-local time = redis.call('TIME')
-for _, key in ipairs(KEYS) do
-  if redis.call('EXISTS', key) == 1 then return {0, time[1], time[2]} end
-end
-for _, key in ipairs(KEYS) do redis.call('SET', key, ARGV[1], 'PX', ARGV[2]) end
-return {1, time[1], time[2]}`;
+/** How long a question is repeated while Redis is away: a restart does not show, a loss does. */
+const PATIENCE_MS = 10_000;
+/** What a provider has answered must be written, also after a failover. */
+const SUCCESSOR_PATIENCE_MS = 60_000;
+/** A lock lasts so long without a sign of life from its holder. */
+const LEASE_MS = 5_000;
 
-/** Lengthens the lease that is still ours. */
-const RENEW = `
-local held = 0
-for _, key in ipairs(KEYS) do
-  if redis.call('GET', key) == ARGV[1] then held = held + redis.call('PEXPIRE', key, ARGV[2]) end
-end
-return held`;
-
-/** Lets go of what is still ours. */
-const RELEASE = `
-for _, key in ipairs(KEYS) do
-  if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
-end
-return 1`;
-
-/**
- * Writes exactly when the head is still the one that the writer saw (ARGV[1], empty for none), or already its own: the answer to a first try may
- * have been lost. Further keys are the names under older keys; they go.
- */
-const WRITE = `
-local head = redis.call('HGET', KEYS[1], 'head') or ''
-for i = 2, #KEYS do
-  if head == '' then head = redis.call('HGET', KEYS[i], 'head') or '' end
-end
-if head ~= ARGV[1] and head ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], 'head', ARGV[2], 'sealed', ARGV[3])
-for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
-return 1`;
-
-/** How long a command is tried again while Redis is away: what a provider has answered must still be written after a restart. */
-const PATIENCE_MS = 20_000;
-const CONNECT_MS = 5_000;
-const RETRY_MS = 200;
+const PREFIX = 'oauth-profile';
+/** The set of the ids of all keys that a record is sealed with. */
+const KEY_IDS = `${PREFIX}:keys`;
 
 /** A record as Redis holds it. */
-export interface StoredRecord {
-  readonly key: string;
-  /** What a write compares. */
-  readonly head: string;
+export interface Stored {
+  /** What it is called there. */
+  readonly id: string;
+  /** Changes with every write; its beginning marks the head. */
+  readonly stamp: string;
   readonly sealed: Buffer;
 }
 
-/** A Redis with the few operations that a store is made of; what goes wrong is one of our errors. */
+/** What one name is called under each key of the ring, the sealing key first. */
+export type Names = readonly { readonly keyId: string; readonly id: string }[];
+
+/** What came of asking for a turn. */
+export type Turn =
+  | { readonly state: 'busy' }
+  | { readonly state: 'taken' | 'changed'; readonly found: readonly Stored[] }
+  | { readonly state: 'foreign'; readonly keyId: string };
+
+/** A Redis with the few operations that a store is made of; each may be repeated, and does not show it. */
 export class RedisClient {
-  /** The address without user and password. */
-  readonly place: string;
-  readonly #redis: Redis;
-  #lastFault = '';
+  readonly #connection: RedisConnection;
   /** Redis' time less this machine's. */
   #offsetMs = 0;
 
   constructor(address: string) {
-    const url = parseAddress(address);
-    this.place = `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
-    const options: RedisOptions = {
-      lazyConnect: true,
-      connectTimeout: CONNECT_MS,
-      maxRetriesPerRequest: Math.ceil(PATIENCE_MS / RETRY_MS),
-      retryStrategy: () => RETRY_MS,
-      enableAutoPipelining: false,
-      ...(url.username !== '' && { username: decodeURIComponent(url.username) }),
-      ...(url.password !== '' && { password: decodeURIComponent(url.password) }),
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port === '' ? 6379 : Number(url.port),
-      db: Number(url.pathname.slice(1) || 0),
-      ...(url.protocol === 'rediss:' && { tls: { servername: url.hostname } }),
-    };
-    this.#redis = new Redis(options);
-    this.#redis.on('error', (error: Error) => {
-      this.#lastFault = faultOf(error);
-    });
+    this.#connection = new RedisConnection(address);
   }
 
-  /** Connects once; a Redis that is not there now is an error now. */
-  async connect(): Promise<void> {
-    try {
-      await this.#redis.connect();
-      await this.#setTime(await this.#redis.time());
-    } catch (error) {
-      this.#redis.disconnect();
-      throw this.#away(error);
-    }
+  get place(): string {
+    return this.#connection.place;
+  }
+
+  /** Connects; a Redis that is not there now is an error now. Tells what it may lose, and the keys that records are sealed with. */
+  open(): Promise<{ readonly weaknesses: readonly string[]; readonly keyIds: readonly string[] }> {
+    return this.#connection.ask(async (redis) => {
+      const sentAt = Date.now();
+      const [time, keyIds, ...info] = await Promise.all([
+        redis.time(),
+        redis.smembers(KEY_IDS),
+        ...['persistence', 'memory'].map((section) => redis.info(section).catch(() => '')),
+      ]);
+      this.#setTime(time, sentAt);
+      return { weaknesses: weaknessesIn(info.join('\n')), keyIds };
+    }, 0);
   }
 
   now(): number {
     return Date.now() + this.#offsetMs;
   }
 
-  /** The sealed records with these names, as many as there are. */
-  async read(keys: readonly string[]): Promise<StoredRecord[]> {
-    const pipeline = this.#redis.pipeline();
-    for (const key of keys) pipeline.hmgetBuffer(key, 'head', 'sealed');
-    const replies = (await this.#tried(pipeline.exec())) ?? [];
-    return replies.flatMap(([error, fields], index) => {
-      if (error !== null) throw this.#away(error);
-      const [head, sealed] = fields as (Buffer | null)[];
-      return head && sealed ? [{ key: keys[index] ?? '', head: head.toString(), sealed }] : [];
+  /** The records with these names, as many as there are. */
+  async read(names: Names): Promise<Stored[]> {
+    const ask = () => this.#connection.ask((redis) => redis.mgetBuffer(...names.map(recordKey)), PATIENCE_MS);
+    return names.length === 0 ? [] : toStored(names, await ask());
+  }
+
+  /** The names of all records that are sealed with that key, or with any. */
+  async names(keyId = '*'): Promise<Names> {
+    const found = new Set<string>();
+    let cursor = '0';
+    do {
+      const [next, some] = await this.#connection.ask(
+        (redis) => redis.scan(cursor, 'MATCH', recordKey({ keyId, id: '*' }), 'COUNT', 1000),
+        PATIENCE_MS,
+      );
+      for (const name of some) found.add(name);
+      cursor = next;
+    } while (cursor !== '0');
+    return [...found].map((key) => {
+      const [id = '', of = ''] = key.split(':').reverse();
+      return { keyId: of, id };
     });
   }
 
-  /** The names of all records. */
-  async names(pattern: string): Promise<string[]> {
-    const names = new Set<string>();
-    let cursor = '0';
-    do {
-      const [next, found] = await this.#tried(this.#redis.scan(cursor, 'MATCH', pattern, 'COUNT', 500));
-      for (const name of found) names.add(name);
-      cursor = next;
-    } while (cursor !== '0');
-    return [...names];
+  /** Asks for the turn of a name; `seen` is the stamp that was last seen, `look` before the first, `any` where it does not matter. */
+  async take(names: Names, nonce: string, seen: string, keyIds: readonly string[], patienceMs: number): Promise<Turn> {
+    let sentAt = 0;
+    const reply = (await this.#connection.ask(
+      (redis) => {
+        sentAt = Date.now();
+        return TAKE.run(redis, [KEY_IDS, ...keysOf(names)], [nonce, LEASE_MS, seen, ...keyIds]);
+      },
+      Math.min(patienceMs, PATIENCE_MS),
+    )) as [number, Buffer, Buffer, ...Buffer[]];
+    const [state, seconds, microseconds, ...found] = reply;
+    this.#setTime([Number(seconds), Number(microseconds)], sentAt);
+    if (state === 0) return { state: 'busy' };
+    if (state === 3) return { state: 'foreign', keyId: String(found[0]) };
+    return { state: state === 1 ? 'taken' : 'changed', found: toStored(names, found) };
   }
 
-  /** Whether the locks were free and are ours now. */
-  async take(locks: readonly string[], nonce: string, leaseMs: number): Promise<boolean> {
-    const reply = (await this.#tried(this.#redis.eval(TAKE, locks.length, ...locks, nonce, leaseMs))) as (
-      | string
-      | number
-    )[];
-    await this.#setTime(reply.slice(1).map(Number));
-    return Number(reply[0]) === 1;
+  /** Whoever loses the lease meanwhile goes on: the reply to a request that was sent must be written, and the head guards the write. */
+  async renew(names: Names, nonce: string): Promise<void> {
+    await this.#connection.ask((redis) => RENEW.run(redis, names.map(lockKey), [nonce, LEASE_MS]), 0);
   }
 
-  async renew(locks: readonly string[], nonce: string, leaseMs: number): Promise<boolean> {
-    return Number(await this.#tried(this.#redis.eval(RENEW, locks.length, ...locks, nonce, leaseMs))) === locks.length;
+  /** If it does not get there, the lease ends it. */
+  async release(names: Names, nonce: string): Promise<void> {
+    await this.#connection.ask((redis) => RELEASE.run(redis, names.map(lockKey), [nonce]), 0);
   }
 
-  async release(locks: readonly string[], nonce: string): Promise<void> {
-    await this.#tried(this.#redis.eval(RELEASE, locks.length, ...locks, nonce));
-  }
-
-  async write(keys: readonly string[], seen: string, head: string, sealed: Buffer): Promise<boolean> {
-    return Number(await this.#tried(this.#redis.eval(WRITE, keys.length, ...keys, seen, head, sealed))) === 1;
-  }
-
-  async remove(keys: readonly string[]): Promise<void> {
-    await this.#tried(this.#redis.del(...keys));
-  }
-
-  /** What this Redis may lose, in words; nothing where it keeps everything. */
-  async weaknesses(): Promise<string[]> {
-    const info = await this.#tried(this.#redis.info()).catch(() => '');
-    const found: string[] = [];
-    if (/^aof_enabled:0/m.test(info)) {
-      found.push('it has no append-only persistence: a restart can lose a rotated refresh token (set appendonly yes)');
+  /**
+   * Writes where the head is still the one that `seen` marks. With `held` the lease must be ours too, and it was just now: an answer that took
+   * longer says nothing.
+   */
+  async write(
+    names: Names,
+    nonce: string,
+    seen: string,
+    { stamp, sealed }: Pick<Stored, 'stamp' | 'sealed'>,
+    held: boolean,
+  ): Promise<boolean> {
+    const args = [nonce, LEASE_MS, seen, Buffer.concat([Buffer.from(stamp), sealed]), names[0]?.keyId ?? ''];
+    const keys = [KEY_IDS, ...keysOf(names)];
+    for (;;) {
+      const sentAt = performance.now();
+      const reply = await this.#connection.ask(
+        (redis) => WRITE.run(redis, keys, [...args, held ? 'held' : '']),
+        held ? LEASE_MS : SUCCESSOR_PATIENCE_MS,
+      );
+      if (reply !== 1) return false;
+      if (!held || performance.now() - sentAt < LEASE_MS / 2) return true;
     }
-    const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(info) ?? [];
-    if (policy !== 'noeviction') {
-      found.push(`it may drop records when memory is short (maxmemory-policy ${policy}; set noeviction)`);
-    }
-    return found;
+  }
+
+  /** Removes the record; `false` where the lease is not ours any more. */
+  async remove(names: Names, nonce: string): Promise<boolean> {
+    return (await this.#connection.ask((redis) => REMOVE.run(redis, keysOf(names), [nonce]), PATIENCE_MS)) === 1;
+  }
+
+  /** Forgets the id of a key that nothing is sealed with any more. */
+  async forgetKey(keyId: string): Promise<void> {
+    await this.#connection.ask((redis) => redis.srem(KEY_IDS, keyId), PATIENCE_MS);
   }
 
   close(): void {
-    this.#redis.disconnect();
+    this.#connection.close();
   }
 
-  async #setTime([seconds = 0, microseconds = 0]: readonly number[]): Promise<void> {
-    this.#offsetMs = Math.round(seconds * 1000 + microseconds / 1000) - Date.now();
-  }
-
-  async #tried<T>(command: Promise<T>): Promise<T> {
-    try {
-      return await command;
-    } catch (error) {
-      throw this.#away(error);
-    }
-  }
-
-  #away(error: unknown): OAuthProfileError {
-    if (error instanceof OAuthProfileError) return error;
-    // The library counts its attempts; what stopped them is what a person has to know.
-    const fault = this.#lastFault || faultOf(error);
-    return new OAuthProfileError('store_unreadable', `the Redis at ${this.place} does not serve: ${fault}`, {
-      advice: 'check its address, user, password and network; nothing is refreshed without it',
-    });
+  /** As of the middle between question and answer. */
+  #setTime([seconds = 0, microseconds = 0]: readonly number[], sentAt: number): void {
+    this.#offsetMs = Math.round(seconds * 1000 + microseconds / 1000 - (sentAt + Date.now()) / 2);
   }
 }
 
-/** What Redis or the network said, without anything that was sent. */
-function faultOf(error: unknown): string {
-  const { code, message = '' } = error as NodeJS.ErrnoException;
-  const [word = ''] = /^[A-Z]{3,}\b/.exec(message) ?? [];
-  return code ?? (word === '' ? 'no answer' : word);
+const recordKey = ({ keyId, id }: Names[number]): string => `${PREFIX}:record:${keyId}:${id}`;
+const lockKey = ({ id }: Names[number]): string => `${PREFIX}:lock:${id}`;
+const keysOf = (names: Names): string[] => [...names.map(lockKey), ...names.map(recordKey)];
+
+function toStored(names: Names, values: readonly (Buffer | null | undefined)[]): Stored[] {
+  return names.flatMap(({ id }, index) => {
+    const value = values[index];
+    if (!value?.length) return [];
+    return [{ id, stamp: value.toString('latin1', 0, STAMP_LENGTH), sealed: value.subarray(STAMP_LENGTH) }];
+  });
 }
 
-function parseAddress(address: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '' || !/^\/?\d*$/.test(url.pathname)) {
-    throw new OAuthProfileError('usage', 'the store is no address of a Redis', {
-      advice: 'write redis://host:6379, rediss:// for TLS, a number behind / for another database',
-    });
+/** What a Redis may lose, by its own words. */
+function weaknessesIn(info: string): string[] {
+  const found: string[] = [];
+  const aof = /^aof_enabled:(\d)/m.exec(info)?.[1];
+  if (aof !== '1') {
+    const what = aof === undefined ? 'does not show that it has append-only persistence' : 'has no append-only persistence';
+    found.push(`it ${what}: a restart can lose a rotated refresh token (set appendonly yes)`);
   }
-  // From here on it is masked wherever it appears.
-  if (url.password !== '') new Secret(decodeURIComponent(url.password));
-  return url;
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  if (policy !== 'noeviction') {
+    const what = policy === undefined ? 'which it does not show' : `not ${policy}`;
+    found.push(`it may drop records when memory is short (set maxmemory-policy noeviction, ${what})`);
+  }
+  return found;
 }

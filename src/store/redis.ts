@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Held, Kept, TokenStore, Wait } from '../ports.ts';
+import type { Bounds, Held, Kept, TokenStore, Wait } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import { aborted, locked, unreadable } from './failure.ts';
 import { fingerprint } from './fingerprint.ts';
-import { RedisClient, type StoredRecord } from './redis-client.ts';
+import type { Names, RedisClient, Stored } from './redis-client.ts';
+import { MARK_LENGTH } from './redis-scripts.ts';
 import { type KeyRing, readKeys, recordId, type SealedRecord, seal, unseal } from './seal.ts';
 import { Turns } from './turns.ts';
 
-const PREFIX = 'oauth-profile';
-const LEASE_MS = 5_000;
 const RENEW_MS = 1_500;
 const FIRST_POLL_MS = 10;
 const LONGEST_POLL_MS = 250;
@@ -19,7 +18,7 @@ export async function openRedisStore(
   address: string,
   { env, warn }: { readonly env: Readonly<Record<string, string | undefined>>; readonly warn: (text: string) => void },
 ): Promise<TokenStore> {
-  const key = env['OAUTH_PROFILE_KEY'];
+  const key = env['OAUTH_PROFILE_KEY']?.trim();
   if (!key) {
     throw unreadable(
       'OAUTH_PROFILE_KEY is not set: what is kept in Redis is sealed with it',
@@ -27,18 +26,39 @@ export async function openRedisStore(
     );
   }
   const ring = readKeys(new Secret(key), 'OAUTH_PROFILE_KEY');
-  const client = new RedisClient(address);
-  await client.connect();
-  for (const weakness of await client.weaknesses()) warn(`the Redis at ${client.place}: ${weakness}`);
-  return new RedisStore(client, ring);
+  const client = new (await loadClient())(address);
+  const { weaknesses, keyIds } = await client.open();
+  const store = new RedisStore(client, ring);
+  try {
+    for (const id of keyIds) await store.refuseForeignKey(id);
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+  for (const weakness of weaknesses) warn(`the Redis at ${client.place}: ${weakness}`);
+  store.isSealedAnew = keyIds.every((id) => id === ring[0].id);
+  return store;
 }
 
-/** A record with its head as Redis compares it, made with whatever key was the first then. */
-interface MarkedRecord extends SealedRecord {
-  readonly mark: string;
+/** With DEBUG set for it the library prints every command, the password among them. */
+async function loadClient(): Promise<typeof RedisClient> {
+  const debug = process.env['DEBUG'];
+  if (debug !== undefined) process.env['DEBUG'] = `${debug},-ioredis:*`;
+  try {
+    return (await import('./redis-client.ts')).RedisClient;
+  } finally {
+    if (debug !== undefined) process.env['DEBUG'] = debug;
+  }
+}
+
+/** A record with the stamp that it has in Redis. */
+interface StampedRecord extends SealedRecord {
+  readonly stamp: string;
 }
 
 class RedisStore implements TokenStore {
+  /** Whether nothing is sealed with older keys of the ring. */
+  isSealedAnew = true;
   readonly #turns = new Turns();
   readonly #client: RedisClient;
   readonly #ring: KeyRing;
@@ -61,30 +81,31 @@ class RedisStore implements TokenStore {
   }
 
   async read(name: string): Promise<Kept | undefined> {
-    return (await this.#find(name))?.kept;
+    return this.#newest(await this.#client.read(this.#namesOf(name)))?.kept;
   }
 
   async list(): Promise<{ name: string; kept: Kept }[]> {
-    const keys = await this.#client.names(`${PREFIX}:record:*`);
-    const found = keys.length === 0 ? [] : await this.#client.read(keys);
     const newest = new Map<string, SealedRecord>();
-    for (const stored of found) {
+    for (const stored of await this.#client.read(await this.#client.names())) {
       const record = this.#open(stored);
       if ((newest.get(record.name)?.turn ?? -1) < record.turn) newest.set(record.name, record);
     }
     return [...newest.values()].map(({ name, kept }) => ({ name, kept }));
   }
 
-  update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>): Promise<T> {
+  async update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>): Promise<T> {
     const queuedAt = this.now();
+    const deadline = performance.now() + wait.timeoutMs;
     const late = (): Error => locked('another process', wait.timeoutMs);
-    return this.#turns.take(name, wait, late, async () => {
+    const result = await this.#turns.take(name, wait, late, async () => {
       try {
-        return await this.#alone(name, change, wait, queuedAt);
+        return await this.#alone(name, change, { ...wait, late, deadline, queuedAt });
       } finally {
         this.#turns.leave(name);
       }
     });
+    if (!this.isSealedAnew) await this.#sealAnew().catch(() => {});
+    return result;
   }
 
   async close(): Promise<void> {
@@ -92,86 +113,167 @@ class RedisStore implements TokenStore {
     this.#client.close();
   }
 
-  async #alone<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>, queuedAt: number): Promise<T> {
-    const nonce = randomUUID();
-    const locks = this.#names('lock', name);
-    const found = await this.#takeLocks(name, locks, nonce, wait, queuedAt);
-    if (found !== undefined) return found.result;
-    const renewing = setInterval(() => {
-      // Whoever loses the lease goes on: the reply to a request that was sent must be written, and the head guards the write.
-      this.#client.renew(locks, nonce, LEASE_MS).catch(() => {});
-    }, RENEW_MS);
+  /** Refuses what is sealed with a key that is not at hand: the record that is looked for may be under it. */
+  async refuseForeignKey(keyId: string): Promise<void> {
+    if (this.#ring.some(({ id }) => id === keyId)) return;
+    if ((await this.#client.names(keyId)).length === 0) return this.#client.forgetKey(keyId);
+    throw unreadable(
+      `what the Redis at ${this.place} keeps is sealed with another key (${keyId})`,
+      'set OAUTH_PROFILE_KEY to that key; while keys change, put the old one after a comma; who shares nothing takes a database of his own',
+    );
+  }
+
+  async #alone<T>(name: string, change: (held: Held) => Promise<T>, wait: Waiting<T>): Promise<T> {
+    const names = this.#namesOf(name);
+    const nonce = randomBytes(16).toString('hex');
+    const lease = new Lease(this.#client, names, nonce);
     try {
-      return await change(await this.#hold(name, queuedAt));
+      const found = await this.#enter(names, nonce, wait);
+      if ('content' in found) {
+        lease.wasNotTaken();
+        return found.content;
+      }
+      lease.keep();
+      return await change(this.#hold(name, names, nonce, found.record, wait.queuedAt, lease));
     } finally {
-      clearInterval(renewing);
-      await this.#client.release(locks, nonce).catch(() => {});
+      await lease.end();
     }
   }
 
-  /** Waits until the locks are ours, or until what somebody else has written does as well. */
-  async #takeLocks<T>(
-    name: string,
-    locks: readonly string[],
+  /** Waits until the lock is ours, or until what somebody else has written does as well. */
+  async #enter<T>(
+    names: Names,
     nonce: string,
-    wait: Wait<T>,
-    queuedAt: number,
-  ): Promise<{ readonly result: T } | undefined> {
-    const deadline = Date.now() + wait.timeoutMs;
-    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(LONGEST_POLL_MS, pauseMs * 1.3)) {
-      if (wait.signal?.aborted) throw aborted(wait.signal);
-      if (await this.#client.take(locks, nonce, LEASE_MS)) return undefined;
-      if (Date.now() >= deadline) throw locked('another process', wait.timeoutMs);
+    { contentWith, deadline, late, signal, queuedAt }: Waiting<T>,
+  ): Promise<{ readonly record: StampedRecord | undefined } | { readonly content: T }> {
+    const keyIds = this.#ring.map(({ id }) => id);
+    let seen = contentWith === undefined ? 'any' : 'look';
+    for (let pauseMs = FIRST_POLL_MS; ; ) {
+      if (signal?.aborted) throw aborted(signal);
+      const leftMs = Math.max(0, deadline - performance.now());
+      const turn = await this.#client.take(names, nonce, seen, keyIds, leftMs);
+      if (turn.state === 'taken') return { record: this.#newest(turn.found) };
+      if (turn.state === 'foreign') await this.refuseForeignKey(turn.keyId);
+      if (turn.state === 'changed') {
+        const record = this.#newest(turn.found);
+        const content = contentWith?.(record?.kept, queuedAt);
+        if (content !== undefined) return { content };
+        // Whoever looks for the first time has found the lock taken; later the lock may be free, and only the change came in between.
+        const first = seen === 'look';
+        seen = record?.stamp ?? '';
+        if (!first) continue;
+      }
+      if (performance.now() >= deadline) throw late();
       // Half of it is left to chance, so that a fleet does not ask in step.
-      await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: wait.signal }).catch(() => {});
-      const result = wait.contentWith?.(await this.read(name), queuedAt);
-      if (result !== undefined) return { result };
+      const ms = Math.min(pauseMs * (0.5 + Math.random() / 2), Math.max(0, deadline - performance.now()));
+      await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+      pauseMs = Math.min(LONGEST_POLL_MS, pauseMs * 1.3);
     }
   }
 
-  async #hold(name: string, queuedAt: number): Promise<Held> {
-    let record = await this.#find(name);
-    const keys = this.#names('record', name);
-    const [key] = this.#ring;
-    const readAgain = async (): Promise<Kept | undefined> => {
-      record = await this.#find(name);
-      return record?.kept;
-    };
+  #hold(
+    name: string,
+    names: Names,
+    nonce: string,
+    found: StampedRecord | undefined,
+    queuedAt: number,
+    lease: Lease,
+  ): Held {
+    let record = found;
     return {
-      kept: record?.kept,
+      kept: found?.kept,
       queuedAt,
-      readAgain,
-      write: async (next) => {
+      readAgain: async () => {
+        lease.check();
+        record = this.#newest(await this.#client.read(names));
+        return record?.kept;
+      },
+      write: async (next, { reserve = false } = {}) => {
+        lease.check();
         const sealed = { name, turn: (record?.turn ?? 0) + 1, kept: next };
-        const mark = this.#mark(next);
-        const written = await this.#client.write(keys, record?.mark ?? '', mark, seal(sealed, key));
-        if (written) record = { ...sealed, mark };
+        const stamp = `${markOf(name, next)}${randomBytes(16).toString('hex')}`;
+        // Only a new head is worth anything in the hands of somebody who lost the lease; all else could hide what the next one wrote.
+        const held = reserve || record?.kept.head === next.head;
+        const seen = record?.stamp.slice(0, MARK_LENGTH) ?? '';
+        const value = { stamp, sealed: seal(sealed, this.#ring[0]) };
+        const written = await this.#client.write(names, nonce, seen, value, held);
+        if (written) record = { ...sealed, stamp };
         return written;
       },
       remove: async () => {
-        await this.#client.remove(keys);
+        lease.check();
+        if (!(await this.#client.remove(names, nonce))) throw locked('another process', 0);
         record = undefined;
       },
     };
   }
 
-  async #find(name: string): Promise<MarkedRecord | undefined> {
-    const found = await this.#client.read(this.#names('record', name));
+  /** After a change of keys: brings every record under the first key that nobody is busy with, so that the others can be given up. */
+  async #sealAnew(): Promise<void> {
+    this.isSealedAnew = true;
+    const [first, ...others] = this.#ring;
+    for (const { id } of others) {
+      for (const stored of await this.#client.read(await this.#client.names(id))) {
+        const sealAgain = async (held: Held) => held.kept && held.write(held.kept);
+        await this.update(this.#open(stored).name, sealAgain, { timeoutMs: 0, signal: undefined }).catch(() => {});
+      }
+      if (id !== first.id && (await this.#client.names(id)).length === 0) await this.#client.forgetKey(id);
+    }
+  }
+
+  #newest(found: readonly Stored[]): StampedRecord | undefined {
     return found.map((stored) => this.#open(stored)).sort((one, other) => other.turn - one.turn)[0];
   }
 
-  #open({ key, head, sealed }: StoredRecord): MarkedRecord {
-    const id = key.slice(key.lastIndexOf(':') + 1);
-    return { ...unseal(sealed, id, this.#ring, `the record ${id.slice(0, 8)} in ${this.place}`), mark: head };
+  #open({ id, stamp, sealed }: Stored): StampedRecord {
+    return { ...unseal(sealed, id, this.#ring, `the record ${id.slice(0, 8)} in ${this.place}`), stamp };
   }
 
-  /** A name under each key of the ring, the sealing one first: what is sealed with an old key has its name from it too. */
-  #names(kind: 'record' | 'lock', name: string): string[] {
-    return this.#ring.map((key) => `${PREFIX}:${kind}:${recordId(key, name)}`);
+  /** What is sealed with an old key has its name from it too. */
+  #namesOf(name: string): Names {
+    return this.#ring.map((key) => ({ keyId: key.id, id: recordId(key, name) }));
+  }
+}
+
+interface Waiting<T> extends Pick<Wait<T>, 'contentWith'>, Pick<Bounds, 'signal'> {
+  readonly queuedAt: number;
+  readonly deadline: number;
+  readonly late: () => Error;
+}
+
+/** The right to send, for as long as it is renewed. */
+class Lease {
+  #renewing: NodeJS.Timeout | undefined;
+  #over = false;
+  #taken = true;
+
+  constructor(
+    readonly client: RedisClient,
+    readonly names: Names,
+    readonly nonce: string,
+  ) {}
+
+  keep(): void {
+    this.#renewing = setInterval(() => void this.client.renew(this.names, this.nonce).catch(() => {}), RENEW_MS);
   }
 
-  /** The head as it stands in Redis: who can read it learns nothing from it, not even that two records share a token. */
-  #mark({ head }: Kept): string {
-    return recordId(this.#ring[0], `head ${head}`);
+  /** Else it may be ours even if nobody said so. */
+  wasNotTaken(): void {
+    this.#taken = false;
   }
+
+  check(): void {
+    if (this.#over) throw new TypeError('the turn of this change is over');
+  }
+
+  async end(): Promise<void> {
+    this.#over = true;
+    clearInterval(this.#renewing);
+    if (this.#taken) await this.client.release(this.names, this.nonce).catch(() => {});
+  }
+}
+
+/** Tells heads apart, the same under every key; without the name of the record it says nothing, not even that two records share a token. */
+function markOf(name: string, { head }: Kept): string {
+  return createHmac('sha256', name).update(head).digest('hex').slice(0, MARK_LENGTH);
 }

@@ -5,7 +5,7 @@ import { MASK } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { parseRefusal } from './parse-refusal.ts';
-import { type Quote, quoteWithout } from './quote.ts';
+import { type Quote, quoteLowerCaseWithout, quoteWithout } from './quote.ts';
 import type { Reply } from './reply.ts';
 import { retryAtOf } from './retry-after.ts';
 
@@ -80,7 +80,7 @@ export function explainRefusal(
       advice: retryAt === undefined ? 'try again later' : `try again in ${Math.ceil((retryAt - receivedAt) / 1000)} s`,
     });
   }
-  if (reply.status >= 300 && reply.status < 400) return redirected(profile, reply, provider, who, quote);
+  if (reply.status >= 300 && reply.status < 400) return redirected(profile, request, reply, provider, who, quote);
   const hint = findHint(profile, provider);
   return new ProviderError(codeOf(profile, provider), `${who} refused profile ${profile.name} (${said})`, {
     provider,
@@ -95,8 +95,15 @@ function codeOf(profile: Profile, { error }: Refusal): ErrorCode {
 }
 
 /** Credentials are never sent after a redirect, so its target is told to the person instead. */
-function redirected(profile: Profile, reply: Reply, provider: Refusal, who: string, quote: Quote): ProviderError {
-  const target = targetOf(reply, profile, quote);
+function redirected(
+  profile: Profile,
+  request: TokenRequest,
+  reply: Reply,
+  provider: Refusal,
+  who: string,
+  quote: Quote,
+): ProviderError {
+  const target = targetOf(reply, profile, quote, quoteLowerCaseWithout(profile, request));
   return new ProviderError(
     'redirected',
     `${who} redirects to ${target} (HTTP ${reply.status}); secrets are not sent on`,
@@ -108,14 +115,17 @@ function redirected(profile: Profile, reply: Reply, provider: Refusal, who: stri
 }
 
 /** The address alone: a query may repeat what was sent. */
-function targetOf(reply: Reply, profile: Profile, quote: Quote): string {
+function targetOf(reply: Reply, profile: Profile, quote: Quote, quoteLowerCase: Quote): string {
   const location = String(reply.headers['location'] ?? '');
   const address = withoutQuery(location);
   if (address === '' || !URL.canParse(address, profile.url.href)) return 'an unnamed place';
   // Searched as it came: a host loses its capitals by being parsed, and with them a secret its spelling.
   const hidden = withoutQuery(quote(location, Number.POSITIVE_INFINITY)).includes(MASK);
-  if (hidden) return 'an address with a secret of the request in it';
   const { protocol, host, pathname } = new URL(address, profile.url);
+  // And as it is read: a server may have written it without its capitals, which a host does not need.
+  if (hidden || quoteLowerCase(host, Number.POSITIVE_INFINITY).includes(MASK)) {
+    return 'an address with a secret of the request in it';
+  }
   return quote(`${protocol}//${host}${pathname}`, 200);
 }
 

@@ -15,8 +15,17 @@ const jwt = /(?:(?<![\w-])|(?<=%[0-9a-fA-F]{2}))eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 
 /** A provider may repeat what it was sent, so its words are shown without the request's secrets: masked first, then escaped and cut. */
 export function quoteWithout(profile: Profile, request: TokenRequest): Quote {
+  return quoteWithoutThe(secretsOf(profile, request));
+}
+
+/** For what has lost its capitals, as the name of a host does by being looked up. */
+export function quoteLowerCaseWithout(profile: Profile, request: TokenRequest): Quote {
+  return quoteWithoutThe(secretsOf(profile, request).map((secret) => secret.map((clear) => clear.toLowerCase())));
+}
+
+function quoteWithoutThe(secrets: readonly Secret[]): Quote {
   const redactor = new Redactor();
-  for (const secret of secretsOf(profile, request)) redactor.add(secret);
+  for (const secret of secrets) redactor.add(secret);
   return (text, length) => {
     const [safe] = redactor.scan(text.slice(0, SEARCHED_LENGTH), text.length <= SEARCHED_LENGTH);
     // Line ends become blanks, which may put a wrapped passphrase together again.

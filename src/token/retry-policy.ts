@@ -1,3 +1,4 @@
+import type { Refusal } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 
 /** How an attempt failed, as far as it matters to another one. */
@@ -14,6 +15,26 @@ export const ATTEMPT_MS = 10_000;
 
 /** A repeat within the grace must still arrive inside it. */
 const GRACE_RESERVE_MS = 5_000;
+
+/** Refusals of a user's, a client's or a token's credentials, in the words of all providers. */
+const credentialErrors = new Set([
+  'invalid_grant',
+  'invalid_client',
+  'invalid_credentials',
+  'unauthorized_client',
+  'access_denied',
+  'interaction_required',
+  'login_required',
+  'consent_required',
+  'bad_token',
+  'E0000004',
+  'authenticity_token_error',
+]);
+
+/** Whether the provider looked at the credentials and said no, with whatever status: more tries would lock the account. */
+export function refusesCredentials({ error }: Refusal): boolean {
+  return error !== undefined && credentialErrors.has(error);
+}
 
 /** Whether sending again can do no harm; for a refresh token that is a property of its provider. */
 export function mayRepeat(failure: Failure, profile: Profile, sinceFirstSendMs: number): boolean {

@@ -4,6 +4,7 @@ import type { Bounds, Send, WireRequest } from '../ports.ts';
 import type { Reply } from '../token/reply.ts';
 import { ATTEMPT_MS } from '../token/retry-policy.ts';
 import { Agents } from './agents.ts';
+import { ByteCollector } from './byte-collector.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import type { Environment } from './proxy.ts';
 import type { Route, Routes } from './route.ts';
@@ -108,17 +109,16 @@ class Attempt {
   };
 
   #onResponse = (response: IncomingMessage): void => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    let body: ByteCollector | undefined;
     response.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_REPLY_BYTES) this.#fail(tooLarge(this.wire));
-      else chunks.push(chunk);
+      if ((body?.length ?? 0) + chunk.length > MAX_REPLY_BYTES) this.#fail(tooLarge(this.wire));
+      else if (body === undefined) body = new ByteCollector(chunk);
+      else body.add(chunk);
     });
     response.on('error', this.#onError);
     response.on('end', () => {
       if (!response.complete) return this.#onError(new Error('the reply broke off'));
-      this.#finish(response, chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+      this.#finish(response, body?.bytes ?? Buffer.alloc(0));
     });
   };
 

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, webcrypto, X509Certificate } from 'node:crypto';
 import { modifyAssertion, PrivateKeyJwt } from 'oauth4webapi';
-import { InvalidProfileError } from '../errors.ts';
-import type { Sign } from '../ports.ts';
+import { InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
+import type { Bounds, Sign } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import type { AssertionSpec } from '../token/build-request.ts';
 
@@ -21,10 +21,11 @@ interface SigningKey {
 class KeyProblem extends Error {}
 
 /** Signs a client assertion with the key of a PEM or JWK file (RFC 7523 §2.2, §3). */
-export const signAssertion: Sign = async (spec, profile) => {
+export const signAssertion: Sign = async (spec, profile, bounds) => {
   try {
-    return await sign(spec, await readKey(spec));
+    return await within(bounds, spec, async () => sign(spec, await readKey(spec)));
   } catch (error) {
+    if (error instanceof OAuthProfileError) throw error;
     // The library's message may quote the file; its code cannot.
     const { code } = error as { code?: unknown };
     const why = error instanceof KeyProblem ? error.message : typeof code === 'string' ? code : 'not a private key';
@@ -38,6 +39,27 @@ export const signAssertion: Sign = async (spec, profile) => {
     ]);
   }
 };
+
+/** A signature is made beside the program's own thread, so that a time-out or an abort needs not wait for it. */
+function within<T>({ timeoutMs, signal }: Bounds, { key }: AssertionSpec, work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      reject(new OAuthProfileError('aborted', 'the request was aborted', { cause: signal?.reason }));
+    };
+    if (signal?.aborted) return onAbort();
+    const timer = setTimeout(() => {
+      const advice = 'the machine is busy, or the key is larger than it needs to be: try again, or use a smaller one';
+      reject(new TransportError('timed_out', `signing with ${key.path} took too long`, { sent: false, advice }));
+    }, timeoutMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    work()
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      });
+  });
+}
 
 async function sign(spec: AssertionSpec, { key, kid, alg, thumbprint }: SigningKey): Promise<Secret> {
   const authenticate = PrivateKeyJwt(kid === undefined ? key : { key, kid }, {
@@ -64,6 +86,7 @@ async function readKey(spec: AssertionSpec): Promise<SigningKey> {
   const keyObject = given === undefined ? createPrivateKey(text) : createPrivateKey({ key: given, format: 'jwk' });
   const algorithm = algorithmOf(keyObject, given?.alg, spec.rsaAlgorithm);
   const der = keyObject.export({ format: 'der', type: 'pkcs8' });
+  if (keyObject.asymmetricKeyType === 'rsa') refuseMisshapen(keyObject, der);
   return {
     key: await webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign']),
     kid: spec.keyId ?? given?.kid,
@@ -75,6 +98,8 @@ async function readKey(spec: AssertionSpec): Promise<SigningKey> {
 
 type ImportAlgorithm = webcrypto.RsaHashedImportParams | webcrypto.EcKeyImportParams | webcrypto.Algorithm;
 
+/** Time grows with the third power of the length: four times as many bits, and one signature outlasts every time-out. */
+const MAX_RSA_BITS = 8192;
 const WRONG_ALG = 'its alg does not fit';
 const curves: Readonly<Record<string, { namedCurve: string; alg: string }>> = {
   prime256v1: { namedCurve: 'P-256', alg: 'ES256' },
@@ -88,8 +113,10 @@ function algorithmOf(key: KeyObject, asked: string | undefined, rsaDefault: stri
     case 'rsa': {
       const alg = asked ?? rsaDefault;
       if (!/^[RP]S(?:256|384|512)$/.test(alg)) throw new KeyProblem(WRONG_ALG);
+      const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
       // RFC 7518 §3.3.
-      if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < 2048) throw new KeyProblem('RSA with less than 2048 bits');
+      if (bits < 2048) throw new KeyProblem('RSA with less than 2048 bits');
+      if (bits > MAX_RSA_BITS) throw new KeyProblem(`RSA with more than ${MAX_RSA_BITS} bits`);
       return { name: alg.startsWith('PS') ? 'RSA-PSS' : 'RSASSA-PKCS1-v1_5', hash: `SHA-${alg.slice(2)}` };
     }
     case 'ec': {
@@ -103,6 +130,14 @@ function algorithmOf(key: KeyObject, asked: string | undefined, rsaDefault: stri
       return { name: 'Ed25519' };
   }
   throw new KeyProblem('of another kind');
+}
+
+/** Nothing checks that the other numbers fit the modulus, and a prime of 30,000 bits would sign for a minute. */
+function refuseMisshapen(key: KeyObject, der: Buffer): void {
+  const { n = '', e = '', d = '', p = '', q = '', dp = '', dq = '', qi = '' } = key.export({ format: 'jwk' });
+  const misshapen = [e, d, p, q, dp, dq, qi].some((member) => member.length > n.length);
+  // Six numbers of the modulus' size, one more than there are of it in all; what is longer has further primes.
+  if (misshapen || der.length > 4.5 * n.length) throw new KeyProblem('RSA with numbers that do not fit its modulus');
 }
 
 /** A file may hold a whole chain; only the key's own certificate counts. */

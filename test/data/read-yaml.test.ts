@@ -277,6 +277,24 @@ describe('a YAML file at fault', () => {
   it('with too many values is refused', () => {
     expect(fault(`a: [${'1,'.repeat(20_100)}]`)).toContain('more than 20000 values');
   });
+
+  it.each([
+    ['escaped line ends in quotes', `a: "${'\\\n'.repeat(500_000)}"`],
+    ['lines of an open quote', 'a: "\\\n'.repeat(170_000)],
+    ['comments', '#\n'.repeat(300_000)],
+  ])('of too many pieces is refused before it is put together: %s', (_, text) => {
+    expect(fault(text)).toMatch(/^f\.yaml:\d+:\d+: has more than 200000 pieces$/);
+  });
+
+  it('is refused at its first fault', () => {
+    expect(fault('"\n'.repeat(500_000))).toBe('f.yaml:3:1: is not valid YAML (unexpected token)');
+    expect(fault(`a: 1\n${'b: !x y\n'.repeat(20_000)}`)).toBe('f.yaml:2:4: is not valid YAML (tag resolve failed)');
+  });
+
+  it('may have a comment behind each of its 9000 values', () => {
+    const text = Array.from({ length: 9000 }, (_, i) => `k${i}: "v ${i}" # what it is for`).join('\n');
+    expect(read(text)).toHaveLength(9000);
+  });
 });
 
 describe('any YAML', () => {

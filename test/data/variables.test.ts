@@ -127,6 +127,11 @@ describe('a profile in both files', () => {
     ['an option', { 'graph.type': 'a' }, { 'graph.options.allow_http': true }],
     ['half a Basic pair', { 'graph.type': 'a' }, { 'graph.basic.user': 'evil' }],
     ['a nested map', { graph: { type: 'a' } }, { graph: { scope: 'b' } }],
+    ['options however deep', { 'graph.type': 'a' }, { 'graph.options.a.b': 1 }],
+    ['options of options', { 'graph.type': 'a' }, { graph: { options: { options: { basic: { user: 'x' } } } } }],
+    ['a Basic pair however deep', { 'graph.type': 'a' }, { 'graph.basic.user.name': 'evil' }],
+    ['deep options of the user', { 'graph.options.a.b': 1 }, { 'graph.type': 'a' }],
+    ['a whole profile below its options', { 'graph.type': 'a' }, { 'graph.options.prod.type': 'b' }],
     ['options in both', { 'graph.options.timeout': 'a' }, { 'graph.options.timeout': 'b' }],
   ])('is contested: %s', (_, user, folder) => {
     expect(variablesOf({ user, folder }).contested('graph')).toBe(both);
@@ -145,10 +150,13 @@ describe('a profile in both files', () => {
     ['another profile', { 'graph.type': 'a' }, { 'mail.type': 'b' }],
     ['a profile with a longer name', { 'acme.type': 'a' }, { 'acme.prod.type': 'b' }],
     ['a name that begins alike', { 'graph.type': 'a' }, { 'graph2.type': 'b' }],
+    ['a profile that is called options', { 'graph.type': 'a' }, { 'options.graph.type': 'b', 'options.a.b.c': 1 }],
+    ['options of a profile with a longer name', { 'acme.type': 'a' }, { 'acme.prod.options.a.b': 1 }],
     ['another spelling', { 'graph.type': 'a' }, { 'Graph.type': 'b' }],
   ])('is not contested by %s', (_, user, folder) => {
     const variables = variablesOf({ user, folder });
     for (const name of variables.names()) expect(variables.contested(ownerOf(name))).toBeUndefined();
+    expect(variables.contested(ownerOf(Object.keys(user)[0] ?? ''))).toBeUndefined();
   });
 
   it('is not contested by what the caller gives', () => {

@@ -20,6 +20,7 @@ const profiles = {
 
 const providers = {
   microsoft: {
+    resource: 'https://graph.microsoft.com/v1.0/me',
     authorize: 'https://login.microsoftonline.com/contoso.com/oauth2/v2.0/authorize',
     device: 'https://login.microsoftonline.com/organizations/oauth2/v2.0/devicecode',
     token: 'https://login.microsoftonline.com/organizations/oauth2/v2.0/token',
@@ -27,6 +28,7 @@ const providers = {
     headers: {},
   },
   google: {
+    resource: 'https://openidconnect.googleapis.com/v1/userinfo',
     authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
     device: 'https://oauth2.googleapis.com/device/code',
     token: 'https://accounts.google.com/o/oauth2/token',
@@ -34,6 +36,7 @@ const providers = {
     headers: {},
   },
   okta: {
+    resource: 'https://acme.okta.com/oauth2/default/v1/userinfo',
     authorize: 'https://acme.okta.com/oauth2/default/v1/authorize',
     device: 'https://acme.okta.com/oauth2/default/v1/device/authorize',
     token: 'https://acme.okta.com/oauth2/default/v1/token',
@@ -41,6 +44,7 @@ const providers = {
     headers: basic('o', 'o-secret'),
   },
   gitlab: {
+    resource: 'https://gitlab.com/api/v4/user',
     authorize: 'https://gitlab.com/oauth/authorize',
     device: 'https://gitlab.com/oauth/authorize_device',
     token: 'https://gitlab.com/oauth/token',
@@ -48,6 +52,7 @@ const providers = {
     headers: {},
   },
   custom: {
+    resource: 'https://login.example.test/userinfo',
     authorize: 'https://login.example.test/authorize',
     device: 'https://login.example.test/device_authorization',
     token: 'https://login.example.test/token',
@@ -78,7 +83,7 @@ describe('the flows of a person', () => {
   const page = (url: string): string => url.replace('https://', `${emulator.url}/`);
 
   describe.each(names)('authorization code, %s', (name) => {
-    const { authorize, token, form, headers } = providers[name];
+    const { authorize, token, form, headers, resource } = providers[name];
     const verifier = randomBytes(32).toString('base64url');
     const query = {
       client_id: form.client_id,
@@ -133,6 +138,29 @@ describe('the flows of a person', () => {
       });
       const again = await exchange(code);
       expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
+    });
+
+    it('names the issuer where the provider does, also when the person says no', async () => {
+      const wanted =
+        { google: 'https://accounts.google.com', custom: 'https://login.example.test' }[name as string] ?? null;
+      expect((await signIn()).searchParams.get('iss')).toBe(wanted);
+      expect((await signIn('deny')).searchParams.get('iss')).toBe(wanted);
+    });
+
+    it(`a code that comes twice ${name === 'custom' ? 'kills' : 'leaves'} what it was exchanged for`, async () => {
+      const code = (await signIn()).searchParams.get('code') ?? '';
+      const { json } = await exchange(code);
+      const headersOf = { Authorization: `Bearer ${json.access_token}` };
+      const refresh = async (): Promise<number> => {
+        const fields = Object.keys(headers).length > 0 ? {} : form;
+        const renewed = { grant_type: 'refresh_token', refresh_token: json.refresh_token, ...fields };
+        return (await ask(emulator, token, { form: renewed, headers })).status;
+      };
+      expect((await ask(emulator, resource, { headers: headersOf })).status).toBe(200);
+      for (let time = 0; time < 2; time++) expect((await exchange(code)).json.error).toBe('invalid_grant');
+      const revoked = name === 'custom';
+      expect((await ask(emulator, resource, { headers: headersOf })).status).toBe(revoked ? 401 : 200);
+      expect(await refresh()).toBe(revoked ? 400 : 200);
     });
 
     it('checks the code verifier, the redirect and the age of the code', async () => {

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { composePorts } from '../../src/compose.ts';
 import { OAuthProfileError, ProviderError, TransportError } from '../../src/errors.ts';
 import { acquireToken } from '../../src/flows/acquire-token.ts';
-import type { Bounds, Send, WireRequest } from '../../src/ports.ts';
+import type { Bounds, Ports, Send, WireRequest } from '../../src/ports.ts';
+import { Secret } from '../../src/secret/secret.ts';
 import type { Reply } from '../../src/token/reply.ts';
 import { Authority } from '../support/certificates.ts';
 import { FakeClock, fakePorts } from '../support/fake-ports.ts';
@@ -145,6 +146,16 @@ describe('what is never repeated', () => {
     ['403', status(403), 'provider_refused'],
     ['404', status(404), 'provider_refused'],
     ['408', status(408), 'provider_refused'],
+    ['500 invalid_grant', json(500, { error: 'invalid_grant' }), 'provider_unavailable'],
+    ['502 invalid_client', json(502, { error: 'invalid_client' }), 'provider_unavailable'],
+    ['503 access_denied', json(503, { error: 'access_denied' }), 'provider_unavailable'],
+    ['504 unauthorized_client', json(504, { error: 'unauthorized_client' }), 'provider_unavailable'],
+    ['500 of a wrong password at Okta', json(500, { errorCode: 'E0000004' }), 'provider_unavailable'],
+    [
+      '500 of a wrong key at X',
+      json(500, { errors: [{ code: 99, label: 'authenticity_token_error' }] }),
+      'provider_unavailable',
+    ],
     ['501', status(501), 'provider_unavailable'],
     ['505', status(505), 'provider_unavailable'],
     ['a refusal with status 200', json(200, { error: 'slow_down' }), 'provider_refused'],
@@ -164,6 +175,15 @@ describe('what is never repeated', () => {
     });
     expect(server.requests).toHaveLength(1);
     expect(ports.clock.slept).toEqual([]);
+  });
+
+  it('D18 a wrong password, with whatever status: the account would be locked', async () => {
+    for (const code of [200, 400, 401, 403, 500, 502, 503, 504]) {
+      const server = await serve((response) => giveJson(response, code, { error: 'invalid_grant' }));
+      const profile = profileOf({ type: 'custom', grant_type: 'password', ...user, url: server.url });
+      await errorOf(acquireToken(profile, fakePorts()));
+      expect(server.requests).toHaveLength(1);
+    }
   });
 
   it('D18 an untrusted server', async () => {
@@ -380,6 +400,31 @@ describe('time', () => {
     const error = await errorOf(acquireToken(profile, fakePorts({ send, sign, clock })));
     expect(error).toMatchObject({ code: 'timed_out', sent: false, advice: 'raise svc.options.timeout' });
     expect(sent).toHaveLength(0);
+  });
+
+  it('D17 signing has the time of an attempt, or what is left of all', async () => {
+    const clock = new FakeClock();
+    const { send } = scripted(
+      clock,
+      () => token,
+      () => token,
+    );
+    const given: unknown[] = [];
+    const sign: Ports['sign'] = async (...[, , bounds]) => {
+      given.push(bounds);
+      return new Secret('signed');
+    };
+    const key_file = new Authority().file('own.pem', 'read by nobody');
+    const { signal } = new AbortController();
+    for (const timeout of ['30s', '4s']) {
+      const options = { client_auth: 'private_key_jwt', key_file, timeout };
+      const profile = profileOf({ ...machine, url: 'http://localhost/', options });
+      await acquireToken(profile, fakePorts({ send, sign, clock }), signal);
+    }
+    expect(given).toEqual([
+      { timeoutMs: 10_000, signal },
+      { timeoutMs: 4_000, signal },
+    ]);
   });
 
   it('D17 holds for a whole call over the wire', async () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { flatten } from '../../src/data/flatten.ts';
 import { Variables } from '../../src/data/variables.ts';
@@ -202,6 +203,27 @@ describe('a profile in two files', () => {
     expect(faultsOf(() => readProfile('graph', variables, outsideWith()))).toMatchObject([
       { variable: 'graph', message: 'stands in both /home/u/p.yaml and p.yaml' },
     ]);
+  });
+
+  it("whatever a folder's file holds, the user's profile is as it was or stands in both", () => {
+    const part = fc.constantFrom('graph', 'options', 'basic', 'type', 'url', 'timeout', 'user', 'a', 'Graph', '');
+    const name = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.'));
+    const user = { graph: { ...samples.google, options: { timeout: '5s' } } };
+    const withFolder = (names: readonly string[]) =>
+      new Variables().add(flatten(user, 'u'), { label: '/home/u/p.yaml', folder: '', trust: 'user' }).addFolder(
+        names.map((name) => ({ name, value: 'evil' })),
+        { label: 'p.yaml', folder: '', trust: 'folder' },
+      );
+    const read = (variables: Variables) => readProfile('graph', variables, outsideWith());
+    const alone = seen(read(withFolder([])));
+    fc.assert(
+      fc.property(fc.uniqueArray(name, { maxLength: 4 }), (names) => {
+        const variables = withFolder(names.map((one) => (one.startsWith('graph') ? one : `graph.${one}`)));
+        if (variables.contested('graph') === undefined) expect(seen(read(variables))).toEqual(alone);
+        else expect(faultsOf(() => read(variables))).toMatchObject([{ message: expect.stringMatching(/^stands in/) }]);
+      }),
+      { numRuns: 500 },
+    );
   });
 });
 

@@ -47,12 +47,13 @@ async function withHolder(
   }
 }
 
+/** In another namespace, which not everybody may make. */
+const elsewhere = it.skipIf(!canUnshare());
 const impatient = { timeoutMs: PAST_LEASE_MS, signal: undefined };
 const litter = (home: StoreHome) => home.files().filter((file) => !/\.(?:sealed|json|owner)$/.test(file));
 
 describe.concurrent('a lock', () => {
-  describe('of a holder on this machine', () => {
-    it('who is stopped is never robbed, however long', async () => {
+    it('of a holder on this machine who is stopped is never taken, however long', async () => {
       await withHolder('hold', [], async (holder, home, key) => {
         holder.child.kill('SIGSTOP');
         const late = home.open(key).update('counter', async () => 'in', impatient);
@@ -69,7 +70,7 @@ describe.concurrent('a lock', () => {
       });
     });
 
-    it('whose lock lost its content with the power is followed after a lease', async () => {
+    it('that lost its content with the power is taken after a lease', async () => {
       const home = new StoreHome();
       const key = anyKey();
       await put(home.open(key), 'a', kept('one'));
@@ -83,8 +84,7 @@ describe.concurrent('a lock', () => {
     });
   });
 
-  describe.skipIf(!canUnshare())('of a holder in another namespace (needs the right to make one)', () => {
-    it('who lives is not robbed, though his process number says nothing here', async () => {
+    elsewhere('of a holder elsewhere who lives is not taken, though his process number says nothing here', async () => {
       await withHolder('hold', ELSEWHERE, async (holder, home, key) => {
         const late = home.open(key).update('counter', async () => 'in', impatient);
         await expect(late).rejects.toMatchObject({ code: 'store_locked' });
@@ -94,7 +94,7 @@ describe.concurrent('a lock', () => {
       });
     });
 
-    it('who died is followed after a lease, not before', async () => {
+    elsewhere('of a holder elsewhere who died is taken after a lease, not before', async () => {
       await withHolder('hold', ELSEWHERE, async (holder, home, key) => {
         await holder.kill();
         const early = home.open(key).update('counter', async () => 'in', { timeoutMs: 2500, signal: undefined });
@@ -104,7 +104,7 @@ describe.concurrent('a lock', () => {
       });
     });
 
-    it('who comes back after his lease still writes what only he has, and his follower notices', async () => {
+    elsewhere('of a holder elsewhere was taken, and he still writes what only he has; his follower notices', async () => {
       await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
         const pids = execFileSync('pgrep', ['-P', String(holder.pid)], { encoding: 'utf8' })
           .trim()
@@ -129,7 +129,7 @@ describe.concurrent('a lock', () => {
       });
     });
 
-    it('who comes back after his follower has rotated writes nothing', async () => {
+    elsewhere('of a holder elsewhere was taken, and he writes nothing over what his follower wrote', async () => {
       await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
         const pids = execFileSync('pgrep', ['-P', String(holder.pid)], { encoding: 'utf8' })
           .trim()

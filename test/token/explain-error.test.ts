@@ -165,6 +165,18 @@ describe('a redirect', () => {
     expect(refusalOf(readAcme(samples.google), reply).code).toBe('redirected');
   });
 
+  it.each(['AbCdEfGh12345678', 'ABCDEFGH12345678', 'abcdefgh12345678'])(
+    'D13 to a host made of a secret is not told, with or without its capitals: %s',
+    (secret) => {
+      const holder = readAcme({ ...samples.google, client_secret: 'AbCdEfGh12345678' });
+      for (const location of [`https://${secret}.evil.example/`, `https://x-${secret}-y.example:8443/p`]) {
+        const { message } = refusalOf(holder, replyWith(302, 'x', { location }));
+        expect(message).toContain('redirects to an address with a secret of the request in it');
+        expect(message.toLowerCase()).not.toContain('abcdefgh');
+      }
+    },
+  );
+
   it('D13 to an endless address is told in part', () => {
     expect(to(`https://a.example/${'x'.repeat(5000)}`).message.length).toBeLessThan(400);
   });

@@ -4,9 +4,11 @@ import {
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
+  randomBytes,
   verify,
   X509Certificate,
 } from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { InvalidProfileError } from '../../src/errors.ts';
@@ -15,6 +17,7 @@ import { Secret } from '../../src/secret/secret.ts';
 import type { AssertionSpec } from '../../src/token/build-request.ts';
 import { signAssertion } from '../../src/transport/sign-assertion.ts';
 import { Authority } from '../support/certificates.ts';
+import { bounds, errorOf } from '../support/wire-request.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -26,6 +29,21 @@ type Pair = { publicKey: KeyObject; privateKey: KeyObject };
 const pem = ({ privateKey }: Pair, type: 'pkcs8' | 'pkcs1' | 'sec1') =>
   privateKey.export({ format: 'pem', type } as { format: 'pem'; type: 'pkcs8' }).toString();
 const jwk = ({ privateKey }: Pair, more = {}) => JSON.stringify({ ...privateKey.export({ format: 'jwk' }), ...more });
+
+/** An odd number of so many bits; nothing about it is prime. */
+function number(bits: number): string {
+  const bytes = randomBytes(bits / 8);
+  bytes[0] = 0xff;
+  bytes[bytes.length - 1] = 0xff;
+  return bytes.toString('base64url');
+}
+
+/** Numbers in the place of a key's own: it signs nonsense, and takes its time. */
+const numbers = (bits: number) => ({
+  n: number(bits),
+  d: number(bits),
+  ...Object.fromEntries(['p', 'q', 'dp', 'dq', 'qi'].map((name) => [name, number(bits / 2)])),
+});
 
 function spec(text: string, changes: Partial<AssertionSpec> = {}): AssertionSpec {
   return {
@@ -39,7 +57,7 @@ function spec(text: string, changes: Partial<AssertionSpec> = {}): AssertionSpec
 }
 
 async function signed(text: string, changes: Partial<AssertionSpec> = {}) {
-  const assertion = (await signAssertion(spec(text, changes), 'svc')).reveal();
+  const assertion = (await signAssertion(spec(text, changes), 'svc', bounds())).reveal();
   const [header = '', payload = '', signature = ''] = assertion.split('.');
   const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
   const input = Buffer.from(`${header}.${payload}`);
@@ -194,9 +212,13 @@ describe('a file that cannot be used', () => {
     ['a JWK whose alg is no text', jwk(rsa, { alg: 256 })],
     ['a JWK on one curve for another', jwk(p256, { alg: 'ES384' })],
     ['a JWK whose kid is no text', jwk(p256, { kid: 7 })],
+    ['an RSA key that would sign for minutes', jwk(rsa, numbers(48_000))],
+    ['an RSA key of just too many bits', jwk(rsa, { n: number(8200) })],
+    ['an RSA key with a prime beyond its modulus', jwk(rsa, { p: number(60_000), dp: number(60_000) })],
+    ['an RSA key with an exponent beyond its modulus', jwk(rsa, { e: number(800_000) })],
     ['with a damaged certificate', `${pem(p256, 'pkcs8')}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----`],
   ])('is named and not quoted: %s', async (_what, text) => {
-    const error: unknown = await signAssertion(spec(text), 'svc').catch((reason: unknown) => reason);
+    const error: unknown = await signAssertion(spec(text), 'svc', bounds()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(InvalidProfileError);
     const { faults } = error as InvalidProfileError;
     expect(faults).toEqual([
@@ -209,5 +231,27 @@ describe('a file that cannot be used', () => {
     const shown = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error);
     expect(shown).not.toContain('hunter2');
     for (const line of text.split('\n')) if (/^[\w+/=]{32,}$/.test(line)) expect(shown).not.toContain(line);
+  });
+});
+
+describe('signing', () => {
+  const slow = jwk(rsa, numbers(6144));
+
+  it('D17 ends when its time is over, although the signature is not', async () => {
+    const error = await errorOf(signAssertion(spec(slow), 'svc', bounds(undefined, 1)));
+    expect(error).toMatchObject({ code: 'timed_out', sent: false });
+    expect(error.message).toBe('signing with keys/own.pem took too long');
+  });
+
+  it('ends when it is aborted, and leaves no listener behind', async () => {
+    const controller = new AbortController();
+    const signing = errorOf(signAssertion(spec(slow), 'svc', bounds(controller.signal)));
+    controller.abort('enough');
+    expect(await signing).toMatchObject({ code: 'aborted', cause: 'enough' });
+    const late = errorOf(signAssertion(spec(slow), 'svc', bounds(controller.signal)));
+    expect(await late).toMatchObject({ code: 'aborted', cause: 'enough' });
+    const other = new AbortController();
+    await signAssertion(spec(jwk(p256)), 'svc', bounds(other.signal));
+    expect(getEventListeners(other.signal, 'abort')).toHaveLength(0);
   });
 });

@@ -40,6 +40,8 @@ export const custom: Dialect = {
     { action: 'verify', method: 'ANY', path: /\/device$/ },
     { action: 'revoke', method: 'POST', path: /\/revoke$/ },
     { action: 'resource', method: 'GET', path: /\/userinfo$/ },
+    { action: 'metadata', method: 'GET', path: /^\/\.well-known\/oauth-authorization-server$/ },
+    { action: 'keys', method: 'GET', path: /\/jwks$/ },
     // Whatever address the profile names is the token endpoint.
     { action: 'token', method: 'POST', path: /^/ },
   ],
@@ -49,6 +51,34 @@ export const custom: Dialect = {
   tenantsWithoutPassword: [],
   scopeRequiredFor: [],
   allowsOwnScope: () => true,
+  codeReuseRevokes: true,
+  metadata: ({ origin, tokenUrl }) => {
+    // All else stands beside the token endpoint.
+    const base = `${origin}${tokenUrl?.pathname.replace(/\/[^/]*$/, '') ?? ''}`;
+    return {
+      issuer: origin,
+      authorization_endpoint: `${base}/authorize`,
+      token_endpoint: tokenUrl?.href ?? `${origin}/token`,
+      device_authorization_endpoint: `${base}/device_authorization`,
+      revocation_endpoint: `${base}/revoke`,
+      jwks_uri: `${base}/jwks`,
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      scopes_supported: ['openid', 'offline_access'],
+      grant_types_supported: [
+        'authorization_code',
+        'refresh_token',
+        'client_credentials',
+        'password',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+      token_endpoint_auth_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      code_challenge_methods_supported: ['S256', 'plain'],
+      authorization_response_iss_parameter_supported: true,
+    };
+  },
+  issuer: ({ origin }) => origin,
   revokesWithoutClient: false,
   refresh: {
     policy: 'rotates',

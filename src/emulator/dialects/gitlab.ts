@@ -62,6 +62,12 @@ export const gitlab: Dialect = {
     { action: 'verify', method: 'ANY', path: /\/oauth\/device$/ },
     { action: 'revoke', method: 'POST', path: /\/oauth\/revoke$/ },
     { action: 'resource', method: 'GET', path: /\/api\/v4\/user$/ },
+    {
+      action: 'metadata',
+      method: 'GET',
+      path: /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
+    },
+    { action: 'keys', method: 'GET', path: /\/oauth\/discovery\/keys$/ },
   ],
   grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
   // Doorkeeper deliberately does not decode a Basic header's parts.
@@ -70,6 +76,38 @@ export const gitlab: Dialect = {
   tenantsWithoutPassword: [],
   scopeRequiredFor: [],
   allowsOwnScope: () => true,
+  // Doorkeeper learned it in 2026, for those who add a column to their tables.
+  codeReuseRevokes: false,
+  metadata: ({ origin, path }) => {
+    const issuer = `${origin}${path.replace(/\/\.well-known\/.*$/, '')}`;
+    // The device endpoint is there, but the document does not name it.
+    return {
+      issuer,
+      authorization_endpoint: `${issuer}/oauth/authorize`,
+      token_endpoint: `${issuer}/oauth/token`,
+      revocation_endpoint: `${issuer}/oauth/revoke`,
+      jwks_uri: `${issuer}/oauth/discovery/keys`,
+      scopes_supported: [
+        'api',
+        'read_api',
+        'read_user',
+        'read_repository',
+        'write_repository',
+        'sudo',
+        'openid',
+        'profile',
+        'email',
+      ],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query', 'fragment', 'form_post'],
+      grant_types_supported: ['authorization_code', 'password', 'client_credentials', 'device_code', 'refresh_token'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256'],
+      code_challenge_methods_supported: ['plain', 'S256'],
+    };
+  },
+  issuer: undefined,
   revokesWithoutClient: false,
   refresh: {
     policy: 'once',

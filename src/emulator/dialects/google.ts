@@ -26,6 +26,30 @@ const refusals: Partial<Record<Problem['kind'], readonly [error: string, status:
   throttled: ['rate_limit_exceeded', 429, 'Rate Limit Exceeded'],
 };
 
+const ISSUER = 'https://accounts.google.com';
+
+const metadata = {
+  issuer: ISSUER,
+  authorization_endpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
+  device_authorization_endpoint: 'https://oauth2.googleapis.com/device/code',
+  token_endpoint: 'https://oauth2.googleapis.com/token',
+  userinfo_endpoint: 'https://openidconnect.googleapis.com/v1/userinfo',
+  revocation_endpoint: 'https://oauth2.googleapis.com/revoke',
+  jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
+  response_types_supported: ['code', 'token', 'id_token', 'code token', 'code id_token', 'token id_token', 'none'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['RS256'],
+  scopes_supported: ['openid', 'email', 'profile'],
+  token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+  code_challenge_methods_supported: ['plain', 'S256'],
+  grant_types_supported: [
+    'authorization_code',
+    'refresh_token',
+    'urn:ietf:params:oauth:grant-type:device_code',
+    'urn:ietf:params:oauth:grant-type:jwt-bearer',
+  ],
+};
+
 /** Google's OAuth 2.0, on its present hosts and on the old alias. */
 export const google: Dialect = {
   type: 'google',
@@ -39,6 +63,12 @@ export const google: Dialect = {
     { action: 'verify', method: 'ANY', path: /^\/device$/ },
     { action: 'revoke', method: 'POST', path: /^\/revoke$/ },
     { action: 'resource', method: 'GET', path: /^\/(?:v1|oauth2\/v[123])\/userinfo$/ },
+    {
+      action: 'metadata',
+      method: 'GET',
+      path: /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
+    },
+    { action: 'keys', method: 'GET', path: /^\/oauth2\/v3\/certs$/ },
   ],
   grants: ['authorization_code', 'refresh_token', 'device_code'],
   clientAuth: { usual: 'body', basic: 'decoded', body: true, onlyRegistered: false, both: 'refused' },
@@ -46,6 +76,10 @@ export const google: Dialect = {
   tenantsWithoutPassword: [],
   scopeRequiredFor: [],
   allowsOwnScope: () => true,
+  codeReuseRevokes: false,
+  metadata: ({ host }) => (host === 'accounts.google.com' ? metadata : undefined),
+  // It names itself without promising to.
+  issuer: () => ISSUER,
   revokesWithoutClient: true,
   refresh: {
     policy: 'kept',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Dialect } from '../dialect.ts';
 import { type Answer, json, text } from '../message.ts';
 import { fill, type Problem } from '../problem.ts';
@@ -43,6 +44,12 @@ const refusals: Partial<
   unknown_tenant: [
     90002,
     'invalid_request',
+    400,
+    "Tenant '{tenant}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud.",
+  ],
+  tenant_without_metadata: [
+    90002,
+    'invalid_tenant',
     400,
     "Tenant '{tenant}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud.",
   ],
@@ -115,6 +122,8 @@ export const microsoft: Dialect = {
     { action: 'authorize', method: 'ANY', path: /^\/[^/]+\/oauth2\/v2\.0\/authorize$/ },
     { action: 'verify', method: 'ANY', path: /^\/devicelogin$/ },
     { action: 'resource', method: 'GET', path: /^\/v1\.0\/me$/ },
+    { action: 'metadata', method: 'GET', path: /^\/[^/]+\/v2\.0\/\.well-known\/openid-configuration$/ },
+    { action: 'keys', method: 'GET', path: /^\/[^/]+\/discovery\/v2\.0\/keys$/ },
   ],
   grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
   // Basic is documented beside the body, and was once seen compared without decoding.
@@ -123,6 +132,26 @@ export const microsoft: Dialect = {
   tenantsWithoutPassword: ['common', 'consumers'],
   scopeRequiredFor: ['client_credentials'],
   allowsOwnScope: (scope) => scope.endsWith('/.default'),
+  codeReuseRevokes: false,
+  metadata: ({ host, origin, path }) => {
+    if (!host.startsWith('login.')) return undefined;
+    const tenant = path.split('/')[1] ?? '';
+    return {
+      token_endpoint: `${origin}/${tenant}/oauth2/v2.0/token`,
+      token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt', 'client_secret_basic'],
+      jwks_uri: `${origin}/${tenant}/discovery/v2.0/keys`,
+      response_modes_supported: ['query', 'fragment', 'form_post'],
+      subject_types_supported: ['pairwise'],
+      id_token_signing_alg_values_supported: ['RS256'],
+      response_types_supported: ['code', 'id_token', 'code id_token', 'id_token token'],
+      scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
+      issuer: `${origin}/${tenantIdOf(tenant.toLowerCase())}/v2.0`,
+      request_uri_parameter_supported: false,
+      authorization_endpoint: `${origin}/${tenant}/oauth2/v2.0/authorize`,
+      device_authorization_endpoint: `${origin}/${tenant}/oauth2/v2.0/devicecode`,
+    };
+  },
+  issuer: undefined,
   revokesWithoutClient: false,
   refresh: {
     policy: 'stays',
@@ -171,6 +200,15 @@ export const microsoft: Dialect = {
     json(401, { error: { code: 'InvalidAuthenticationToken', message: 'Access token is empty, expired or invalid.' } }),
   tenantOf: ({ path }) => path.split('/')[1],
 };
+
+/** The issuer names a tenant by its GUID; where many share an address, a template stands for it. */
+function tenantIdOf(tenant: string): string {
+  if (tenant === 'common' || tenant === 'organizations') return '{tenantid}';
+  if (tenant === 'consumers') return '9188040d-6c67-4c5b-b112-36a304b66dad';
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(tenant)) return tenant;
+  const digits = createHash('sha256').update(tenant).digest('hex');
+  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
+}
 
 /** The scopes of OpenID Connect ask for other tokens; the access token's list is without them. */
 function withoutProtocolScopes(scope: string): string {

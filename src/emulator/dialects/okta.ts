@@ -48,6 +48,8 @@ const refusals: Partial<Record<Problem['kind'], readonly [error: string, status:
   dead_device_code: ['invalid_grant', 400, 'The device code is invalid or has expired.'],
 };
 
+const authMethods = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'];
+
 /** An Okta org and its authorization server `default`. */
 export const okta: Dialect = {
   type: 'okta',
@@ -61,6 +63,18 @@ export const okta: Dialect = {
     { action: 'revoke', method: 'POST', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/revoke$/ },
     { action: 'verify', method: 'ANY', path: /^\/activate$/ },
     { action: 'resource', method: 'GET', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/userinfo$/ },
+    {
+      action: 'metadata',
+      method: 'GET',
+      path: /^\/oauth2\/[A-Za-z0-9]+\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
+    },
+    // The org's own server stands at the root.
+    {
+      action: 'metadata',
+      method: 'GET',
+      path: /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
+    },
+    { action: 'keys', method: 'GET', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/keys$/ },
   ],
   grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
   clientAuth: { usual: 'basic', basic: 'decoded', body: true, onlyRegistered: true, both: 'refused' },
@@ -68,6 +82,38 @@ export const okta: Dialect = {
   tenantsWithoutPassword: [],
   scopeRequiredFor: ['password', 'client_credentials'],
   allowsOwnScope: (scope) => !scope.split(' ').includes('openid'),
+  codeReuseRevokes: false,
+  metadata: ({ origin, path }) => {
+    const issuer = `${origin}${path.replace(/\/\.well-known\/.*$/, '')}`;
+    const base = issuer === origin ? `${origin}/oauth2/v1` : `${issuer}/v1`;
+    return {
+      issuer,
+      authorization_endpoint: `${base}/authorize`,
+      token_endpoint: `${base}/token`,
+      ...(path.endsWith('openid-configuration') && { userinfo_endpoint: `${base}/userinfo` }),
+      jwks_uri: `${base}/keys`,
+      response_types_supported: ['code', 'id_token', 'code id_token', 'code token', 'id_token token'],
+      response_modes_supported: ['query', 'fragment', 'form_post', 'okta_post_message'],
+      grant_types_supported: [
+        'authorization_code',
+        'implicit',
+        'refresh_token',
+        'password',
+        'client_credentials',
+        'urn:ietf:params:oauth:grant-type:device_code',
+      ],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256'],
+      scopes_supported: ['openid', 'profile', 'email', 'address', 'phone', 'offline_access', 'device_sso'],
+      token_endpoint_auth_methods_supported: authMethods,
+      code_challenge_methods_supported: ['S256'],
+      revocation_endpoint: `${base}/revoke`,
+      revocation_endpoint_auth_methods_supported: authMethods,
+      request_parameter_supported: true,
+      device_authorization_endpoint: `${base}/device/authorize`,
+    };
+  },
+  issuer: undefined,
   revokesWithoutClient: false,
   refresh: {
     policy: 'rotates',
@@ -100,7 +146,7 @@ export const okta: Dialect = {
       };
       return json(429, { error: 'invalid_grant', error_description: 'The user is rate limited.' }, reset);
     }
-    if (problem.kind === 'unknown_tenant') {
+    if (problem.kind === 'unknown_tenant' || problem.kind === 'tenant_without_metadata') {
       return json(404, {
         errorCode: 'E0000007',
         errorSummary: 'Not found: Resource not found',

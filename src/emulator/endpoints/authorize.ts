@@ -2,6 +2,7 @@ import type { Desk } from '../issue.ts';
 import { type Answer, type EmulatorRequest, html } from '../message.ts';
 import { escapeHtml, page } from '../pages.ts';
 import { MAX_KEPT_LENGTH } from '../realm.ts';
+import { placeOf } from './metadata.ts';
 import { signInAndConsent } from './sign-in.ts';
 
 const CODE_MS = 600_000;
@@ -25,6 +26,8 @@ export function authorizeEndpoint(desk: Desk, request: EmulatorRequest): Answer 
     for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
     const state = query.get('state');
     if (state !== null) target.searchParams.set('state', state);
+    const issuer = realm.dialect.issuer?.(placeOf(desk, request));
+    if (issuer !== undefined) target.searchParams.set('iss', issuer);
     return { status: 302, headers: { Location: target.href, 'Cache-Control': 'no-store' }, body: '' };
   };
   if (query.get('response_type') !== 'code') return back({ error: 'unsupported_response_type' });
@@ -46,6 +49,8 @@ export function authorizeEndpoint(desk: Desk, request: EmulatorRequest): Answer 
     challengeMethod: method,
     offline,
     expiresAt: now + CODE_MS,
+    used: false,
+    family: undefined,
   });
   return back({ code });
 }

@@ -103,11 +103,13 @@ function isWithin(scope: string, granted: string): boolean {
 function codeGrant(desk: Desk, request: EmulatorRequest, client: Client | undefined): Issued {
   const { realm, now } = desk;
   const code = required(request, 'code');
-  const record = realm.codes.get(code);
-  // A code is used up by any attempt.
-  realm.codes.delete(code);
-  if (record === undefined || record.expiresAt <= now || record.clientId !== client?.id)
-    return refuse({ kind: 'dead_code' });
+  const record = realm.codes.get(code) ?? refuse({ kind: 'dead_code' });
+  if (record.used) {
+    if (record.family !== undefined && realm.dialect.codeReuseRevokes) record.family.revoked = true;
+    refuse({ kind: 'dead_code' });
+  }
+  record.used = true;
+  if (record.expiresAt <= now || record.clientId !== client?.id) return refuse({ kind: 'dead_code' });
   if (request.form.get('redirect_uri') !== record.redirectUri) refuse({ kind: 'wrong_redirect' });
   const verifier = request.form.get('code_verifier') ?? '';
   // A verifier for a code without a challenge: somebody took the challenge out (RFC 9700 §2.1.1).
@@ -118,7 +120,9 @@ function codeGrant(desk: Desk, request: EmulatorRequest, client: Client | undefi
     if (hashed !== record.challenge) refuse({ kind: 'wrong_verifier' });
   }
   const { clientId, user, scope, offline } = record;
-  return issueToUser(desk, { clientId, user, scope, grant: 'authorization_code' }, offline);
+  const issued = issueToUser(desk, { clientId, user, scope, grant: 'authorization_code' }, offline);
+  record.family = realm.refreshTokens.get(issued.refreshToken ?? '')?.family;
+  return issued;
 }
 
 function deviceGrant(desk: Desk, request: EmulatorRequest, client: Client | undefined): Issued {

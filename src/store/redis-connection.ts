@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { OAuthProfileError } from '../errors.ts';
+import { Secret } from '../secret/secret.ts';
+
+const CONNECT_MS = 5_000;
+const ANSWER_MS = 5_000;
+const RETRY_MS = 100;
+
+/** A connection to Redis that is made when it is needed and made anew when it is lost; what goes wrong is one of our errors. */
+export class RedisConnection {
+  /** The address without user and password. */
+  readonly place: string;
+  readonly #address: Address;
+  #current: Promise<Redis> | undefined;
+  #underWay = 0;
+
+  constructor(address: string) {
+    this.#address = readAddress(address);
+    this.place = this.#address.place;
+  }
+
+  /**
+   * Asks, and while Redis is away asks again for so long: only what may be done twice is to be asked. An answer that was lost is asked for
+   * again too.
+   */
+  async ask<T>(question: (redis: Redis) => Promise<T>, patienceMs: number): Promise<T> {
+    const until = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        return await this.#askOnce(question);
+      } catch (error) {
+        if (error instanceof OAuthProfileError) throw error;
+        if (!mayPass(error) || performance.now() + RETRY_MS > until) throw toFailure(error, this.place);
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  close(): void {
+    this.#current?.then(
+      (redis) => redis.disconnect(),
+      () => {},
+    );
+    this.#current = undefined;
+  }
+
+  async #askOnce<T>(question: (redis: Redis) => Promise<T>): Promise<T> {
+    this.#current ??= this.#connect();
+    const current = this.#current;
+    let redis: Redis | undefined;
+    this.#underWay++;
+    try {
+      redis = await current;
+      redis.stream.ref();
+      return await question(redis);
+    } catch (error) {
+      if (mayPass(error)) {
+        if (this.#current === current) this.#current = undefined;
+        redis?.stream.destroy();
+      }
+      throw error;
+    } finally {
+      // A connection that nobody waits for keeps no process alive.
+      if (--this.#underWay === 0) redis?.stream.unref();
+    }
+  }
+
+  async #connect(): Promise<Redis> {
+    const { host, port, db, tls, username, password } = this.#address;
+    const redis = new Redis({
+      host,
+      port,
+      ...(tls && { tls: {} }),
+      lazyConnect: true,
+      connectTimeout: CONNECT_MS,
+      commandTimeout: ANSWER_MS,
+      disconnectTimeout: RETRY_MS,
+      // All of this is done here, where it is known what may be repeated and for how long.
+      retryStrategy: () => null,
+      enableOfflineQueue: false,
+      enableReadyCheck: false,
+      disableClientInfo: true,
+    });
+    let fault: unknown;
+    redis.on('error', (error) => {
+      fault ??= error;
+    });
+    try {
+      await redis.connect();
+      const login = username === '' ? [password] : [username, password];
+      await Promise.all([password !== '' && redis.call('AUTH', ...login), db !== 0 && redis.select(db)]);
+      return redis;
+    } catch (error) {
+      redis.disconnect();
+      // What the library says last is that the connection is closed; what it said first is why.
+      throw fault ?? error;
+    }
+  }
+}
+
+interface Address {
+  readonly place: string;
+  readonly host: string;
+  readonly port: number;
+  readonly db: number;
+  readonly tls: boolean;
+  readonly username: string;
+  readonly password: string;
+}
+
+function readAddress(address: string): Address {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const [username, password] = [url?.username, url?.password].map(decoded);
+  const plain = url !== undefined && url.hostname !== '' && url.search === '' && url.hash === '';
+  if (password !== undefined) new Secret(password);
+  if (!plain || !/^rediss?:$/.test(url.protocol) || !/^\/?\d{0,5}$/.test(url.pathname)) throw notAnAddress();
+  if (username === undefined || password === undefined) throw notAnAddress();
+  return {
+    place: `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? 6379 : Number(url.port),
+    db: Number(url.pathname.slice(1)),
+    tls: url.protocol === 'rediss:',
+    username,
+    password,
+  };
+}
+
+function decoded(part: string | undefined): string | undefined {
+  try {
+    return part === undefined ? undefined : decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+function notAnAddress(): OAuthProfileError {
+  return new OAuthProfileError('usage', 'the store is no address of a Redis', {
+    advice:
+      'write redis://host:6379, rediss:// for TLS, a number behind / for another database; signs in a password as %…',
+  });
+}
+
+/** What Redis answers while it starts, fails over or cannot write; whatever is no answer may pass too. */
+const PASSING = ['LOADING', 'READONLY', 'MASTERDOWN', 'BUSY', 'TRYAGAIN', 'CLUSTERDOWN', 'MISCONF'];
+
+function mayPass(error: unknown): boolean {
+  return (error as Error).name !== 'ReplyError' || PASSING.includes(wordOf(error));
+}
+
+/** The code of the system, or the first word of Redis; never anything that was sent. */
+function wordOf(error: unknown): string {
+  const { code, message = '' } = error as NodeJS.ErrnoException;
+  return code ?? /^[A-Z]{3,}\b/.exec(message)?.[0] ?? '';
+}
+
+const CHECK = 'check its address and the network; nothing is refreshed without it';
+const SET_PASSWORD = 'set OAUTH_PROFILE_STORE to redis://user:password@host, or redis://:password@host without a user';
+
+const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> = {
+  ECONNREFUSED: ['nobody listens there', CHECK],
+  ENOTFOUND: ['there is no host of that name', CHECK],
+  NOAUTH: ['it wants a password', SET_PASSWORD],
+  WRONGPASS: ['it does not know this user and password', SET_PASSWORD],
+  NOPERM: ['it does not allow this user what is needed', 'docs/fleet.md lists the commands and names'],
+  WRONGTYPE: ['something else stands there under the name of a record', 'give oauth-profile a database of its own'],
+  MOVED: ['it is part of a cluster', 'use a Redis that is not'],
+  LOADING: ['it is still starting', 'try again'],
+};
+
+const UNWRITABLE: typeof FAULTS = {
+  OOM: ['its memory is full', 'raise maxmemory, or give oauth-profile a Redis of its own'],
+  MISCONF: ['it cannot write to its disk', 'see its log'],
+  READONLY: ['it is a replica', 'name the one that takes writes'],
+};
+
+function toFailure(error: unknown, place: string): OAuthProfileError {
+  const word = wordOf(error);
+  const unwritable = UNWRITABLE[word];
+  const other = word === '' ? 'there is no answer' : `it fails with ${word}`;
+  const [what, advice] = unwritable ?? FAULTS[word] ?? [other, CHECK];
+  const code = unwritable === undefined ? 'store_unreadable' : 'store_unwritable';
+  return new OAuthProfileError(code, `the Redis at ${place} does not serve: ${what}`, { advice });
+}
