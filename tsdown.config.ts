@@ -45,7 +45,7 @@ export default defineConfig([
           together(
             'base',
             3,
-            'errors|version|secret/.+|data/nearest|cli/(?:commands|help|parse-call|show-error|style|terminal|usage)',
+            'errors|version|secret/.+|data/nearest|cli/(?:commands|help|output|parse-call|show-error|style|terminal|usage)',
           ),
           together(
             'engine',

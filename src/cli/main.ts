@@ -1,6 +1,7 @@
 import { version } from '../version.ts';
 import type { Context } from './context.ts';
 import { helpText } from './help.ts';
+import { Output } from './output.ts';
 import { parseCall } from './parse-call.ts';
 import { showError } from './show-error.ts';
 import { Terminal } from './terminal.ts';
@@ -17,7 +18,7 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
 /** Runs the command line and gives its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const { env } = process;
-  const terminal = new Terminal(new TolerantStreams(), env);
+  const terminal = new Terminal(new Output('stdout'), new Output('stderr'), env);
   try {
     const request = parseCall(args);
     switch (request.kind) {
@@ -48,24 +49,4 @@ function interruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(name));
   return controller.signal;
-}
-
-/** The streams of this process; who reads them may stop reading: `oauth-profile completion bash | head -1`. */
-class TolerantStreams {
-  #stdout: NodeJS.WriteStream | undefined;
-  #stderr: NodeJS.WriteStream | undefined;
-
-  get stdout(): NodeJS.WriteStream {
-    this.#stdout ??= process.stdout.on('error', ignoreBrokenPipe);
-    return this.#stdout;
-  }
-
-  get stderr(): NodeJS.WriteStream {
-    this.#stderr ??= process.stderr.on('error', ignoreBrokenPipe);
-    return this.#stderr;
-  }
-}
-
-function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
 }
