@@ -11,7 +11,7 @@ import { usage } from './usage.ts';
 
 /** `token <profile>`: the token on stdout, in the form that was asked for. */
 export async function run(context: Context): Promise<number> {
-  const { call, terminal, signal } = context;
+  const { call, terminal } = context;
   const modes = ['json', 'header', 'field'].filter((mode) => call.switches.has(mode) || call.values.has(mode));
   if (modes.length > 1) throw usage([`--${modes.join(' and --')} exclude each other`], 'choose one');
   const variables = await variablesOf(context);
@@ -19,7 +19,7 @@ export async function run(context: Context): Promise<number> {
   if (call.switches.has('verbose')) for (const note of profile.notes) warn(context, note);
   const emulation = await emulationOf(context, variables);
   const ports = portsOf(context, emulation?.address);
-  const reply = await acquireToken(profile, ports, signal).finally(() => emulation?.close());
+  const reply = await acquireToken(profile, ports, context.signal).finally(() => emulation?.close());
   if (emulation !== undefined) warn(context, 'emulated: this token is of use to the emulator alone');
   if (reply.refreshToken !== undefined && profile.grant === 'refresh_token' && profile.options.replay !== 'safe') {
     warn(
