@@ -209,8 +209,9 @@ function readDataFileIfThere(path: string, label: string, trust: Source['trust']
 function readTextIfThere(path: string, label: string): string | undefined {
   let bytes: Buffer;
   try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return undefined;
     // A device or a pipe never ends.
-    const stats = statSync(path);
     if (!stats.isFile() && !stats.isDirectory()) throw Object.assign(new Error('no file'), { code: 'not a file' });
     bytes = readFileSync(path);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { composeCallApi, readGivenFile, type Surroundings } from './compose.ts';
+import { isCompound, type Value } from './data/value.ts';
 import type { Variables } from './data/variables.ts';
 import type { EmulatorAddress, Files } from './ports.ts';
 import type { Command } from './script/command.ts';
@@ -12,7 +13,7 @@ import type { RunResult } from './script/result.ts';
 import { runScript } from './script/run-script.ts';
 import type { Script } from './script/script.ts';
 import { Redactor } from './secret/redactor.ts';
-import { watchSecrets } from './secret/secret.ts';
+import { Secret, watchSecrets } from './secret/secret.ts';
 import type { Session } from './session.ts';
 import { version } from './version.ts';
 
@@ -30,7 +31,6 @@ export class ScriptHost {
   #connection: Connection | undefined;
 
   constructor(commands: readonly Command[] = []) {
-    this.#unwatch = watchSecrets((secret) => this.#redactor.add(secret));
     const files: Files = {
       read: (...args) => this.#connected.api.files.read(...args),
       open: (...args) => this.#connected.api.files.open(...args),
@@ -45,6 +45,7 @@ export class ScriptHost {
       acquire: (profile, signal) => this.#connected.session.obtain(profile, { signal }),
     });
     this.registry = new Registry([...builtin, ...commands]);
+    this.#unwatch = watchSecrets((secret) => this.#redactor.add(secret));
   }
 
   /** From now on scripts can run; before, where they will send is not known yet. */
@@ -67,6 +68,9 @@ export class ScriptHost {
   /** Runs a script to its end; the outcome is a result, never an error. */
   run(script: Script, variables: Variables, signal: AbortSignal, listener: Listener): Promise<RunResult> {
     const { session } = this.#connected;
+    // A program's own secrets may be older than this host.
+    for (const { value } of variables) this.#learn(value);
+    for (const { parameters } of script.steps) this.#learn(parameters);
     return runScript(script, {
       variables,
       outside: session.outside,
@@ -81,6 +85,11 @@ export class ScriptHost {
   /** Masks every secret that any script has met. */
   redact(text: string): string {
     return this.#redactor.redact(text);
+  }
+
+  #learn(value: Value): void {
+    if (value instanceof Secret) this.#redactor.add(value);
+    else if (isCompound(value)) for (const part of Object.values(value)) this.#learn(part);
   }
 
   close(): void {

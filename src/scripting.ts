@@ -1,13 +1,17 @@
 import type { Variables } from './data/variables.ts';
 import { type CallOptions, checkOptions, sessionFor, surroundings, variablesFor } from './library-session.ts';
 import type { Command } from './script/command.ts';
+import { commandDocs as docsOf } from './script/describe-command.ts';
 import type { Listener } from './script/events.ts';
+import { loadPathCheck } from './script/readers/load-path-check.ts';
 import { readScriptObject, type ScriptObject } from './script/readers/object.ts';
+import type { Registry } from './script/registry.ts';
 import type { RunResult } from './script/result.ts';
+import { scriptSchema as schemaOf } from './script/schema.ts';
 import type { Script } from './script/script.ts';
 import { ScriptHost } from './script-host.ts';
 
-export { OAuthProfileError } from './errors.ts';
+export { InvalidScriptError, OAuthProfileError, type ScriptFault } from './errors.ts';
 export { type Command, type CommandDefinition, defineCommand, type Parameter } from './script/command.ts';
 export type { Listener, ScriptEvent } from './script/events.ts';
 export type { Kind } from './script/kinds.ts';
@@ -31,9 +35,11 @@ export interface RunOptions extends CallOptions {
 export async function runScript(script: string | ScriptObject, options: RunOptions = {}): Promise<RunResult> {
   checkOptions('runScript', options);
   const { emulator, signal, commands, onEvent } = options;
+  if (onEvent !== undefined && typeof onEvent !== 'function')
+    throw new TypeError('runScript: onEvent must be a function');
   const host = new ScriptHost(commands).connect(sessionFor(options), surroundings, emulator);
   try {
-    const read = typeof script === 'string' ? await host.read(script, surroundings) : readObject(script, host);
+    const read = await (typeof script === 'string' ? host.read(script, surroundings) : readObject(script, host));
     const variables = await withScript(read, options);
     return await host.run(read, variables, signal ?? new AbortController().signal, onEvent ?? (() => {}));
   } finally {
@@ -41,8 +47,31 @@ export async function runScript(script: string | ScriptObject, options: RunOptio
   }
 }
 
-function readObject(script: ScriptObject, { registry }: ScriptHost): Script {
-  return readScriptObject(script, { label: 'script', folder: '', trust: 'given' }, registry);
+/** The page of all commands, in Markdown; with `commands` your own are on it too. */
+export function commandDocs(commands?: readonly Command[]): string {
+  return docsOf(registryOf(commands));
+}
+
+/** What an editor is told of scripts (JSON Schema 2020-12); with `commands` it knows your own too. */
+export function scriptSchema(commands?: readonly Command[]): Record<string, unknown> {
+  return schemaOf(registryOf(commands));
+}
+
+function registryOf(commands: readonly Command[] | undefined): Registry {
+  const host = new ScriptHost(commands);
+  host.close();
+  return host.registry;
+}
+
+async function readObject(script: ScriptObject, { registry }: ScriptHost): Promise<Script> {
+  const source = { label: 'script', folder: '', trust: 'given' } as const;
+  return readScriptObject(script, source, registry, await loadPathCheck(namesIn(script), registry));
+}
+
+/** The names of the commands in an object that may be anything. */
+function namesIn(script: unknown): string {
+  const { steps } = Object(script);
+  return Array.isArray(steps) ? steps.flatMap((step) => Object.keys(Object(step))).join() : '';
 }
 
 /** What the caller gives wins over the script's own. */

@@ -18,7 +18,7 @@ export interface Context {
   readonly terminal: Terminal;
   readonly surroundings: Surroundings;
   readonly call: Call;
-  /** Aborted by Ctrl-C and SIGTERM. */
+  /** Aborted by Ctrl-C and SIGTERM; while nobody has asked for it, they end the process. */
   readonly signal: AbortSignal;
 }
 

@@ -13,6 +13,7 @@ export async function run(context: Context): Promise<number> {
   if (!/^\d{1,5}$/.test(given) || Number(given) > 65_535)
     throw usage(['--port is no port'], 'write a number up to 65535');
   const variables = await variablesOf(context);
+  terminal.waitForNobody();
   const style = terminal.style.out;
   const json = call.switches.has('json');
   const quiet = call.switches.has('quiet');

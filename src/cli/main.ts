@@ -1,14 +1,17 @@
 import { version } from '../version.ts';
+import type { Call } from './command.ts';
 import type { Context } from './context.ts';
 import { helpText } from './help.ts';
+import { Output } from './output.ts';
 import { parseCall } from './parse-call.ts';
 import { showError } from './show-error.ts';
 import { Terminal } from './terminal.ts';
+import * as token from './token.ts';
 
-/** The code of each command, loaded when it runs. */
+/** The code of each command, loaded when it runs; that of `token`, which runs most often, comes along. */
 const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) => Promise<number> }>>> = {
   run: () => import('./run.ts'),
-  token: () => import('./token.ts'),
+  token: async () => token,
   exec: () => import('./exec.ts'),
   list: () => import('./list.ts'),
   check: () => import('./check.ts'),
@@ -20,8 +23,7 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
 
 /** Runs the command line and gives its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
-  const { env } = process;
-  const terminal = new Terminal(new TolerantStreams(), env);
+  const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
   try {
     const request = parseCall(args);
     switch (request.kind) {
@@ -35,9 +37,7 @@ export async function main(args: readonly string[]): Promise<number> {
         const load = runners[request.command.name];
         if (load === undefined) throw new TypeError(`the command ${request.command.name} has no code`);
         const { run } = await load();
-        const surroundings = { env, cwd: process.cwd() };
-        const context: Context = { terminal, surroundings, call: request.call, signal: interruptSignal() };
-        return await run(context);
+        return await run(contextOf(terminal, request.call));
       }
     }
   } catch (error) {
@@ -47,29 +47,22 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+function contextOf(terminal: Terminal, call: Call): Context {
+  let signal: AbortSignal | undefined;
+  return {
+    terminal,
+    call,
+    surroundings: { env: process.env, cwd: process.cwd() },
+    get signal() {
+      signal ??= interruptSignal();
+      return signal;
+    },
+  };
+}
+
 /** Ctrl-C and SIGTERM end what is under way in order; a second one ends the process at once. */
 function interruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(name));
   return controller.signal;
-}
-
-/** The streams of this process; who reads them may stop reading: `oauth-profile completion bash | head -1`. */
-class TolerantStreams {
-  #stdout: NodeJS.WriteStream | undefined;
-  #stderr: NodeJS.WriteStream | undefined;
-
-  get stdout(): NodeJS.WriteStream {
-    this.#stdout ??= process.stdout.on('error', ignoreBrokenPipe);
-    return this.#stdout;
-  }
-
-  get stderr(): NodeJS.WriteStream {
-    this.#stderr ??= process.stderr.on('error', ignoreBrokenPipe);
-    return this.#stderr;
-  }
-}
-
-function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
 }

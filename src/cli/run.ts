@@ -1,7 +1,9 @@
+import { relative, resolve } from 'node:path';
 import type { Variables } from '../data/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../errors.ts';
 import type { Listener } from '../script/events.ts';
 import { renderFaults } from '../script/readers/render-faults.ts';
+import { jsonReport, jsonText } from '../script/reports/json.ts';
 import type { Report } from '../script/reports/report.ts';
 import { summaryText } from '../script/reports/summary.ts';
 import { type Progress, progress } from '../script/reports/terminal.ts';
@@ -9,7 +11,7 @@ import type { RunResult } from '../script/result.ts';
 import type { Script } from '../script/script.ts';
 import { ScriptHost } from '../script-host.ts';
 import { version } from '../version.ts';
-import { type Context, sessionOf, variablesOf, warn } from './context.ts';
+import { type Context, sessionOf, variablesReader, warn } from './context.ts';
 import { emulationOf } from './emulation.ts';
 import { findScripts } from './find-scripts.ts';
 import { showError } from './show-error.ts';
@@ -37,23 +39,21 @@ export async function run(context: Context): Promise<number> {
   const jobs = await readAll(files, host, context);
   if (jobs === undefined) return 2;
   const emulation = await emulationOf(context, ...jobs.map(({ variables }) => variables));
-  if (emulation !== undefined) warn(context, 'emulated: providers are played by this machine, nothing leaves it');
-  const session = sessionOf(context, emulation?.address);
-  host.connect(session, surroundings, emulation?.address);
-  const shown = showProgress(context, jobs.length);
   try {
-    const startedAt = Date.now();
-    const results = await runAll(jobs, parallel, (job) => host.run(job.script, job.variables, signal, shown.listener));
-    shown.end();
-    const report: Report = { runs: results, startedAt, elapsedMs: Date.now() - startedAt, version };
-    await tell(report, context);
-    await writeReports(reports, report, (text) => host.redact(text));
-    if (signal.aborted) return 130;
-    return results.every(({ state }) => state === 'passed') ? 0 : 1;
+    if (emulation !== undefined) warn(context, 'emulated: providers are played by this machine, nothing leaves it');
+    const session = sessionOf(context, emulation?.address);
+    try {
+      host.connect(session, surroundings, emulation?.address);
+      const report = await runAll(jobs, parallel, host, context);
+      await tell(report, context, (text) => host.redact(text));
+      await writeReports(reports, report, (text) => host.redact(text));
+      if (signal.aborted) return 130;
+      return report.runs.every(({ state }) => state === 'passed') ? 0 : 1;
+    } finally {
+      await session.close();
+    }
   } finally {
-    shown.end();
     host.close();
-    await session.close();
     await emulation?.close();
   }
 }
@@ -61,44 +61,51 @@ export async function run(context: Context): Promise<number> {
 /** Reads every script; the faults of all of them are shown at once. */
 async function readAll(files: readonly string[], host: ScriptHost, context: Context): Promise<Job[] | undefined> {
   const { terminal, surroundings, call } = context;
+  const readVariables = variablesReader(context);
+  // What is wrong with the data is wrong for every script: it is said once.
+  await readVariables();
   const jobs: Job[] = [];
   let faulty = false;
   for (const file of files) {
     try {
       const script = await host.read(file, surroundings);
       const { data: entries, source } = script;
-      jobs.push({ script, variables: await variablesOf(context, { entries, source }) });
+      jobs.push({ script, variables: await readVariables({ entries, source }) });
     } catch (error) {
       if (!(error instanceof OAuthProfileError)) throw error;
       faulty = true;
-      if (error instanceof InvalidScriptError && !call.switches.has('json'))
-        terminal.tell(renderFaults(error, terminal.style.err));
-      else showError(error, terminal, call.switches.has('json'), false);
+      const json = call.switches.has('json');
+      if (error instanceof InvalidScriptError && !json) terminal.tell(renderFaults(error, terminal.style.err));
+      showError(error, terminal, json, false);
     }
   }
   return faulty ? undefined : jobs;
 }
 
 /** As many at once as allowed; the results in the order of the jobs. */
-async function runAll(
-  jobs: readonly Job[],
-  parallel: number,
-  runJob: (job: Job) => Promise<RunResult>,
-): Promise<RunResult[]> {
-  const results: RunResult[] = [];
+async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, context: Context): Promise<Report> {
+  const shown = showProgress(context, jobs.length);
+  const startedAt = Date.now();
+  const runs: RunResult[] = [];
   const waiting = jobs.entries();
   const work = async (): Promise<void> => {
-    for (const [index, job] of waiting) results[index] = await runJob(job);
+    for (const [index, { script, variables }] of waiting) {
+      runs[index] = await host.run(script, variables, context.signal, shown.listener);
+    }
   };
-  await Promise.all(Array.from({ length: Math.min(parallel, jobs.length) }, work));
-  return results;
+  try {
+    await Promise.all(Array.from({ length: Math.min(parallel, jobs.length) }, work));
+  } finally {
+    shown.end();
+  }
+  return { runs, startedAt, elapsedMs: Date.now() - startedAt, version };
 }
 
 /** What a person sees of a run that goes on, or what a program reads of it. */
 function showProgress(context: Context, scripts: number): { listener: Listener; end(): void } {
   const { call, terminal } = context;
   if (call.switches.has('events')) {
-    return { listener: (event) => terminal.print(`${JSON.stringify(event)}\n`), end: () => {} };
+    return { listener: (event) => terminal.print(`${jsonText(event)}\n`), end: () => {} };
   }
   if (call.switches.has('json') || call.switches.has('quiet')) return { listener: () => {}, end: () => {} };
   const live = terminal.isLive;
@@ -118,16 +125,22 @@ function showProgress(context: Context, scripts: number): { listener: Listener; 
   };
 }
 
-async function tell(report: Report, { call, terminal, surroundings: { env } }: Context): Promise<void> {
-  if (env['GITHUB_ACTIONS'] === 'true') {
-    const { githubAnnotations, githubSummary } = await import('../script/reports/github.ts');
-    // The runner reads them from stderr too, and the result on stdout stays as it is.
-    terminal.tell(githubAnnotations(report));
-    const file = env['GITHUB_STEP_SUMMARY'];
-    if (file) appendSummary(file, githubSummary(report));
-  }
-  if (call.switches.has('json')) terminal.print((await import('../script/reports/json.ts')).jsonReport(report));
+async function tell(report: Report, context: Context, redact: (text: string) => string): Promise<void> {
+  const { call, terminal, surroundings } = context;
+  if (call.switches.has('json')) terminal.print(jsonReport(report));
   else if (!call.switches.has('events')) terminal.print(summaryText(report, terminal.style.out));
+  const { env, cwd } = surroundings;
+  if (env['GITHUB_ACTIONS'] !== 'true') return;
+  const { githubAnnotations, githubSummary } = await import('../script/reports/github.ts');
+  // The runner reads them from stderr too, and the result on stdout stays as it is.
+  terminal.tell(githubAnnotations(report, (file) => relative(env['GITHUB_WORKSPACE'] || cwd, resolve(cwd, file))));
+  const file = env['GITHUB_STEP_SUMMARY'];
+  if (!file) return;
+  try {
+    appendSummary(file, redact(githubSummary(report)));
+  } catch (error) {
+    warn(context, (error as Error).message);
+  }
 }
 
 function parallelOf(given: string | undefined): number {

@@ -10,13 +10,16 @@ const codes = {
   cyan: [36, 39],
 } as const;
 
-/** Colours where a person looks at a terminal and did not ask for none; the stream is looked at when a text is to be coloured. */
-export function styleFor(stream: () => { isTTY?: boolean }, env: Readonly<Record<string, string | undefined>>): Style {
+/** Colours where a person looks at a terminal and did not ask for none; the output is looked at when a text is to be coloured. */
+export function styleFor(
+  output: { readonly isTerminal: boolean },
+  env: Readonly<Record<string, string | undefined>>,
+): Style {
   let coloured: boolean | undefined;
   const paint =
     ([on, off]: readonly [number, number]) =>
     (text: string): string => {
-      coloured ??= !env['NO_COLOR'] && env['TERM'] !== 'dumb' && stream().isTTY === true;
+      coloured ??= !env['NO_COLOR'] && env['TERM'] !== 'dumb' && output.isTerminal;
       return coloured ? `\u001b[${on}m${text}\u001b[${off}m` : text;
     };
   return {

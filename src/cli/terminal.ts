@@ -1,30 +1,25 @@
 import { RedactedStream, Redactor } from '../secret/redactor.ts';
 import { type Secret, watchSecrets } from '../secret/secret.ts';
+import type { Output } from './output.ts';
 import { type Style, styleFor } from './style.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where a process writes; Node makes a stream when it is first asked for, which costs as much as reading a profile. */
-interface Streams {
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
-}
-
-/** The two streams of a process, with every secret it ever held masked on both. */
+/** The two outputs of a process, with every secret it ever held masked on both. */
 export class Terminal {
   readonly style: { readonly out: Style; readonly err: Style };
-  readonly #streams: Streams;
-  readonly #env: Env;
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
 
-  constructor(streams: Streams, env: Env) {
-    this.#streams = streams;
-    this.#env = env;
+  constructor(
+    readonly out: Output,
+    readonly err: Output,
+    readonly env: Env,
+  ) {
     const redactor = new Redactor();
-    this.style = { out: styleFor(() => streams.stdout, env), err: styleFor(() => streams.stderr, env) };
-    this.#out = new RedactedStream(redactor, (text) => streams.stdout.write(text));
-    this.#err = new RedactedStream(redactor, (text) => streams.stderr.write(text));
+    this.style = { out: styleFor(out, env), err: styleFor(err, env) };
+    this.#out = new RedactedStream(redactor, (text) => out.write(text));
+    this.#err = new RedactedStream(redactor, (text) => err.write(text));
     const announce = env['GITHUB_ACTIONS'] === 'true';
     watchSecrets((secret) => {
       redactor.add(secret);
@@ -34,12 +29,18 @@ export class Terminal {
 
   /** Whether a person looks at stderr, and what is shown there can be redrawn. */
   get isLive(): boolean {
-    return this.#streams.stderr.isTTY === true && this.#env['TERM'] !== 'dumb' && !this.#env['CI'];
+    return this.err.isTerminal && this.env['TERM'] !== 'dumb' && !this.env['CI'];
   }
 
   /** Width of stderr, where it is a terminal. */
   get columns(): number | undefined {
-    return this.#streams.stderr.columns;
+    return this.err.open().columns;
+  }
+
+  /** For a command that must go on while nobody reads what it prints. */
+  waitForNobody(): void {
+    this.out.open();
+    this.err.open();
   }
 
   /** The result: stdout. */

@@ -6,7 +6,7 @@ import type { Entry } from './variables.ts';
 
 /** Reads variables from JSON; nested maps become dotted names, numbers keep their digits. */
 export function readJson(text: string, label: string): Entry[] {
-  const data = parseJson(text.replace(/^\ufeff/, ''), label);
+  const data = parseJson(text.startsWith('\ufeff') ? text.slice(1) : text, label);
   if (!isCompound(data) || Array.isArray(data)) {
     throw new OAuthProfileError('data_invalid', `${label}: holds no map of variables`, {
       advice: 'write {"profile": {"type": "…"}}',

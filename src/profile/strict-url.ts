@@ -35,8 +35,9 @@ function readStrictly(text: string): URL {
     throw new UrlProblem(`names a host with letters beyond ASCII, which would be read as ${url.host}`);
   }
   // `new URL` decodes %65vil.com and turns 0x7f.1 into 127.0.0.1: a host that changes by being read is not the host that was meant.
-  const expected = authority.toLowerCase().replace(written[1]?.toLowerCase() === 'https' ? /:443$/ : /:80$/, '');
-  if (expected !== url.host) {
+  const host = authority.toLowerCase();
+  const defaultPort = url.protocol === 'https:' ? ':443' : ':80';
+  if (url.host !== (host.endsWith(defaultPort) ? host.slice(0, -defaultPort.length) : host)) {
     throw new UrlProblem(`names the host ${authority}, which would be read as ${url.host}`);
   }
   return url;

@@ -174,7 +174,8 @@ function weaknessesIn(info: string): string[] {
   const found: string[] = [];
   const aof = /^aof_enabled:(\d)/m.exec(info)?.[1];
   if (aof !== '1') {
-    const what = aof === undefined ? 'does not show that it has append-only persistence' : 'has no append-only persistence';
+    const what =
+      aof === undefined ? 'does not show that it has append-only persistence' : 'has no append-only persistence';
     found.push(`it ${what}: a restart can lose a rotated refresh token (set appendonly yes)`);
   }
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];

@@ -66,7 +66,7 @@ export class Stake {
       // Gone by now.
       if (sight === undefined) continue;
       if (sight.owner === this.owner) break;
-      if (!this.#isOver(lock, sight) || !this.#replace(lock, lock, sight)) return sight.owner;
+      if (!this.#isOver(lock, sight) || !this.#replace(lock, sight)) return sight.owner;
       break;
     }
     this.#locks.add(lock);
@@ -141,13 +141,13 @@ export class Stake {
    * Puts our lock in the place of one that is over. Only one process can hold the claim after a given holder; the lock is looked at again
    * under the claim, and whoever comes later finds another holder there and gives the claim back.
    */
-  #replace(lock: string, place: string, dead: Sight): boolean {
-    const claim = claimOf(lock, dead.owner);
+  #replace(place: string, dead: Sight): boolean {
+    const claim = claimOf(place, dead.owner);
     if (!this.#link(claim)) {
       const claimant = look(claim);
       if (claimant === undefined || !this.#isOver(claim, claimant)) return false;
-      // He died while taking over: the claim itself is taken over, in the same way.
-      if (!this.#replace(lock, claim, claimant)) return false;
+      // He died while taking over, or while giving back: the claim itself is taken over, in the same way.
+      if (!this.#replace(claim, claimant)) return false;
     }
     const now = look(place);
     if (now?.owner === dead.owner && now.mark === dead.mark) attempt(() => renameSync(claim, place));
@@ -181,9 +181,9 @@ export function look(lock: string): Sight | undefined {
   }
 }
 
-/** The file that whoever wants to take over from `owner` must have. */
-function claimOf(lock: string, owner: string): string {
-  return `${lock}.after.${owner}`;
+/** The file that whoever wants to take over from `owner` must have; short, since it can itself be taken over. */
+export function claimOf(lock: string, owner: string): string {
+  return `${lock}.after.${owner.slice(owner.lastIndexOf('-') + 1)}`;
 }
 
 function attempt(act: () => void): void {

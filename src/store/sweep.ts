@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOwner, lifeOf } from './owner.ts';
-import { lifeIn, look, Stake } from './stake.ts';
+import { claimOf, lifeIn, look, Stake } from './stake.ts';
 
 /** Where death cannot be known, what nobody has touched for so long is litter. */
 const FORGOTTEN_MS = 3_600_000;
@@ -44,12 +44,14 @@ function sweepLocks(folder: string, files: readonly string[]): void {
 }
 
 function sweepClaims(folder: string, files: readonly string[]): void {
-  for (const file of files) {
-    const [, lock, former] = /^(.+)\.after\.(.+)$/.exec(file) ?? [];
-    if (lock === undefined || former === undefined) continue;
-    // As long as the former holder's lock stands, the claim counts; afterwards nobody can make use of it.
-    if (look(join(folder, lock))?.owner === former) continue;
+  // A claim on a lock comes before the claim on that claim.
+  for (const file of files.toSorted((one, other) => one.length - other.length)) {
+    const [, lock] = /^(.+)\.after\.[^.]+$/.exec(file) ?? [];
+    if (lock === undefined) continue;
     const claim = join(folder, file);
+    const former = look(join(folder, lock));
+    // As long as the former holder's lock stands, the claim counts; afterwards nobody can make use of it.
+    if (former !== undefined && claimOf(join(folder, lock), former.owner) === claim) continue;
     const claimant = look(claim);
     if (claimant !== undefined && isLitter(claim, lifeIn(folder, claimant.owner))) rmSync(claim, { force: true });
   }

@@ -16,9 +16,11 @@ it(`survives ${KILLS} kills: one holder at a time, nothing lost, nothing left be
   const key = anyKey();
   const witness = join(home.folder, 'witness');
   writeFileSync(witness, '');
+  const started: StoreProcess[] = [];
   const start = () => {
     const one = new StoreProcess(script, home.env({ OAUTH_PROFILE_KEY: key }), ['counter', witness]);
     one.tell('forever');
+    started.push(one);
     return one;
   };
   const told = () => readFileSync(witness, 'utf8');
@@ -41,6 +43,7 @@ it(`survives ${KILLS} kills: one holder at a time, nothing lost, nothing left be
     workers[at] = start();
   }
   await Promise.all(workers.map((worker) => worker.kill()));
+  expect(started.flatMap(({ failures }) => failures)).toEqual([]);
 
   const lines = readFileSync(witness, 'utf8')
     .trimEnd()

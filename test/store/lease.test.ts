@@ -53,95 +53,93 @@ const impatient = { timeoutMs: PAST_LEASE_MS, signal: undefined };
 const litter = (home: StoreHome) => home.files().filter((file) => !/\.(?:sealed|json|owner)$/.test(file));
 
 describe.concurrent('a lock', () => {
-    it('of a holder on this machine who is stopped is never taken, however long', async () => {
-      await withHolder('hold', [], async (holder, home, key) => {
-        holder.child.kill('SIGSTOP');
-        const late = home.open(key).update('counter', async () => 'in', impatient);
-        await expect(late).rejects.toMatchObject({
-          code: 'store_locked',
-          message: expect.stringContaining(`process ${holder.pid} is still busy`),
-        });
-        const patiently = home.open(key).update('counter', async () => 'in', patient);
-        holder.child.kill('SIGCONT');
-        holder.tell('release');
-        await holder.said('done');
-        expect(await patiently).toBe('in');
-        expect(litter(home)).toEqual([]);
+  it('of a holder on this machine who is stopped is never taken, however long', async () => {
+    await withHolder('hold', [], async (holder, home, key) => {
+      holder.child.kill('SIGSTOP');
+      const late = home.open(key).update('counter', async () => 'in', impatient);
+      await expect(late).rejects.toMatchObject({
+        code: 'store_locked',
+        message: expect.stringContaining(`process ${holder.pid} is still busy`),
       });
-    });
-
-    it('that lost its content with the power is taken after a lease', async () => {
-      const home = new StoreHome();
-      const key = anyKey();
-      await put(home.open(key), 'a', kept('one'));
-      const [{ id }] = readKeys(new Secret(key), 'it').map((one) => ({ id: recordId(one, 'a') })) as [{ id: string }];
-      writeFileSync(join(home.vaultFolder, `${id}.lock`), '', { mode: 0o600 });
-      const early = home.open(key).update('a', async () => 'in', { timeoutMs: 3000, signal: undefined });
-      await expect(early).rejects.toMatchObject({ code: 'store_locked' });
-      expect(await home.open(key).update('a', async () => 'in', patient)).toBe('in');
+      const patiently = home.open(key).update('counter', async () => 'in', patient);
+      holder.child.kill('SIGCONT');
+      holder.tell('release');
+      await holder.said('done');
+      expect(await patiently).toBe('in');
       expect(litter(home)).toEqual([]);
-      home.remove();
     });
   });
 
-    elsewhere('of a holder elsewhere who lives is not taken, though his process number says nothing here', async () => {
-      await withHolder('hold', ELSEWHERE, async (holder, home, key) => {
-        const late = home.open(key).update('counter', async () => 'in', impatient);
-        await expect(late).rejects.toMatchObject({ code: 'store_locked' });
-        holder.tell('release');
-        await holder.said('done');
-        expect(await home.open(key).update('counter', async () => 'in', patient)).toBe('in');
-      });
-    });
+  it('that lost its content with the power is taken after a lease', async () => {
+    const home = new StoreHome();
+    const key = anyKey();
+    await put(home.open(key), 'a', kept('one'));
+    const [{ id }] = readKeys(new Secret(key), 'it').map((one) => ({ id: recordId(one, 'a') })) as [{ id: string }];
+    writeFileSync(join(home.vaultFolder, `${id}.lock`), '', { mode: 0o600 });
+    const early = home.open(key).update('a', async () => 'in', { timeoutMs: 3000, signal: undefined });
+    await expect(early).rejects.toMatchObject({ code: 'store_locked' });
+    expect(await home.open(key).update('a', async () => 'in', patient)).toBe('in');
+    expect(litter(home)).toEqual([]);
+    home.remove();
+  });
 
-    elsewhere('of a holder elsewhere who died is taken after a lease, not before', async () => {
-      await withHolder('hold', ELSEWHERE, async (holder, home, key) => {
-        await holder.kill();
-        const early = home.open(key).update('counter', async () => 'in', { timeoutMs: 2500, signal: undefined });
-        await expect(early).rejects.toMatchObject({ code: 'store_locked' });
-        expect(await home.open(key).update('counter', async () => 'in', patient)).toBe('in');
-        expect(litter(home)).toEqual([]);
-      });
+  elsewhere('of a holder elsewhere who lives is not taken, though his process number says nothing here', async () => {
+    await withHolder('hold', ELSEWHERE, async (holder, home, key) => {
+      const late = home.open(key).update('counter', async () => 'in', impatient);
+      await expect(late).rejects.toMatchObject({ code: 'store_locked' });
+      holder.tell('release');
+      await holder.said('done');
+      expect(await home.open(key).update('counter', async () => 'in', patient)).toBe('in');
     });
+  });
 
-    elsewhere('of a holder elsewhere was taken, and he still writes what only he has; his follower notices', async () => {
-      await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
-        const pids = execFileSync('pgrep', ['-P', String(holder.pid)], { encoding: 'utf8' })
-          .trim()
-          .split('\n')
-          .map(Number);
-        for (const pid of pids) process.kill(pid, 'SIGSTOP');
-        await home.open(key).update(
-          'counter',
-          async (held) => {
-            expect(await held.write(kept('one', '{"journal":1}'))).toBe(true);
-            for (const pid of pids) process.kill(pid, 'SIGCONT');
-            holder.tell('release');
-            expect(await holder.said('written')).toBe('true');
-            expect(await held.write(kept('two'))).toBe(false);
-            expect((await held.readAgain())?.head).toBe('rotated');
-          },
-          patient,
-        );
-        expect((await home.open(key).read('counter'))?.head).toBe('rotated');
-        expect(await home.open(key).update('counter', async () => 'in', patient)).toBe('in');
-        expect(litter(home)).toEqual([]);
-      });
+  elsewhere('of a holder elsewhere who died is taken after a lease, not before', async () => {
+    await withHolder('hold', ELSEWHERE, async (holder, home, key) => {
+      await holder.kill();
+      const early = home.open(key).update('counter', async () => 'in', { timeoutMs: 2500, signal: undefined });
+      await expect(early).rejects.toMatchObject({ code: 'store_locked' });
+      expect(await home.open(key).update('counter', async () => 'in', patient)).toBe('in');
+      expect(litter(home)).toEqual([]);
     });
+  });
 
-    elsewhere('of a holder elsewhere was taken, and he writes nothing over what his follower wrote', async () => {
-      await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
-        const pids = execFileSync('pgrep', ['-P', String(holder.pid)], { encoding: 'utf8' })
-          .trim()
-          .split('\n')
-          .map(Number);
-        for (const pid of pids) process.kill(pid, 'SIGSTOP');
-        expect(await home.open(key).update('counter', (held) => held.write(kept('two')), patient)).toBe(true);
-        for (const pid of pids) process.kill(pid, 'SIGCONT');
-        holder.tell('release');
-        expect(await holder.said('written')).toBe('false');
-        expect((await home.open(key).read('counter'))?.head).toBe('two');
-      });
+  elsewhere('of a holder elsewhere was taken, and he still writes what only he has; his follower notices', async () => {
+    await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
+      const pids = execFileSync('pgrep', ['-P', String(holder.pid)], { encoding: 'utf8' })
+        .trim()
+        .split('\n')
+        .map(Number);
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      await home.open(key).update(
+        'counter',
+        async (held) => {
+          expect(await held.write(kept('one', '{"journal":1}'))).toBe(true);
+          for (const pid of pids) process.kill(pid, 'SIGCONT');
+          holder.tell('release');
+          expect(await holder.said('written')).toBe('true');
+          expect(await held.write(kept('two'))).toBe(false);
+          expect((await held.readAgain())?.head).toBe('rotated');
+        },
+        patient,
+      );
+      expect((await home.open(key).read('counter'))?.head).toBe('rotated');
+      expect(await home.open(key).update('counter', async () => 'in', patient)).toBe('in');
+      expect(litter(home)).toEqual([]);
+    });
+  });
+
+  elsewhere('of a holder elsewhere was taken, and he writes nothing over what his follower wrote', async () => {
+    await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
+      const pids = execFileSync('pgrep', ['-P', String(holder.pid)], { encoding: 'utf8' })
+        .trim()
+        .split('\n')
+        .map(Number);
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      expect(await home.open(key).update('counter', (held) => held.write(kept('two')), patient)).toBe(true);
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+      holder.tell('release');
+      expect(await holder.said('written')).toBe('false');
+      expect((await home.open(key).read('counter'))?.head).toBe('two');
     });
   });
 });

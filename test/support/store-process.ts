@@ -28,6 +28,8 @@ export function buildStoreChild(): Promise<string> {
 export class StoreProcess {
   readonly child: ChildProcess;
   readonly exited: Promise<unknown>;
+  /** What it could not do. */
+  readonly failures: string[] = [];
   readonly #lines: string[] = [];
   readonly #waiting: (() => void)[] = [];
 
@@ -42,6 +44,7 @@ export class StoreProcess {
     this.child.stdin?.on('error', () => {});
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       this.#lines.push(line);
+      if (line.startsWith('failed')) this.failures.push(line);
       for (const wake of this.#waiting.splice(0)) wake();
     });
     this.child.on('exit', () => {
@@ -60,8 +63,7 @@ export class StoreProcess {
   /** Waits for a line that begins so, and gives back the rest of it. */
   async said(start: string): Promise<string> {
     for (;;) {
-      const failure = this.#lines.find((line) => line.startsWith('failed'));
-      if (failure !== undefined && start !== 'failed') throw new Error(failure);
+      if (this.failures.length > 0) throw new Error(this.failures[0]);
       const found = this.#lines.findIndex((line) => line.startsWith(start));
       if (found !== -1) return (this.#lines.splice(found, 1)[0] as string).slice(start.length).trim();
       if (this.child.exitCode !== null || this.child.signalCode !== null) throw new Error(`it ended without ${start}`);

@@ -15,8 +15,13 @@ export function jsonReport(report: Report): string {
     counts: { scripts, steps },
     scripts: report.runs.map(script),
   };
-  const text = JSON.stringify(shown, undefined, 2);
-  return `${text.replace(risky, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
+  return `${jsonText(shown, 2)}\n`;
+}
+
+/** JSON that a terminal can show. */
+export function jsonText(value: unknown, indent?: number): string {
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, undefined, indent).replace(risky, escaped);
 }
 
 function times({ startedAt, elapsedMs }: { readonly startedAt: number; readonly elapsedMs: number }) {

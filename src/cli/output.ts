@@ -1,0 +1,47 @@
+import { fstatSync, writeSync } from 'node:fs';
+
+const descriptors = { stdout: 1, stderr: 2 } as const;
+
+/**
+ * One of the two outputs of this process. Node's own stream takes longer to make than a profile to read, so it is made only for who
+ * needs it: a terminal's colours, a reader that cannot take everything at once, a command that goes on while nobody reads.
+ */
+export class Output {
+  #stream: NodeJS.WriteStream | undefined;
+
+  constructor(readonly name: keyof typeof descriptors) {}
+
+  get isTerminal(): boolean {
+    return fstatSync(descriptors[this.name]).isCharacterDevice() && this.open().isTTY === true;
+  }
+
+  /** From now on nothing waits for the reader. */
+  open(): NodeJS.WriteStream {
+    this.#stream ??= process[this.name].on('error', ignoreBrokenPipe);
+    return this.#stream;
+  }
+
+  write(text: string): void {
+    const rest = this.#stream === undefined ? this.#writeAtOnce(Buffer.from(text)) : text;
+    if (rest.length > 0) this.open().write(rest);
+  }
+
+  /** What could not be written. */
+  #writeAtOnce(bytes: Buffer): Buffer {
+    let rest = bytes;
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(descriptors[this.name], rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
+        ignoreBrokenPipe(error as NodeJS.ErrnoException);
+        return Buffer.alloc(0);
+      }
+    }
+    return rest;
+  }
+}
+
+/** Who reads may stop reading: `oauth-profile completion bash | head -1`. */
+function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
