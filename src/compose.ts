@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './data/load-variables.ts';
 import type { Source } from './data/variables.ts';
 import { OAuthProfileError } from './errors.ts';
-import type { CallApi, Clock, EmulatorAddress, Files, Log, Ports, TokenStore } from './ports.ts';
+import type { CallApi, Clock, EmulatorAddress, Files, Log, Ports, SignInPorts, TokenStore } from './ports.ts';
 import type { ProfileOutside } from './profile/read-profile.ts';
 import { version } from './version.ts';
 
@@ -94,6 +94,15 @@ export function composeCallApi(
       create: async (...args) => (await files()).create(...args),
     },
   };
+}
+
+/** What the sign-in of a person takes: a listener, a browser, chance. */
+export async function composeSignIn(
+  surroundings: Surroundings,
+  emulator: EmulatorAddress | undefined,
+): Promise<SignInPorts> {
+  const { callApi } = composeCallApi(surroundings, emulator);
+  return (await import('./transport/sign-in-ports.ts')).createSignInPorts(surroundings.env, callApi, emulator);
 }
 
 async function loadSend(env: Surroundings['env']): Promise<Ports['send']> {

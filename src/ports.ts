@@ -180,3 +180,43 @@ export interface Ports {
   /** Version of this package, for the User-Agent. */
   readonly version: string;
 }
+
+/** What the sign-in of a person takes of the outside world beside the ports. */
+export interface SignInPorts {
+  /** 256 bits that nobody can guess, base64url. */
+  randomText(): string;
+  /** SHA-256, base64url. */
+  sha256(text: Secret): string;
+  /** Waits for a browser to come back; only a query that `isAwaited` accepts ends the wait. */
+  listen(address: RedirectAddress, isAwaited: (query: string) => boolean): Promise<RedirectListener>;
+  /** Opens the person's browser; `undefined` when that worked, else why not. */
+  openBrowser(address: string): Promise<string | undefined>;
+  /** Where the person's browser finds a page: at its own address, or at an emulator's. */
+  pageAddress(url: URL): string;
+  /** A JSON document that anybody may read; `undefined` where there is none. */
+  readDocument(url: URL, tls: TlsFiles, bounds: Bounds): Promise<unknown>;
+}
+
+/** Where a browser comes back to: this machine, and this address alone. */
+export interface RedirectAddress {
+  /** `localhost`, `[::1]` or an address such as `127.0.0.1`. */
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly path: string;
+}
+
+/** A listener on loopback that takes one redirect. */
+export interface RedirectListener {
+  readonly port: number;
+  /** The redirect; by the time it comes nobody listens any more. */
+  readonly redirect: Promise<Redirect>;
+  /** Ends the listening, after the page that was shown last has gone out. */
+  close(): Promise<void>;
+}
+
+/** A browser that came back, and waits for a page. */
+export interface Redirect {
+  readonly query: string;
+  show(page: 'signed-in' | 'refused' | 'failed'): void;
+}

@@ -80,6 +80,7 @@ const mayReveal = [
   'transport/call-api.ts',
   'transport/tunnel.ts',
   'transport/sign-assertion.ts',
+  'transport/sign-in-ports.ts',
   'store/fingerprint.ts',
   'store/keychain.ts',
   'store/seal.ts',

@@ -10,6 +10,7 @@ export class Terminal {
   readonly style: { readonly out: Style; readonly err: Style };
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
+  readonly #announced = new Set<string>();
 
   constructor(
     readonly out: Output,
@@ -66,7 +67,9 @@ export class Terminal {
   /** Tells the runner of GitHub Actions, which reads stderr too, to mask the value in what other steps print; it masks line by line. */
   #announce(secret: Secret): void {
     for (const line of secret.reveal().split(/[\r\n]+/)) {
-      if (line.length >= 8) this.#err.pushClear(`::add-mask::${line.replaceAll('%', '%25')}\n`);
+      if (line.length < 8 || this.#announced.has(line)) continue;
+      this.#announced.add(line);
+      this.#err.pushClear(`::add-mask::${line.replaceAll('%', '%25')}\n`);
     }
   }
 }

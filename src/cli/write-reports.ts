@@ -67,7 +67,8 @@ function prepare(file: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
-  accessSync(found === undefined || found.isFile() ? dirname(file) : file, constants.W_OK);
+  if (found !== undefined && !found.isFile()) accessSync(file, constants.W_OK);
+  else withTemporary(`${file}.${process.pid}.tmp`, '', () => {});
 }
 
 function replace(file: string, text: string): void {
@@ -77,12 +78,16 @@ function replace(file: string, text: string): void {
     return;
   }
   const temporary = `${file}.${process.pid}.tmp`;
+  withTemporary(temporary, text, () => renameSync(temporary, file));
+}
+
+/** Writes a file that does not outlive its use. */
+function withTemporary(temporary: string, text: string, use: () => void): void {
   try {
     writeFileSync(temporary, text);
-    renameSync(temporary, file);
-  } catch (error) {
+    use();
+  } finally {
     rmSync(temporary, { force: true });
-    throw error;
   }
 }
 

@@ -83,7 +83,7 @@ class Reader implements YamlDocument {
     try {
       const document = this.#document();
       if (document === undefined) return;
-      this.#anchored = findAnchors(document);
+      if (text.includes('*')) this.#anchored = findAnchors(document);
       this.root = this.#part(document.contents, 0, 0);
     } catch (error) {
       if (!(error instanceof Halt)) throw error;
@@ -132,7 +132,7 @@ class Reader implements YamlDocument {
     let ended = false;
     for (const lexeme of new Lexer().lex(this.#text)) {
       if (++lexemes > maxLexemes) this.#halt(parser.offset, `has more than ${maxLexemes} pieces`);
-      if (/^["']/.test(lexeme)) this.#lastQuote = parser.offset;
+      if (lexeme[0] === '"' || lexeme[0] === "'") this.#lastQuote = parser.offset;
       for (const token of parser.next(lexeme)) {
         if (token.type === 'error' || (token.type === 'doc-end' && ended)) {
           return this.#note(token.offset, 'UNEXPECTED_TOKEN', token.type === 'error' ? token.message : '');

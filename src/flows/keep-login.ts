@@ -1,4 +1,5 @@
-import type { Ports, TokenStore } from '../ports.ts';
+import { OAuthProfileError } from '../errors.ts';
+import type { Held, Kept, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Binding } from '../profile/read-binding.ts';
 import type { Secret } from '../secret/secret.ts';
@@ -24,6 +25,11 @@ export interface NewLogin {
   readonly pasted: string | Secret | undefined;
 }
 
+/** Fails while nothing is lost yet, where what a login brings could not be kept. */
+export async function proveKeeping(profile: string, binding: Binding, store: TokenStore): Promise<void> {
+  await store.update(loginName(profile, binding, store), async () => {}, WAIT);
+}
+
 /** Keeps the refresh token of a login, its first access token, and that it is this profile's; an older login of the profile goes. */
 export async function keepLogin(login: NewLogin, ports: Ports, store: TokenStore): Promise<void> {
   const { profile, pasted } = login;
@@ -31,7 +37,7 @@ export async function keepLogin(login: NewLogin, ports: Ports, store: TokenStore
     profile.chain,
     async (held) => {
       const record = firstRecord(login, ports, store);
-      await held.write(toKept(record, record.members.at(-1) ?? ''), { reserve: true });
+      await write(held, toKept(record, record.members.at(-1) ?? ''));
     },
     WAIT,
   );
@@ -48,7 +54,7 @@ export async function keepLogin(login: NewLogin, ports: Ports, store: TokenStore
         replaced: [...new Set([...(old?.replaced ?? []), ...seen])].slice(-32),
         at: store.now(),
       };
-      await held.write(toKept(record, record.chain));
+      await write(held, toKept(record, record.chain));
       return old?.chain;
     },
     WAIT,
@@ -75,18 +81,12 @@ export async function knownLogin(
   return { chain: login.chain, refreshToken: chain.refreshToken, account: chain.account };
 }
 
-/** Forgets a login: the record that points to it first, so that nobody finds half of it. */
-export async function forgetLogin(profile: string, binding: Binding, store: TokenStore): Promise<void> {
-  const chain = await store.update(
-    loginName(profile, binding, store),
-    async (held) => {
-      const old = fromKept(held.kept, 'login');
-      await held.remove();
-      return old?.chain;
-    },
-    WAIT,
-  );
-  if (chain !== undefined) await store.update(chain, (held) => held.remove(), WAIT);
+/** Nobody else may write meanwhile; who does so all the same must not go unnoticed. */
+async function write(held: Held, kept: Kept): Promise<void> {
+  if (await held.write(kept)) return;
+  throw new OAuthProfileError('store_locked', 'another process changed the login at the same time', {
+    advice: 'log in again',
+  });
 }
 
 function firstRecord(

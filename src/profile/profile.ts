@@ -38,6 +38,11 @@ export interface Options {
   readonly lifetimeMs: number | undefined;
   /** The origin that a script's requests take the token to, in the header Authorization. */
   readonly setHeader: string | undefined;
+  /** Where people sign in, where that is not the provider's own page or there is none. */
+  readonly authorizationUrl: URL | undefined;
+  readonly deviceAuthorizationUrl: URL | undefined;
+  /** Where the browser comes back to after a sign-in, exactly as it is registered; on this machine. */
+  readonly redirectUri: string | undefined;
   readonly audience: string | undefined;
   readonly keyId: string | undefined;
   readonly key: ReadFile | undefined;

@@ -40,6 +40,9 @@ export const optionNames: Readonly<Record<string, string>> = {
   set_header: 'the origin that ws.oauthProfile sets the header Authorization for, such as https://graph.microsoft.com',
   replay: `what the provider does with a refresh token used twice: ${replayClasses.join(', ')}`,
   grace: 'how long a used refresh token is accepted again (30s)',
+  authorization_url: 'the page where login signs a person in (authorization endpoint)',
+  device_authorization_url: 'where login gets a code for a person to enter elsewhere (device authorization endpoint)',
+  redirect_uri: 'where the browser comes back to after a login, on this machine: http://127.0.0.1:8912/callback',
 };
 
 /** Reads the files that options name; `readText` keeps to the folder where the source is bound to it. */
@@ -88,6 +91,9 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
     });
   };
   const reuse = choice('reuse', ['true', 'false']);
+  const allowHttp = choice('allow_http', ['true', 'false']) === 'true';
+  const endpoint = (name: string) =>
+    read(name, 'a complete https:// address', (value) => parseEndpoint(value, allowHttp));
   const options: Options = {
     timeoutMs: duration('timeout') ?? DEFAULT_TIMEOUT_MS,
     tokenPath: read('token_path', 'a path such as data.token', parseTokenPath),
@@ -97,6 +103,13 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
     minTtlMs: duration('min_ttl') ?? DEFAULT_MIN_TTL_MS,
     lifetimeMs: duration('default_ttl') ?? provider?.lifetimeMs,
     setHeader: read('set_header', 'the origin of an API such as https://graph.microsoft.com', parseOrigin),
+    authorizationUrl: endpoint('authorization_url'),
+    deviceAuthorizationUrl: endpoint('device_authorization_url'),
+    redirectUri: read(
+      'redirect_uri',
+      'an http:// address of this machine without a query, such as http://127.0.0.1:8912/callback',
+      parseRedirect,
+    ),
     audience: text('audience'),
     keyId: text('key_id'),
     key: keyFile('key_file'),
@@ -107,7 +120,7 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
   checkCertificate(draft, options);
   return {
     clientAuth: choice('client_auth', clientAuths),
-    allowHttp: choice('allow_http', ['true', 'false']) === 'true',
+    allowHttp,
     options,
   };
 }
@@ -145,9 +158,25 @@ export function parseDuration(text: string): number | undefined {
 
 /** Scheme, host and port alone; without TLS only this machine. */
 function parseOrigin(text: string): string | undefined {
+  const { origin, href, protocol, hostname } = parseUrl(text) ?? {};
+  return href === `${origin}/` && (protocol === 'https:' || isLoopback(hostname ?? '')) ? origin : undefined;
+}
+
+/** Without TLS only this machine, unless the network is the user's own. */
+function parseEndpoint(text: string, allowHttp: boolean): URL | undefined {
+  const url = parseUrl(text);
+  return url !== undefined && (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) ? url : undefined;
+}
+
+/** A browser brings the code there, so it may be nowhere else (RFC 8252 §7.3). */
+function parseRedirect(text: string): string | undefined {
+  const url = parseUrl(text);
+  return url?.protocol === 'http:' && isLoopback(url.hostname) && !text.includes('?') ? text : undefined;
+}
+
+function parseUrl(text: string): URL | undefined {
   try {
-    const { origin, href, protocol, hostname } = strictUrl(text);
-    return href === `${origin}/` && (protocol === 'https:' || isLoopback(hostname)) ? origin : undefined;
+    return strictUrl(text);
   } catch (error) {
     if (error instanceof UrlProblem) return undefined;
     throw error;

@@ -18,13 +18,18 @@ export const gitlab: Provider = {
   // Single use: the request kills the old refresh token and its access token, and nothing brings them back.
   replay: 'refused',
   refreshEndsTokens: true,
-  signIn: { prefers: 'browser', device: 'authorize_device', authorize: 'authorize', revoke: 'revoke' },
+  signIn: {
+    prefers: 'browser',
+    device: 'authorize_device',
+    authorize: 'authorize',
+    revoke: 'revoke',
+    metadata: '../.well-known/openid-configuration',
+  },
   hints: [
     {
       error: 'unauthorized_client',
       grant: 'password',
-      advice:
-        'GitLab.com no longer serves the password grant: sign in once and set {refresh_token}, and remove {username} and {password}',
+      advice: 'GitLab.com no longer serves the password grant: remove {username} and {password}, then {login}',
     },
     {
       error: 'unauthorized_client',
@@ -43,8 +48,7 @@ export const gitlab: Provider = {
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
-      advice:
-        'the refresh token was used before (GitLab takes each one once) or was revoked: sign in again and set {refresh_token}',
+      advice: 'the refresh token was used before (GitLab takes each one once) or was revoked; {login}',
     },
     {
       error: 'invalid_grant',

@@ -18,6 +18,11 @@ export const google: Provider = {
     prefers: 'browser',
     authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
     revoke: 'https://oauth2.googleapis.com/revoke',
+    revokesAlone: true,
+    metadata: 'https://accounts.google.com/.well-known/openid-configuration',
+    required: ['scope'],
+    withoutRefreshToken:
+      'Google sends one with a consent only: remove the app at https://myaccount.google.com/connections, then {login}',
     // Without a consent asked for anew, a second sign-in brings no refresh token.
     authorizeFields: { access_type: 'offline', prompt: 'consent' },
   },
@@ -26,13 +31,12 @@ export const google: Provider = {
       error: 'invalid_grant',
       grant: 'refresh_token',
       description: /expired or revoked/i,
-      advice:
-        'the refresh token was revoked or has expired (an app in "Testing" loses it after 7 days): consent again and set {refresh_token}',
+      advice: 'the refresh token was revoked or has expired (an app in "Testing" loses it after 7 days); {login}',
     },
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
-      advice: 'the refresh token is no longer valid: consent again and set {refresh_token}',
+      advice: 'the refresh token is no longer valid; {login}',
     },
     {
       error: 'invalid_grant',
@@ -74,7 +78,7 @@ export const google: Provider = {
     },
     {
       error: 'disallowed_useragent',
-      advice: 'Google refuses embedded browsers: sign in with a full one and set {refresh_token}',
+      advice: 'Google refuses embedded browsers; with a full one {login}',
     },
     {
       error: 'access_denied',
@@ -87,7 +91,7 @@ export const google: Provider = {
     },
     {
       error: 'redirect_uri_mismatch',
-      advice: 'the redirect is not registered for this client: set {redirect_uri} to one that is',
+      advice: 'the redirect is not registered for this client: set {options.redirect_uri} to one that is',
     },
     {
       error: 'unauthorized_client',
@@ -95,7 +99,7 @@ export const google: Provider = {
     },
     {
       error: 'unsupported_grant_type',
-      advice: 'Google has no password or client_credentials grant: remove {grant_type} and set {refresh_token}',
+      advice: 'Google has no password or client_credentials grant: remove {grant_type}, then {login}',
     },
   ],
 };

@@ -30,7 +30,9 @@ export const microsoft: Provider = {
     prefers: 'device',
     device: 'devicecode',
     authorize: 'authorize',
+    metadata: '../../v2.0/.well-known/openid-configuration',
     scopes: ['offline_access'],
+    withoutRefreshToken: 'the application or a policy does not allow offline_access: check {scope} and {client_id}',
     redirectHost: 'localhost',
     // A single-tenant app is refused at the shared endpoint.
     deviceTenant: { name: 'organizations', refusedWith: ['AADSTS50194', 'AADSTS500202', 'AADSTS50020', 'AADSTS50059'] },
@@ -56,12 +58,11 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS50076', 'AADSTS50079'],
-      advice:
-        'the account needs multi-factor authentication, which a password alone cannot do: sign a person in once and set {refresh_token}',
+      advice: 'the account needs multi-factor authentication, which a password alone cannot do; {login}',
     },
     {
       codes: ['AADSTS50173'],
-      advice: 'the sign-in was revoked (often by a changed password): sign in again and set {refresh_token}',
+      advice: 'the sign-in was revoked (often by a changed password); {login}',
     },
     {
       codes: ['AADSTS50196'],
@@ -83,13 +84,12 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS70008', 'AADSTS700082'],
-      advice:
-        'the refresh token has expired because it was not used for too long: sign in again and set {refresh_token}',
+      advice: 'the refresh token has expired because it was not used for too long; {login}',
     },
     {
       codes: ['AADSTS700084'],
       advice:
-        'the refresh token belongs to a single-page app and lived its 24 hours: sign in again, with a redirect of type "mobile and desktop", and set {refresh_token}',
+        'the refresh token belongs to a single-page app and lived its 24 hours: register a redirect of type "mobile and desktop", then {login}',
     },
     {
       codes: ['AADSTS70011'],

@@ -29,7 +29,10 @@ export const okta: Provider = {
     device: 'device/authorize',
     authorize: 'authorize',
     revoke: 'revoke',
+    metadata: '../.well-known/oauth-authorization-server',
     scopes: ['offline_access'],
+    withoutRefreshToken:
+      'turn on the grant type "Refresh Token" of the app, and allow offline_access in the access policy, then {login}',
   },
   hints: [
     {
@@ -62,7 +65,7 @@ export const okta: Provider = {
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
-      advice: 'the refresh token is invalid, expired or was already used: sign in again and set {refresh_token}',
+      advice: 'the refresh token is invalid, expired or was already used; {login}',
     },
     {
       error: 'invalid_grant',

@@ -7,7 +7,7 @@ export type ClientAuth = 'body' | 'basic' | 'basic_raw' | 'none' | 'private_key_
  */
 export type ReplayClass = 'safe' | 'grace' | 'refused' | 'revokes';
 
-/** Advice for one kind of refusal. `{client_secret}` in it becomes the profile's own variable, such as `graph.client_secret`. */
+/** Advice for one kind of refusal. `{client_secret}` in it becomes the profile's own variable, such as `graph.client_secret`, `{login}` the command to run. */
 export interface Hint {
   /** Finer codes of the provider: `AADSTS50126`, `99`. */
   readonly codes?: readonly string[];
@@ -27,10 +27,18 @@ export interface SignIn {
   readonly authorize?: string;
   /** Revocation endpoint (RFC 7009). */
   readonly revoke?: string;
+  /** The revocation endpoint asks for the token alone: who holds it may end it. */
+  readonly revokesAlone?: boolean;
+  /** What the provider publishes of itself (RFC 8414, OpenID Connect Discovery). */
+  readonly metadata?: string;
+  /** Fields that a sign-in cannot do without, beside the client id. */
+  readonly required?: readonly string[];
   /** Sent to the authorization endpoint beside the standard parameters. */
   readonly authorizeFields?: Readonly<Record<string, string>>;
   /** Scopes without which no refresh token comes. */
   readonly scopes?: readonly string[];
+  /** Why no refresh token may have come, and what to do; a hint's placeholders serve here too. */
+  readonly withoutRefreshToken?: string;
   /** Host of the loopback redirect; `127.0.0.1` with the path `/callback` unless the provider wants `localhost`. */
   readonly redirectHost?: 'localhost';
   /** The tenant that device codes are asked of, whatever the profile's; the provider's codes that say to use the profile's own instead. */

@@ -4,11 +4,19 @@ import { type Spelling, spellings } from './spellings.ts';
 /** Shorter values are hidden in their own field only: scanning for `abc` would blacken innocent text. */
 const SCANNED_LENGTH = 8;
 
+/** A process may hold thousands of secrets: by so many characters those that may begin at a place are told from the others. */
+const PREFIX = 4;
+
+/** Several redactors hear of the same secret. */
+const known = new WeakMap<Secret, readonly Spelling[]>();
+
 /** Finds known secrets in texts, however they are written. */
 export class Redactor {
   readonly #waiting: Secret[] = [];
   readonly #seen = new Set<string>();
-  readonly #byFirst = new Map<string, Spelling[]>();
+  readonly #byPrefix = new Map<number, Spelling[]>();
+  /** What is shorter than a prefix, and may go on to be one. */
+  readonly #beginnings = new Set<string>();
 
   /** Spellings are made when a text is scanned, so that a secret costs nothing where nothing is printed. */
   add(secret: Secret): void {
@@ -25,8 +33,9 @@ export class Redactor {
     this.#prepare();
     let safe = '';
     let copied = 0;
-    for (let at = 0; at < text.length; at++) {
-      const candidates = this.#byFirst.get(text.charAt(at));
+    const whole = text.length - PREFIX;
+    for (let at = 0; at <= whole; at++) {
+      const candidates = this.#byPrefix.get(prefixAt(text, at));
       if (candidates === undefined) continue;
       const end = longestMatch(text, at, candidates, complete);
       if (end === MAY_GO_ON) return [safe + text.slice(copied, at), text.slice(at)];
@@ -34,6 +43,9 @@ export class Redactor {
       safe += text.slice(copied, at) + MASK;
       copied = end;
       at = end - 1;
+    }
+    for (let at = Math.max(copied, whole + 1); !complete && at < text.length; at++) {
+      if (this.#beginnings.has(text.slice(at))) return [safe + text.slice(copied, at), text.slice(at)];
     }
     return [safe + text.slice(copied), ''];
   }
@@ -43,15 +55,46 @@ export class Redactor {
       const value = secret.reveal();
       if (value.length < SCANNED_LENGTH || this.#seen.has(value)) continue;
       this.#seen.add(value);
-      for (const spelling of spellings(value)) {
-        for (const first of new Set(spelling[0]?.map((way) => way.charAt(0)))) {
-          const list = this.#byFirst.get(first);
-          if (list === undefined) this.#byFirst.set(first, [spelling]);
-          else list.push(spelling);
-        }
-      }
+      const found = known.get(secret) ?? spellings(value);
+      known.set(secret, found);
+      for (const spelling of found) this.#index(spelling);
     }
   }
+
+  #index(spelling: Spelling): void {
+    for (const prefix of prefixesOf(spelling)) {
+      const key = prefixAt(prefix, 0);
+      const list = this.#byPrefix.get(key);
+      if (list === undefined) this.#byPrefix.set(key, [spelling]);
+      else if (list.at(-1) !== spelling) list.push(spelling);
+      for (let length = 1; length < PREFIX; length++) this.#beginnings.add(prefix.slice(0, length));
+    }
+  }
+}
+
+/** Every way in which a spelling can begin. No secret that is looked for, however written, is shorter. */
+function prefixesOf(spelling: Spelling): Set<string> {
+  const complete = new Set<string>();
+  let growing = new Set(['']);
+  for (const ways of spelling) {
+    const longer = new Set<string>();
+    for (const prefix of growing) {
+      for (const way of ways) {
+        const next = (prefix + way).slice(0, PREFIX);
+        (next.length === PREFIX ? complete : longer).add(next);
+      }
+    }
+    if (longer.size === 0) break;
+    growing = longer;
+  }
+  return complete;
+}
+
+/** The characters at a place as one number. Different ones may have the same, which costs time and nothing else. */
+function prefixAt(text: string, at: number): number {
+  let key = 0;
+  for (let i = 0; i < PREFIX; i++) key = (key << 8) ^ text.charCodeAt(at + i);
+  return key;
 }
 
 const NO_MATCH = -1;

@@ -1,24 +1,41 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsync,
   ftruncateSync,
   mkdirSync,
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { failedWith } from './failure.ts';
 
 /** Makes a folder that is its owner's alone, with those above it, and lets nothing of that be lost. */
 export async function makeFolder(folder: string): Promise<void> {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const first = makeMissing(folder);
   if (first === undefined) return;
   // Some folders hand down wider permissions than were asked for.
   if (process.platform !== 'win32') chmodSync(folder, 0o700);
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** The topmost of the folders that it made. Node's own `recursive` goes on for ever where a parent is there and takes nothing, as in /proc. */
+function makeMissing(folder: string): string | undefined {
+  try {
+    mkdirSync(folder, 0o700);
+    return folder;
+  } catch (error) {
+    if (failedWith(error, 'EEXIST') && statSync(folder).isDirectory()) return undefined;
+    const parent = dirname(folder);
+    if (!failedWith(error, 'ENOENT') || existsSync(parent)) throw error;
+    const first = makeMissing(parent);
+    return makeMissing(folder) === undefined ? first : (first ?? folder);
+  }
 }
 
 /** Writes a file that is its owner's alone; it is on the disk when this resolves. With `over` it takes the room of the one that is there. */

@@ -13,6 +13,7 @@ export class RedisConnection {
   readonly place: string;
   readonly #address: Address;
   #current: Promise<Redis> | undefined;
+  #latest: Redis | undefined;
   #underWay = 0;
 
   constructor(address: string) {
@@ -90,6 +91,10 @@ export class RedisConnection {
       await redis.connect();
       const login = username === '' ? [password] : [username, password];
       await Promise.all([password !== '' && redis.call('AUTH', ...login), db !== 0 && redis.select(db)]);
+      this.#latest = redis;
+      redis.once('end', () => {
+        if (this.#latest === redis) this.#current = undefined;
+      });
       return redis;
     } catch (error) {
       redis.disconnect();

@@ -1,12 +1,12 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bounds, Held, Kept, TokenStore, Wait } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import { aborted, locked, unreadable } from './failure.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { Names, RedisClient, Stored } from './redis-client.ts';
-import { MARK_LENGTH } from './redis-scripts.ts';
-import { type KeyRing, readKeys, recordId, type SealedRecord, seal, unseal } from './seal.ts';
+import { markOf, namesOf, type StampedRecord, toStored } from './redis-record.ts';
+import { type KeyRing, readKeys, type SealedRecord, unseal } from './seal.ts';
 import { Turns } from './turns.ts';
 
 const RENEW_MS = 1_500;
@@ -28,7 +28,7 @@ export async function openRedisStore(
   const ring = readKeys(new Secret(key), 'OAUTH_PROFILE_KEY');
   const client = new (await loadClient())(address);
   const { weaknesses, keyIds } = await client.open();
-  const store = new RedisStore(client, ring);
+  const store = new RedisStore(client, ring, keyIds);
   try {
     for (const id of keyIds) await store.refuseForeignKey(id);
   } catch (error) {
@@ -36,7 +36,6 @@ export async function openRedisStore(
     throw error;
   }
   for (const weakness of weaknesses) warn(`the Redis at ${client.place}: ${weakness}`);
-  store.isSealedAnew = keyIds.every((id) => id === ring[0].id);
   return store;
 }
 
@@ -51,21 +50,18 @@ async function loadClient(): Promise<typeof RedisClient> {
   }
 }
 
-/** A record with the stamp that it has in Redis. */
-interface StampedRecord extends SealedRecord {
-  readonly stamp: string;
-}
-
 class RedisStore implements TokenStore {
-  /** Whether nothing is sealed with older keys of the ring. */
-  isSealedAnew = true;
   readonly #turns = new Turns();
   readonly #client: RedisClient;
   readonly #ring: KeyRing;
+  /** Whether records have been brought under the first key of the ring, as far as that was possible. */
+  #sealedAnew: boolean;
 
-  constructor(client: RedisClient, ring: KeyRing) {
+  /** `keyIds` are those of the keys that something was sealed with before. */
+  constructor(client: RedisClient, ring: KeyRing, keyIds: readonly string[]) {
     this.#client = client;
     this.#ring = ring;
+    this.#sealedAnew = keyIds.every((id) => id === ring[0].id);
   }
 
   get place(): string {
@@ -81,7 +77,7 @@ class RedisStore implements TokenStore {
   }
 
   async read(name: string): Promise<Kept | undefined> {
-    return this.#newest(await this.#client.read(this.#namesOf(name)))?.kept;
+    return this.#newest(await this.#client.read(namesOf(name, this.#ring)))?.kept;
   }
 
   async list(): Promise<{ name: string; kept: Kept }[]> {
@@ -104,7 +100,7 @@ class RedisStore implements TokenStore {
         this.#turns.leave(name);
       }
     });
-    if (!this.isSealedAnew) await this.#sealAnew().catch(() => {});
+    if (!this.#sealedAnew) await this.#sealAnew().catch(() => {});
     return result;
   }
 
@@ -124,7 +120,7 @@ class RedisStore implements TokenStore {
   }
 
   async #alone<T>(name: string, change: (held: Held) => Promise<T>, wait: Waiting<T>): Promise<T> {
-    const names = this.#namesOf(name);
+    const names = namesOf(name, this.#ring);
     const nonce = randomBytes(16).toString('hex');
     const lease = new Lease(this.#client, names, nonce);
     try {
@@ -190,14 +186,12 @@ class RedisStore implements TokenStore {
       },
       write: async (next, { reserve = false } = {}) => {
         lease.check();
-        const sealed = { name, turn: (record?.turn ?? 0) + 1, kept: next };
-        const stamp = `${markOf(name, next)}${randomBytes(16).toString('hex')}`;
+        const following = { name, turn: (record?.turn ?? 0) + 1, kept: next };
+        const stored = toStored(following, this.#ring[0]);
         // Only a new head is worth anything in the hands of somebody who lost the lease; all else could hide what the next one wrote.
         const held = reserve || record?.kept.head === next.head;
-        const seen = record?.stamp.slice(0, MARK_LENGTH) ?? '';
-        const value = { stamp, sealed: seal(sealed, this.#ring[0]) };
-        const written = await this.#client.write(names, nonce, seen, value, held);
-        if (written) record = { ...sealed, stamp };
+        const written = await this.#client.write(names, nonce, markOf(record), stored, held);
+        if (written) record = { ...following, stamp: stored.stamp };
         return written;
       },
       remove: async () => {
@@ -210,14 +204,13 @@ class RedisStore implements TokenStore {
 
   /** After a change of keys: brings every record under the first key that nobody is busy with, so that the others can be given up. */
   async #sealAnew(): Promise<void> {
-    this.isSealedAnew = true;
-    const [first, ...others] = this.#ring;
-    for (const { id } of others) {
+    this.#sealedAnew = true;
+    for (const { id } of this.#ring.slice(1)) {
       for (const stored of await this.#client.read(await this.#client.names(id))) {
         const sealAgain = async (held: Held) => held.kept && held.write(held.kept);
         await this.update(this.#open(stored).name, sealAgain, { timeoutMs: 0, signal: undefined }).catch(() => {});
       }
-      if (id !== first.id && (await this.#client.names(id)).length === 0) await this.#client.forgetKey(id);
+      if ((await this.#client.names(id)).length === 0) await this.#client.forgetKey(id);
     }
   }
 
@@ -227,11 +220,6 @@ class RedisStore implements TokenStore {
 
   #open({ id, stamp, sealed }: Stored): StampedRecord {
     return { ...unseal(sealed, id, this.#ring, `the record ${id.slice(0, 8)} in ${this.place}`), stamp };
-  }
-
-  /** What is sealed with an old key has its name from it too. */
-  #namesOf(name: string): Names {
-    return this.#ring.map((key) => ({ keyId: key.id, id: recordId(key, name) }));
   }
 }
 
@@ -271,9 +259,4 @@ class Lease {
     clearInterval(this.#renewing);
     if (this.#taken) await this.client.release(this.names, this.nonce).catch(() => {});
   }
-}
-
-/** Tells heads apart, the same under every key; without the name of the record it says nothing, not even that two records share a token. */
-function markOf(name: string, { head }: Kept): string {
-  return createHmac('sha256', name).update(head).digest('hex').slice(0, MARK_LENGTH);
 }

@@ -26,6 +26,9 @@ interface Sight {
   readonly mark: string;
 }
 
+/** Since when a lock of unknown life looks as it does; for all stakes of this process, so that those who wait one after the other add up. */
+const watched = new Map<string, { mark: string; since: number }>();
+
 const live = new Set<Stake>();
 const letGoOfAll = (): void => {
   for (const stake of live) stake.remove();
@@ -40,7 +43,6 @@ export class Stake {
   readonly #file: string;
   readonly #files = new Set<string>();
   readonly #locks = new Set<string>();
-  readonly #watched = new Map<string, { mark: string; since: number }>();
   readonly #renewing: NodeJS.Timeout;
 
   constructor(readonly folder: string) {
@@ -70,6 +72,7 @@ export class Stake {
       break;
     }
     this.#locks.add(lock);
+    watched.delete(lock);
     return undefined;
   }
 
@@ -131,9 +134,9 @@ export class Stake {
     const life = lifeIn(this.folder, owner);
     if (life !== 'unknown') return life === 'dead';
     const now = performance.now();
-    const watched = this.#watched.get(lock);
-    if (watched?.mark === mark) return now - watched.since >= LEASE_MS;
-    this.#watched.set(lock, { mark, since: now });
+    const seen = watched.get(lock);
+    if (seen?.mark === mark) return now - seen.since >= LEASE_MS;
+    watched.set(lock, { mark, since: now });
     return false;
   }
 

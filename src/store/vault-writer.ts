@@ -19,8 +19,6 @@ import { Turns } from './turns.ts';
 const KEEP_MS = 50;
 /** How long it then waits itself, if others are waiting. */
 const POLITE_MS = 8;
-/** The turn of making the vault ready; no name is empty. */
-const PREPARING = '';
 
 type Patience = Bounds & Pick<Waiting, 'isContent'>;
 
@@ -50,36 +48,30 @@ export class VaultWriter {
       const busy = this.#tenures.has(name) || this.#holder === '' ? `process ${process.pid}` : this.#holder;
       return locked(busy, wait.timeoutMs);
     };
-    const ring = await this.#turn(PREPARING, wait, late, () => this.#prepare(left()));
-    const result = await this.#turn(name, left(), late, async () => {
-      const content = this.#contentWith(name, ring, wait, queuedAt);
-      const tenure = await this.#enter(name, ring, { ...left(), isContent: content.isContent });
-      if (tenure === undefined) return content.found as T;
-      const held = new HeldRecord(name, queuedAt, tenure, this.records, ring);
+    const result = await this.#turns.take(name, wait, late, async () => {
       try {
-        return await change(held);
-      } finally {
-        held.end();
-      }
-    });
-    if (!this.#sealedAgain) await this.#sealAgain(ring).catch(() => {});
-    return result;
-  }
-
-  close(): Promise<void> {
-    return this.#turns.close();
-  }
-
-  #turn<T>(name: string, wait: Bounds, late: () => Error, work: () => Promise<T>): Promise<T> {
-    return this.#turns.take(name, wait, late, async () => {
-      try {
-        return await work();
+        const ring = await this.#prepare(left());
+        const content = this.#contentWith(name, ring, wait, queuedAt);
+        const tenure = await this.#enter(name, ring, { ...left(), isContent: content.isContent });
+        if (tenure === undefined) return content.found as T;
+        const held = new HeldRecord(name, queuedAt, tenure, this.records, ring);
+        try {
+          return await change(held);
+        } finally {
+          held.end();
+        }
       } finally {
         // In one go: whether somebody waits must not change in between.
         this.#exit(name);
         this.#turns.leave(name);
       }
     });
+    if (!this.#sealedAgain) await this.#sealAgain().catch(() => {});
+    return result;
+  }
+
+  close(): Promise<void> {
+    return this.#turns.close();
   }
 
   /** Looks at what others write meanwhile, each time that it changes. */
@@ -175,7 +167,9 @@ export class VaultWriter {
   }
 
   /** After a change of keys: brings every record under the first key that nobody is busy with, so that the others can be given up. */
-  async #sealAgain(ring: KeyRing): Promise<void> {
+  async #sealAgain(): Promise<void> {
+    const ring = this.#ring;
+    if (ring === undefined) return;
     this.#sealedAgain = true;
     if ([...this.records.keyIds()].every((id) => id === ring[0].id)) return;
     for (const { name } of this.records.all(ring)) {

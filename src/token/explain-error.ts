@@ -3,6 +3,7 @@ import type { Profile } from '../profile/profile.ts';
 import type { Hint } from '../providers/provider.ts';
 import { MASK } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
+import { loginCommand } from './login-command.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { parseRefusal } from './parse-refusal.ts';
 import { type Quote, quoteLowerCaseWithout, quoteWithout } from './quote.ts';
@@ -23,8 +24,7 @@ const standardHints: readonly Hint[] = [
   {
     error: 'invalid_grant',
     grant: 'refresh_token',
-    advice:
-      'the refresh token is invalid, expired, revoked or of another client: get a new one and set {refresh_token}',
+    advice: 'the refresh token is invalid, expired, revoked or of another client; {login}',
   },
   {
     error: 'invalid_grant',
@@ -81,12 +81,23 @@ export function explainRefusal(
     });
   }
   if (reply.status >= 300 && reply.status < 400) return redirected(profile, request, reply, provider, who, quote);
-  const hint = findHint(profile, provider);
-  return new ProviderError(codeOf(profile, provider), `${who} refused profile ${profile.name} (${said})`, {
+  const code = codeOf(profile, provider);
+  return new ProviderError(code, `${who} refused profile ${profile.name} (${said})`, {
     provider,
-    advice: hint === undefined ? undefined : withVariables(hint.advice, profile) + encodingAdvice(profile, provider),
+    advice: adviceFor(profile, provider, code),
   });
 }
+
+/** What to do about a refusal, where that is known; a person who must sign in is told the command. */
+export function adviceFor(profile: Profile, refusal: Refusal, code: ErrorCode): string | undefined {
+  const hint = findHint(profile, refusal)?.advice;
+  const needsLogin = code === 'login_required' && hint?.includes(LOGIN) !== true;
+  const advice = needsLogin ? (hint === undefined ? LOGIN : `${hint}; then ${LOGIN}`) : hint;
+  return advice === undefined ? undefined : withVariables(advice, profile) + encodingAdvice(profile, refusal);
+}
+
+/** In a hint: the command that signs a person in. */
+const LOGIN = '{login}';
 
 function codeOf(profile: Profile, { error }: Refusal): ErrorCode {
   return profile.grant === 'refresh_token' && error !== undefined && interactionErrors.has(error)
@@ -147,12 +158,17 @@ function findHint(profile: Profile, refusal: Refusal): Hint | undefined {
   return { advice: 'there is no token endpoint at this address: check {url}' };
 }
 
-/** `{client_secret}` → `graph.client_secret`, or what serves in its place. */
-function withVariables(advice: string, { name, basic, clientAuth }: Profile): string {
+/** `{client_secret}` → `graph.client_secret`, or what serves in its place; `{login}` → the command to run. */
+export function withVariables(advice: string, profile: Profile): string {
+  const { name, basic, clientAuth, options, provider } = profile;
+  const signsIn = provider.signIn ?? options.authorizationUrl ?? options.deviceAuthorizationUrl;
+  const login = signsIn === undefined ? `get a new one and set ${name}.refresh_token` : `run: ${loginCommand(name)}`;
   const inPlace = new Map<string, string>();
   if (clientAuth === 'private_key_jwt') inPlace.set('client_secret', 'options.key_file');
   if (basic !== undefined) inPlace.set('client_id', 'basic.user').set('client_secret', 'basic.password');
-  return advice.replace(/\{([a-z_.]+)\}/g, (_, field: string) => `${name}.${inPlace.get(field) ?? field}`);
+  return advice
+    .replaceAll(LOGIN, () => login)
+    .replace(/\{([a-z_.]+)\}/g, (_, field: string) => `${name}.${inPlace.get(field) ?? field}`);
 }
 
 /** A server that never decodes a Basic header takes a right secret for a wrong one, if encoding changed it (RFC 6749 §2.3.1). */

@@ -6,9 +6,16 @@ import { startTokenServer } from '../support/token-server.ts';
 
 /**
  * One folder a case: `cmd` is a line of shell; `stdout`, `stderr` and `exit` are what it must give; `replies.json`, if there, is what the
- * server at $PORT answers, and `requests` what it must have received; all other files lie in the working folder. GOLDEN=write writes anew.
+ * server at $PORT answers, and `requests` what it must have received; all other files lie in the working folder. In cases that begin with run- times are TIME. GOLDEN=write writes anew.
  */
 const cases = join(import.meta.dirname, 'golden');
+/** What differs from run to run of the same script. */
+const times: readonly [RegExp, string][] = [
+  [/\b\d+(?:\.\d+)? m?s\b/g, 'TIME'],
+  [/("(?:at|startedAt|startedAtMs|elapsedMs)": ?)(?:\d+|"[^"]*")/g, '$1TIME'],
+  [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, 'TIME'],
+  [/( time(?:stamp)?=)"[^"]*"/g, '$1"TIME"'],
+];
 const own = new Set(['cmd', 'stdout', 'stderr', 'exit', 'requests', 'replies.json']);
 
 interface CannedReply {
@@ -33,7 +40,10 @@ describe.concurrent('the command line, case by case', () => {
       cpSync(folder, sandbox.work, { recursive: true, filter: (path) => !own.has(path.slice(folder.length + 1)) });
       const { stdout, stderr, exit } = await sandbox.run(read('cmd'), { PORT: String(server.port) });
       const plain = (text: string): string =>
-        text.replaceAll(`:${server.port}`, ':PORT').replaceAll(sandbox.home, 'HOME').replaceAll(sandbox.work, 'WORK');
+        (name.startsWith('run-') ? times : []).reduce(
+          (steady, [time, word]) => steady.replace(time, word),
+          text.replaceAll(`:${server.port}`, ':PORT').replaceAll(sandbox.home, 'HOME').replaceAll(sandbox.work, 'WORK'),
+        );
       const requests = server.received
         .map(({ method, url, headers, body }) => {
           const { authorization, accept, 'content-type': type } = headers;

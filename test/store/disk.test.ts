@@ -66,6 +66,50 @@ describe('a disk that refuses', () => {
     expect(home.files().filter((file) => !file.endsWith('.sealed'))).toEqual(['vault.json']);
   });
 
+  it('has everything when the write resolves: the content before the name, the name before the end', async () => {
+    const { openSync, fsync, renameSync } = fs;
+    const paths = new Map<number, string>();
+    const steps: string[] = [];
+    const kind = (path: string) => (path === home.vaultFolder ? 'folder' : path.slice(path.lastIndexOf('.') + 1));
+    failing('openSync', (path: string, ...rest: [string, number]) => {
+      const fd = openSync(path, ...rest);
+      paths.set(fd, path);
+      return fd;
+    });
+    failing('fsync', (fd: number, done: () => void) => {
+      const step = `flushed ${kind(paths.get(fd) ?? '')}`;
+      fsync(fd, () => {
+        steps.push(step);
+        done();
+      });
+    });
+    failing('renameSync', (from: string, to: string) => {
+      steps.push(`renamed ${kind(from)} to ${kind(to)}`);
+      renameSync(from, to);
+    });
+    await home.open(key).update(
+      'a',
+      async (held) => {
+        await held.write(kept('one', '{"journal":1}'), { reserve: true });
+        steps.push('sent');
+        await held.write(kept('two'));
+        steps.push('written');
+      },
+      patient,
+    );
+    expect(steps).toEqual([
+      'flushed reserve',
+      'flushed temp',
+      'renamed temp to sealed',
+      'flushed folder',
+      'sent',
+      'flushed reserve',
+      'renamed reserve to sealed',
+      'flushed folder',
+      'written',
+    ]);
+  });
+
   it('without hard links nobody gets in, since nobody could be kept out', async () => {
     failing('linkSync', () => {
       throw refusal('EPERM', 'link');

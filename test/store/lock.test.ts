@@ -71,6 +71,19 @@ describe('several processes', () => {
   });
 });
 
+describe('a process', () => {
+  it('that comes back again and again lets others in between', async () => {
+    const busy = await start();
+    busy.tell('count 100000');
+    await expect.poll(() => existsSync(join(home.vaultFolder, 'vault.json'))).toBe(true);
+    for (let turns = 0; turns < 3; turns++) {
+      expect(await home.open(key).update('counter', async () => 'in', { timeoutMs: 5000, signal: undefined })).toBe(
+        'in',
+      );
+    }
+  });
+});
+
 describe('a holder', () => {
   it('keeps out other processes until he is done, and is named to those who wait in vain', async () => {
     const holder = await startHolder();

@@ -1,0 +1,25 @@
+import type { Ports, SignInPorts } from '../ports.ts';
+import type { LoginProfile } from '../profile/read-login-profile.ts';
+import { type Issuer, parseMetadata } from '../token/issuer.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** What the server of a sign-in publishes of itself; many publish nothing, which is no failure. */
+export async function findIssuer(
+  { endpoints, url, options }: LoginProfile,
+  ports: Ports,
+  outside: Pick<SignInPorts, 'readDocument'>,
+  signal: AbortSignal | undefined,
+): Promise<Issuer | undefined> {
+  const tls = { ca: options.ca?.text, cert: options.cert?.text, certKey: options.certKey?.text };
+  for (const location of endpoints.metadata) {
+    try {
+      const document = await outside.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });
+      const found = parseMetadata(document, location, { authorize: endpoints.authorize, token: url });
+      if (found !== undefined) return found;
+    } catch (error) {
+      ports.log(`nothing is published at ${location.href}: ${(error as Error).message}`);
+    }
+  }
+  return undefined;
+}

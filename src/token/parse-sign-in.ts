@@ -1,0 +1,27 @@
+import { OAuthProfileError } from '../errors.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { Secret } from '../secret/secret.ts';
+import type { TokenRequest } from './build-request.ts';
+import { withVariables } from './explain-error.ts';
+import { parseResponse, type TokenReply } from './parse-response.ts';
+import type { Reply } from './reply.ts';
+
+/** A token response that brought what people sign in for. */
+export interface SignInReply extends TokenReply {
+  readonly refreshToken: Secret;
+}
+
+/** Reads the reply that ends a sign-in; one without a refresh token is of no use, and says why. */
+export function parseSignIn(profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number): SignInReply {
+  const found = parseResponse(profile, request, reply, receivedAt);
+  const { refreshToken } = found;
+  if (refreshToken !== undefined) return { ...found, refreshToken };
+  const { signIn, tokenUrl, type } = profile.provider;
+  const who = tokenUrl === undefined ? profile.url.host : type;
+  const advice =
+    signIn?.withoutRefreshToken ??
+    'many servers send one only with the scope offline_access, or to clients that are registered for refresh tokens: check {scope}, then {login}';
+  throw new OAuthProfileError('provider_refused', `${who} signed the person in, but sent no refresh token to keep`, {
+    advice: withVariables(advice, profile),
+  });
+}
