@@ -18,7 +18,7 @@ export function quoteWithout(profile: Profile, request: TokenRequest): Quote {
   const redactor = new Redactor();
   for (const secret of secretsOf(profile, request)) redactor.add(secret);
   return (text, length) => {
-    const [safe] = redactor.scan(text.slice(0, SEARCHED_LENGTH), text.length <= SEARCHED_LENGTH);
+    const { safe } = redactor.scan(text.slice(0, SEARCHED_LENGTH), text.length <= SEARCHED_LENGTH);
     // Line ends become blanks, which may put a wrapped passphrase together again.
     return excerpt(redactor.redact(printable(safe)).replace(jwt, MASK), length);
   };
