@@ -18,6 +18,7 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
 export async function main(args: readonly string[]): Promise<number> {
   const { env } = process;
   const terminal = new Terminal(new TolerantStreams(), env);
+  if (env['NODE_DEBUG']) terminal.guard(process.stderr);
   try {
     const request = parseCall(args);
     switch (request.kind) {
@@ -56,16 +57,27 @@ class TolerantStreams {
   #stderr: NodeJS.WriteStream | undefined;
 
   get stdout(): NodeJS.WriteStream {
-    this.#stdout ??= process.stdout.on('error', ignoreBrokenPipe);
+    this.#stdout ??= process.stdout.on('error', (error) => failToWrite(error, this.stderr));
     return this.#stdout;
   }
 
   get stderr(): NodeJS.WriteStream {
-    this.#stderr ??= process.stderr.on('error', ignoreBrokenPipe);
+    this.#stderr ??= process.stderr.on('error', (error) => failToWrite(error, undefined));
     return this.#stderr;
   }
 }
 
-function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+/** A full disk and the like (sysexits' EX_IOERR). */
+const WRITE_STATUS = 74;
+
+/** Tells once that the output is not all there, whatever the command itself comes to. */
+function failToWrite({ code }: NodeJS.ErrnoException, stderr: NodeJS.WriteStream | undefined): void {
+  if (code === 'EPIPE' || writeFailed) return;
+  writeFailed = true;
+  process.once('exit', () => {
+    process.exitCode = WRITE_STATUS;
+  });
+  stderr?.write(`oauth-profile: the output cannot be written (${code})\n`);
 }
+
+let writeFailed = false;

@@ -15,12 +15,17 @@ export class Terminal {
   readonly style: { readonly out: Style; readonly err: Style };
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
+  #telling = false;
 
   constructor(streams: Streams, env: Env) {
     const redactor = new Redactor();
     this.style = { out: styleFor(() => streams.stdout, env), err: styleFor(() => streams.stderr, env) };
     this.#out = new RedactedStream(redactor, (text) => streams.stdout.write(text));
-    this.#err = new RedactedStream(redactor, (text) => streams.stderr.write(text));
+    this.#err = new RedactedStream(redactor, (text) => {
+      this.#telling = true;
+      streams.stderr.write(text);
+      this.#telling = false;
+    });
     const announce = env['GITHUB_ACTIONS'] === 'true';
     watchSecrets((secret) => {
       redactor.add(secret);
@@ -41,6 +46,16 @@ export class Terminal {
   /** Everything but the result: stderr. */
   tell(text: string): void {
     this.#err.push(text);
+  }
+
+  /** Searches also what others write to stderr, such as Node itself where NODE_DEBUG is set: whole requests. */
+  guard(stderr: NodeJS.WriteStream): void {
+    const write = stderr.write.bind(stderr) as (...parts: unknown[]) => boolean;
+    stderr.write = ((...parts: unknown[]): boolean => {
+      if (this.#telling) return write(...parts);
+      this.#err.push(String(parts[0]));
+      return true;
+    }) as typeof stderr.write;
   }
 
   flush(): void {

@@ -1,7 +1,7 @@
 import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import type { Ports, WireRequest } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import { buildRequest, encodeBody, type TokenRequest } from '../token/build-request.ts';
+import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../token/build-request.ts';
 import { parseResponse, type TokenReply } from '../token/parse-response.ts';
 import {
   ATTEMPT_MS,
@@ -23,7 +23,8 @@ export async function acquireToken(profile: Profile, ports: Ports, signal?: Abor
     refuseAborted(signal);
     try {
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name));
-      const body = encodeBody(request, assertion);
+      const signed = assertion === undefined ? request : withAssertion(request, assertion);
+      const body = encodeBody(signed);
       const sentAt = clock.now();
       if (sentAt >= deadline) throw outOfTime(profile, lost);
       firstSentAt ??= sentAt;
@@ -31,7 +32,7 @@ export async function acquireToken(profile: Profile, ports: Ports, signal?: Abor
       const reuseConnection = attempt === 1 && mayReuseConnection(profile);
       const timeoutMs = Math.min(ATTEMPT_MS, deadline - sentAt);
       const reply = await ports.send(toWire(profile, request, body, reuseConnection), { timeoutMs, signal });
-      return parseResponse(profile, request, reply, clock.now());
+      return parseResponse(profile, signed, reply, clock.now());
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;

@@ -1,13 +1,13 @@
 import { ProviderError } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../secret/secret.ts';
-import { isSecretName } from '../secret/secret-names.ts';
 import type { TokenRequest } from './build-request.ts';
 import { explainRefusal } from './explain-error.ts';
 import { parseBody } from './parse-body.ts';
 import { isRefusal } from './parse-refusal.ts';
 import { quoteWithout } from './quote.ts';
 import type { Reply } from './reply.ts';
+import { memberNames, secretMembers } from './secret-members.ts';
 
 /** A token response: what the provider sent, and what we understood of it. */
 export interface TokenReply {
@@ -39,15 +39,17 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
   }
   const { holder, token } = locate(body.members, profile.options.tokenPath ?? ['access_token']);
   if (typeof token !== 'string' || token === '') {
-    const names = quoteWithout(profile, request)(Object.keys(body.members).join(', '), 200) || 'no member at all';
+    const { found } = secretMembers(body.members, []);
+    const quote = quoteWithout(profile, request, reply, found);
+    const names = quote(memberNames(body.members).join(', '), 200) || 'no member at all';
     throw unreadable(profile, reply, `answered without a token (it sent ${names})`);
   }
   // Where the token is nested, its companions usually stand beside it.
   const companion = (name: string): unknown => holder[name] ?? body.members[name];
   const refreshToken = companion('refresh_token');
   const tokenType = companion('token_type');
-  const otherSecrets = secretsIn(body.members, [token, refreshToken]);
-  if (otherSecrets === undefined) throw unreadable(profile, reply, 'answered with a reply that is nested too deeply');
+  const { found: otherSecrets, tooDeep } = secretMembers(body.members, [token, refreshToken]);
+  if (tooDeep) throw unreadable(profile, reply, 'answered with a reply that is nested too deeply');
   return {
     response: body.members,
     accessToken: new Secret(token),
@@ -56,29 +58,6 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
     tokenType: typeof tokenType === 'string' ? tokenType : undefined,
     expiresAt: expiryOf(companion('expires_in'), receivedAt),
   };
-}
-
-/** No response is nested deeper; what is would overflow whoever prints or copies it. */
-const MAX_DEPTH = 100;
-
-/** The secrets among a response's members; `undefined` if it is nested too deeply. */
-function secretsIn(members: Readonly<Record<string, unknown>>, known: readonly unknown[]): Secret[] | undefined {
-  const found: Secret[] = [];
-  let level: Readonly<Record<string, unknown>>[] = [members];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return undefined;
-    const below: Readonly<Record<string, unknown>>[] = [];
-    for (const part of level) {
-      for (const name of Object.keys(part)) {
-        const value = part[name];
-        if (typeof value === 'object' && value !== null) below.push(value as Record<string, unknown>);
-        else if (typeof value === 'string' && isSecretName(name) && !known.includes(value))
-          found.push(new Secret(value));
-      }
-    }
-    level = below;
-  }
-  return found;
 }
 
 /** `expires_in` is a number, but some providers send it as text. */

@@ -74,6 +74,7 @@ export function plainProxyRoute({ url, profile }: WireRequest, proxy: ProxyServe
     proxy: {
       refused: (status) => refused(proxy, url.host, status),
       unreachable: (cause) => explainProxyError(cause, proxy.url.host, profile),
+      secrets: proxy.secrets,
     },
   };
 }
