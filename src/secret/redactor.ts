@@ -1,4 +1,5 @@
-import { Heads, Scan } from './scan.ts';
+import { Heads } from './heads.ts';
+import { Scan } from './scan.ts';
 import { MASK, type Secret } from './secret.ts';
 import { spellings } from './spellings.ts';
 

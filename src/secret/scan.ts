@@ -1,5 +1,7 @@
 import { Escapes } from './escapes.ts';
+import { HASHES, type Heads, hashOn } from './heads.ts';
 import { HEAD_LENGTH, type Spelling } from './spellings.ts';
+import { isBreak, Trace } from './trace.ts';
 
 /** Where secrets stand in a text, and from where on more text is needed to tell. */
 export interface Findings {
@@ -7,152 +9,6 @@ export interface Findings {
   readonly found: readonly (readonly [start: number, end: number])[];
   /** All before this is decided; the length of the text if nothing is open. */
   readonly decided: number;
-}
-
-/** What many spellings are looked up by: the hash of the first characters. */
-export class Heads {
-  /** For each hash a bit for each length of a head's beginning that has it. */
-  readonly #known = new Uint8Array(HASHES);
-  readonly #byHead = new Map<number, Spelling[]>();
-  readonly #byFirst = new Map<number, Spelling[]>();
-
-  add(spelling: Spelling): void {
-    let hash = 0;
-    for (let at = 0; at < spelling.head.length; at++) {
-      hash = hashOn(hash, spelling.head.charCodeAt(at));
-      this.#known[hash] = (this.#known[hash] ?? 0) | (1 << at);
-    }
-    push(this.#byHead, hash, spelling);
-    push(this.#byFirst, hashOn(0, spelling.head.charCodeAt(0)), spelling);
-  }
-
-  get isEmpty(): boolean {
-    return this.#byHead.size === 0;
-  }
-
-  /** The first position, from `at` to before `stop`, whose characters could be a head; `stop` if there is none. */
-  next(text: string, at: number, stop: number): number {
-    const known = this.#known;
-    const first = at + HEAD_LENGTH - 1;
-    const last = stop + HEAD_LENGTH - 1;
-    let hash = 0;
-    for (let end = at; end < last; end++) {
-      hash = hashOn(hash, text.charCodeAt(end));
-      if (((known[hash] ?? 0) & WHOLE) !== 0 && end >= first) return end - HEAD_LENGTH + 1;
-    }
-    return stop;
-  }
-
-  /** Whether any head begins with so many characters of this hash. */
-  has(hash: number, length: number): boolean {
-    return ((this.#known[hash] ?? 0) & (1 << (length - 1))) !== 0;
-  }
-
-  with(hash: number): readonly Spelling[] {
-    return this.#byHead.get(hash) ?? [];
-  }
-
-  withFirst(code: number): readonly Spelling[] {
-    return this.#byFirst.get(hashOn(0, code)) ?? [];
-  }
-}
-
-function push(lists: Map<number, Spelling[]>, key: number, spelling: Spelling): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [spelling]);
-  else list.push(spelling);
-}
-
-const HASHES = 0x10000;
-const WHOLE = 1 << (HEAD_LENGTH - 1);
-
-/** Each character is shifted out by the fourth after it, so that the hash is always that of a head. */
-function hashOn(hash: number, code: number): number {
-  return ((hash << 4) ^ (code < 0x100 ? (scattered[code] ?? 0) : Math.imul(code, 0x9e37))) & (HASHES - 1);
-}
-
-/** Numbers of characters; what some spelling takes for the same has the same. */
-const scattered = Uint16Array.from({ length: 0x100 }, (_, code) => {
-  const char = String.fromCharCode(code).toLowerCase();
-  const same = /[+\-\n\r\t ]/.test(char) ? ' ' : char === '_' ? '/' : char;
-  return Math.imul(same.charCodeAt(0) + 1, 0x9e3779b1) >>> 12;
-});
-
-/** A place from which on characters and positions no longer run side by side, because an escape is longer than what it stands for. */
-interface Shift {
-  readonly before: Shift | undefined;
-  /** Characters read until then. */
-  readonly read: number;
-  /** Position less characters read. */
-  readonly by: number;
-}
-
-/** A spelling that is being followed through the text. */
-class Trace {
-  /** How much of the spelling stands before the position. */
-  depth = 0;
-  read = 0;
-  /** Characters read when the whole spelling was last there, and the position after it. */
-  hitRead = -1;
-  hitEnd = -1;
-
-  constructor(
-    readonly spelling: Spelling,
-    public shift: Shift,
-  ) {}
-
-  fork(): Trace {
-    const fork = new Trace(this.spelling, this.shift);
-    fork.depth = this.depth;
-    fork.read = this.read;
-    fork.hitRead = this.hitRead;
-    fork.hitEnd = this.hitEnd;
-    return fork;
-  }
-
-  /** Where the characters that count now began. */
-  get start(): number {
-    return this.#positionOf(this.read - this.depth);
-  }
-
-  /** The same, of what may still become a longer or another hit. */
-  get open(): number | undefined {
-    const { text, borders } = this.spelling;
-    const depth = this.depth === text.length ? (borders[this.depth] ?? 0) : this.depth;
-    return depth === 0 ? undefined : this.#positionOf(this.read - depth);
-  }
-
-  #positionOf(read: number): number {
-    let { shift } = this;
-    while (shift.before !== undefined && shift.read > read) shift = shift.before;
-    return read + shift.by;
-  }
-
-  /** Goes on with what was read up to `end`; tells whether there is anything left to follow. */
-  advance(text: string, end: number): boolean {
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      // Only a break inside the base64 is none of it.
-      if (this.spelling.wraps && this.depth > 0 && isBreak(code)) continue;
-      this.#take(this.spelling.fold(code));
-      this.read++;
-    }
-    if (end !== this.read + this.shift.by) this.shift = { before: this.shift, read: this.read, by: end - this.read };
-    return this.depth > 0;
-  }
-
-  #take(code: number): void {
-    const { text, borders, fallbacks } = this.spelling;
-    let depth = this.depth === text.length ? (borders[this.depth] ?? 0) : this.depth;
-    while (text.charCodeAt(depth) !== code) {
-      if (depth === 0) {
-        this.depth = 0;
-        return;
-      }
-      depth = fallbacks[depth] ?? 0;
-    }
-    this.depth = depth + 1;
-  }
 }
 
 /** A beginning of this length is followed in a way that never goes back in the text; most end before. */
@@ -357,9 +213,4 @@ export class Scan {
   #leaveOpen(at: number | undefined): void {
     if (!this.complete && at !== undefined && at < this.#decided) this.#decided = at;
   }
-}
-
-/** A line break, of which base64 may have any number in it. */
-function isBreak(code: number): boolean {
-  return code === 0x0a || code === 0x0d;
 }
