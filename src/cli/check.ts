@@ -3,7 +3,7 @@ import { type Fault, InvalidProfileError, OAuthProfileError } from '../errors.ts
 import { profileNames, untypedNames } from '../profile/collect-fields.ts';
 import type { Profile } from '../profile/profile.ts';
 import { readProfile } from '../profile/read-profile.ts';
-import { printable } from '../secret/printable.ts';
+import { printable, printableJson } from '../secret/printable.ts';
 import { buildRequest } from '../token/build-request.ts';
 import { type Context, outsideOf, portsOf, variablesOf } from './context.ts';
 import { faultLines } from './show-error.ts';
@@ -32,7 +32,7 @@ export async function run(context: Context): Promise<number> {
   }
   const findings: Finding[] = [];
   for (const name of names) findings.push(await check(name, variables, context));
-  if (call.switches.has('json')) terminal.print(`${JSON.stringify({ profiles: findings }, null, 2)}\n`);
+  if (call.switches.has('json')) terminal.print(`${printableJson({ profiles: findings }, 2)}\n`);
   else for (const finding of findings) terminal.print(text(finding, context));
   return findings.every(({ ok }) => ok) ? 0 : 2;
 }

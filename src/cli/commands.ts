@@ -105,6 +105,43 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: 'login',
+    usage: '<profile>',
+    positionals: { min: 1, max: 1, kind: 'profile' },
+    summary: 'sign a person in, and keep the refresh token for token, exec and run',
+    flags: [
+      { name: 'device', help: 'show a code that is entered in any browser, on any machine' },
+      { name: 'browser', help: 'sign in with a browser of this machine' },
+      { name: 'no-open', help: 'open no browser: print the address to open' },
+      { name: 'port', value: 'PORT', help: 'the browser comes back to this port; a free one unless given' },
+      { name: 'force', help: 'replace the login of another account without asking' },
+      ...emulateFlags,
+      ...profileFlags,
+    ],
+    examples: [
+      ['oauth-profile login graph', 'as the provider prefers: microsoft with a code, the others with a browser'],
+      ['oauth-profile login lab --device', 'on a machine without a browser'],
+      ['oauth-profile login drive --port 8912', 'where the provider knows one redirect only'],
+      ['oauth-profile login drive --emulate', 'a rehearsal: the provider is emulated, and nothing is kept'],
+    ],
+  },
+  {
+    name: 'logout',
+    usage: '[profile]',
+    positionals: { min: 0, max: 1, kind: 'profile' },
+    summary: 'forget what a login left',
+    flags: [
+      { name: 'all', help: 'forget all logins' },
+      { name: 'revoke', help: 'tell the provider too, so that the refresh token is of no use to anybody' },
+      ...profileFlags,
+    ],
+    examples: [
+      ['oauth-profile logout graph', 'forget the login of one profile on this machine'],
+      ['oauth-profile logout lab --revoke', 'end it at the provider too'],
+      ['oauth-profile logout --all', 'forget every login'],
+    ],
+  },
+  {
     name: 'list',
     usage: '',
     positionals: { min: 0, max: 0, kind: 'none' },

@@ -1,8 +1,8 @@
 import type { Profile } from '../profile/profile.ts';
 import { readProfile } from '../profile/read-profile.ts';
-import { printable } from '../secret/printable.ts';
+import { printable, printableJson } from '../secret/printable.ts';
 import { MASK, type Secret } from '../secret/secret.ts';
-import { buildRequest, encode, type TokenRequest } from '../token/build-request.ts';
+import { buildRequest, encode, type TokenRequest, withAssertion } from '../token/build-request.ts';
 import { version } from '../version.ts';
 import { type Context, outsideOf, portsOf, variablesOf } from './context.ts';
 import { usage } from './usage.ts';
@@ -20,7 +20,7 @@ export async function run(context: Context): Promise<number> {
   const request = await signed(buildRequest(profile, version), profile, context, reveal);
   const show: Show = (value) => (typeof value === 'string' || !reveal ? String(value) : value.reveal());
   const text = call.switches.has('json')
-    ? `${JSON.stringify(asJson(profile, request, show), null, 2)}\n`
+    ? `${printableJson(asJson(profile, request, show), 2)}\n`
     : call.switches.has('curl')
       ? asCurl(request, show, reveal)
       : asText(profile, request, show, context);
@@ -38,11 +38,7 @@ async function signed(
 ): Promise<TokenRequest> {
   if (!reveal || request.assertion === undefined) return request;
   const bounds = { timeoutMs: profile.options.timeoutMs, signal: context.signal };
-  const value = await portsOf(context).sign(request.assertion, profile.name, bounds);
-  return {
-    ...request,
-    form: request.form.map((field) => (field.name === 'client_assertion' ? { ...field, value } : field)),
-  };
+  return withAssertion(request, await portsOf(context).sign(request.assertion, profile.name, bounds));
 }
 
 function asJson(profile: Profile, { method, url, headers, form }: TokenRequest, show: Show): unknown {

@@ -13,6 +13,8 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
   run: () => import('./run.ts'),
   token: async () => token,
   exec: () => import('./exec.ts'),
+  login: () => import('./login.ts'),
+  logout: () => import('./logout.ts'),
   list: () => import('./list.ts'),
   check: () => import('./check.ts'),
   explain: () => import('./explain.ts'),
@@ -24,6 +26,7 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
 /** Runs the command line and gives its exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
+  if (process.env['NODE_DEBUG']) terminal.guard(process.stderr);
   try {
     const request = parseCall(args);
     switch (request.kind) {

@@ -17,7 +17,7 @@ export class Output {
 
   /** From now on nothing waits for the reader. */
   open(): NodeJS.WriteStream {
-    this.#stream ??= process[this.name].on('error', ignoreBrokenPipe);
+    this.#stream ??= process[this.name].on('error', (error) => failToWrite(this.name, error));
     return this.#stream;
   }
 
@@ -33,7 +33,7 @@ export class Output {
       while (rest.length > 0) rest = rest.subarray(writeSync(descriptors[this.name], rest));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
-        ignoreBrokenPipe(error as NodeJS.ErrnoException);
+        failToWrite(this.name, error as NodeJS.ErrnoException);
         return Buffer.alloc(0);
       }
     }
@@ -41,7 +41,16 @@ export class Output {
   }
 }
 
-/** Who reads may stop reading: `oauth-profile completion bash | head -1`. */
-function ignoreBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+/** A full disk and the like (sysexits' EX_IOERR). */
+const WRITE_STATUS = 74;
+let writeFailed = false;
+
+/** Tells once that the output is not all there, whatever the command itself comes to; who reads may stop reading: `… | head -1`. */
+function failToWrite(name: keyof typeof descriptors, { code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE' || writeFailed) return;
+  writeFailed = true;
+  process.once('exit', () => {
+    process.exitCode = WRITE_STATUS;
+  });
+  if (name === 'stdout') new Output('stderr').write(`oauth-profile: the output cannot be written (${code})\n`);
 }

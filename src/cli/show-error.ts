@@ -1,5 +1,5 @@
 import { errorCodes, type Fault, InvalidProfileError, OAuthProfileError, ProviderError } from '../errors.ts';
-import { printable } from '../secret/printable.ts';
+import { printable, printableJson } from '../secret/printable.ts';
 import type { Style } from './style.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -10,10 +10,12 @@ const BUG_STATUS = 70;
 export function showError(error: unknown, terminal: Terminal, json: boolean, verbose: boolean): number {
   if (!(error instanceof OAuthProfileError)) {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    terminal.tell(`oauth-profile: a bug, please report it: ${name}: ${message}\n${verbose ? `${stack}\n` : ''}`);
+    terminal.tell(
+      `oauth-profile: a bug, please report it: ${name}: ${printable(message)}\n${verbose ? `${stack}\n` : ''}`,
+    );
     return BUG_STATUS;
   }
-  terminal.tell(json ? `${JSON.stringify(error)}\n` : errorText(error, terminal.style.err));
+  terminal.tell(json ? `${printableJson(error)}\n` : errorText(error, terminal.style.err));
   return errorCodes[error.code];
 }
 

@@ -11,6 +11,7 @@ export class Terminal {
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
   readonly #announced = new Set<string>();
+  #telling = false;
 
   constructor(
     readonly out: Output,
@@ -20,7 +21,11 @@ export class Terminal {
     const redactor = new Redactor();
     this.style = { out: styleFor(out, env), err: styleFor(err, env) };
     this.#out = new RedactedStream(redactor, (text) => out.write(text));
-    this.#err = new RedactedStream(redactor, (text) => err.write(text));
+    this.#err = new RedactedStream(redactor, (text) => {
+      this.#telling = true;
+      err.write(text);
+      this.#telling = false;
+    });
     const announce = env['GITHUB_ACTIONS'] === 'true';
     watchSecrets((secret) => {
       redactor.add(secret);
@@ -57,6 +62,16 @@ export class Terminal {
   /** Everything but the result: stderr. */
   tell(text: string): void {
     this.#err.push(text);
+  }
+
+  /** Searches also what others write to stderr, such as Node itself where NODE_DEBUG is set: whole requests. */
+  guard(stderr: NodeJS.WriteStream): void {
+    const write = stderr.write.bind(stderr) as (...parts: unknown[]) => boolean;
+    stderr.write = ((...parts: unknown[]): boolean => {
+      if (this.#telling) return write(...parts);
+      this.#err.push(String(parts[0]));
+      return true;
+    }) as typeof stderr.write;
   }
 
   flush(): void {

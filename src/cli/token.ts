@@ -1,9 +1,10 @@
 import { OAuthProfileError } from '../errors.ts';
 import type { Obtained } from '../flows/wish.ts';
-import { printable } from '../secret/printable.ts';
+import { hasControls, printable, printableJson } from '../secret/printable.ts';
 import { MASK } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import type { TokenReply } from '../token/parse-response.ts';
+import { memberNames } from '../token/secret-members.ts';
 import { type Context, sessionOf, variablesOf, warn, wishOf } from './context.ts';
 import { emulationOf } from './emulation.ts';
 import { usage } from './usage.ts';
@@ -18,7 +19,7 @@ export async function run(context: Context): Promise<number> {
   if (field !== undefined) terminal.printClear(`${fieldOf(reply, field)}\n`);
   else if (call.switches.has('header')) terminal.printClear(`${headerOf(reply)}\n`);
   else if (call.switches.has('json')) printJson(context, reply);
-  else terminal.printClear(`${reply.accessToken.reveal()}\n`);
+  else terminal.printClear(`${tokenOf(reply)}\n`);
   return 0;
 }
 
@@ -40,12 +41,23 @@ export async function obtain(context: Context): Promise<Obtained> {
   }
 }
 
-/** `Bearer` in the spelling of RFC 6750 §2.1, which picky servers insist on, whatever the provider's. */
-function headerOf({ tokenType, accessToken }: TokenReply): string {
-  const type = tokenType ?? 'Bearer';
+/** The token alone; what is no token by RFC 6749 §A.12 could steer a terminal, or end a header. */
+function tokenOf({ accessToken }: TokenReply): string {
   const token = accessToken.reveal();
-  if (/[\r\n\0]/.test(type + token)) {
-    throw new OAuthProfileError('reply_unreadable', 'the token has a line end in it and cannot stand in a header');
+  if (/^[ -~]+$/.test(token)) return token;
+  throw new OAuthProfileError('reply_unreadable', 'the access token has characters in it that no token may have', {
+    advice: 'see the response with --json, where they are escaped; RFC 6749 allows printable ASCII alone',
+  });
+}
+
+/** `Bearer` in the spelling of RFC 6750 §2.1, which picky servers insist on, whatever the provider's. */
+function headerOf(reply: TokenReply): string {
+  const type = reply.tokenType ?? 'Bearer';
+  const token = tokenOf(reply);
+  if (!/^[ -~]+$/.test(type)) {
+    throw new OAuthProfileError('reply_unreadable', 'the token_type of the response cannot stand in a header', {
+      advice: 'see the response with --json',
+    });
   }
   return `Authorization: ${/^bearer$/i.test(type) ? 'Bearer' : type} ${token}`;
 }
@@ -56,28 +68,32 @@ function fieldOf({ response }: TokenReply, name: string): string {
       'reply_unreadable',
       `a token was issued, but the response has no member ${printable(name)}`,
       {
-        advice: `it has ${printable(Object.keys(response).join(', '))}`,
+        advice: `it has ${printable(memberNames(response).join(', '))}`,
       },
     );
   }
   const value = response[name];
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value !== 'string') return printableJson(value);
+  if (!hasControls(value)) return value;
+  throw new OAuthProfileError('reply_unreadable', `${printable(name)} has control characters in it`, {
+    advice: 'see the response with --json, where they are escaped',
+  });
 }
 
 /** The response with its access token; every other secret only for who asked to see it. */
 function printJson({ terminal, call }: Context, { response, accessToken }: TokenReply): void {
   if (call.switches.has('reveal')) {
-    terminal.printClear(`${JSON.stringify(response, null, 2)}\n`);
+    terminal.printClear(`${printableJson(response, 2)}\n`);
     return;
   }
   const token = accessToken.reveal();
   // The token goes past the sink's search, which could find another secret in it by chance; all around it is searched.
   const placeholder = `@${crypto.randomUUID()}@`;
-  const masked = JSON.stringify(withoutSecrets(response, false, token, placeholder), null, 2);
+  const masked = printableJson(withoutSecrets(response, false, token, placeholder), 2);
   const [head = '', ...tails] = masked.split(`"${placeholder}"`);
   terminal.print(head);
   for (const tail of tails) {
-    terminal.printClear(JSON.stringify(token));
+    terminal.printClear(printableJson(token));
     terminal.print(tail);
   }
   terminal.print('\n');

@@ -1,6 +1,7 @@
 import { OAuthProfileError } from '../errors.ts';
 import { printable } from '../secret/printable.ts';
 import { Secret } from '../secret/secret.ts';
+import { shownName } from '../secret/secret-names.ts';
 import { escapeReferences, hasReference } from './reference.ts';
 import { type Value, Written } from './value.ts';
 import type { Entry } from './variables.ts';
@@ -24,8 +25,8 @@ export function refuseDuplicates(entries: readonly Entry[], label: string): void
   for (const { name, line } of entries) {
     if (seen.has(name)) {
       const where = line === undefined ? label : `${label}:${line}`;
-      throw new OAuthProfileError('data_invalid', `${where}: ${name} is defined twice`, {
-        advice: `keep one of the two definitions of ${name}`,
+      throw new OAuthProfileError('data_invalid', `${where}: ${shownName(name)} is defined twice`, {
+        advice: `keep one of the two definitions of ${shownName(name)}`,
       });
     }
     seen.add(name);

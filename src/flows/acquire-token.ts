@@ -1,7 +1,7 @@
 import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import type { Ports, WireRequest } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import { buildRequest, encodeBody, type TokenRequest } from '../token/build-request.ts';
+import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../token/build-request.ts';
 import { parseResponse, type TokenReply } from '../token/parse-response.ts';
 import type { Reply } from '../token/reply.ts';
 import {
@@ -38,7 +38,8 @@ export async function acquireToken(
     try {
       const boundsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, boundsAt(clock.now())));
-      const body = encodeBody(request, assertion);
+      const signed = assertion === undefined ? request : withAssertion(request, assertion);
+      const body = encodeBody(signed);
       const sentAt = clock.now();
       if (sentAt >= deadline) throw outOfTime(profile, lost);
       firstSentAt ??= sentAt;
@@ -48,7 +49,7 @@ export async function acquireToken(
       if (witness !== undefined) await witness.beforeSend(bounds.timeoutMs);
       const reply = await ports.send(toWire(profile, request, body, reuseConnection), bounds);
       witness?.afterReply(reply);
-      return parseResponse(profile, request, reply, clock.now());
+      return parseResponse(profile, signed, reply, clock.now());
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;

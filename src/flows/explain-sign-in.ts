@@ -1,6 +1,6 @@
 import { OAuthProfileError, ProviderError } from '../errors.ts';
+import { loginCommand } from '../profile/login-command.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
-import { loginCommand } from '../token/login-command.ts';
 
 /** Advice of other occasions, such as "set the variable code", does not help who signs in: these refusals mean something else here. */
 const meanings: Readonly<Record<string, string>> = {

@@ -1,11 +1,11 @@
 import { OAuthProfileError, ProviderError } from '../errors.ts';
 import type { Ports, Redirect, RedirectAddress, SignInPorts } from '../ports.ts';
+import { loginCommand } from '../profile/login-command.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
 import { Secret } from '../secret/secret.ts';
 import { authorizationUrl } from '../token/authorization-url.ts';
 import { adviceFor } from '../token/explain-error.ts';
 import { type Issuer, issuerProblem } from '../token/issuer.ts';
-import { loginCommand } from '../token/login-command.ts';
 import { codeExchange } from '../token/login-request.ts';
 import { answersTo, parseAuthorizationResponse } from '../token/parse-authorization-response.ts';
 import { parseSignIn, type SignInReply } from '../token/parse-sign-in.ts';

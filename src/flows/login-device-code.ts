@@ -1,8 +1,8 @@
 import { OAuthProfileError, ProviderError } from '../errors.ts';
 import type { Ports } from '../ports.ts';
+import { loginCommand } from '../profile/login-command.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
 import type { DevicePlace } from '../profile/sign-in-endpoints.ts';
-import { loginCommand } from '../token/login-command.ts';
 import { devicePoll, deviceRequest } from '../token/login-request.ts';
 import { type DeviceCode, parseDeviceResponse } from '../token/parse-device-response.ts';
 import { parseSignIn, type SignInReply } from '../token/parse-sign-in.ts';

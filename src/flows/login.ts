@@ -1,10 +1,10 @@
 import { OAuthProfileError } from '../errors.ts';
 import type { Ports, TokenStore } from '../ports.ts';
+import { loginCommand } from '../profile/login-command.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
 import type { Login } from '../profile/read-profile.ts';
 import { accountOf } from '../token/account.ts';
-import { loginCommand } from '../token/login-command.ts';
 import type { SignInReply } from '../token/parse-sign-in.ts';
 import { chainName } from './find-chain.ts';
 import { keepLogin, knownLogin, proveKeeping } from './keep-login.ts';

@@ -1,7 +1,7 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Ports } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import { buildRequest, encodeBody, type TokenRequest } from '../token/build-request.ts';
+import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../token/build-request.ts';
 import type { Reply } from '../token/reply.ts';
 import { ATTEMPT_MS, backoffMs, MAX_ATTEMPTS } from '../token/retry-policy.ts';
 
@@ -29,13 +29,12 @@ export async function postForm<T>(
       throw new OAuthProfileError('aborted', 'the sign-in was interrupted', { cause: signal.reason });
     try {
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, bounds));
-      const { url, headers } = request;
-      const body = encodeBody(request, assertion);
-      const reply = await ports.send(
-        { profile: profile.name, url, headers, body, reuseConnection: false, tls },
-        bounds,
-      );
-      return parse(profile, request, reply, clock.now());
+      const signed = assertion === undefined ? request : withAssertion(request, assertion);
+      const { url, headers } = signed;
+      const body = encodeBody(signed);
+      const wire = { profile: profile.name, url, headers, body, reuseConnection: false, tls };
+      const reply = await ports.send(wire, bounds);
+      return parse(profile, signed, reply, clock.now());
     } catch (error) {
       if (!(error instanceof TransportError) || !isPassing(error) || attempt >= MAX_ATTEMPTS) throw error;
       if (repeat === 'never' || (repeat === 'unsent' && error.sent)) throw error;

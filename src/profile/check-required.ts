@@ -2,6 +2,7 @@ import { nearest } from '../data/nearest.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
 import type { ChosenClientAuth } from './choose-client-auth.ts';
 import { KNOWN_FIELDS } from './known-fields.ts';
+import { loginCommand } from './login-command.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** Reports every field that the grant and the client authentication cannot do without. */
@@ -23,7 +24,7 @@ export function checkRequired(
       draft,
       field,
       grant === undefined ? 'is missing' : `is missing; the grant ${grant} needs it`,
-      advice(draft, field, grant),
+      advice(draft, provider, field, grant),
     );
   }
   if (draft.faults.length > 0 && !draft.has('grant_type')) explainDefault(draft, provider);
@@ -74,12 +75,14 @@ function missing(draft: ProfileDraft, field: string, message: string, mend: stri
   draft.fault(field, message, near === undefined ? mend : `${name}.${near} is there: did you mean ${name}.${field}?`);
 }
 
-/** An id and a secret but no user: most likely the application signs in as itself. */
-function advice(draft: ProfileDraft, field: string, grant: string | undefined): string {
+/** An id and a secret but no user: most likely the application signs in as itself; without a secret, a person does. */
+function advice(draft: ProfileDraft, { signIn }: Provider, field: string, grant: string | undefined): string {
   const client = draft.wantsBasic || (draft.has('client_id') && draft.has('client_secret'));
   const machine = grant === 'password' && client && !draft.has('username');
   const set = `set ${draft.name}.${field}`;
-  return machine
-    ? `${set}, or set ${draft.name}.grant_type: client_credentials to sign in as the application itself`
-    : set;
+  if (machine)
+    return `${set}, or set ${draft.name}.grant_type: client_credentials to sign in as the application itself`;
+  // Whoever has signed in needs none of these.
+  const person = ['username', 'password', 'refresh_token'].includes(field) && !draft.has('username');
+  return person && signIn !== undefined ? `${set}, or sign in once: ${loginCommand(draft.name)}` : set;
 }

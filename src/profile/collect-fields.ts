@@ -5,7 +5,7 @@ import { profileOf, type Variable, type Variables, whereOf } from '../data/varia
 import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
 import { printable } from '../secret/printable.ts';
 import { joinTexts, Secret } from '../secret/secret.ts';
-import { isSecretName } from '../secret/secret-names.ts';
+import { isSecretName, shownName } from '../secret/secret-names.ts';
 import type { Field } from './profile.ts';
 import { ProfileDraft } from './profile-draft.ts';
 
@@ -20,7 +20,10 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
     if (!variable.name.startsWith(name) || variable.name[name.length] !== '.') continue;
     const owner = profileOf(variable.name);
     if (owner === name || isReserved(variable.name.slice(name.length + 1))) own.push(variable);
-    else draft.note(`${variable.name} belongs to profile ${owner} and is not sent`);
+    else
+      draft.note(
+        `${shownName(variable.name, name)} belongs to profile ${shownName(owner ?? '', name)} and is not sent`,
+      );
   }
   if (own.length === 0) throw notFound(name, variables);
   refuseContested(name, variables);
@@ -30,7 +33,7 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
   for (const variable of own) {
     if (brought && variable.source.trust === 'folder') {
       draft.notes.push(
-        `${printable(variable.name)} of ${whereOf(variable)} is not used: the profile comes from ${type.label}`,
+        `${printable(shownName(variable.name, name))} of ${whereOf(variable)} is not used: the profile comes from ${type.label}`,
       );
     } else sort(draft, variable, resolver);
   }

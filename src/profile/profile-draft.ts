@@ -3,6 +3,7 @@ import { isEmpty } from '../data/value.ts';
 import { type Variable, type Variables, whereOf } from '../data/variables.ts';
 import type { Fault } from '../errors.ts';
 import { printable } from '../secret/printable.ts';
+import { shownName } from '../secret/secret-names.ts';
 import type { Field } from './profile.ts';
 
 /** A profile while it is read: its parts as they are found, and everything that is wrong with them. */
@@ -22,7 +23,7 @@ export class ProfileDraft {
   fault(field: string, message: string, advice: string | undefined): void {
     const variable = `${this.name}.${field}`;
     const found = this.variables.get(variable);
-    this.faults.push({ variable, message, advice, where: found && whereOf(found) });
+    this.faults.push({ variable: shownName(variable, this.name), message, advice, where: found && whereOf(found) });
   }
 
   note(text: string): void {

@@ -4,9 +4,24 @@ const unprintable =
 
 /** Text from outside, safe on a terminal and in one line: blanks for line ends, visible escapes for every other control character. */
 export function printable(text: string): string {
-  return text
-    .replace(/[\r\n\t]+/g, ' ')
-    .replace(unprintable, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replace(/[\r\n\t]+/g, ' ').replace(unprintable, escaped);
+}
+
+/** JSON without characters that steer a terminal or hide text: JSON itself escapes only those below U+0020. */
+export function printableJson(value: unknown, indent?: number): string {
+  // Line ends stand between the lines alone; in a text they are escaped already.
+  return (JSON.stringify(value, null, indent) ?? 'null').replace(unprintable, (char) =>
+    char === '\n' ? char : escaped(char),
+  );
+}
+
+/** Whether a text holds what is not printable, line ends and tabs aside. */
+export function hasControls(text: string): boolean {
+  return text.replace(/[\n\t]/g, '').search(unprintable) >= 0;
+}
+
+function escaped(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** The first `length` characters of a text from outside, printable. */

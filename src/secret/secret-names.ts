@@ -1,3 +1,5 @@
+import { MASK } from './secret.ts';
+
 const secretNames = new Set(['code', 'device_code']);
 const secretPattern = /secret|passw|token|assertion|credential|api.?key|private/i;
 const harmlessPattern = /^(?:.*_)?token_type$|_url$|^token_path$/i;
@@ -15,4 +17,12 @@ export function isSecretName(name: string): boolean {
     if (known.size < MAX_KNOWN && name.length < 100) known.set(name, secret);
   }
   return secret;
+}
+
+/** A dotted name for a message: below a secret's name stands the secret itself, misread (`client_secret: {S3cr3t}`); `profile` is no such name. */
+export function shownName(name: string, profile = name.split('.', 1).join()): string {
+  const parts = name.slice(profile.length + 1).split('.');
+  const secret = parts.findIndex(isSecretName);
+  if (secret < 0 || secret === parts.length - 1) return name;
+  return [profile, ...parts.slice(0, secret + 1), MASK].join('.');
 }

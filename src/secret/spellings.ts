@@ -1,129 +1,121 @@
-/** A secret cut into parts, each in all the ways it may be written. */
-export type Spelling = readonly (readonly string[])[];
+/** Makes one character of those that may stand for each other. */
+type Fold = (code: number) => number;
+
+const BLANK = 0x20;
+const PLUS = 0x2b;
+
+/** In a form a blank is `+`, and a text that was put into one line has blanks for its line ends. */
+const foldText: Fold = (code) => (code === PLUS || code === 0x0a || code === 0x0d || code === 0x09 ? BLANK : code);
+
+/** base64url has other signs. */
+const foldBase64: Fold = (code) => (code === 0x2d ? PLUS : code === 0x5f ? 0x2f : code);
+
+const foldHex: Fold = (code) => (code >= 0x41 && code <= 0x46 ? code + 0x20 : code);
+
+/** Of an 8 character secret every spelling is longer. */
+export const HEAD_LENGTH = 4;
+
+/** One of the texts that a secret may be found as; escapes are undone in what is searched, not listed here. */
+export class Spelling {
+  /** The first characters, to be found by. */
+  readonly head: string;
+  readonly fold: Fold;
+  /** base64 may be wrapped into lines. */
+  readonly wraps: boolean;
+  readonly #make: () => string;
+  #text: string | undefined;
+  #borders: Int32Array | undefined;
+  #fallbacks: Int32Array | undefined;
+
+  /** The whole text is made when its head is found, which is hardly ever. */
+  constructor(start: string, fold: Fold, make: () => string = () => start) {
+    this.head = start.slice(0, HEAD_LENGTH);
+    this.fold = fold;
+    this.wraps = fold === foldBase64;
+    this.#make = make;
+  }
+
+  /** All characters, folded. */
+  get text(): string {
+    this.#text ??= Array.from(units(this.#make()), (code) => String.fromCharCode(this.fold(code))).join('');
+    return this.#text;
+  }
+
+  /** For each length of a beginning, how much of it a later beginning has in common with its end (Knuth, Morris, Pratt). */
+  get borders(): Int32Array {
+    this.#borders ??= bordersOf(this.text);
+    return this.#borders;
+  }
+
+  /** Where to go on if the next character does not fit: the longest border after which another character is expected. */
+  get fallbacks(): Int32Array {
+    this.#fallbacks ??= fallbacksOf(this.text, this.borders);
+    return this.#fallbacks;
+  }
+}
+
+function* units(text: string): Generator<number> {
+  for (let at = 0; at < text.length; at++) yield text.charCodeAt(at);
+}
+
+function bordersOf(text: string): Int32Array {
+  const borders = new Int32Array(text.length + 1);
+  let border = 0;
+  for (let length = 2; length <= text.length; length++) {
+    const code = text.charCodeAt(length - 1);
+    while (border > 0 && text.charCodeAt(border) !== code) border = borders[border] ?? 0;
+    if (text.charCodeAt(border) === code) border++;
+    borders[length] = border;
+  }
+  return borders;
+}
+
+/** Even of a secret like `--------` a long beginning that fails is given up in a few steps. */
+function fallbacksOf(text: string, borders: Int32Array): Int32Array {
+  const fallbacks = new Int32Array(text.length + 1);
+  for (let length = 1; length < text.length; length++) {
+    const border = borders[length] ?? 0;
+    const same = text.charCodeAt(border) === text.charCodeAt(length);
+    fallbacks[length] = same ? (fallbacks[border] ?? 0) : border;
+  }
+  return fallbacks;
+}
 
 const utf8 = new TextEncoder();
 
-/** Every way a secret may stand in an output: in clear, percent-encoded, escaped for JSON, HTML, XML or a shell, in hex, in base64. */
+/** Every way a secret may stand in an output once its escapes are undone: in clear, in hex, in base64. */
 export function spellings(value: string): Spelling[] {
-  const bytes = utf8.encode(value);
-  const found = [spell(value, waysToWrite), spell(hexOf(bytes, ''), waysInHex), spell(hexOf(bytes, '%'), waysInHex)];
+  // Encodings have a sign of their own for half a surrogate pair, and lines may have become one.
+  const clear = new Set([value, value.toWellFormed(), value.replace(/[\r\n\t]+/g, ' ')]);
+  const found = Array.from(clear, (text) => new Spelling(text, foldText));
+  const hex = (): string => hexOf(utf8.encode(value));
+  found.push(new Spelling(hexOf(utf8.encode(value.slice(0, START_LENGTH))), foldHex, hex));
   // In a Basic header the value is percent-encoded before base64.
   const percent = encodeURIComponent(value.toWellFormed());
   for (const form of new Set([value, percent, percent.replaceAll('%20', '+'), formEncoded(value)])) {
-    for (const text of base64Cores(form === value ? bytes : utf8.encode(form))) found.push(spell(text, waysInBase64));
+    for (const offset of [0, 1, 2]) {
+      const start = base64Core(utf8.encode(form.slice(0, START_LENGTH)), offset);
+      found.push(new Spelling(start, foldBase64, () => base64Core(utf8.encode(form), offset)));
+    }
   }
   return found;
 }
+
+/** Enough to know the head in hex and base64, even if the last of them is half a character. */
+const START_LENGTH = 8;
 
 /** The encoding of HTML forms: `+` for a blank, and stricter than `encodeURIComponent`. */
 function formEncoded(value: string): string {
   return new URLSearchParams([['', value]]).toString().slice(1);
 }
 
-/** Two digits a byte; with `%` in front of each the encoding of those who spare no letter. */
-function hexOf(bytes: Uint8Array, mark: string): string {
-  return Array.from(bytes, (byte) => mark + byte.toString(16).padStart(2, '0')).join('');
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The base64 digits that `bytes` alone decide, for the three positions it can have in a longer text. */
-function base64Cores(bytes: Uint8Array): string[] {
-  return [0, 1, 2].map((offset) => {
-    const padded = new Uint8Array(offset + bytes.length);
-    padded.set(bytes, offset);
-    const text = btoa(Array.from(padded, (byte) => String.fromCharCode(byte)).join(''));
-    return text.slice(offset && offset + 1, Math.floor((padded.length * 8) / 6));
-  });
-}
-
-type WaysOf = (char: string) => readonly string[];
-
-/** Characters that can be written in one way only are compared together: of an ordinary token, all but a few. */
-function spell(text: string, waysOf: WaysOf): Spelling {
-  const spelling: (readonly string[])[] = [];
-  let run = '';
-  for (const char of text) {
-    const ways = waysOf(char);
-    if (ways.length === 1) run += char;
-    else {
-      if (run !== '') spelling.push([run]);
-      run = '';
-      spelling.push(ways);
-    }
-  }
-  if (run !== '') spelling.push([run]);
-  return spelling;
-}
-
-function remember(find: WaysOf): WaysOf {
-  const known = new Map<string, readonly string[]>();
-  return (char) => {
-    let ways = known.get(char);
-    if (ways === undefined) {
-      ways = find(char);
-      known.set(char, ways);
-    }
-    return ways;
-  };
-}
-
-const waysInHex = remember((digit) => (digit < 'a' ? [digit] : [digit, digit.toUpperCase()]));
-
-const waysInBase64 = remember((digit) => {
-  if (digit === '+') return [...waysToWrite('+'), ...waysToWrite('-')];
-  if (digit === '/') return [...waysToWrite('/'), ...waysToWrite('_')];
-  return [digit];
-});
-
-/** The ways of one character, escaped once or twice (a JSON text inside HTML, a URL inside a URL). */
-const waysToWrite = remember((char) => {
-  if (/^[A-Za-z0-9]$/.test(char)) return [char];
-  const once = escapes(char);
-  return [...new Set([char, ...once, ...once.flatMap(escapeAgain)])];
-});
-
-const htmlNames: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
-
-/** What only some characters can become; the line ends are blanks where a text was put into one line. */
-const ownWays: Record<string, readonly string[]> = {
-  ' ': ['+'],
-  '\n': ['\\n', ' ', "'\n'"],
-  '\r': ['\\r', ' '],
-  '\t': ['\\t', ' '],
-  '\b': ['\\b'],
-  '\f': ['\\f'],
-  '"': ['""', '&#034;'],
-  "'": ["''", "'\\''", `'"'"'`, '&#039;'],
-  '>': [']]><![CDATA[>'],
-};
-
-function escapes(char: string): string[] {
-  const percent = Array.from(utf8.encode(char), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-  const units = Array.from({ length: char.length }, (_, i) => char.charCodeAt(i).toString(16).padStart(4, '0'));
-  const point = char.codePointAt(0) ?? 0;
-  return [
-    percent.toUpperCase(),
-    percent,
-    units.map((unit) => `\\u${unit}`).join(''),
-    units.map((unit) => `\\u${unit.toUpperCase()}`).join(''),
-    `\\${char}`,
-    `&#${point};`,
-    `&#x${point.toString(16)};`,
-    `&#x${point.toString(16).toUpperCase()};`,
-    htmlNames[char] ?? char,
-    ...(ownWays[char] ?? []),
-  ];
-}
-
-/** A second escaping of what a first one left: `%2F` → `%252F`, `\"` → `\&quot;`, `\n` → `\\n`. */
-function escapeAgain(text: string): string[] {
-  const html = text.replace(/[&<>"']/g, (char) => htmlNames[char] ?? char);
-  const percent = encodeURIComponent(text.toWellFormed());
-  return [
-    text.replaceAll('%', '%25'),
-    percent,
-    percent.replace(/%../g, (byte) => byte.toLowerCase()),
-    text.replaceAll('\\', '\\\\').replaceAll('"', '\\"'),
-    html,
-    html.replaceAll('&apos;', '&#39;'),
-  ];
+/** The base64 digits that `bytes` alone decide, after so many other bytes of the first group of three. */
+function base64Core(bytes: Uint8Array, offset: number): string {
+  let binary = '\0'.repeat(offset);
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).slice(offset && offset + 1, Math.floor((binary.length * 8) / 6));
 }

@@ -36,7 +36,7 @@ const HEADER_BYTES = RECORD_ID_AT + RECORD_ID_BYTES;
 const BODY_AT = HEADER_BYTES + NONCE_BYTES;
 
 /** Derives what is needed from 32 bytes. */
-export function makeKey(bytes: Uint8Array): Key {
+function makeKey(bytes: Uint8Array): Key {
   const derive = (use: string) => createHmac('sha256', bytes).update(`oauth-profile ${use} ${VERSION}`).digest();
   return { id: derive('key id').toString('hex', 0, ID_BYTES), sealing: derive('seal'), naming: derive('name') };
 }

@@ -89,12 +89,17 @@ function signedForm({ fields, options, provider, url }: Profile): Pick<TokenRequ
   };
 }
 
+/** The request as it is sent with an assertion. */
+export function withAssertion(request: TokenRequest, assertion: Secret): TokenRequest {
+  const form = request.form.map((field) => (field.name === ASSERTION ? { ...field, value: assertion } : field));
+  return { ...request, form };
+}
+
 /** The body as it goes over the wire, UTF-8 and form-encoded (RFC 6749 App. B). */
-export function encodeBody(request: TokenRequest, assertion?: Secret): string {
+export function encodeBody(request: TokenRequest): string {
   let body = '';
   for (const { name, value } of request.form) {
-    const sent = name === ASSERTION && assertion !== undefined ? assertion : value;
-    body += `${body === '' ? '' : '&'}${encode(name)}=${encode(typeof sent === 'string' ? sent : sent.reveal())}`;
+    body += `${body === '' ? '' : '&'}${encode(name)}=${encode(typeof value === 'string' ? value : value.reveal())}`;
   }
   if (body.length + (request.headers['Authorization']?.length ?? 0) > MAX_LENGTH) {
     throw new OAuthProfileError('request_too_large', `the request is larger than ${MAX_LENGTH} bytes`, {

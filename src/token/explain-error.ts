@@ -1,14 +1,15 @@
 import { type ErrorCode, ProviderError, type Refusal } from '../errors.ts';
+import { loginCommand } from '../profile/login-command.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Hint } from '../providers/provider.ts';
 import { MASK } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
-import { loginCommand } from './login-command.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { parseRefusal } from './parse-refusal.ts';
 import { type Quote, quoteLowerCaseWithout, quoteWithout } from './quote.ts';
 import type { Reply } from './reply.ts';
 import { retryAtOf } from './retry-after.ts';
+import { isSecretOfRefusal, secretMembers } from './secret-members.ts';
 
 /** Advice for the standard codes (RFC 6749 §5.2), where the provider's own hints have none. */
 const standardHints: readonly Hint[] = [
@@ -57,7 +58,8 @@ export function explainRefusal(
   body: ParsedBody,
   receivedAt: number,
 ): ProviderError {
-  const quote = quoteWithout(profile, request);
+  const { found } = secretMembers(body.kind === 'object' ? body.members : {}, [], isSecretOfRefusal);
+  const quote = quoteWithout(profile, request, reply, found);
   const provider = parseRefusal(reply, body, quote);
   const who = profile.provider.tokenUrl === undefined ? profile.url.host : profile.provider.type;
   const words = [provider.error, provider.description].filter((part) => part !== undefined).join(': ');

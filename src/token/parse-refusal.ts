@@ -1,6 +1,6 @@
 import type { Refusal } from '../errors.ts';
 import type { ParsedBody } from './parse-body.ts';
-import type { Quote } from './quote.ts';
+import { beforeSecrets, type Quote } from './quote.ts';
 import type { Reply } from './reply.ts';
 
 const CORRELATION_HEADERS = [
@@ -38,7 +38,7 @@ export function parseRefusal(reply: Reply, body: ParsedBody, quote: Quote): Refu
       // Searched for secrets as a whole: a title may end, or be cut, in the middle of one.
       return { ...base, description: text(titleOf(quote(body.text, Number.POSITIVE_INFINITY)), LONG) };
     case 'text':
-      return { ...base, description: text(body.text, LONG) };
+      return { ...base, description: text(beforeSecrets(body.text), LONG) };
     case 'object': {
       const { correlation_id, errorId, trace_id } = body.members;
       return {

@@ -1,13 +1,13 @@
 import { ProviderError } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../secret/secret.ts';
-import { isSecretName } from '../secret/secret-names.ts';
 import type { TokenRequest } from './build-request.ts';
 import { explainRefusal } from './explain-error.ts';
 import { parseBody } from './parse-body.ts';
 import { isRefusal } from './parse-refusal.ts';
 import { quoteWithout } from './quote.ts';
 import type { Reply } from './reply.ts';
+import { memberNames, secretMembers } from './secret-members.ts';
 
 /** A token response: what the provider sent, and what we understood of it. */
 export interface TokenReply {
@@ -39,7 +39,9 @@ export function parseResponse(profile: Profile, request: TokenRequest, reply: Re
   }
   const found = replyFrom(profile, body.members, receivedAt);
   if (found === undefined) {
-    const names = quoteWithout(profile, request)(Object.keys(body.members).join(', '), 200) || 'no member at all';
+    const { found: secrets } = secretMembers(body.members, []);
+    const quote = quoteWithout(profile, request, reply, secrets);
+    const names = quote(memberNames(body.members).join(', '), 200) || 'no member at all';
     throw unreadable(profile, reply, `answered without a token (it sent ${names})`);
   }
   if (found.otherSecrets === undefined) {
@@ -60,11 +62,12 @@ export function replyFrom(
   const companion = (name: string): unknown => holder[name] ?? members[name];
   const refreshToken = companion('refresh_token');
   const tokenType = companion('token_type');
+  const { found: otherSecrets, tooDeep } = secretMembers(members, [token, refreshToken]);
   return {
     response: members,
     accessToken: new Secret(token),
     refreshToken: typeof refreshToken === 'string' && refreshToken !== '' ? new Secret(refreshToken) : undefined,
-    otherSecrets: secretsIn(members, [token, refreshToken]),
+    otherSecrets: tooDeep ? undefined : otherSecrets,
     tokenType: typeof tokenType === 'string' ? tokenType : undefined,
     expiresAt: expiryOf(companion('expires_in'), receivedAt),
   };
@@ -76,29 +79,6 @@ export function refreshTokenIn({ status, body }: Reply): Secret | undefined {
   const parsed = parseBody(body);
   const token = parsed.kind === 'object' ? parsed.members['refresh_token'] : undefined;
   return typeof token === 'string' && token !== '' ? new Secret(token) : undefined;
-}
-
-/** No response is nested deeper; what is would overflow whoever prints or copies it. */
-const MAX_DEPTH = 100;
-
-/** The secrets among a response's members; `undefined` if it is nested too deeply. */
-function secretsIn(members: Readonly<Record<string, unknown>>, known: readonly unknown[]): Secret[] | undefined {
-  const found: Secret[] = [];
-  let level: Readonly<Record<string, unknown>>[] = [members];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return undefined;
-    const below: Readonly<Record<string, unknown>>[] = [];
-    for (const part of level) {
-      for (const name of Object.keys(part)) {
-        const value = part[name];
-        if (typeof value === 'object' && value !== null) below.push(value as Record<string, unknown>);
-        else if (typeof value === 'string' && isSecretName(name) && !known.includes(value))
-          found.push(new Secret(value));
-      }
-    }
-    level = below;
-  }
-  return found;
 }
 
 /** `expires_in` is a number, but some providers send it as text. */

@@ -1,7 +1,11 @@
+import type { Secret } from '../secret/secret.ts';
+
 /** A reply as the transport received it. */
 export interface Reply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
+  /** What the transport added to the request: who answers may repeat it. */
+  readonly secrets?: readonly Secret[] | undefined;
 }

@@ -14,7 +14,7 @@ export function explainNetworkError(
 ): TransportError {
   const { url, profile } = wire;
   const code = codeOf(error);
-  const details = { sent, cause: withoutBytes(error) };
+  const details = { sent, cause: bareCause(error) };
   if (sent ? TLS_ALERTS.test(code) : TLS_CODES.test(code)) return tlsFailed(url.host, profile, error, sent);
   if (code.startsWith('HPE_')) {
     return new TransportError('reply_unreadable', `${url.host} answered with something that is not HTTP (${code})`, {
@@ -59,15 +59,19 @@ export function explainProxyError(
   if (TLS_CODES.test(code)) return tlsFailed(`the proxy ${proxy}`, profile, error, false);
   return new TransportError('connection_failed', `cannot connect to the proxy ${proxy} (${code})`, {
     sent: false,
-    cause: withoutBytes(error),
+    cause: bareCause(error),
     advice: 'check HTTPS_PROXY, or name the host in NO_PROXY if it needs no proxy',
   });
 }
 
-/** Node keeps the bytes that it could not parse in the error, and a token may be among them. */
-function withoutBytes(error: Error & { rawPacket?: unknown }): Error {
-  delete error.rawPacket;
-  return error;
+/**
+ * The code alone: Node's errors hold bytes that could not be parsed, certificates and names in them, and whoever answers may have written a
+ * secret there that it was sent.
+ */
+function bareCause(error: NodeJS.ErrnoException): Error {
+  const code = codeOf(error);
+  const { syscall } = error;
+  return Object.assign(new Error(code), { code }, syscall === undefined ? undefined : { syscall });
 }
 
 function tlsFailed(
@@ -79,7 +83,7 @@ function tlsFailed(
   const code = codeOf(cause);
   return new TransportError('tls_failed', `no trusted connection to ${peer} (${code})`, {
     sent,
-    cause,
+    cause: bareCause(cause),
     advice: tlsAdvice(code, profile),
   });
 }

@@ -60,7 +60,7 @@ class Listener implements RedirectListener {
 
   async close(): Promise<void> {
     const page = this.#taken;
-    if (page !== undefined && page.headersSent && !page.writableFinished && !page.destroyed) await gone(page);
+    if (page?.headersSent && !page.writableFinished && !page.destroyed) await gone(page);
     const servers = this.#servers;
     this.#servers = [];
     await Promise.all(servers.map(stop));
@@ -100,11 +100,15 @@ class Listener implements RedirectListener {
     response.on('error', () => {});
     const { method, url = '' } = request;
     const [path, ...rest] = url.split('?');
-    if (!this.#isAddressed(request)) return refuse(response, 421, 'This address is not served here.');
-    if (path !== this.#address.path) return refuse(response, 404, 'There is nothing here.');
-    if (method !== 'GET') return refuse(response, 405, 'Only GET is served here.', { Allow: 'GET' });
     const query = rest.join('?');
-    if (this.#taken !== undefined || !this.#isAwaited(query)) return show(response, 'stranger');
+    if (!this.#isAddressed(request)) refuse(response, 421, 'This address is not served here.');
+    else if (path !== this.#address.path) refuse(response, 404, 'There is nothing here.');
+    else if (method !== 'GET') refuse(response, 405, 'Only GET is served here.', { Allow: 'GET' });
+    else if (this.#taken !== undefined || !this.#isAwaited(query)) show(response, 'stranger');
+    else this.#take(query, response);
+  }
+
+  #take(query: string, response: ServerResponse): void {
     this.#taken = response;
     // One redirect is all that was waited for.
     for (const server of this.#servers) server.close();
@@ -172,7 +176,10 @@ function refuse(response: ServerResponse, status: number, text: string, headers:
 
 /** What is no HTTP, or far too much of it. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable) return void socket.destroy();
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nThis request cannot be read.\n`,

@@ -11,6 +11,8 @@ export interface ProxyServer {
   readonly url: URL;
   /** For `Proxy-Authorization`, from user and password in the proxy's address. */
   readonly authorization: Secret | undefined;
+  /** All that must not be shown. */
+  readonly secrets: readonly Secret[];
 }
 
 /** The proxy for an address, as curl and others read the environment; this machine is never reached through one. */
@@ -32,12 +34,13 @@ function parseProxy(name: string, value: string): ProxyServer {
       advice: `set ${name} to http://host:port`,
     });
   }
-  if (url.username === '' && url.password === '') return { url, authorization: undefined };
+  if (url.username === '' && url.password === '') return { url, authorization: undefined, secrets: [] };
   const password = new Secret(decoded(url.password));
   const user = decoded(url.username);
   url.username = '';
   url.password = '';
-  return { url, authorization: password.map((clear) => `Basic ${Buffer.from(`${user}:${clear}`).toString('base64')}`) };
+  const authorization = password.map((clear) => `Basic ${Buffer.from(`${user}:${clear}`).toString('base64')}`);
+  return { url, authorization, secrets: [password, authorization, authorization.map((header) => header.slice(6))] };
 }
 
 /** Percent escapes undone, if they are any. */

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { TransportError } from '../errors.ts';
 import type { TlsFiles } from '../ports.ts';
+import type { Secret } from '../secret/secret.ts';
 
 /** How one request reaches its host. */
 export interface Route {
@@ -13,7 +14,12 @@ export interface Route {
     | undefined;
   /** Where a proxy answers in the provider's place: its failures are not the provider's. */
   readonly proxy:
-    | { refused(status: number): TransportError; unreachable(cause: NodeJS.ErrnoException): TransportError }
+    | {
+        refused(status: number): TransportError;
+        unreachable(cause: NodeJS.ErrnoException): TransportError;
+        /** What the proxy was sent, and may repeat. */
+        readonly secrets: readonly Secret[];
+      }
     | undefined;
 }
 

@@ -135,7 +135,8 @@ class Attempt {
   }
 
   #succeed(reply: Reply): void {
-    if (this.#settle()) this.resolve(reply);
+    const secrets = this.route.proxy?.secrets;
+    if (this.#settle()) this.resolve(secrets === undefined ? reply : { ...reply, secrets });
   }
 
   #fail(error: Error): void {

@@ -73,6 +73,7 @@ export function plainProxyRoute({ url, profile }: Destination, proxy: ProxyServe
     proxy: {
       refused: (status) => refused(proxy, url.host, status),
       unreachable: (cause) => explainProxyError(cause, proxy.url.host, profile),
+      secrets: proxy.secrets,
     },
   };
 }

@@ -61,9 +61,9 @@ describe('gitlab, replies', () => {
   it.each([
     [401, 'invalid_client', 'Client authentication failed.', gitlabRefresh, 'acme.client_id and acme.client_secret'],
     [400, 'invalid_grant', invalidGrant, gitlabPassword, 'acme.username and acme.password'],
-    [400, 'invalid_grant', invalidGrant, gitlabRefresh, 'acme.refresh_token'],
+    [400, 'invalid_grant', invalidGrant, gitlabRefresh, 'run: oauth-profile login acme'],
     [400, 'invalid_grant', invalidGrant, gitlabCode, 'acme.code'],
-    [401, 'unauthorized_client', 'not authorized', gitlabPassword, 'set acme.refresh_token'],
+    [401, 'unauthorized_client', 'not authorized', gitlabPassword, 'remove acme.username and acme.password, then run: oauth-profile login acme'],
     [400, 'unauthorized_client', 'not authorized', gitlabRefresh, 'acme.grant_type'],
     [400, 'unsupported_grant_type', 'not supported', gitlabPassword, 'acme.grant_type'],
     [400, 'invalid_scope', 'The requested scope is invalid', gitlabPassword, 'acme.scope'],

@@ -40,13 +40,13 @@ describe('google, replies', () => {
   });
 
   it.each([
-    [400, 'invalid_grant', 'Token has been expired or revoked.', google, 'acme.refresh_token', 'login_required'],
-    [400, 'invalid_grant', 'Bad Request', google, 'acme.refresh_token', 'login_required'],
+    [400, 'invalid_grant', 'Token has been expired or revoked.', google, 'run: oauth-profile login acme', 'login_required'],
+    [400, 'invalid_grant', 'Bad Request', google, 'run: oauth-profile login acme', 'login_required'],
     [400, 'invalid_grant', 'Bad Request', code, 'acme.code', 'provider_refused'],
     [401, 'invalid_client', 'Unauthorized', google, 'acme.client_secret', 'provider_refused'],
     [401, 'invalid_client', 'The OAuth client was not found.', google, 'acme.client_id', 'provider_refused'],
     [401, 'deleted_client', 'The OAuth client was deleted.', google, 'acme.client_id', 'provider_refused'],
-    [400, 'redirect_uri_mismatch', 'Bad Request', code, 'acme.redirect_uri', 'provider_refused'],
+    [400, 'redirect_uri_mismatch', 'Bad Request', code, 'acme.options.redirect_uri', 'provider_refused'],
     [400, 'invalid_request', 'client_secret is missing.', google, 'set acme.client_secret', 'provider_refused'],
     [400, 'invalid_request', 'Missing required parameter: refresh_token', google, 'acme.refresh_token', undefined],
     [401, 'unauthorized_client', 'Unauthorized', google, 'acme.grant_type', 'provider_refused'],
@@ -54,7 +54,7 @@ describe('google, replies', () => {
     [400, 'invalid_scope', 'Some requested scopes were invalid.', google, 'acme.scope', 'provider_refused'],
     [403, 'admin_policy_enforced', undefined, google, 'acme.client_id', 'provider_refused'],
     [403, 'org_internal', undefined, google, 'acme.client_id', 'provider_refused'],
-    [403, 'disallowed_useragent', undefined, google, 'acme.refresh_token', 'provider_refused'],
+    [403, 'disallowed_useragent', undefined, google, 'run: oauth-profile login acme', 'provider_refused'],
     [403, 'access_denied', undefined, google, 'acme.client_id', 'provider_refused'],
     [403, 'rate_limit_exceeded', undefined, google, 'acme.client_id', 'provider_refused'],
   ])('D15 %i %s (%s) names what to change', (status, error, description, fields, variable, errorCode) => {
@@ -69,7 +69,7 @@ describe('google, replies', () => {
     const error = refusalOf(readAcme(google), replyWith(400, body));
     expect(error.code).toBe('login_required');
     expect(error.provider.suberror).toBe('invalid_rapt');
-    expect(error.advice).toContain('acme.refresh_token');
+    expect(error.advice).toContain('run: oauth-profile login acme');
   });
 
   it('understands the shape of googleapis.com', () => {

@@ -60,7 +60,7 @@ describe('okta, refusals', () => {
     ],
     [401, 'invalid_client', 'Something new.', oktaPassword, 'acme.options.client_auth'],
     [400, 'invalid_grant', 'The credentials provided were invalid.', oktaPassword, 'acme.username and acme.password'],
-    [400, 'invalid_grant', 'The refresh token is invalid or expired.', oktaRefresh, 'acme.refresh_token'],
+    [400, 'invalid_grant', 'The refresh token is invalid or expired.', oktaRefresh, 'run: oauth-profile login acme'],
     [400, 'invalid_grant', 'The authorization code is invalid or has expired.', oktaCode, 'acme.code'],
     [400, 'invalid_grant', 'PKCE verification failed.', oktaCode, 'acme.code'],
     [401, 'access_denied', 'Policy evaluation failed for this request, please check', oktaPassword, 'acme.client_id'],

@@ -46,27 +46,6 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
     return { chain, first, second, firstGot, holder, end };
   }
 
-  it('go on after the lease of one that was killed, where the provider forgives', async () => {
-    const { chain, first, second, end } = await scene({ replay: 'grace' });
-    await first.kill();
-    await chain.release();
-    expect(await second.get(chain)).toMatchObject({ served: 1, errors: [] });
-    await end({ requests: 3, refused: 0 });
-  });
-
-  it.each(['safe', 'grace'] as const)(
-    'go on beside one that stopped past its lease and came back, where a replay is %s',
-    async (replay) => {
-      const { chain, first, second, firstGot, end } = await scene({ replay });
-      first.signal('SIGSTOP');
-      await chain.release();
-      expect(await second.get(chain)).toMatchObject({ served: 1, errors: [] });
-      first.signal('SIGCONT');
-      expect(await firstGot).toMatchObject({ served: 1, errors: [] });
-      await end({ requests: 3, refused: 0 });
-    },
-  );
-
   it('wait for what one brings that stopped past its lease, where a replay is refused', async () => {
     const { chain, first, second, firstGot, end } = await scene({ replay: 'refused' });
     first.signal('SIGSTOP');
@@ -104,6 +83,42 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
     await end({ requests: 2, refused: 0 });
   });
 
+  it('refresh nothing once Redis has gone away', async () => {
+    const own = await RedisServer.start();
+    const chain = await provider.chain();
+    const worker = await Worker.start({ ...env, OAUTH_PROFILE_STORE: own.url });
+    await worker.get(chain);
+    await own.kill();
+    expect(await worker.refresh(chain, 5)).toMatchObject({
+      served: 0,
+      errors: [expect.stringMatching(/^store_unreadable .*nobody listens there/)],
+    });
+    expect((await chain.state()).requests).toBe(1);
+    await worker.kill();
+    await own.remove();
+  });
+
+  it('go on after the lease of one that was killed, where the provider forgives', async () => {
+    const { chain, first, second, end } = await scene({ replay: 'grace' });
+    await first.kill();
+    await chain.release();
+    expect(await second.get(chain)).toMatchObject({ served: 1, errors: [] });
+    await end({ requests: 3, refused: 0 });
+  });
+
+  it.each(['safe', 'grace'] as const)(
+    'go on beside one that stopped past its lease and came back, where a replay is %s',
+    async (replay) => {
+      const { chain, first, second, firstGot, end } = await scene({ replay });
+      first.signal('SIGSTOP');
+      await chain.release();
+      expect(await second.get(chain)).toMatchObject({ served: 1, errors: [] });
+      first.signal('SIGCONT');
+      expect(await firstGot).toMatchObject({ served: 1, errors: [] });
+      await end({ requests: 3, refused: 0 });
+    },
+  );
+
   it('keep what a request brings during which Redis was restarted', async () => {
     const own = await RedisServer.start();
     const there = { ...env, OAUTH_PROFILE_STORE: own.url };
@@ -120,21 +135,6 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
     expect(await next.refresh(chain)).toMatchObject({ served: 1, errors: [] });
     expect(await chain.state()).toMatchObject({ requests: 2, refused: 0, revoked: false });
     await Promise.all([worker.kill(), next.kill()]);
-    await own.remove();
-  });
-
-  it('refresh nothing once Redis has gone away', async () => {
-    const own = await RedisServer.start();
-    const chain = await provider.chain();
-    const worker = await Worker.start({ ...env, OAUTH_PROFILE_STORE: own.url });
-    await worker.get(chain);
-    await own.kill();
-    expect(await worker.refresh(chain, 5)).toMatchObject({
-      served: 0,
-      errors: [expect.stringMatching(/^store_unreadable .*nobody listens there/)],
-    });
-    expect((await chain.state()).requests).toBe(1);
-    await worker.kill();
     await own.remove();
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { excerpt, printable } from '../../src/secret/printable.ts';
+import { excerpt, hasControls, printable, printableJson } from '../../src/secret/printable.ts';
 import { anyString } from '../support/any-string.ts';
 
 describe('text from outside', () => {
@@ -58,5 +58,35 @@ describe('an excerpt', () => {
         expect(shown.isWellFormed()).toBe(true);
       }),
     );
+  });
+});
+
+describe('JSON for a person', () => {
+  const nasty = 'a\u001b\u0085\u009b31m\u202eb\u2066\u200b\u2028\r\n\t"é漢😀\ud800';
+
+  it('has no character in it that steers a terminal, and still means the same', () => {
+    for (const indent of [undefined, 2]) {
+      const json = printableJson({ [nasty]: [nasty] }, indent);
+      expect(json.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+      expect(JSON.parse(json)).toEqual({ [nasty]: [nasty] });
+    }
+  });
+
+  it('is the usual JSON where nothing has to be escaped', () => {
+    const value = { a: 'é漢😀 "x"\n', b: [1, null, true] };
+    expect(printableJson(value)).toBe(JSON.stringify(value));
+    expect(printableJson(value, 2)).toBe(JSON.stringify(value, null, 2));
+  });
+
+  it.each([
+    ['plain é漢😀', false],
+    ['two\nlines\tand a tab', false],
+    ['\u001b[31m', true],
+    ['a\u009bb', true],
+    ['a\u202eb', true],
+    ['a\rb', true],
+  ])('tells whether %j has controls', (text, expected) => {
+    expect(hasControls(text)).toBe(expected);
+    expect(hasControls(text)).toBe(expected);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RedactedStream, Redactor } from '../../src/secret/redactor.ts';
 import { MASK, Secret } from '../../src/secret/secret.ts';
 import { anyString } from '../support/any-string.ts';
-import { awkwardSecrets, encodedBeforeBase64, escapings, toBase64 } from '../support/encodings.ts';
+import { awkwardSecrets, encodedBeforeBase64, escapings, toBase64, wrapped } from '../support/encodings.ts';
 
 const secrets = Object.entries(awkwardSecrets);
 
@@ -27,7 +27,8 @@ function streamed(redactor: Redactor, pieces: Iterable<string>): string {
 /** The splits of a text into two pieces that gave something else than expected. */
 function wrongSplits(redactor: Redactor, text: string, expected: string): number[] {
   const wrong: number[] = [];
-  for (let at = 0; at <= text.length; at++) {
+  // Of long texts not all, but with a step that meets every place of every escape.
+  for (let at = 0; at <= text.length; at += text.length > 300 ? 11 : 1) {
     if (streamed(redactor, [text.slice(0, at), text.slice(at)]) !== expected) wrong.push(at);
   }
   return wrong;
@@ -41,7 +42,7 @@ describe.each(secrets)('a secret of %s', (_, secret) => {
     expect(redactor.redact(text)).toBe(`«${MASK}»`);
     expect(wrongSplits(redactor, text, `«${MASK}»`)).toEqual([]);
     // UTF-16 units, not characters: a stream may cut a character in half.
-    expect(streamed(redactor, text.split(''))).toBe(`«${MASK}»`);
+    expect(streamed(redactor, text.match(text.length > 300 ? /.{1,7}/gs : /./gs) ?? [])).toBe(`«${MASK}»`);
   });
 
   describe.each(Object.entries(encodedBeforeBase64))('%s', (_, encode) => {
@@ -78,12 +79,40 @@ describe.each(secrets)('a secret of %s', (_, secret) => {
     });
   });
 
+  it.each([
+    [76, '\n'],
+    [76, '\r\n'],
+    [64, '\n'],
+    [64, '\r\n'],
+    [76, '\\n'],
+    [64, '&#10;'],
+  ])('is masked in base64 of %i columns with %j between the lines, wherever a line ends', (columns, lineEnd) => {
+    for (let room = 0; room < columns; room++) {
+      const { whole, core } = toBase64('x'.repeat(room), secret, 'yy', 'base64');
+      const text = wrapped(whole, columns, lineEnd);
+      const shown = redactor.redact(text);
+      expect(shown.replaceAll(lineEnd, '')).toBe(whole.replace(core, MASK));
+      if (room === 20) expect(wrongSplits(redactor, text, shown)).toEqual([]);
+    }
+  });
+
+  it('is masked without the white space around it', () => {
+    const padded = redactorOf(` \t${secret}\r\n`);
+    for (const encode of [escapings['in clear'], escapings['in hex'], escapings['percent-encoded']]) {
+      expect(padded.redact(`<${encode?.(secret.trim())}>`)).toBe(`<${MASK}>`);
+    }
+    const { whole, core } = toBase64('id:', secret.trim(), '', 'base64');
+    expect(padded.redact(whole)).toBe(whole.replace(core, MASK));
+  });
+
   it('is masked each time it appears', () => {
     expect(redactor.redact(`${secret} ${encodeURIComponent(secret)}${secret}`)).toBe(`${MASK} ${MASK}${MASK}`);
   });
 
   it('is not found in its own beginning or end', () => {
-    for (const part of [secret.slice(0, -1), secret.slice(1)]) {
+    // Without the white space around it, it is still the secret.
+    const bare = secret.trim();
+    for (const part of [bare.slice(0, -1), bare.slice(1)]) {
       expect(redactor.redact(`«${part}»`)).toBe(`«${part}»`);
       expect(streamed(redactor, part.split(''))).toBe(part);
     }
@@ -132,6 +161,39 @@ describe('what is searched', () => {
     expect(redactorOf('abcdefgh', 'ijklmnop').redact('abcdefghijklmnop')).toBe(MASK + MASK);
   });
 
+  it('masks two secrets that overlap, as one', () => {
+    const redactor = redactorOf('abcdefgh', 'efghijkl', 'cdefghij');
+    expect(redactor.redact('<abcdefghijkl>')).toBe(`<${MASK}>`);
+    expect(wrongSplits(redactor, '<abcdefghijkl>', `<${MASK}>`)).toEqual([]);
+    expect(redactorOf('abcdefgh', 'efghijkl').redact('abcdefghijk efghijkl')).toBe(`${MASK}ijk ${MASK}`);
+  });
+
+  it('masks a secret that overlaps with itself', () => {
+    const redactor = redactorOf('abcdabcdabcd');
+    const text = '<abcdabcdabcdabcdabcd>abcdabcdabc';
+    expect(redactor.redact(text)).toBe(`<${MASK}>abcdabcdabc`);
+    expect(wrongSplits(redactor, text, `<${MASK}>abcdabcdabc`)).toEqual([]);
+  });
+
+  it('masks overlapping secrets that are written in different ways', () => {
+    const redactor = redactorOf('secret/one', 'one and the other');
+    expect(redactor.redact('secret%2Fone%20and+the\\u0020other!')).toBe(`${MASK}!`);
+  });
+
+  it.each([
+    ['in clear', 8000, '-', '-'],
+    ['percent-encoded', 8000, '-', '%2D'],
+    ['as entities', 8000, '-', '&#45;'],
+    ['in pairs', 4000, '-+', '-+'],
+    ['of backslashes', 800, '\\', '\\'],
+    ['of quotes', 800, "'", "'"],
+  ])('does not search in vain for a secret of equal characters, %s', (_, length, unit, written) => {
+    const redactor = redactorOf(unit.repeat(length));
+    const almost = `${written.repeat(length - 1)}x`;
+    expect(redactor.redact(almost.repeat(10))).toBe(almost.repeat(10));
+    expect(redactor.redact(written.repeat(length * 10))).toBe(MASK);
+  });
+
   it('masks what a character of the secret and one beside it could both be part of', () => {
     expect(redactorOf('secret&secret&').redact('secret&amp;secret&amp;')).toBe(MASK);
     expect(redactorOf('\\\\\\\\\\\\\\\\').redact('\\'.repeat(16))).toBe(MASK);
@@ -146,6 +208,13 @@ describe('what is searched', () => {
 
   it('masks a secret of several lines that was put into one', () => {
     expect(redactorOf('line one\nline two\nline three').redact('>line one line two line three<')).toBe(`>${MASK}<`);
+  });
+
+  it('leaves the line end after base64 where it is', () => {
+    const base64 = Buffer.from('a secret of 21 bytes!').toString('base64');
+    expect(redactorOf('a secret of 21 bytes!').redact(`${base64}\r\n${base64}\n\nmore`)).toBe(
+      `${MASK}\r\n${MASK}\n\nmore`,
+    );
   });
 
   it('tells nothing of a secret that nobody added', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSecretName } from '../../src/secret/secret-names.ts';
+import { isSecretName, shownName } from '../../src/secret/secret-names.ts';
 
 const named = [
   'client_secret',
@@ -86,5 +86,27 @@ describe('a field', () => {
 
   it('client_assertion_type is secret, as the pattern says', () => {
     expect(isSecretName('client_assertion_type')).toBe(true);
+  });
+});
+
+describe('a name in a message', () => {
+  it.each([
+    ['graph.client_secret.S3cr3t', 'graph', 'graph.client_secret.••••'],
+    ['graph.client_secret.S3.cr3t', 'graph', 'graph.client_secret.••••'],
+    ['graph.basic.password.S3cr3t', 'graph', 'graph.basic.password.••••'],
+    ['graph.options.token.S3cr3t', 'graph', 'graph.options.token.••••'],
+    ['acme.prod.client_secret.S3cr3t', 'acme', 'acme.prod.client_secret.••••'],
+    ['graph.client_secret', 'graph', 'graph.client_secret'],
+    ['graph.client_id', 'graph', 'graph.client_id'],
+    ['token.client_id', 'token', 'token.client_id'],
+    ['acme.token.client_id', 'acme.token', 'acme.token.client_id'],
+  ])('shows nothing below the name of a secret: %s of profile %s', (name, profile, expected) => {
+    expect(shownName(name, profile)).toBe(expected);
+  });
+
+  it('takes the first part for the profile, if nobody says which', () => {
+    expect(shownName('token.client_id')).toBe('token.client_id');
+    expect(shownName('graph.client_secret.S3cr3t')).toBe('graph.client_secret.••••');
+    expect(shownName('plain')).toBe('plain');
   });
 });

@@ -76,11 +76,11 @@ describe('a disk that refuses', () => {
       paths.set(fd, path);
       return fd;
     });
-    failing('fsync', (fd: number, done: () => void) => {
+    failing('fsync', (fd: number, done: (error: null) => void) => {
       const step = `flushed ${kind(paths.get(fd) ?? '')}`;
       fsync(fd, () => {
         steps.push(step);
-        done();
+        done(null);
       });
     });
     failing('renameSync', (from: string, to: string) => {
@@ -160,11 +160,13 @@ describe('a disk that refuses', () => {
   });
 });
 
+const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'ignore' });
+
 /** A file system of its own, or nothing where that is not allowed. */
 function mountTmpfs(size: string): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-tmpfs-'));
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { stdio: 'ignore' });
+    run('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder);
     return folder;
   } catch {
     rmSync(folder, { recursive: true });
@@ -198,7 +200,7 @@ describe.skipIf(mounted === undefined)('a small disk (needs the right to mount)'
   });
 
   afterAll(() => {
-    execFileSync('umount', [folder]);
+    run('umount', folder);
     rmSync(folder, { recursive: true });
   });
 
@@ -253,7 +255,7 @@ describe.skipIf(mounted === undefined)('a small disk (needs the right to mount)'
 
   it('that is read-only can be read, and says so when it is to be written', async () => {
     await put(open(), 'a', kept('one'));
-    execFileSync('mount', ['-o', 'remount,ro', folder]);
+    run('mount', '-o', 'remount,ro', folder);
     const vault = open();
     expect((await vault.read('a'))?.head).toBe('one');
     await expect(put(vault, 'a', kept('two'))).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret/secret.ts';
@@ -25,6 +25,10 @@ function canUnshare(): boolean {
     return false;
   }
 }
+
+/** Who runs in the namespace that a process made. */
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
 /** A vault of its own and a process that holds a name in it. */
 async function withHolder(
@@ -105,10 +109,7 @@ describe.concurrent('a lock', () => {
 
   elsewhere('of a holder elsewhere was taken, and he still writes what only he has; his follower notices', async () => {
     await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
-      const pids = execFileSync('pgrep', ['-P', String(holder.pid)], { encoding: 'utf8' })
-        .trim()
-        .split('\n')
-        .map(Number);
+      const pids = childrenOf(holder.pid);
       for (const pid of pids) process.kill(pid, 'SIGSTOP');
       await home.open(key).update(
         'counter',
@@ -130,10 +131,7 @@ describe.concurrent('a lock', () => {
 
   elsewhere('of a holder elsewhere was taken, and he writes nothing over what his follower wrote', async () => {
     await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
-      const pids = execFileSync('pgrep', ['-P', String(holder.pid)], { encoding: 'utf8' })
-        .trim()
-        .split('\n')
-        .map(Number);
+      const pids = childrenOf(holder.pid);
       for (const pid of pids) process.kill(pid, 'SIGSTOP');
       expect(await home.open(key).update('counter', (held) => held.write(kept('two')), patient)).toBe(true);
       for (const pid of pids) process.kill(pid, 'SIGCONT');

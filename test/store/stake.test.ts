@@ -1,84 +1,32 @@
 import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { look, Stake } from '../../src/store/stake.ts';
 import { sweep } from '../../src/store/sweep.ts';
-
-// Processes are played in this one: each has a number, can die before any call of the file system, and does nothing more then. The other way
-// round, any of them can do all that it wants between two calls of another.
-
-const world = vi.hoisted(() => ({ pid: 1, nonces: new Map<string, number>(), dead: new Set<number>() }));
+import { asProcess, interrupted, playCrashes, quickFolder, reviveAll, world } from '../support/store-crash.ts';
 
 vi.mock('../../src/store/owner.ts', async (original) => ({
-  ...(await original<typeof import('../../src/store/owner.ts')>()),
-  inventOwner: () => {
-    const nonce = world.nonces.size.toString(16).padStart(16, '0');
-    world.nonces.set(nonce, world.pid);
-    return `aaaaaaaaaaaa-${world.pid}-1-${nonce}`;
-  },
-  lifeOf: (owner: string) => (world.dead.has(Number(owner.split('-')[1])) ? 'dead' : 'alive'),
+  ...(await original<object>()),
+  ...(await import('../support/store-crash.ts')).playedOwners,
 }));
 
-class Killed extends Error {}
-
-const calls = ['linkSync', 'unlinkSync', 'renameSync', 'writeFileSync', 'openSync', 'rmSync', 'readdirSync'] as const;
-const real = Object.fromEntries(calls.map((call) => [call, fs[call]]));
-let before: (() => void) | undefined;
+let endPlay: () => void;
 
 beforeAll(() => {
-  for (const call of calls) {
-    Object.assign(fs, {
-      [call]: (...args: unknown[]) => {
-        before?.();
-        return (real[call] as (...args: unknown[]) => unknown)(...args);
-      },
-    });
-  }
-  syncBuiltinESMExports();
+  endPlay = playCrashes();
 });
 
 afterAll(() => {
-  before = undefined;
-  Object.assign(fs, real);
-  syncBuiltinESMExports();
+  endPlay();
   fs.rmSync(folder, { recursive: true });
 });
 
-const folder = fs.mkdtempSync(join(tmpdir(), 'oauth-profile-stake-'));
+const folder = fs.mkdtempSync(join(quickFolder, 'oauth-profile-stake-'));
 const lock = join(folder, 'a.lock');
 
-beforeEach(() => {
-  before = undefined;
-});
-
 function startAnew(): void {
-  before = undefined;
+  reviveAll();
   for (const file of fs.readdirSync(folder)) fs.rmSync(join(folder, file));
-  world.dead.clear();
-}
-
-/** Does something as that process, until it is killed before the given call; says whether it was. */
-function asProcess(pid: number, killedBefore: number, act: () => void): boolean {
-  const outer = { before, pid: world.pid };
-  let done = 0;
-  world.pid = pid;
-  before = () => {
-    if (done++ >= killedBefore) throw new Killed();
-  };
-  try {
-    act();
-    // Whatever it caught: it was dead.
-    return done > killedBefore;
-  } catch (error) {
-    if (!(error instanceof Killed)) throw error;
-    return true;
-  } finally {
-    if (done > killedBefore) world.dead.add(pid);
-    before = outer.before;
-    world.pid = outer.pid;
-  }
 }
 
 /** What is in the folder, with numbers of processes in the place of nonces. */
@@ -94,25 +42,6 @@ function picture(): string {
   );
 }
 
-/** Does `meanwhile` before the given call of `act`; says whether it came to that. */
-function interrupted(at: number, meanwhile: () => void, act: () => void): boolean {
-  const outer = before;
-  let done = 0;
-  before = () => {
-    if (done++ !== at) return;
-    const own = before;
-    before = outer;
-    meanwhile();
-    before = own;
-  };
-  try {
-    act();
-  } finally {
-    before = outer;
-  }
-  return done > at;
-}
-
 const takeAndGiveBack = () => {
   const stake = new Stake(folder);
   if (stake.take(lock) === undefined) stake.release(lock);
@@ -122,7 +51,7 @@ const takeAndGiveBack = () => {
 const NEVER = Number.POSITIVE_INFINITY;
 
 describe('a lock', () => {
-  it('is free again, and its folder clean, wherever three processes in a row were killed', () => {
+  it('is free again, and its folder clean, wherever three processes in a row were killed', async () => {
     const pictures = new Set<string>();
     let [first, second, third] = [true, true, true];
     for (let one = 0; first; one++) {
@@ -132,13 +61,13 @@ describe('a lock', () => {
         for (let three = 0; third; three++) {
           const where = `killed at ${one}, ${two}, ${three}`;
           startAnew();
-          first = asProcess(1, one, takeAndGiveBack);
-          second = asProcess(2, two, takeAndGiveBack);
+          first = await asProcess(1, one, takeAndGiveBack);
+          second = await asProcess(2, two, takeAndGiveBack);
           // What comes of the same state has been tried.
           if (three === 0 && pictures.has(picture())) break;
           pictures.add(picture());
-          third = asProcess(3, three, takeAndGiveBack);
-          asProcess(4, NEVER, () => {
+          third = await asProcess(3, three, takeAndGiveBack);
+          await asProcess(4, NEVER, () => {
             const stake = new Stake(folder);
             expect(stake.take(lock), where).toBeUndefined();
             stake.remove();
@@ -151,21 +80,21 @@ describe('a lock', () => {
     expect(pictures.size).toBeGreaterThan(10);
   });
 
-  it('is swept as well, wherever its holder was killed, and then a sweeper', () => {
+  it('is swept as well, wherever its holder was killed, and then a sweeper', async () => {
     let [killed, second] = [true, true];
     for (let one = 0; killed; one++) {
       second = true;
       for (let two = 0; second; two++) {
         startAnew();
-        killed = asProcess(1, one, takeAndGiveBack);
-        second = asProcess(2, two, () => sweep(folder));
-        asProcess(3, NEVER, () => sweep(folder));
+        killed = await asProcess(1, one, takeAndGiveBack);
+        second = await asProcess(2, two, () => sweep(folder));
+        await asProcess(3, NEVER, () => sweep(folder));
         expect(fs.readdirSync(folder), `killed at ${one}, ${two}`).toEqual([]);
       }
     }
   });
 
-  it('never has two holders, whatever two others do while one takes over from the dead', () => {
+  it('never has two holders, whatever two others do while one takes over from the dead', async () => {
     let scenarios = 0;
     let [killed, first, second] = [true, true, true];
     for (let at = 0; killed; at++) {
@@ -174,7 +103,7 @@ describe('a lock', () => {
         second = true;
         for (let two = 0; second; two++) {
           startAnew();
-          killed = asProcess(1, at, takeAndGiveBack);
+          killed = await asProcess(1, at, takeAndGiveBack);
           const holders: number[] = [];
           const stakes: Stake[] = [];
           const take = (pid: number) => () => {
@@ -197,7 +126,7 @@ describe('a lock', () => {
           if (holders.length === 0) take(5)();
           expect(holders, `killed at ${at}, interrupted at ${one} and ${two}`).toHaveLength(1);
           for (const stake of stakes) stake.remove();
-          asProcess(6, NEVER, () => sweep(folder));
+          await asProcess(6, NEVER, () => sweep(folder));
           expect(fs.readdirSync(folder)).toEqual([]);
           scenarios++;
         }
@@ -235,13 +164,13 @@ describe('a lock', () => {
     }
   });
 
-  it('is not shared by two sweepers and one who takes it', () => {
+  it('is not shared by two sweepers and one who takes it', async () => {
     let [killed, more] = [true, true];
     for (let at = 0; killed; at++) {
       more = true;
       for (let one = 0; more; one++) {
         startAnew();
-        killed = asProcess(1, at, takeAndGiveBack);
+        killed = await asProcess(1, at, takeAndGiveBack);
         world.pid = 2;
         let holder: Stake | undefined;
         let taken = false;

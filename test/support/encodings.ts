@@ -37,6 +37,29 @@ const numbered =
   (write: (point: number) => string): Encode =>
   (text) =>
     text.replace(/[^A-Za-z0-9]/gu, (char) => write(char.codePointAt(0) ?? 0));
+const everyCharacter =
+  (write: (point: number) => string): Encode =>
+  (text) =>
+    Array.from(text, (char) => write(char.codePointAt(0) ?? 0)).join('');
+const everyUnit =
+  (write: (unit: string) => string): Encode =>
+  (text) =>
+    text
+      .split('')
+      .map((unit) => write(unit.charCodeAt(0).toString(16).padStart(4, '0')))
+      .join('');
+const everyOther =
+  (encode: Encode): Encode =>
+  (text) =>
+    Array.from(text, (char, index) => (index % 2 === 0 ? char : encode(char))).join('');
+const htmlNames: Readonly<Record<string, string>> = {
+  '\u00e4': 'auml',
+  '\u00f6': 'ouml',
+  '\u00a0': 'nbsp',
+  '\u00ff': 'yuml',
+};
+const named: Encode = (text) =>
+  html('&#39;')(text).replace(/[\u00a0-\u00ff]/g, (char) => (htmlNames[char] ? `&${htmlNames[char]};` : char));
 const singleQuoted: Encode = (text) => text.replaceAll("'", `'\\''`);
 const doubleQuoted: Encode = (text) => text.replace(/[$`"\\!]/g, '\\$&');
 const backslashed: Encode = (text) => text.replace(/[^A-Za-z0-9_\-.,:+/@\n]/gu, '\\$&').replaceAll('\n', "'\n'");
@@ -83,6 +106,28 @@ export const escapings: Readonly<Record<string, Encode>> = {
   'in double quotes of a shell': doubleQuoted,
   'with backslashes for a shell': backslashed,
   'quoted for a shell, then escaped for JSON': (text) => json(singleQuoted(text)),
+  'with every character as a numbered entity': everyCharacter((point) => `&#${point};`),
+  'with every character as a numbered entity in hex': everyCharacter((point) => `&#x${point.toString(16)};`),
+  'with every character as a numbered entity in hex and capitals': everyCharacter(
+    (point) => `&#X${point.toString(16).toUpperCase()};`,
+  ),
+  'with every character as a numbered entity of five digits': everyCharacter(
+    (point) => `&#${String(point).padStart(5, '0')};`,
+  ),
+  'with every other character as a numbered entity': everyOther(everyCharacter((point) => `&#${point};`)),
+  'with every character escaped for JSON': everyUnit((unit) => `\\u${unit}`),
+  'with every character escaped for JSON in capitals': everyUnit((unit) => `\\u${unit.toUpperCase()}`),
+  'with every other character escaped for JSON': everyOther(everyUnit((unit) => `\\u${unit}`)),
+  'with every other character percent-encoded': everyOther(everyByte),
+  'with every character escaped for JSON, twice': everyUnit((unit) => `\\\\u${unit}`),
+  'with every character escaped for JSON, then percent-encoded': (text) =>
+    upper(everyUnit((unit) => `\\u${unit}`)(text)),
+  'with every character as a numbered entity, then escaped for HTML': (text) =>
+    html('&#39;')(everyCharacter((point) => `&#${point};`)(text)),
+  'percent-encoded in every byte, twice': (text) => upper(everyByte(text)),
+  'percent-encoded in every byte and capitals, twice': (text) => upper(everyByte(text).toUpperCase()),
+  'as named entities': named,
+  'as named entities, then escaped for HTML': (text) => html('&#39;')(named(text)),
   'in hex': (text) => Buffer.from(text).toString('hex'),
   'in hex and capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
 };
@@ -107,4 +152,9 @@ export function toBase64(before: string, text: string, after: string, alphabet: 
   const start = Buffer.byteLength(before);
   const end = start + Buffer.byteLength(text);
   return { whole, core: whole.slice(Math.ceil((start * 8) / 6), Math.floor((end * 8) / 6)) };
+}
+
+/** base64 as PEM and mail write it, in lines. */
+export function wrapped(base64: string, columns: number, lineEnd: string): string {
+  return (base64.match(new RegExp(`.{1,${columns}}`, 'g')) ?? []).join(lineEnd);
 }

@@ -27,9 +27,15 @@ export const noKeychain: Keychain = {
 
 /** A home of its own for vaults, with nothing in it. */
 export class StoreHome {
-  readonly folder = mkdtempSync(join(tmpdir(), 'oauth-profile-store-'));
-  readonly vaultFolder = join(this.folder, 'data', 'oauth-profile', 'vault');
-  readonly keyFile = join(this.folder, 'config', 'oauth-profile', 'vault.key');
+  readonly folder: string;
+  readonly vaultFolder: string;
+  readonly keyFile: string;
+
+  constructor(base = tmpdir()) {
+    this.folder = mkdtempSync(join(base, 'oauth-profile-store-'));
+    this.vaultFolder = join(this.folder, 'data', 'oauth-profile', 'vault');
+    this.keyFile = join(this.folder, 'config', 'oauth-profile', 'vault.key');
+  }
 
   env(changes: Record<string, string> = {}): Record<string, string> {
     return {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 let built: Promise<string> | undefined;
@@ -17,7 +18,12 @@ export function buildStoreChild(): Promise<string> {
       configFile: false,
       logLevel: 'error',
       ssr: { external: ['@napi-rs/keyring'] },
-      build: { ssr: join(import.meta.dirname, 'store-child.ts'), outDir: folder, minify: false, target: 'node20' },
+      build: {
+        ssr: fileURLToPath(new URL('./store-child.ts', import.meta.url)),
+        outDir: folder,
+        minify: false,
+        target: 'node20',
+      },
     });
     return join(folder, 'store-child.js');
   })();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret/secret.ts';
-import { buildRequest, encode, encodeBody, type TokenRequest } from '../../src/token/build-request.ts';
+import { buildRequest, encode, encodeBody, type TokenRequest, withAssertion } from '../../src/token/build-request.ts';
 import { anyText } from '../support/any-text.ts';
 import { clear, outsideWith, readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
@@ -71,8 +71,8 @@ describe('the request', () => {
     const options = { client_auth: 'private_key_jwt', key_file: 'k' };
     const request = buildRequest(readAcme({ ...samples.twitter, options }, outsideWith({ k: 'key' })), '1');
     const assertionOf = (body: string) => new URLSearchParams(body).getAll('client_assertion');
-    expect(assertionOf(encodeBody(request, new Secret('first.of.all')))).toEqual(['first.of.all']);
-    expect(assertionOf(encodeBody(request, new Secret('second')))).toEqual(['second']);
+    expect(assertionOf(encodeBody(withAssertion(request, new Secret('first.of.all'))))).toEqual(['first.of.all']);
+    expect(assertionOf(encodeBody(withAssertion(request, new Secret('second'))))).toEqual(['second']);
   });
 });
 

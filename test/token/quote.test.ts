@@ -3,6 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/data/flatten.ts';
 import type { Profile } from '../../src/profile/profile.ts';
+import { Secret } from '../../src/secret/secret.ts';
+import { buildRequest, withAssertion } from '../../src/token/build-request.ts';
+import { parseResponse } from '../../src/token/parse-response.ts';
 import type { Reply } from '../../src/token/reply.ts';
 import { anyText } from '../support/any-text.ts';
 import { outsideWith, readAcme, refusalOf, replyWith } from '../support/read-sample.ts';
@@ -196,5 +199,107 @@ describe('a provider that repeats what it was sent', () => {
       replyWith(400, { error: 'x', error_description: `app xKey sent ${secret}, why?` }),
     );
     expect(error.provider.description).toBe('app xKey sent ••••, why?');
+  });
+});
+
+describe('a provider that fails while it gives a token', () => {
+  const profile = readAcme(samples.custom);
+  const fresh = '2YotnFZFEjr1zCsicMWpAA';
+  const cut = (reply: object, left = 3): string => JSON.stringify(reply).slice(0, -left);
+
+  it.each<[string, Reply]>([
+    ['a cut JSON text', replyWith(500, cut({ access_token: fresh, token_type: 'Bearer' }))],
+    ['a cut JSON text that ends in the token', replyWith(500, `{"token_type":"Bearer","access_token":"${fresh}`)],
+    ['a cut JSON text with blanks', replyWith(500, `{ "access_token" : "${fresh}", "x": `)],
+    ['a cut JSON text that nests it', replyWith(500, cut({ data: { token: { type: 'x', value: fresh } } }))],
+    ['a cut JSON text with a list', replyWith(500, cut({ tokens: ['none', fresh], more: 1 }))],
+    ['JSON in a JSON text that is cut', replyWith(500, cut({ got: JSON.stringify({ access_token: fresh }), more: 1 }))],
+    ['a form among words', replyWith(502, `upstream said access_token=${fresh}&token_type=bearer`)],
+    ['an encoded form among words', replyWith(502, `upstream said access_token%3D${fresh}%26x`)],
+    ['a word in a sentence', replyWith(500, `cannot keep refresh_token: ${fresh}`)],
+    ['a form with an error', replyWith(400, `access_token=${fresh}&error=x&error_description=${fresh}+failed`)],
+    [
+      'a member beside the error',
+      replyWith(400, { error: 'x', error_description: `no ${fresh}`, access_token: fresh }),
+    ],
+    [
+      'a member below the error',
+      replyWith(400, { error: 'x', suberror: fresh, extra: { refresh_token: { value: fresh } } }),
+    ],
+    ['a member of a success with an error', replyWith(200, { error: fresh, id_token: fresh })],
+    ['hex of a member', replyWith(500, { error: Buffer.from(fresh).toString('hex'), access_token: fresh })],
+    [
+      'a description alone',
+      replyWith(500, { error: 'x', error_description: `got token=${fresh}, client_secret='${fresh}'` }),
+    ],
+    ['a description with JSON', replyWith(500, { error: 'x', error_description: `got {"password":"${fresh}"}` })],
+    ['the title of a page', replyWith(500, `<title>token=${fresh}</title>`)],
+    ['a name of a member', replyWith(200, { [fresh]: 1, scope: 'x' })],
+    ['a name of a member that is long', replyWith(200, { ['abcdefghij'.repeat(6)]: 1, [`x${fresh}`]: 2 })],
+    ['a name of a member beside its value', replyWith(200, { tokenvalue: 1, refresh_token: 'tokenvalue' })],
+  ])('does not get it into the error: %s', (_, reply) => {
+    expect(everythingOf(profile, reply)).not.toMatch(
+      new RegExp(`${fresh}|${Buffer.from(fresh).toString('hex')}|abcdefghij|tokenvalue`),
+    );
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a sentence about tokens', 'the token: expired, get another', 'the token: expired, get another'],
+    ['a code', { errors: [{ code: 'E_LONG_CODE_12', message: 'no' }] }, 'no'],
+    [
+      'what comes before it',
+      { error: 'x', error_description: 'user=ada token=abc page=7' },
+      'user=ada token=•••• page=7',
+    ],
+    [
+      'other names',
+      { error: 'x', error_description: 'token_type=bearer url=https://a' },
+      'token_type=bearer url=https://a',
+    ],
+  ])('still says what is harmless: %s', (what, body, expected) => {
+    const { description, error } = refusalOf(profile, replyWith(400, body)).provider;
+    // In plain text nobody can tell where a secret would end.
+    expect(description).toBe(what === 'a sentence about tokens' ? 'the token:••••' : expected);
+    if (what === 'a code') expect(error).toBe('E_LONG_CODE_12');
+  });
+
+  it('still names the members that look like names', () => {
+    const error = refusalOf(profile, replyWith(200, { expiresIn: 1, 'x-oauth2-scopes': 2, token_type: 3, _links: 4 }));
+    expect(error.message).toContain('(it sent expiresIn, x-oauth2-scopes, token_type, _links)');
+  });
+});
+
+describe('what was added to the request when it was sent', () => {
+  const spelled = (text: string): string[] => [
+    text,
+    Buffer.from(text).toString('hex'),
+    Buffer.from(text).toString('base64'),
+    Buffer.from(`x${text}`).toString('base64url'),
+  ];
+
+  it('a signed assertion does not get into the error, in hex or base64 either', () => {
+    const options = { client_auth: 'private_key_jwt', key_file: 'k' };
+    const profile = readAcme({ ...samples.custom, options }, key);
+    const assertion = 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJtZSJ9.c2lnbmF0dXJlX3NpZ25hdHVyZQ';
+    const request = withAssertion(buildRequest(profile, '1'), new Secret(assertion));
+    for (const echo of spelled(assertion)) {
+      for (const reply of Object.values(places)) {
+        let error: unknown;
+        try {
+          parseResponse(profile, request, reply(echo), 0);
+        } catch (thrown) {
+          error = thrown;
+        }
+        expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain(echo.slice(8, 28));
+      }
+    }
+  });
+
+  it("a proxy's password does not get into the error", () => {
+    const profile = readAcme(samples.custom);
+    for (const echo of spelled('c4n4ry-of-the-proxy')) {
+      const reply = { ...replyWith(403, `no access for ${echo}`), secrets: [new Secret('c4n4ry-of-the-proxy')] };
+      expect(everythingOf(profile, reply)).not.toContain(echo.slice(4, 16));
+    }
   });
 });

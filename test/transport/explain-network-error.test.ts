@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { explainNetworkError, explainProxyError } from '../../src/transport/explain-network-error.ts';
 import { post } from '../support/wire-request.ts';
@@ -95,5 +96,31 @@ it('a failure on the way to a proxy names the proxy', () => {
     code: 'tls_failed',
     message: 'no trusted connection to the proxy proxy:3128 (SELF_SIGNED_CERT_IN_CHAIN)',
     advice: expect.stringContaining('graph.options.ca_file'),
+  });
+});
+
+describe('the cause of a failure', () => {
+  const words = 'c4n4ry in the words of who answered';
+  const altname = errorWith('ERR_TLS_CERT_ALTNAME_INVALID', {
+    reason: words,
+    host: words,
+    cert: { subject: { CN: words } },
+  });
+  altname.message = words;
+  const broken = errorWith('HPE_INVALID_CONSTANT', { rawPacket: Buffer.from(words), reason: words });
+  broken.message = words;
+  const several = new AggregateError([Object.assign(new Error(words), { code: 'ECONNREFUSED' })], words);
+
+  it.each([altname, broken, several])('is told by its code alone: $code', (cause) => {
+    for (const error of [
+      explainNetworkError(cause, wire, false),
+      explainNetworkError(cause, wire, true),
+      explainProxyError(cause, 'proxy:3128', 'graph'),
+    ]) {
+      const all = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error) + JSON.stringify(error.cause);
+      expect(all).not.toContain('c4n4ry');
+      expect(all).not.toContain(Buffer.from('c4n4ry').toString('hex').replace(/../g, '$& ').trim());
+      expect(error.cause).toMatchObject({ code: expect.stringMatching(/^[A-Z_]+$/) });
+    }
   });
 });

@@ -236,6 +236,15 @@ describe('plain http through a proxy', () => {
     expect(error).toMatchObject({ code: 'proxy_refused', sent: false });
   });
 
+  it('tells what the proxy was sent beside the request, because its page may repeat it', async () => {
+    const server = await serve((response) => response.writeHead(403).end('who is me:c4n4ry-password?'));
+    const proxy = `http://me:c4n4ry-password@127.0.0.1:${server.port}`;
+    const { secrets = [] } = await createSend({ http_proxy: proxy })(plain, bounds());
+    const clear = secrets.map((secret) => secret.reveal());
+    expect(clear).toContain('c4n4ry-password');
+    expect(clear).toContain(basic('me:c4n4ry-password'));
+  });
+
   it('takes a 407 without a proxy for what it is', async () => {
     const server = await serve((response) => response.writeHead(407).end());
     await expect(createSend({})(post(server.url), bounds())).resolves.toMatchObject({ status: 407 });

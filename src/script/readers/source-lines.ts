@@ -18,11 +18,20 @@ export interface Excerpt {
 export class SourceLines {
   readonly #lines: readonly string[];
   readonly #secrets: readonly Span[] | undefined;
+  readonly #isSecret: (name: string) => boolean;
 
-  /** `secrets` is what is known to be secret; `undefined` where the text could not be understood, so that more is hidden. */
-  constructor(text: string, secrets: readonly Span[] | undefined) {
+  /**
+   * `secrets` is what is known to be secret; `undefined` where the text could not be understood, so that more is hidden: also what stands
+   * behind the commands that `takesSecret`.
+   */
+  constructor(
+    text: string,
+    secrets: readonly Span[] | undefined,
+    takesSecret: (command: string) => boolean = () => false,
+  ) {
     this.#lines = text.split('\n');
     this.#secrets = secrets;
+    this.#isSecret = (name) => isSecretName(name) || (secrets === undefined && takesSecret(name));
   }
 
   /** The line of an offset; both `line` and `column` count from 1. */
@@ -46,7 +55,7 @@ export class SourceLines {
 
   /** The first thing of the line that its own text, or the lines above, say to be secret. */
   #knownEnd(text: string, index: number): number {
-    const own = secretStart(text);
+    const own = secretStart(text, this.#isSecret);
     if (this.#secrets !== undefined || /^(?:---|\.\.\.)\s*$/.test(text)) return own;
     const key = KEY.exec(text)?.[0];
     if (this.#isBelowSecret(index, key === undefined)) return indentOf(text);
@@ -70,7 +79,7 @@ export class SourceLines {
     for (let at = index - 1; at >= 0; at--) {
       const above = this.#lines[at] ?? '';
       const outer = indentOf(above);
-      if ((nameless || outer < indent) && hasSecretName(above)) return true;
+      if ((nameless || outer < indent) && hasSecretName(above, this.#isSecret)) return true;
       if (!KEY.test(above)) continue;
       indent = Math.min(indent, outer);
       if (indent === 0 || (nameless && /^\s*- /.test(above))) return false;
@@ -88,16 +97,16 @@ function indentOf(text: string): number {
 
 const NAMED = /([\w.-]+)["']?\s*[:=]\s*/g;
 
-function hasSecretName(text: string): boolean {
-  return [...text.matchAll(NAMED)].some(([, name]) => isSecretName(name ?? ''));
+function hasSecretName(text: string, isSecret: (name: string) => boolean): boolean {
+  return [...text.matchAll(NAMED)].some(([, name]) => isSecret(name ?? ''));
 }
 
 /** Where the value of the first secret name of a line begins. */
-function secretStart(text: string): number {
+function secretStart(text: string, isSecret: (name: string) => boolean): number {
   for (const found of text.matchAll(NAMED)) {
     const start = found.index + found[0].length;
     const value = /^(["']?)(\$\{[^{}]*\})\1\s*(?:$|[,\]}#])/.exec(text.slice(start))?.[2] ?? '';
-    if (isSecretName(found[1] ?? '') && !harmlessReference.test(value)) return start;
+    if (isSecret(found[1] ?? '') && !harmlessReference.test(value)) return start;
   }
   return text.length;
 }

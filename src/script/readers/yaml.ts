@@ -1,6 +1,7 @@
 import { readYamlDocument, type Span } from '../../data/read-yaml-document.ts';
 import type { Source } from '../../data/variables.ts';
 import { InvalidScriptError, type ScriptFault } from '../../errors.ts';
+import { isSecretName } from '../../secret/secret-names.ts';
 import type { Registry } from '../registry.ts';
 import type { Script } from '../script.ts';
 import { buildScript } from './build-script.ts';
@@ -34,7 +35,9 @@ export function readScript(text: string, source: Source, registry: Registry, che
   const placed = distinct(found).map((fault) => ({ ...fault, ...document.positionOf(fault.offset) }));
   // Where a text cannot be understood, the first error of a line brings the others.
   const faults = root === undefined ? placed.filter(({ line }, index) => placed[index - 1]?.line !== line) : placed;
-  const lines = new SourceLines(clean, root && [...findSecrets(root, registry)]);
+  const takesSecret = (name: string): boolean =>
+    registry.find(name)?.parameters.some((one) => one.secret || isSecretName(one.name)) === true;
+  const lines = new SourceLines(clean, root && [...findSecrets(root, registry)], takesSecret);
   const shown = faults.slice(0, MAX_FAULTS).map(({ offset, line, column, message, advice }): ScriptFault => {
     const quoted = lines.quote(offset, line, column);
     return { line, column, ...quoted, message, ...(advice !== undefined && { advice }) };

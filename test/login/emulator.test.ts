@@ -1,0 +1,132 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/logout.ts';
+import { enterCode, launchBrowser, signInAt } from '../support/login-browser.ts';
+import { LoginWorld } from '../support/login-world.ts';
+
+/** Profiles as people write them, with the addresses of production; none has a password or a refresh token. */
+const profiles = {
+  microsoft: {
+    type: 'microsoft',
+    tenant_id: 'contoso.onmicrosoft.com',
+    client_id: '11111111-2222-4333-8444-555555555555',
+    scope: 'openid user.read',
+  },
+  google: {
+    type: 'google',
+    client_id: 'desk.apps.googleusercontent.com',
+    client_secret: 'GOCSPX-not-a-secret',
+    scope: 'openid email',
+  },
+  okta: { type: 'okta', tenant_id: 'acme', client_id: '0oa1', client_secret: 'okta-app-secret', scope: 'openid profile' },
+  gitlab: { type: 'gitlab', client_id: 'gitlab-app', client_secret: 'gloas-0123456789abcdef', scope: 'openid read_user' },
+  custom: {
+    type: 'custom',
+    url: 'https://id.example.com/oauth/token',
+    client_id: 'tool',
+    client_secret: 'tool-secret',
+    scope: 'openid read',
+    options: {
+      authorization_url: 'https://id.example.com/oauth/authorize',
+      device_authorization_url: 'https://id.example.com/oauth/device_authorization',
+    },
+  },
+};
+type Name = keyof typeof profiles;
+const all = Object.keys(profiles) as Name[];
+
+let browser: Browser;
+let page: Page;
+let world: LoginWorld;
+let time: number;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  page = await browser.newPage();
+  time = Date.now();
+});
+afterEach(async () => {
+  await page.close();
+  await world.close();
+});
+
+const begin = async (name: Name, fields: object = profiles[name]): Promise<void> => {
+  world = await LoginWorld.emulated(name, fields as Record<string, unknown>, () => time);
+};
+
+/** Time passes for everybody when somebody waits, after the person at the browser is done. */
+const clockAfter = (person: () => Promise<unknown> | undefined) => ({
+  clock: {
+    now: () => time,
+    sleep: async (ms: number) => {
+      await person();
+      time += ms;
+    },
+  },
+});
+
+/** Refreshes until the provider has rotated, revokes, and finds everything dead. */
+async function useAndRevoke(name: Name): Promise<void> {
+  const first = await world.token();
+  expect(first.reused).toBe(true);
+  const second = await world.token(true);
+  expect(second).toMatchObject({ reused: false });
+  expect(second.token).not.toBe(first.token);
+  time += 60_000;
+  const third = await world.token(true);
+  expect(third.token).not.toBe(second.token);
+
+  const store = await world.session.openStore();
+  const [found, ...others] = await findLogins(store, name);
+  if (found === undefined) expect.fail('no login is kept');
+  expect(others).toEqual([]);
+  const { profile: login } = world;
+  const { ports } = world.session;
+  const endpoint = await revocationEndpoint(login, ports, await world.signInPorts(), undefined);
+  if (name === 'microsoft') {
+    expect(endpoint).toBeUndefined();
+    await forget(found, store);
+  } else {
+    if (endpoint === undefined) expect.fail('no address to revoke at');
+    let revoked: string | undefined;
+    await forget(found, store, async (token, kept) => {
+      await revokeToken(login, endpoint, token, kept, ports, store, undefined);
+      revoked = token.reveal();
+    });
+    const pasted = await LoginWorld.emulated(name, { ...profiles[name], grant_type: 'refresh_token', refresh_token: revoked });
+    await pasted.close();
+    expect(revoked).toBeTypeOf('string');
+  }
+  expect(await store.list()).toEqual([]);
+}
+
+describe('a sign-in with a browser', () => {
+  it.each(all)('%s: signs in, hands out the token, refreshes, and is revoked', async (name) => {
+    await begin(name);
+    const kept = await world.loginWithBrowser((address) => void signInAt(page, address));
+    expect(kept).toMatchObject({ account: 'ada@example.com', replaced: false });
+    await page.getByText('You are signed in').waitFor();
+    await useAndRevoke(name);
+  });
+});
+
+describe('a sign-in with a device code', () => {
+  it.each(all.filter((name) => name !== 'google'))('%s: signs in, hands out the token, refreshes, and is revoked', async (name) => {
+    await begin(name);
+    let person: Promise<unknown> | undefined;
+    const kept = await world.loginWithDevice(
+      {
+        showCode: ({ verificationUri, userCode }) => {
+          person = enterCode(page, verificationUri, userCode);
+        },
+        showWaiting: () => {},
+      },
+      { ports: clockAfter(() => person) },
+    );
+    expect(kept).toMatchObject({ account: 'ada@example.com', replaced: false });
+    await page.getByText('The device is signed in').waitFor();
+    await useAndRevoke(name);
+  });
+});

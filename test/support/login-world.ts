@@ -1,0 +1,124 @@
+import { composeSignIn } from '../../src/compose.ts';
+import { flatten } from '../../src/data/flatten.ts';
+import { Variables } from '../../src/data/variables.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
+import { type KeptLogin, login as signInAndKeep } from '../../src/flows/login.ts';
+import { type BrowserWish, loginAuthorizationCode } from '../../src/flows/login-authorization-code.ts';
+import { type DevicePerson, loginDeviceCode } from '../../src/flows/login-device-code.ts';
+import type { Ports, SignInPorts } from '../../src/ports.ts';
+import { type LoginProfile, readLoginProfile } from '../../src/profile/read-login-profile.ts';
+import { readProfile } from '../../src/profile/read-profile.ts';
+import { Session } from '../../src/session.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The variables of one profile. */
+export function variablesWith(name: string, fields: Fields): Variables {
+  return new Variables().add(flatten({ [name]: fields }, 'data'), { label: 'data', folder: '', trust: 'given' });
+}
+
+/** The profile `svc` of these fields, read for a sign-in. */
+export function loginProfileOf(fields: Fields): LoginProfile {
+  return readLoginProfile('svc', variablesWith('svc', fields), new Session({ env: {}, cwd: '/' }).outside);
+}
+
+/** What a test may put in the place of the real thing. */
+export interface Changes {
+  readonly ports?: Partial<Ports>;
+  readonly outside?: Partial<SignInPorts>;
+  readonly wish?: Partial<BrowserWish>;
+  readonly readLine?: (signal: AbortSignal) => Promise<string>;
+  readonly mayReplace?: (former: string, account: string) => Promise<boolean>;
+  readonly signal?: AbortSignal;
+}
+
+/** One profile, its server and what is kept for it: all that several commands would share through the vault, in one process. */
+export class LoginWorld {
+  readonly told: string[] = [];
+
+  constructor(
+    readonly name: string,
+    readonly variables: Variables,
+    readonly session: Session,
+    readonly emulator: Emulator | undefined,
+  ) {}
+
+  /** A profile at an emulator of its provider, at the provider's own addresses. */
+  static async emulated(name: string, fields: Fields, clock?: () => number): Promise<LoginWorld> {
+    const profiles = { [name]: fields as Record<string, unknown> };
+    const emulator = await startEmulator({ profiles, clock });
+    const address = { port: emulator.port, ca: emulator.ca };
+    const session = new Session({ env: {}, cwd: '/' }, { emulator: address });
+    return new LoginWorld(name, variablesWith(name, fields), session, emulator);
+  }
+
+  /** A profile at a server that somebody else wrote. */
+  static real(name: string, fields: Fields): LoginWorld {
+    return new LoginWorld(name, variablesWith(name, fields), new Session({ env: {}, cwd: '/' }, { store: 'memory' }), undefined);
+  }
+
+  get profile(): LoginProfile {
+    return readLoginProfile(this.name, this.variables, this.session.outside);
+  }
+
+  async signInPorts(): Promise<SignInPorts> {
+    const { emulator } = this;
+    return composeSignIn({ env: {}, cwd: '/' }, emulator && { port: emulator.port, ca: emulator.ca });
+  }
+
+  /** `open` is the person's browser. */
+  async loginWithBrowser(open: (address: string) => void, changes: Changes = {}): Promise<KeptLogin> {
+    const { profile: login } = this;
+    const ports = { ...this.session.ports, ...changes.ports };
+    const outside = {
+      ...(await this.signInPorts()),
+      openBrowser: async (address: string) => {
+        open(address);
+        return undefined;
+      },
+      ...changes.outside,
+    };
+    const person = {
+      readLine: changes.readLine,
+      showAddress: (address: string) => void this.told.push(address),
+      showMistake: (text: string) => void this.told.push(text),
+    };
+    const wish = { port: undefined, open: true, ...changes.wish };
+    return this.#keep(
+      () => loginAuthorizationCode(login, wish, ports, outside, person, changes.signal),
+      login,
+      ports,
+      changes,
+    );
+  }
+
+  async loginWithDevice(person: DevicePerson, changes: Changes = {}): Promise<KeptLogin> {
+    const { profile: login } = this;
+    const ports = { ...this.session.ports, ...changes.ports };
+    return this.#keep(() => loginDeviceCode(login, ports, person, changes.signal), login, ports, changes);
+  }
+
+  /** A token, as the command `token` gets it. */
+  async token(anew = false): Promise<{ token: string; reused: boolean; response: Readonly<Record<string, unknown>> }> {
+    const profile = await this.session.readProfile(this.name, this.variables);
+    const { reply, reused } = await this.session.obtain(profile, { anew, keep: true });
+    return { token: reply.accessToken.reveal(), reused, response: reply.response };
+  }
+
+  async close(): Promise<void> {
+    await this.session.close();
+    await this.emulator?.close();
+  }
+
+  async #keep(
+    signIn: () => ReturnType<typeof loginDeviceCode>,
+    login: LoginProfile,
+    ports: Ports,
+    { mayReplace = async () => false }: Changes,
+  ): Promise<KeptLogin> {
+    const store = await this.session.openStore();
+    const readWith = (brought: Parameters<typeof readProfile>[3]) =>
+      readProfile(this.name, this.variables, this.session.outside, brought);
+    return signInAndKeep({ login, signIn, readWith, mayReplace }, ports, store);
+  }
+}
