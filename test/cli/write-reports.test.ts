@@ -1,5 +1,4 @@
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -74,17 +73,11 @@ describe('what is asked for', () => {
     expect(readdirSync(cwd).sort()).toEqual(['file', 'folder']);
     expect(readFileSync(join(cwd, 'file'), 'utf8')).toBe('kept');
   });
-
-  it.runIf(process.getuid?.() !== 0)('is refused in a folder that may not be written to', () => {
-    mkdirSync(join(cwd, 'locked'));
-    chmodSync(join(cwd, 'locked'), 0o500);
-    expect(errorOf(() => parseReports(['junit=locked/out.xml'], cwd)).message).toContain('EACCES');
-  });
 });
 
 describe('reports', () => {
   const write = (given: string[], redact = (text: string) => text): Promise<void> =>
-    writeReports(parseReports(given, cwd), sampleReport, redact);
+    writeReports(parseReports(given, cwd), sampleReport(), redact);
 
   it('replace what was there, and leave nothing else', async () => {
     writeFileSync(join(cwd, 'out.json'), 'old');
@@ -109,7 +102,7 @@ describe('reports', () => {
   it('that cannot be written any more do not keep the others from being written', async () => {
     const wanted = parseReports(['junit=a/out.xml', 'json=out.json'], cwd);
     rmSync(join(cwd, 'a'), { recursive: true });
-    await expect(writeReports(wanted, sampleReport, (text) => text)).rejects.toThrow(
+    await expect(writeReports(wanted, sampleReport(), (text) => text)).rejects.toThrow(
       /out\.xml cannot be written \(ENOENT\)/,
     );
     expect(readdirSync(cwd)).toEqual(['out.json']);

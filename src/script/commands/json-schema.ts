@@ -50,7 +50,7 @@ export async function findSchemaErrors(document: JsonDocument, schema: JsonDocum
       return true;
     }),
   );
-  return errors.map((error) => describe(error, document.hidden, isSecret));
+  return errors.map((error) => tell(error, document.hidden, isSecret));
 }
 
 async function loadDialect({ value }: JsonDocument): Promise<Dialect> {
@@ -81,7 +81,7 @@ function compile(
 }
 
 /** The library's sentences quote the schema but never the document; names of members are added where they help. */
-function describe({ instancePath, keyword, message, params }: ErrorObject, hidden: boolean, secret: boolean): string {
+function tell({ instancePath, keyword, message, params }: ErrorObject, hidden: boolean, secret: boolean): string {
   const place = hidden ? MASK : instancePath === '' ? 'the document' : instancePath;
   if (secret) return printable(`${place} does not fit ${keyword}`);
   const { additionalProperty, unevaluatedProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
