@@ -169,7 +169,7 @@ describe('runScript', () => {
 
   it('masks secrets that are older than the run wherever they turn up', async () => {
     const secret = new Secret('c4n4ry-of-a-program');
-    const echo = await serve((_, response) => response.end('you said c4n4ry-of-a-program and c4n4ry-in-a-step'));
+    const echo = await serve((response) => response.end('you said c4n4ry-of-a-program and c4n4ry-in-a-step'));
     const inStep = new Secret('c4n4ry-in-a-step');
     const events: ScriptEvent[] = [];
     const result = await runScript(
@@ -337,11 +337,12 @@ describe('defineCommand', () => {
   });
 });
 
-describe('what is made from the commands', () => {
-  it.each<[file: string, text: () => string]>([
-    ['docs/commands.md', () => commandDocs()],
-    ['script.schema.json', () => `${JSON.stringify(scriptSchema(), undefined, 2)}\n`],
-  ])('%s is up to date (npm run docs)', (file, text) => {
-    expect(readFileSync(join(root, file), 'utf8')).toBe(text());
+describe('what is made from the commands is up to date (npm run docs):', () => {
+  it('docs/commands.md', () => {
+    expect(readFileSync(join(root, 'docs', 'commands.md'), 'utf8')).toBe(commandDocs());
+  });
+
+  it('script.schema.json', () => {
+    expect(JSON.parse(readFileSync(join(root, 'script.schema.json'), 'utf8'))).toEqual(scriptSchema());
   });
 });
