@@ -84,5 +84,6 @@ function advice(draft: ProfileDraft, { signIn }: Provider, field: string, grant:
     return `${set}, or set ${draft.name}.grant_type: client_credentials to sign in as the application itself`;
   // Whoever has signed in needs none of these.
   const person = ['username', 'password', 'refresh_token'].includes(field) && !draft.has('username');
-  return person && signIn !== undefined ? `${set}, or sign in once: ${loginCommand(draft.name)}` : set;
+  const fits = signIn !== undefined && (grant === 'refresh_token' || !draft.has('grant_type'));
+  return person && fits ? `${set}, or sign in once: ${loginCommand(draft.name)}` : set;
 }

@@ -18,8 +18,19 @@ const profiles = {
     client_secret: 'GOCSPX-not-a-secret',
     scope: 'openid email',
   },
-  okta: { type: 'okta', tenant_id: 'acme', client_id: '0oa1', client_secret: 'okta-app-secret', scope: 'openid profile' },
-  gitlab: { type: 'gitlab', client_id: 'gitlab-app', client_secret: 'gloas-0123456789abcdef', scope: 'openid read_user' },
+  okta: {
+    type: 'okta',
+    tenant_id: 'acme',
+    client_id: '0oa1',
+    client_secret: 'okta-app-secret',
+    scope: 'openid profile',
+  },
+  gitlab: {
+    type: 'gitlab',
+    client_id: 'gitlab-app',
+    client_secret: 'gloas-0123456789abcdef',
+    scope: 'openid read_user',
+  },
   custom: {
     type: 'custom',
     url: 'https://id.example.com/oauth/token',
@@ -95,7 +106,11 @@ async function useAndRevoke(name: Name): Promise<void> {
       await revokeToken(login, endpoint, token, kept, ports, store, undefined);
       revoked = token.reveal();
     });
-    const pasted = await LoginWorld.emulated(name, { ...profiles[name], grant_type: 'refresh_token', refresh_token: revoked });
+    const pasted = await LoginWorld.emulated(name, {
+      ...profiles[name],
+      grant_type: 'refresh_token',
+      refresh_token: revoked,
+    });
     await pasted.close();
     expect(revoked).toBeTypeOf('string');
   }
@@ -113,20 +128,23 @@ describe('a sign-in with a browser', () => {
 });
 
 describe('a sign-in with a device code', () => {
-  it.each(all.filter((name) => name !== 'google'))('%s: signs in, hands out the token, refreshes, and is revoked', async (name) => {
-    await begin(name);
-    let person: Promise<unknown> | undefined;
-    const kept = await world.loginWithDevice(
-      {
-        showCode: ({ verificationUri, userCode }) => {
-          person = enterCode(page, verificationUri, userCode);
+  it.each(all.filter((name) => name !== 'google'))(
+    '%s: signs in, hands out the token, refreshes, and is revoked',
+    async (name) => {
+      await begin(name);
+      let person: Promise<unknown> | undefined;
+      const kept = await world.loginWithDevice(
+        {
+          showCode: ({ verificationUri, userCode }) => {
+            person = enterCode(page, verificationUri, userCode);
+          },
+          showWaiting: () => {},
         },
-        showWaiting: () => {},
-      },
-      { ports: clockAfter(() => person) },
-    );
-    expect(kept).toMatchObject({ account: 'ada@example.com', replaced: false });
-    await page.getByText('The device is signed in').waitFor();
-    await useAndRevoke(name);
-  });
+        { ports: clockAfter(() => person) },
+      );
+      expect(kept).toMatchObject({ account: 'ada@example.com', replaced: false });
+      await page.getByText('The device is signed in').waitFor();
+      await useAndRevoke(name);
+    },
+  );
 });

@@ -54,7 +54,12 @@ export class LoginWorld {
 
   /** A profile at a server that somebody else wrote. */
   static real(name: string, fields: Fields): LoginWorld {
-    return new LoginWorld(name, variablesWith(name, fields), new Session({ env: {}, cwd: '/' }, { store: 'memory' }), undefined);
+    return new LoginWorld(
+      name,
+      variablesWith(name, fields),
+      new Session({ env: {}, cwd: '/' }, { store: 'memory' }),
+      undefined,
+    );
   }
 
   get profile(): LoginProfile {
