@@ -11,7 +11,10 @@ const together = (name: string, priority: number, files: string) => ({
   test: new RegExp(`/src/(?:${files})(?<!\\.d)\\.ts$`),
 });
 
-const CORE = 'compose|errors|version|data/(?!read-yaml).+|(?:flows|profile|providers|secret|token)/.+';
+const CORE =
+  'compose|session|errors|version|data/(?!read-yaml).+|(?:profile|providers|secret|token)/.+|flows/(?:acquire|ask|find-|flights|keep-token|kept|obtain|refresh|wish).*';
+/** What reading a kept token takes. */
+const VAULT = 'store/(?:file|fingerprint|failure|folder|key|records|seal)';
 const SEND = 'transport/(?:send|agents|proxy|time-limits|explain-network-error)';
 
 export default defineConfig([
@@ -55,6 +58,7 @@ export default defineConfig([
             2,
             `${CORE}|cli/(?:command|context|emulation|help|output|parse-call|show-error|style|terminal|token|usage).*|emulator/fault`,
           ),
+          together('vault', 1, VAULT),
           together('send', 1, SEND),
         ],
       },

@@ -1,10 +1,12 @@
-import { medianRatio } from './median.js';
+import { median, medianRatio } from './median.js';
 
 /** @typedef {Awaited<ReturnType<typeof import('./measure-requests.js').measureRequests>>} Requests */
 /** @typedef {ReturnType<typeof import('./measure-starts.js').measureStarts>} Starts */
 
-/** What we want to reach; a goal that is missed fails nothing. @param {Requests} requests @param {Starts} starts */
-export function goals({ alone, fifty }, starts) {
+/** @typedef {Awaited<ReturnType<typeof import('./measure-steps.js').measureSteps>>} Steps */
+
+/** What we want to reach; a goal that is missed fails nothing. @param {Requests} requests @param {Starts} starts @param {Steps} steps */
+export function goals({ alone, fifty }, starts, steps) {
   const speed = (/** @type {Record<string, number[]>} */ rounds, /** @type {string} */ other) =>
     medianRatio(rounds['oauth-profile'] ?? [], rounds[other] ?? []);
   const bare = starts['node -e 0'] ?? { ms: [], mib: [] };
@@ -18,18 +20,23 @@ export function goals({ alone, fifty }, starts) {
     atMost('time of `token` with JSON, of bare node', 1.9, cost('ms', 'token p --data p.json')),
     atMost('time of `token` with YAML, of bare node', 1.9, cost('ms', 'token p --data p.yaml')),
     atMost('peak memory of `token` with YAML, of bare node', 1.25, cost('mib', 'token p --data p.yaml')),
+    ...Object.entries(steps).flatMap(([form, counts]) => [
+      atMost(`processor time of 10,000 steps of ${form}`, 1, median(counts[10_000]?.ms ?? []) / 1000, ' s'),
+      atMost(`memory of 10,000 steps of ${form}`, 200, median(counts[10_000]?.mib ?? []), ' MiB'),
+    ]),
   ];
 }
 
 const atLeast = (/** @type {string} */ name, /** @type {number} */ goal, /** @type {number} */ found) => ({
   name,
   goal: `≥ ${goal.toFixed(2)}×`,
-  found,
+  found: `${found.toFixed(2)}×`,
   met: found >= goal,
 });
-const atMost = (/** @type {string} */ name, /** @type {number} */ goal, /** @type {number} */ found) => ({
+/** @param {string} name @param {number} goal @param {number} found @param {string} unit */
+const atMost = (name, goal, found, unit = '×') => ({
   name,
-  goal: `≤ ${goal.toFixed(2)}×`,
-  found,
+  goal: `≤ ${goal.toFixed(2)}${unit}`,
+  found: `${found.toFixed(2)}${unit}`,
   met: found <= goal,
 });

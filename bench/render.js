@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { goals } from './goals.js';
+import { STEP_COUNTS } from './measure-steps.js';
 import { median, medianRatio } from './median.js';
 
 /** @typedef {import('./goals.js').Requests} Requests */
 /** @typedef {import('./goals.js').Starts} Starts */
+/** @typedef {import('./goals.js').Steps} Steps */
 /** @typedef {Awaited<ReturnType<typeof import('./measure-emulator.js').measureEmulator>>} Servers */
 
 const OURS = 'oauth-profile';
 const BARE = 'node -e 0';
 
-/** The report, as Markdown. @param {Requests} requests @param {Starts} starts @param {Servers} servers */
-export function render(requests, starts, servers) {
+/** The report, as Markdown. @param {Requests} requests @param {Starts} starts @param {Servers} servers @param {Steps} steps */
+export function render(requests, starts, servers, steps) {
   return [
     machine(),
     versions(),
@@ -22,10 +24,12 @@ export function render(requests, starts, servers) {
     startTable(starts),
     '### The emulator',
     serverTable(servers),
+    '### Steps of scripts',
+    stepTable(steps),
     '### Goals',
     table(
       ['', 'found', 'goal', ''],
-      goals(requests, starts).map(({ name, goal, found, met }) => [name, times(found), goal, met ? 'met' : 'missed']),
+      goals(requests, starts, steps).map(({ name, goal, found, met }) => [name, found, goal, met ? 'met' : 'missed']),
     ),
   ].join('\n\n');
 }
@@ -68,6 +72,26 @@ function serverTable(servers) {
     median(rate).toFixed(0),
   ]);
   return table(['', 'processor time ÷ bare server', 'µs a token', 'tokens/s, 50 at once'], rows);
+}
+
+/** @param {Steps} steps */
+function stepTable(steps) {
+  const [least = 0] = STEP_COUNTS;
+  const rows = Object.entries(steps).flatMap(([form, counts]) => {
+    const base = (counts[least]?.ms ?? []).map((ms) => ms / least);
+    return Object.entries(counts).map(([count, { ms, mib }]) => [
+      `${Number(count).toLocaleString('en')} steps of ${form}`,
+      times(
+        medianRatio(
+          ms.map((one) => one / Number(count)),
+          base,
+        ),
+      ),
+      median(ms).toFixed(0),
+      median(mib).toFixed(0),
+    ]);
+  });
+  return table(['', `time a step ÷ that of ${least.toLocaleString('en')}`, 'ms of processor time', 'MiB'], rows);
 }
 
 /** @param {number} ratio */

@@ -5,6 +5,7 @@ import { startChild } from './child.js';
 import { measureEmulator } from './measure-emulator.js';
 import { measureRequests } from './measure-requests.js';
 import { measureStarts } from './measure-starts.js';
+import { measureSteps } from './measure-steps.js';
 import { render } from './render.js';
 
 const server = await startChild('token-server.js', []);
@@ -15,7 +16,9 @@ try {
   console.error('whole processes …');
   const starts = measureStarts(url);
   console.error('the emulator …');
-  const report = render(requests, starts, await measureEmulator());
+  const servers = await measureEmulator();
+  console.error('steps of scripts …');
+  const report = render(requests, starts, servers, await measureSteps());
   console.log(report);
   if (process.argv.includes('--write')) write(report);
 } finally {

@@ -48,6 +48,9 @@ describe('the vault, beyond what every store does', () => {
     const key = anyKey();
     const [holder, waiter] = [home.open(key), home.open(key)];
     let finish = (): void => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
     let begin = (): void => {};
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
@@ -57,9 +60,7 @@ describe('the vault, beyond what every store does', () => {
       async (held) => {
         begin();
         await held.write(kept('journal'));
-        await new Promise<void>((resolve) => {
-          finish = resolve;
-        });
+        await finished;
       },
       patient,
     );

@@ -6,28 +6,30 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { afterAll } from 'vitest';
 
-let built: Promise<string> | undefined;
+let folder: string | undefined;
+
+// Whoever imports this may start children until its last test is over.
+afterAll(() => {
+  if (folder !== undefined) rmSync(folder, { recursive: true });
+});
 
 /** The child in JavaScript, since Node 20 reads no TypeScript. */
-export function buildStoreChild(): Promise<string> {
-  built ??= (async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-child-'));
-    process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-    await build({
-      configFile: false,
-      logLevel: 'error',
-      ssr: { external: ['@napi-rs/keyring'] },
-      build: {
-        ssr: fileURLToPath(new URL('./store-child.ts', import.meta.url)),
-        outDir: folder,
-        minify: false,
-        target: 'node20',
-      },
-    });
-    return join(folder, 'store-child.js');
-  })();
-  return built;
+export async function buildStoreChild(): Promise<string> {
+  folder = mkdtempSync(join(tmpdir(), 'oauth-profile-child-'));
+  await build({
+    configFile: false,
+    logLevel: 'error',
+    ssr: { external: ['@napi-rs/keyring'] },
+    build: {
+      ssr: fileURLToPath(new URL('./store-child.ts', import.meta.url)),
+      outDir: folder,
+      minify: false,
+      target: 'node20',
+    },
+  });
+  return join(folder, 'store-child.js');
 }
 
 /** A process of its own that works with a vault. */
