@@ -17,7 +17,7 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
   completion: () => import('./completion.ts'),
 };
 
-/** Runs the command line and gives its exit status. */
+/** Runs the command line and gives its exit status, once everything is written. */
 export async function main(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
   try {
@@ -39,7 +39,7 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     return showError(error, terminal, args.includes('--json'), args.includes('--verbose'));
   } finally {
-    terminal.flush();
+    await terminal.finish();
   }
 }
 

@@ -48,9 +48,12 @@ export class Terminal {
     this.#err.push(text);
   }
 
-  flush(): void {
+  /** After it the process may end. */
+  async finish(): Promise<void> {
     this.#out.flush();
     this.#err.flush();
+    await this.out.finish();
+    await this.err.finish();
   }
 
   /** Tells the runner of GitHub Actions, which reads stderr too, to mask the value in what other steps print; it masks line by line. */
