@@ -57,7 +57,7 @@ export function portsOf({ surroundings, terminal, call }: Context, emulator?: Em
   const log = (line: string): void => {
     if (verbose) terminal.tell(`${terminal.style.err.dim(line)}\n`);
   };
-  return composePorts(surroundings, { log, emulator });
+  return composePorts(surroundings, { log, emulator, keepConnections: false });
 }
 
 /** What profiles reach of this machine. */
