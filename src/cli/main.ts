@@ -6,11 +6,11 @@ import { Output } from './output.ts';
 import { parseCall } from './parse-call.ts';
 import { showError } from './show-error.ts';
 import { Terminal } from './terminal.ts';
-import * as token from './token.ts';
+import { run as runToken } from './token.ts';
 
 /** The code of each command, loaded when it runs; that of `token`, which runs most often, comes along. */
 const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) => Promise<number> }>>> = {
-  token: async () => token,
+  token: async () => ({ run: runToken }),
   check: () => import('./check.ts'),
   explain: () => import('./explain.ts'),
   emulate: () => import('./emulate.ts'),
