@@ -51,6 +51,8 @@ export default defineConfig([
     deps: { alwaysBundle: [/^yaml/, 'oauth4webapi', 'jose', 'json-p3'] },
     alias: { yaml: join(import.meta.dirname, 'node_modules/yaml/browser/dist/index.js') },
     outputOptions: {
+      // `import()` would set up the loader of ES modules after all.
+      dynamicImportInCjs: false,
       codeSplitting: {
         groups: [
           together(

@@ -1,6 +1,67 @@
 #!/usr/bin/env node
-const { main } = require('../dist/cli/main.cjs');
+// Starts the command line, with the compiled code that an earlier `token` left beside it: compiling takes longer than all else that
+// `token` does before it sends. Who could change that code could as well change the program, which lies in the same folder.
+// NODE_DISABLE_COMPILE_CACHE, which means the same to Node itself, turns it off.
+const { accessSync, constants, existsSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { Script } = require('node:vm');
 
-main(process.argv.slice(2)).then((status) => {
-  process.exitCode = status;
-});
+const folder = join(__dirname, '..', 'dist', 'cli');
+const enabled = !process.env['NODE_DISABLE_COMPILE_CACHE'];
+// V8 refuses what another version of it compiled, but would crash over that of another build.
+const { size, mtimeMs } = statSync(process.execPath);
+const ending = `.${process.version}-${size}-${Math.floor(mtimeMs)}.compiled`;
+const modules = new Map();
+const uncompiled = new Map();
+
+/** What `require` does, for the files of the program. */
+function load(name) {
+  const known = modules.get(name);
+  if (known !== undefined) return known.exports;
+  const filename = join(folder, name);
+  const source = readFileSync(filename);
+  const cachedData = enabled ? readCompiled(filename + ending, source) : undefined;
+  const script = new Script(`(function(exports,require){${source}\n})`, { filename, cachedData });
+  if (cachedData === undefined) uncompiled.set(filename + ending, { source, script });
+  const module = { exports: {} };
+  modules.set(name, module);
+  script.runInThisContext()(module.exports, (id) => (id.startsWith('./') ? load(id.slice(2)) : require(id)));
+  return module.exports;
+}
+
+/** V8 believes all that it is given: it would run the code of an older source, and crash over what a disk spoilt. */
+function readCompiled(file, source) {
+  if (!existsSync(file)) return undefined;
+  const bytes = readFileSync(file);
+  const code = bytes.subarray(0, Math.max(0, (bytes.length - source.length) / 2));
+  return code.length > 0 && bytes.equals(contentsOf(code, source)) ? code : undefined;
+}
+
+/** Everything twice: comparing is quicker than any sum. */
+function contentsOf(code, source) {
+  return Buffer.concat([code, code, source]);
+}
+
+/** Leaves the code of this run to the next one, where the person may write to the program's folder. */
+function keepCompiled() {
+  if (!enabled || uncompiled.size === 0) return;
+  try {
+    accessSync(folder, constants.W_OK);
+    for (const [file, { source, script }] of uncompiled) {
+      writeFileSync(`${file}.${process.pid}`, contentsOf(script.createCachedData(), source), { flush: true });
+      renameSync(`${file}.${process.pid}`, file);
+    }
+  } catch {
+    // Then the next run compiles again.
+  }
+}
+
+const args = process.argv.slice(2);
+load('main.cjs')
+  .main(args)
+  .then((status) => {
+    // Only a whole `token` has used, and so compiled, what the next one will need.
+    if (args[0] === 'token' && status === 0) keepCompiled();
+    // Everything is written; letting Node find that nothing is left to do takes longer.
+    process.exit(status);
+  });

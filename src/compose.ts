@@ -23,14 +23,20 @@ export interface PortOptions {
   readonly log?: Log | undefined;
   /** Every request goes there instead of to its host. */
   readonly emulator?: EmulatorAddress | undefined;
+  /** Whether connections wait for the next request; who sends one and ends has no use for that. */
+  readonly keepConnections?: boolean | undefined;
 }
 
 /** The real ports. Nothing of the transport is loaded before the first request. */
-export function composePorts({ env }: Surroundings, { log = () => {}, emulator }: PortOptions = {}): Ports {
+export function composePorts(
+  { env }: Surroundings,
+  { log = () => {}, emulator, keepConnections = true }: PortOptions = {},
+): Ports {
   let loading: Promise<Ports['send']> | undefined;
   let loaded: Ports['send'] | undefined;
   return {
-    send(request, bounds) {
+    send(asked, bounds) {
+      const request = keepConnections ? asked : { ...asked, reuseConnection: false };
       allowMany(bounds.signal);
       if (loaded !== undefined) return loaded(request, bounds);
       loading ??= emulator === undefined ? loadSend(env) : loadEmulatedSend(emulator);

@@ -70,6 +70,7 @@ export function sessionOf(context: Context, emulator?: EmulatorAddress): Session
   return new Session(surroundings, {
     emulator,
     store,
+    keepConnections: false,
     log: verbose ? (line) => logTo(context, line) : undefined,
     warn: (text) => warn(context, text),
   });
@@ -92,7 +93,11 @@ function logTo({ terminal }: Context, line: string): void {
 export function portsOf(context: Context, emulator?: EmulatorAddress): Ports {
   const { surroundings, call } = context;
   const verbose = call.switches.has('verbose');
-  return composePorts(surroundings, { log: verbose ? (line) => logTo(context, line) : undefined, emulator });
+  return composePorts(surroundings, {
+    log: verbose ? (line) => logTo(context, line) : undefined,
+    emulator,
+    keepConnections: false,
+  });
 }
 
 /** What profiles reach of this machine. */

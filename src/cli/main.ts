@@ -6,12 +6,12 @@ import { Output } from './output.ts';
 import { parseCall } from './parse-call.ts';
 import { showError } from './show-error.ts';
 import { Terminal } from './terminal.ts';
-import * as token from './token.ts';
+import { run as runToken } from './token.ts';
 
 /** The code of each command, loaded when it runs; that of `token`, which runs most often, comes along. */
 const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) => Promise<number> }>>> = {
   run: () => import('./run.ts'),
-  token: async () => token,
+  token: async () => ({ run: runToken }),
   exec: () => import('./exec.ts'),
   login: () => import('./login.ts'),
   logout: () => import('./logout.ts'),
@@ -23,7 +23,7 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
   completion: () => import('./completion.ts'),
 };
 
-/** Runs the command line and gives its exit status. */
+/** Runs the command line and gives its exit status, once everything is written. */
 export async function main(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
   if (process.env['NODE_DEBUG']) terminal.guard(process.stderr);
@@ -46,7 +46,7 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     return showError(error, terminal, args.includes('--json'), args.includes('--verbose'));
   } finally {
-    terminal.flush();
+    await terminal.finish();
   }
 }
 

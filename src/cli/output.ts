@@ -26,6 +26,12 @@ export class Output {
     if (rest.length > 0) this.open().write(rest);
   }
 
+  /** Waits until everything is written, or nobody reads on. */
+  async finish(): Promise<void> {
+    const stream = this.#stream;
+    if (stream !== undefined) await new Promise<void>((done) => stream.write('', () => done()));
+  }
+
   /** What could not be written. */
   #writeAtOnce(bytes: Buffer): Buffer {
     let rest = bytes;

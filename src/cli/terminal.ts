@@ -74,9 +74,17 @@ export class Terminal {
     }) as typeof stderr.write;
   }
 
+  /** Shows what was held back, because it might have been the beginning of a secret. */
   flush(): void {
     this.#out.flush();
     this.#err.flush();
+  }
+
+  /** After it the process may end. */
+  async finish(): Promise<void> {
+    this.flush();
+    await this.out.finish();
+    await this.err.finish();
   }
 
   /** Tells the runner of GitHub Actions, which reads stderr too, to mask the value in what other steps print; it masks line by line. */

@@ -26,7 +26,7 @@ const MAX_NAMED = 12;
 export class Resolver {
   readonly #resolved = new Map<string, Value>();
   readonly #underWay: string[] = [];
-  readonly #sizes = new WeakMap<object, number>();
+  readonly #sizes = new Map<object, number>();
   #total = 0;
 
   constructor(

@@ -74,7 +74,7 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
   });
 
   it('do not rob one whose request takes longer than a lease', async () => {
-    const { chain, second, firstGot, end } = await scene({ replay: 'revokes' });
+    const { chain, second, firstGot, end } = await scene({ replay: 'grace' });
     const secondGot = second.get(chain);
     setTimeout(() => chain.release(), 7000);
     const [one, other] = await Promise.all([firstGot, secondGot]);
