@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseCall } from '../src/cli/parse-call.ts';
 import { Sandbox } from './support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -8,17 +10,20 @@ const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());
 
 const examples = readdirSync(join(root, 'examples'));
+const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)].filter((page) =>
+  page.endsWith('.md'),
+);
 
-/** A page's blocks of YAML that are whole scripts; `fails` where the page shows what a failure looks like. */
-function scriptsIn(page: string): { name: string; text: string; fails: boolean }[] {
-  const text = readFileSync(join(root, page), 'utf8');
-  return [...text.matchAll(/^```yaml( fails)?\n(.*?)^```$/gms)]
-    .map(([, fails, block = ''], index) => ({
-      name: `${page.replace(/\W/g, '-')}-${index + 1}.yaml`,
-      text: block,
+/** Blocks of a page in a language; `fails` where the page shows what a failure looks like. */
+function blocksIn(page: string, language: string): { name: string; text: string; fails: boolean }[] {
+  const blocks = readFileSync(join(root, page), 'utf8').matchAll(/^```(\w+)( fails)?\n(.*?)^```$/gms);
+  return [...blocks]
+    .filter(([, found]) => found === language)
+    .map(([, , fails, text = ''], index) => ({
+      name: `${page.replace(/\W/g, '-')}-${index + 1}`,
+      text,
       fails: fails !== undefined,
-    }))
-    .filter((script) => /^steps:/m.test(script.text));
+    }));
 }
 
 describe('examples', () => {
@@ -41,16 +46,45 @@ describe('examples', () => {
 });
 
 describe('scripts in the documentation', () => {
-  const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)];
-  const scripts = pages.filter((page) => page.endsWith('.md')).flatMap(scriptsIn);
+  const scripts = pages.flatMap((page) => blocksIn(page, 'yaml')).filter(({ text }) => /^steps:/m.test(text));
 
   it('are there', () => {
-    expect(scripts.length).toBeGreaterThanOrEqual(5);
+    expect(scripts.length).toBeGreaterThanOrEqual(9);
   });
 
   it.each(scripts)('$name runs offline', async ({ name, text, fails }) => {
-    sandbox.write(name, text);
-    const { stdout, stderr, exit } = await sandbox.run(`oauth-profile run ${name} --emulate --quiet`);
-    expect({ stderr, exit, stdout }).toMatchObject({ stderr: '', exit: fails ? 1 : 0 });
+    sandbox.write(`${name}.yaml`, text);
+    const { stderr, exit } = await sandbox.run(`oauth-profile run ${name}.yaml --emulate --quiet`);
+    expect({ stderr, exit }).toEqual({ stderr: '', exit: fails ? 1 : 0 });
+  });
+});
+
+describe('programs in the documentation of scripts', () => {
+  beforeAll(() => {
+    mkdirSync(join(sandbox.work, 'node_modules'));
+    symlinkSync(root, join(sandbox.work, 'node_modules', 'oauth-profile'));
+  });
+
+  it.each(blocksIn('docs/scripts.md', 'ts'))('$name runs', async ({ name, text }) => {
+    const { outputText } = ts.transpileModule(text, {
+      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+    });
+    sandbox.write(`${name}.mjs`, outputText);
+    const { stdout, stderr, exit } = await sandbox.run(`'${process.execPath}' ${name}.mjs`);
+    expect({ stderr, exit }).toEqual({ stderr: '', exit: 0 });
+    expect(stdout).toMatch(/passed|in order/);
+  });
+});
+
+describe('command lines in the documentation of scripts', () => {
+  const lines = ['docs/scripts.md', 'docs/variables.md', 'docs/ci.md', 'docs/reports.md'].flatMap((page) =>
+    [...readFileSync(join(root, page), 'utf8').matchAll(/oauth-profile ((?:run|commands) [^\n`#|]*)/g)].map(
+      ([, line = '']) => line.trim(),
+    ),
+  );
+
+  it.each([...new Set(lines)])('oauth-profile %s is understood', (line) => {
+    const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+    expect(parseCall(words).kind).toBe('run');
   });
 });

@@ -44,8 +44,11 @@ function makeKey(bytes: Uint8Array): Key {
 /** Reads base64 of 32 bytes, several separated by commas; `where` names the place in errors. */
 export function readKeys(text: Secret, where: string): KeyRing {
   const keys = new Map<string, Key>();
-  for (const item of text.reveal().split(',')) {
-    const base64 = new Secret(item.trim()).reveal();
+  const items = text.reveal().split(',');
+  for (const item of items) {
+    const base64 = item.trim();
+    // Sinks know the whole text, where it came from outside; of several keys each is a secret of its own.
+    if (items.length > 1) new Secret(base64);
     // Exactly what 32 bytes become; a shorter or longer text is another key than the one that was meant.
     if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(base64)) {
       throw unreadable(
@@ -62,7 +65,7 @@ export function readKeys(text: Secret, where: string): KeyRing {
 /** A new key and the text that {@link readKeys} reads it from. */
 export function inventKey(): { readonly key: Key; readonly text: Secret } {
   const bytes = randomBytes(KEY_BYTES);
-  return { key: makeKey(bytes), text: new Secret(bytes.toString('base64')) };
+  return { key: makeKey(bytes), text: Secret.around(bytes.toString('base64')) };
 }
 
 /** A key as it stands in a key file. */
