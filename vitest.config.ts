@@ -1,9 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+const home = mkdtempSync(join(tmpdir(), 'oauth-profile-home-'));
+process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/require-build.ts'],
+    // The library reads profiles and keeps tokens below the home: a test's is not that of whoever runs it.
+    env: {
+      HOME: home,
+      XDG_CONFIG_HOME: '',
+      XDG_DATA_HOME: '',
+      OAUTH_PROFILE_HOME: '',
+      OAUTH_PROFILE_KEY: '',
+      OAUTH_PROFILE_STORE: '',
+    },
     testTimeout: 30_000,
     // Real processes and sockets on two cores: more workers only wait for each other.
     maxWorkers: 2,

@@ -12,7 +12,13 @@ import type { Script } from './script/script.ts';
 import { ScriptHost } from './script-host.ts';
 
 export { InvalidScriptError, OAuthProfileError, type ScriptFault } from './errors.ts';
-export { type Command, type CommandDefinition, defineCommand, type Parameter } from './script/command.ts';
+export {
+  type ArgumentsOf,
+  type Command,
+  type CommandDefinition,
+  defineCommand,
+  type Parameter,
+} from './script/command.ts';
 export type { Listener, ScriptEvent } from './script/events.ts';
 export type { Kind } from './script/kinds.ts';
 export type { ScriptObject, StepObject } from './script/readers/object.ts';

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const entry = '../dist/script.js';
-const { commandDocs, commands, scriptSchema } = await import(entry);
+const entry = '../dist/scripting.js';
+const { commandDocs, scriptSchema } = await import(entry);
 
 /** As the formatter wants it, so that the two do not undo each other's work. @param {string} name @param {unknown} value */
 function toJson(name, value) {
@@ -15,8 +15,8 @@ function toJson(name, value) {
 }
 
 const files = {
-  'docs/commands.md': commandDocs(commands),
-  'script.schema.json': toJson('script.schema.json', scriptSchema(commands)),
+  'docs/commands.md': commandDocs(),
+  'script.schema.json': toJson('script.schema.json', scriptSchema()),
 };
 const check = process.argv.includes('--check');
 

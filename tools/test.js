@@ -1,5 +1,5 @@
 // `npm test`: everything that must hold, two checks at a time, one line each; the output of a check is shown when it fails.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,20 @@ function run(command, args) {
     child.on('error', (error) => resolve({ ok: false, output: String(error) }));
     child.on('close', (code) => resolve({ ok: code === 0, output }));
   });
+}
+
+/** What some tests need beside Node. Where it is missing they are skipped, and listed at the end. */
+const programs = ['redis-server', 'chromium', 'zsh', 'fish'];
+
+/** A machine of a CI that is ours to change gets the programs that it lacks. */
+async function installPrograms() {
+  const missing = programs.filter((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status !== 0);
+  if (missing.length === 0 || process.env['CI'] !== 'true' || process.getuid?.() !== 0) return;
+  const { ok, output } = await run('sh', [
+    '-c',
+    `apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${missing.join(' ')}`,
+  ]);
+  console.log(ok ? `installed ${missing.join(', ')}` : `${missing.join(', ')} cannot be installed:\n${output}`);
 }
 
 /** The package as npm would publish it, held to the rules of the registry and of the type system. */
@@ -58,6 +72,7 @@ async function perform([name, check]) {
   console.log(output);
 }
 
+await installPrograms();
 await perform(['build', () => run(bin('tsdown'), [])]);
 if (failed.length === 0) {
   const queue = [...checks];

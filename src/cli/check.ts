@@ -1,15 +1,15 @@
-import type { Variables } from '../data/variables.ts';
-import { type Fault, InvalidProfileError, OAuthProfileError } from '../errors.ts';
+import { type Fault, OAuthProfileError } from '../errors.ts';
+import type { Finding } from '../flows/finding.ts';
 import { profileNames, untypedNames } from '../profile/collect-fields.ts';
-import type { Profile } from '../profile/profile.ts';
-import { readProfile } from '../profile/read-profile.ts';
 import { printable, printableJson } from '../secret/printable.ts';
-import { buildRequest } from '../token/build-request.ts';
-import { type Context, outsideOf, portsOf, variablesOf } from './context.ts';
+import { type CheckedProfile, checkProfile } from './check-profile.ts';
+import { type Context, sessionOf, variablesOf, warn } from './context.ts';
+import { emulationOf } from './emulation.ts';
 import { faultLines } from './show-error.ts';
+import type { Style } from './style.ts';
 
 /** What `check` found of one profile. */
-interface Finding {
+interface Verdict {
   readonly profile: string;
   readonly ok: boolean;
   readonly provider?: string;
@@ -17,9 +17,11 @@ interface Finding {
   readonly url?: string;
   readonly notes: readonly string[];
   readonly faults: readonly Fault[];
+  /** With `--online`, of a profile that can be read so far. */
+  readonly findings?: readonly Finding[] | undefined;
 }
 
-/** `check [profile…]`: every fault of every profile, nothing sent. */
+/** `check [profile…]`: every fault of every profile, nothing sent; with `--online` also what the provider and the way to it show. */
 export async function run(context: Context): Promise<number> {
   const { call, terminal } = context;
   const variables = await variablesOf(context);
@@ -30,44 +32,62 @@ export async function run(context: Context): Promise<number> {
       advice: 'write one into oauth-profiles.yaml: its type, and the fields of that type',
     });
   }
-  const findings: Finding[] = [];
-  for (const name of names) findings.push(await check(name, variables, context));
-  if (call.switches.has('json')) terminal.print(`${printableJson({ profiles: findings }, 2)}\n`);
-  else for (const finding of findings) terminal.print(text(finding, context));
-  return findings.every(({ ok }) => ok) ? 0 : 2;
-}
-
-async function check(name: string, variables: Variables, context: Context): Promise<Finding> {
+  const online = call.switches.has('online');
+  const emulation = online ? await emulationOf(context, variables) : undefined;
+  const session = sessionOf(context, emulation?.address);
   try {
-    const profile = readProfile(name, variables, outsideOf(context));
-    await tryFiles(profile, context);
-    const { provider, grant, url, notes } = profile;
-    return { profile: name, ok: true, provider: provider.type, grant, url: url.href, notes, faults: [] };
-  } catch (error) {
-    if (error instanceof InvalidProfileError)
-      return { profile: name, ok: false, notes: error.notes, faults: error.faults };
-    if (!(error instanceof OAuthProfileError) || error.code !== 'profile_not_found') throw error;
-    const fault = { variable: name, message: 'is no profile', advice: error.advice };
-    return { profile: name, ok: false, notes: [], faults: [fault] };
+    const checked: CheckedProfile[] = [];
+    for (const name of names) checked.push(await checkProfile(name, variables, session, context));
+    const usable = checked.map(({ profile }) => profile).filter((profile) => profile !== undefined);
+    const looked = online
+      ? await (await import('./check-online.ts')).look(usable, session, context, emulation?.address)
+      : undefined;
+    const profiles = checked.map((one) => verdictOf(one, one.profile && looked?.findings.get(one.profile)));
+    const store = looked?.store;
+    if (call.switches.has('json')) terminal.print(`${printableJson({ profiles, store }, 2)}\n`);
+    else {
+      for (const verdict of profiles) terminal.print(text(verdict, context));
+      if (store !== undefined) terminal.print(findingLines([store], '', context));
+    }
+    if (emulation !== undefined) warn(context, 'emulated: the emulator was looked at, not the providers');
+    return profiles.every(({ ok }) => ok) && store?.level !== 'fault' ? 0 : 2;
+  } finally {
+    await session.close();
+    await emulation?.close();
   }
 }
 
-/** Keys and certificates are used once, so that a wrong file is found here and not at the first request. */
-async function tryFiles(profile: Profile, context: Context): Promise<void> {
-  const { assertion } = buildRequest(profile, '');
-  const bounds = { timeoutMs: profile.options.timeoutMs, signal: context.signal };
-  if (assertion !== undefined) await portsOf(context).sign(assertion, profile.name, bounds);
-  const { ca, cert, certKey } = profile.options;
-  if (ca === undefined && cert === undefined) return;
-  const { checkTlsFiles } = await import('../transport/check-tls-files.ts');
-  checkTlsFiles(profile.name, { ca: ca?.text, cert: cert?.text, certKey: certKey?.text });
+function verdictOf({ name, faults, notes, profile }: CheckedProfile, findings?: readonly Finding[]): Verdict {
+  const ok = faults.length === 0 && findings?.some(({ level }) => level === 'fault') !== true;
+  if (profile === undefined || faults.length > 0) return { profile: name, ok, notes, faults, findings };
+  const { provider, grant, url } = profile;
+  return { profile: name, ok, provider: provider.type, grant, url: url.href, notes, faults, findings };
 }
 
-function text({ profile, ok, provider, grant, url, notes, faults }: Finding, { terminal, call }: Context): string {
-  const style = terminal.style.out;
-  const shown = call.switches.has('quiet') ? [] : notes;
+function text(verdict: Verdict, context: Context): string {
+  const { profile, ok, provider, grant, url, notes, faults, findings = [] } = verdict;
+  const style = context.terminal.style.out;
+  const shown = context.call.switches.has('quiet') ? [] : notes;
   const remarks = shown.map((note) => `    ${style.yellow('note:')} ${note}\n`).join('');
-  if (!ok) return `${style.red('✗')} ${style.bold(printable(profile))}\n${faultLines(faults, style)}${remarks}`;
   const how = grant === undefined ? `${provider}` : `${provider}, ${printable(grant)}`;
-  return `${style.green('✓')} ${style.bold(printable(profile))}  ${how}  ${style.dim(String(url))}\n${remarks}`;
+  const what = provider === undefined ? '' : `  ${how}  ${style.dim(String(url))}`;
+  const mark = ok ? style.green('✓') : style.red('✗');
+  const head = `${mark} ${style.bold(printable(profile))}${what}\n`;
+  return head + faultLines(faults, style) + remarks + findingLines(findings, '    ', context);
 }
+
+function findingLines(findings: readonly Finding[], indent: string, { terminal, call }: Context): string {
+  const style = terminal.style.out;
+  return findings
+    .filter(({ level }) => !call.switches.has('quiet') || level === 'fault')
+    .map(({ level, where, message, advice }) => {
+      const mend = advice === undefined ? '' : `${indent}  ${style.cyan('→')} ${printable(advice)}\n`;
+      return `${indent}${style[COLOURS[level]](`${level}:`)} ${printable(where)}: ${printable(message)}\n${mend}`;
+    })
+    .join('');
+}
+
+const COLOURS = { fault: 'red', warning: 'yellow', note: 'yellow', ok: 'green' } as const satisfies Record<
+  Finding['level'],
+  keyof Style
+>;

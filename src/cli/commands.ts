@@ -157,10 +157,18 @@ export const commands: readonly Command[] = [
     usage: '[profile…]',
     positionals: { min: 0, max: Number.POSITIVE_INFINITY, kind: 'profile' },
     summary: 'validate profiles, all unless named, without a network',
-    flags: profileFlags,
+    flags: [
+      {
+        name: 'online',
+        help: 'also look at the provider (discovery, certificate, clock), the way to it and the store; no secret is sent',
+      },
+      ...emulateFlags,
+      ...profileFlags,
+    ],
     examples: [
       ['oauth-profile check', 'every profile of oauth-profiles.yaml'],
       ['oauth-profile check graph --data ci.yaml', 'one profile'],
+      ['oauth-profile check --online', 'also what only the network can tell, with advice'],
     ],
   },
   {

@@ -1,8 +1,9 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Kept, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
+import type { Secret } from '../secret/secret.ts';
 import { ATTEMPT_MS } from '../token/retry-policy.ts';
-import { tokenKey } from '../token/token-key.ts';
+import { refreshTokenOf, tokenKey } from '../token/token-key.ts';
 import { acquireToken } from './acquire-token.ts';
 import { askAlone } from './ask-alone.ts';
 import { findChain } from './find-chain.ts';
@@ -27,10 +28,19 @@ export interface Keeping {
  * asked once; a refresh is never sent but through the store.
  */
 export async function obtainToken(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
-  if (profile.grant !== 'refresh_token') return obtainOther(profile, wish, ports, keeping);
+  if (!refreshes(profile)) return obtainOther(profile, wish, ports, keeping);
   const store = await keeping.openStore();
   const { name, kept } = await findChain(profile, store);
   return obtainKept(profile, wish, ports, { ...keeping, store, name, kept });
+}
+
+/** Whether there is a chain to follow; a custom profile may say refresh_token and hold none. */
+function refreshes(profile: Profile): boolean {
+  return profile.grant === 'refresh_token' && !isEmpty(refreshTokenOf(profile));
+}
+
+function isEmpty(text: string | Secret | undefined): boolean {
+  return text === undefined || text.length === 0;
 }
 
 /** What is no refresh can do without a store. */
@@ -68,7 +78,7 @@ async function obtainKept(
       (held) => {
         close();
         const leftMs = timeoutMs - (ports.clock.now() - startedAt);
-        if (profile.grant !== 'refresh_token') {
+        if (!refreshes(profile)) {
           return askAlone({ profile: within(profile, leftMs), key, wish, ports, store, held }, abandoned);
         }
         // A refresh that is sent at all gets the time of an attempt, though its caller may be gone by then.

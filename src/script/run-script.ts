@@ -77,7 +77,7 @@ class Run {
     const { clock, signal, redact } = this.#world;
     const startedAt = clock.now();
     const command = nameOfCommand(step.command);
-    const title = redact(step.name ?? titleOf(step));
+    const title = step.name === undefined ? titleOf(step, redact) : redact(step.name);
     const output: string[] = [];
     const exchanges: Exchange[] = [];
     const end = (state: StepState, more: { reason?: string; failure?: Failure } = {}): StepResult => {

@@ -8,11 +8,15 @@ import type { Step } from './script.ts';
 
 const MAX_PARAMETER = 60;
 
-/** A step as it is written, in one line: `ws.get(https://…, , me)`. References stay references, so it shows no value that was looked up. */
-export function titleOf({ command, parameters }: Step): string {
+/**
+ * A step as it is written, in one line: `ws.get(https://…, , me)`. References stay references, so it shows no value that was looked up; what an
+ * author wrote out is masked by `redact` before it is cut.
+ */
+export function titleOf({ command, parameters }: Step, redact = (text: string): string => text): string {
   const shown = command.parameters
     .filter(({ name }) => Object.hasOwn(parameters, name))
-    .map(({ name, secret }) => brief(masked(parameters[name] ?? '', secret === true || isSecretName(name))));
+    .map(({ name, secret }) => display(masked(parameters[name] ?? '', secret === true || isSecretName(name))))
+    .map((text) => excerpt(redact(text), MAX_PARAMETER));
   return `${nameOfCommand(command)}(${shown.join(', ')})`;
 }
 
@@ -25,8 +29,4 @@ function masked(value: Value, secret: boolean): Value {
 /** One reference and nothing else; a default would be shown with it. */
 function isReference(value: Value): boolean {
   return typeof value === 'string' && /^\$\{[^{}]*\}$/.test(value) && !value.includes(':-');
-}
-
-function brief(value: Value): string {
-  return excerpt(display(value), MAX_PARAMETER);
 }

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { connect, isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect as connectTls } from 'node:tls';
-import { AbstractConnector, Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { OAuthProfileError } from '../errors.ts';
 import { Secret } from '../secret/secret.ts';
 
@@ -71,37 +69,34 @@ export class RedisConnection {
   }
 
   async #connect(): Promise<Redis> {
-    const { db, username, password } = this.#address;
-    const socket = await dial(this.#address);
+    const { host, port, db, tls, username, password } = this.#address;
     const redis = new Redis({
-      // Why a socket cannot be had gets lost in the library.
-      Connector: class extends AbstractConnector {
-        constructor() {
-          super(RETRY_MS);
-        }
-
-        async connect(): Promise<Socket> {
-          this.stream = socket;
-          return socket;
-        }
-      },
+      host,
+      port,
+      // An address is no name that TLS could send.
+      ...(tls && { tls: isIP(host) === 0 ? { servername: host } : {} }),
       lazyConnect: true,
+      connectTimeout: CONNECT_MS,
       commandTimeout: ANSWER_MS,
+      disconnectTimeout: RETRY_MS,
       // All of this is done here, where it is known what may be repeated and for how long.
       retryStrategy: () => null,
       enableOfflineQueue: false,
       enableReadyCheck: false,
       disableClientInfo: true,
     });
-    // Whoever asks hears of it.
-    redis.on('error', () => {});
+    let fault: unknown;
+    redis.on('error', (error) => {
+      fault ??= error;
+    });
     try {
       await redis.connect();
       const login = username === '' ? [password] : [username, password];
       await Promise.all([password !== '' && redis.call('AUTH', ...login), db !== 0 && redis.select(db)]);
     } catch (error) {
-      socket.destroy();
-      throw error;
+      redis.disconnect();
+      // What the library says last is that the connection is closed; what it said first is why.
+      throw fault ?? error;
     }
     this.#latest = redis;
     redis.once('end', () => {
@@ -109,15 +104,6 @@ export class RedisConnection {
     });
     return redis;
   }
-}
-
-async function dial({ host, port, tls }: Address): Promise<Socket> {
-  const servername = isIP(host) === 0 ? { servername: host } : {};
-  const socket = tls ? connectTls({ host, port, ...servername }) : connect({ host, port });
-  socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error('there was no answer')));
-  await once(socket, tls ? 'secureConnect' : 'connect');
-  socket.setTimeout(0);
-  return socket.on('error', () => {});
 }
 
 interface Address {

@@ -106,13 +106,12 @@ async function useAndRevoke(name: Name): Promise<void> {
       await revokeToken(login, endpoint, token, kept, ports, store, undefined);
       revoked = token.reveal();
     });
-    const pasted = await LoginWorld.emulated(name, {
-      ...profiles[name],
-      grant_type: 'refresh_token',
-      refresh_token: revoked,
+    // Whoever copied it has nothing any more.
+    const thief = world.withPasted({ ...profiles[name], grant_type: 'refresh_token', refresh_token: String(revoked) });
+    await expect(thief.token()).rejects.toMatchObject({
+      code: 'login_required',
+      advice: expect.stringContaining(`run: oauth-profile login ${name}`),
     });
-    await pasted.close();
-    expect(revoked).toBeTypeOf('string');
   }
   expect(await store.list()).toEqual([]);
 }
@@ -147,4 +146,103 @@ describe('a sign-in with a device code', () => {
       await useAndRevoke(name);
     },
   );
+});
+
+describe('a sign-in that comes to nothing', () => {
+  const nothingKept = async () => expect(await (await world.session.openStore()).list()).toEqual([]);
+
+  it('is told to the person who says no, in the browser and in the terminal', async () => {
+    await begin('google');
+    const login = world.loginWithBrowser((address) => void signInAt(page, address, 'Deny'));
+    await expect(login).rejects.toMatchObject({
+      code: 'provider_refused',
+      message: 'google refused profile google (access_denied: The person said no.)',
+      advice: expect.stringContaining('run: oauth-profile login google'),
+    });
+    await page.getByText('Nobody was signed in').waitFor();
+    await nothingKept();
+  });
+
+  it('is told to the person who declines a device code', async () => {
+    await begin('microsoft');
+    let person: Promise<unknown> | undefined;
+    const login = world.loginWithDevice(
+      {
+        showCode: ({ verificationUri, userCode }) => {
+          person = enterCode(page, verificationUri, userCode, 'Deny');
+        },
+        showWaiting: () => {},
+      },
+      { ports: clockAfter(() => person) },
+    );
+    await expect(login).rejects.toMatchObject({
+      code: 'provider_refused',
+      advice: 'the person said no; to try again, run: oauth-profile login microsoft',
+    });
+    await nothingKept();
+  });
+
+  it('ends with the time of a device code that nobody enters', async () => {
+    await begin('gitlab');
+    let polls = 0;
+    const login = world.loginWithDevice(
+      { showCode: () => {}, showWaiting: () => void polls++ },
+      { ports: clockAfter(() => undefined) },
+    );
+    await expect(login).rejects.toMatchObject({ code: 'timed_out' });
+    // 300 seconds, every five.
+    expect(polls).toBeGreaterThan(50);
+    await nothingKept();
+  });
+
+  it('goes on while the window is closed, and ends with Ctrl-C', async () => {
+    await begin('google');
+    const controller = new AbortController();
+    let redirect = '';
+    const login = world.loginWithBrowser(
+      async (address) => {
+        redirect = new URL(address).searchParams.get('redirect_uri') ?? '';
+        await page.goto(address);
+        await page.close();
+        controller.abort();
+      },
+      { signal: controller.signal },
+    );
+    await expect(login).rejects.toMatchObject({ code: 'aborted' });
+    page = await browser.newPage();
+    await expect(page.goto(redirect)).rejects.toThrow('ERR_CONNECTION_REFUSED');
+    await nothingKept();
+  });
+
+  it('is not one that somebody else began: a wrong state changes nothing, and the right one still counts', async () => {
+    await begin('google');
+    let other: Promise<string | null> | undefined;
+    const kept = await world.loginWithBrowser(async (address) => {
+      const redirect = new URL(address).searchParams.get('redirect_uri');
+      await page.goto(`${redirect}?code=stolen&state=wrong`);
+      other = page.locator('h1').textContent();
+      await other;
+      await signInAt(page, address);
+    });
+    expect(await other).toBe('This is not the sign-in that was begun');
+    expect(kept.account).toBe('ada@example.com');
+    await page.getByText('You are signed in').waitFor();
+  });
+
+  it('happens once: the redirect cannot be loaded again', async () => {
+    await begin('microsoft');
+    await world.loginWithBrowser((address) => void signInAt(page, address));
+    await page.getByText('You are signed in').waitFor();
+    expect(page.url()).toMatch(/^http:\/\/localhost:\d+\/\?code=/);
+    await expect(page.reload()).rejects.toThrow('ERR_CONNECTION_REFUSED');
+  });
+
+  it('needs a port that is free', async () => {
+    await begin('google');
+    const port = world.emulator?.port;
+    await expect(world.loginWithBrowser(() => {}, { wish: { port } })).rejects.toMatchObject({
+      code: 'usage',
+      advice: expect.stringContaining('--port'),
+    });
+  });
 });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Authority } from '../support/certificates.ts';
 import { leaksIn } from '../support/leaks.ts';
-import { hasRedis, RedisServer } from '../support/redis-server.ts';
+import { freePort, hasRedis, RedisServer } from '../support/redis-server.ts';
 import { type Chain, StrictServer } from '../support/rotation.ts';
 import { Sandbox } from '../support/run-cli.ts';
 import { anyKey } from '../support/store-home.ts';
@@ -142,20 +143,21 @@ describe.skipIf(!hasRedis)('the command line and a Redis that does not serve (ne
   const env = { OAUTH_PROFILE_KEY: anyKey() };
 
   it.each([
-    ['is not there', () => `redis://${login}127.0.0.1:1`, 'nobody listens there'],
+    ['is not there', async () => `redis://${login}127.0.0.1:${await freePort()}`, 'nobody listens there'],
     [
       'does not know the password',
       () => `redis://${login}127.0.0.1:${redis?.port}`,
       'does not know this user and password',
     ],
     ['wants a password', () => `redis://127.0.0.1:${redis?.port}`, 'wants a password'],
-  ])('ends with 6, sends nothing and says no password: it %s', async (_, url, message) => {
+  ])('ends with 6, sends nothing and says no password: it %s', async (_, makeUrl, message) => {
     const chain = await chainWith();
-    const inEnvironment = { ...env, OAUTH_PROFILE_STORE: url(), DEBUG: '*' };
+    const url = await makeUrl();
+    const inEnvironment = { ...env, OAUTH_PROFILE_STORE: url, DEBUG: '*' };
     const runs = await Promise.all([
       sandbox.run('oauth-profile token p --verbose', inEnvironment),
       sandbox.run('oauth-profile token p --json', inEnvironment),
-      sandbox.run(`oauth-profile token p --store '${url()}'`, env),
+      sandbox.run(`oauth-profile token p --store '${url}'`, env),
     ]);
     for (const { exit, stdout, stderr } of runs) {
       expect({ exit, stdout }).toEqual({ exit: 6, stdout: '' });
@@ -164,6 +166,20 @@ describe.skipIf(!hasRedis)('the command line and a Redis that does not serve (ne
     }
     expect(JSON.parse(runs[1]?.stderr ?? '')).toMatchObject({ code: 'store_unreadable' });
     expect((await chain.state()).requests).toBe(0);
+  });
+
+  it('trusts it over TLS only where its authority is trusted', async () => {
+    const authority = new Authority('Fleet CA');
+    const secure = await RedisServer.start({ authority, password: PASSWORD });
+    const chain = await chainWith();
+    const there = { ...env, OAUTH_PROFILE_STORE: secure.url };
+    const refused = await sandbox.run('oauth-profile token p', there);
+    expect(refused.exit).toBe(6);
+    expect((await chain.state()).requests).toBe(0);
+    const trusting = await sandbox.run('oauth-profile token p', { ...there, NODE_EXTRA_CA_CERTS: authority.caFile });
+    await secure.remove();
+    expect(trusting).toEqual({ exit: 0, stdout: `${(await chain.state()).issued.at(-1)}\n`, stderr: '' });
+    expect(leaksIn(refused.stderr, [PASSWORD])).toEqual([]);
   });
 
   it('prints no password with DEBUG set', async () => {

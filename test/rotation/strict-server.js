@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
  * @property {string} current the newest refresh token
  * @property {Map<string, number>} used when each of the others was used first
  * @property {string[]} issued every token that was ever handed out
- * @property {{ requests: number, refused: number, overlaps: number, revoked: boolean, received: string[] }} counts
+ * @property {{ requests: number, refused: number, forgiven: number, overlaps: number, revoked: boolean, received: string[] }} counts
  * @property {number} underWay
  * @property {(() => void)[]} waiting replies
  */
@@ -59,8 +59,11 @@ function exchange(name, chain, token) {
     return { error: 'invalid_grant' };
   }
   if (usedAt === undefined) chain.used.set(token, now);
-  // What a lost reply brought is never heard of again, unless somebody had it after all.
-  if (token !== chain.current) chain.used.set(chain.current, now);
+  if (token !== chain.current) {
+    chain.counts.forgiven++;
+    // What the lost reply brought is never heard of again, unless somebody had it after all.
+    chain.used.set(chain.current, now);
+  }
   chain.current = newToken(name, 'refresh');
   const access = newToken(name, 'access');
   chain.issued.push(chain.current, access);
@@ -75,7 +78,7 @@ process.on('message', (message) => {
   const chain = chains.get(name);
   if (act === 'create') {
     const current = newToken(name, 'refresh');
-    const counts = { requests: 0, refused: 0, overlaps: 0, revoked: false, received: [] };
+    const counts = { requests: 0, refused: 0, forgiven: 0, overlaps: 0, revoked: false, received: [] };
     const fresh = { ...rest, current, used: new Map(), issued: [current], counts, underWay: 0, waiting: [] };
     chains.set(name, fresh);
     process.send?.({ id, answer: current });

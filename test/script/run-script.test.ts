@@ -451,6 +451,14 @@ describe('a result', () => {
     expect(step.failure?.expected).toBe(`a${'😀'.repeat(1_999)}… (2002 more)`);
   });
 
+  it('has titles of which nothing secret is left where they were cut', async () => {
+    const secret = 'hunter22hunter22hunter22';
+    const { step } = await runStep(['base.verbose', [`${'x'.repeat(50)}${secret}`]], {
+      data: { client_secret: secret },
+    });
+    expect(step.title).toBe(`base.verbose(${'x'.repeat(50)}••••)`);
+  });
+
   it('says how long a value is that is too long to be searched for secrets', async () => {
     const { step } = await runStep(['base.assertEqual', ['x'.repeat(2_000_000), '']]);
     expect(step.failure?.expected).toBe('<2000000 characters>');

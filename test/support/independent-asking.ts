@@ -1,15 +1,26 @@
 import { expect } from 'vitest';
+import { composeOutside, composePorts } from '../../src/compose.ts';
 import type { DataObject } from '../../src/data/flatten.ts';
+import { flatten } from '../../src/data/flatten.ts';
+import { Variables } from '../../src/data/variables.ts';
 import { ProviderError } from '../../src/errors.ts';
-import { oauthProfile, type TokenResponse } from '../../src/oauth-profile.ts';
+import { acquireToken } from '../../src/flows/acquire-token.ts';
+import type { TokenResponse } from '../../src/oauth-profile.ts';
 import type { EmulatorAddress } from '../../src/ports.ts';
+import { readProfile } from '../../src/profile/read-profile.ts';
 import { leaksIn } from './leaks.ts';
 
 const secretFields = /secret|password|refresh_token|^code$|code_verifier|device_code|assertion/;
 
-/** Asks for a token with a profile that is named `acme`, as a program would. */
-export function ask(fields: DataObject, emulator?: EmulatorAddress): Promise<TokenResponse> {
-  return oauthProfile('acme', { data: { acme: fields }, emulator });
+const surroundings = { env: process.env, cwd: process.cwd() };
+
+/** Asks for a token with a profile that is named `acme`; nothing is kept, so that what a server does with an old refresh token can be seen. */
+export async function ask(fields: DataObject, emulator?: EmulatorAddress): Promise<TokenResponse> {
+  const source = { label: 'data', folder: '', trust: 'given' } as const;
+  const variables = new Variables().add(flatten({ acme: fields }, 'data'), source);
+  const profile = readProfile('acme', variables, composeOutside(surroundings));
+  const { response } = await acquireToken(profile, composePorts(surroundings, { emulator }));
+  return response as TokenResponse;
 }
 
 /** The provider's refusal of a profile, which repeats no secret of it; anything else fails the test. */

@@ -52,14 +52,12 @@ export class LoginWorld {
     return new LoginWorld(name, variablesWith(name, fields), session, emulator);
   }
 
-  /** A profile at a server that somebody else wrote. */
-  static real(name: string, fields: Fields): LoginWorld {
-    return new LoginWorld(
-      name,
-      variablesWith(name, fields),
-      new Session({ env: {}, cwd: '/' }, { store: 'memory' }),
-      undefined,
-    );
+  /** The same server, asked with another profile of the same name by somebody who keeps nothing. */
+  withPasted(fields: Fields): LoginWorld {
+    const { name, emulator } = this;
+    const address = emulator && { port: emulator.port, ca: emulator.ca };
+    const session = new Session({ env: {}, cwd: '/' }, { emulator: address, store: 'memory' });
+    return new LoginWorld(name, variablesWith(name, fields), session, emulator);
   }
 
   get profile(): LoginProfile {

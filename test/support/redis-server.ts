@@ -111,7 +111,8 @@ function tlsArguments(authority: Authority, port: number): string[] {
   ];
 }
 
-async function freePort(): Promise<number> {
+/** A port where nobody listens. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

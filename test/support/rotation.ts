@@ -59,6 +59,8 @@ export interface ChainState {
   readonly requests: number;
   /** Answered with `invalid_grant`. */
   readonly refused: number;
+  /** Answered though the refresh token had been used before. */
+  readonly forgiven: number;
   /** Requests that came while another of the chain was under way. */
   readonly overlaps: number;
   readonly revoked: boolean;

@@ -41,7 +41,8 @@ export function fileCommands(ports: HttpPorts): Command[] {
           const { reply, from } = await sendRequest(outgoing, context, ports);
           const { status, statusText } = reply;
           if (!isSuccess(status)) {
-            throw wrongStatus(from, '200-299', status, statusText, showBody(reply, MAX_QUOTED, context));
+            const said = showBody(reply, MAX_QUOTED, context);
+            throw wrongStatus(from, '200-299', `${status} ${statusText}`, said, context);
           }
           await (await create()).commit();
         } catch (error) {

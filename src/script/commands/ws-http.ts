@@ -13,6 +13,7 @@ import { keepPayload, responseIn, toResponse } from './ws-response.ts';
 import { type Outgoing, optionsParameter, type SendPorts, sendRequest } from './ws-send.ts';
 
 const MAX_QUOTED = 500;
+const MAX_STATUS = 100;
 
 /** Ports of the commands that send requests. */
 export interface HttpPorts extends SendPorts {
@@ -132,7 +133,8 @@ const assertReturnCode = defineCommand({
     const { status, statusText, body } = responseIn(args.var, context);
     if (args.returnCode.some(([from, to]) => status >= from && status <= to)) return;
     const expected = args.returnCode.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
-    throw wrongStatus(args.var, expected, status, statusText, showText(display(body), 'text', MAX_QUOTED, context));
+    const said = showText(display(body), 'text', MAX_QUOTED, context);
+    throw wrongStatus(args.var, expected, `${status} ${statusText}`, said, context);
   },
 });
 
@@ -140,14 +142,12 @@ const assertReturnCode = defineCommand({
 export function wrongStatus(
   who: string | Secret,
   expected: string,
-  status: number,
-  statusText: string,
+  status: string,
   said: string,
+  context: StepContext,
 ): StepFailure {
-  const actual = `${status} ${statusText}`.trim();
+  // Masked before it is cut: what is left of a secret would not be known any more.
+  const actual = excerpt(showText(status.trim(), 'text', MAX_QUOTED, context), MAX_STATUS);
   const words = excerpt(said, MAX_QUOTED);
-  return new StepFailure(`${String(who)} answered ${excerpt(actual, 100)}${words === '' ? '' : `: ${words}`}`, {
-    expected,
-    actual: excerpt(actual, 100),
-  });
+  return new StepFailure(`${String(who)} answered ${actual}${words === '' ? '' : `: ${words}`}`, { expected, actual });
 }

@@ -1,0 +1,110 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../support/login-browser.ts';
+import { startCommand } from '../support/login-cli.ts';
+import { type LoginServer, startLoginServer } from '../support/login-oidc-provider.ts';
+import { Sandbox } from '../support/run-cli.ts';
+
+let server: LoginServer;
+let browser: Browser;
+let page: Page;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startLoginServer(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+beforeEach(async () => {
+  page = await browser.newPage();
+  // Its pages want a font from the internet.
+  await page.route(
+    (url) => url.hostname !== '127.0.0.1' && url.hostname !== 'localhost',
+    (route) => route.abort(),
+  );
+  server.events.length = 0;
+  sandbox = new Sandbox();
+  sandbox.write(
+    'oauth-profiles.yaml',
+    `svc:
+  type: custom
+  url: ${server.issuer}/token
+  client_id: tool
+  scope: openid offline_access
+  prompt: consent
+  options:
+    authorization_url: ${server.issuer}/auth
+    device_authorization_url: ${server.issuer}/device/auth
+`,
+  );
+});
+afterEach(async () => {
+  await page.close();
+  sandbox.remove();
+});
+
+/** The person signs in with the server's own pages. */
+async function signIn(): Promise<void> {
+  await page.locator('input[name=login]').fill('ada');
+  await page.locator('input[name=password]').fill('anything');
+  await page.locator('button[type=submit]').click();
+  await page.locator('button[type=submit]', { hasText: 'Continue' }).click();
+}
+
+describe('a server that somebody else wrote', () => {
+  it('signs in with a browser; the vault serves token, a rotation, list, and logout --revoke', async () => {
+    const login = startCommand(sandbox, ['login', 'svc', '--no-open']);
+    const [, address = ''] = await login.tells(/^ {2}(http\S+)\n/m);
+    await page.goto(address);
+    await signIn();
+    await page.getByText('You are signed in').waitFor();
+    expect(await login.finished).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^signed in: svc as ada; /) });
+
+    const first = await sandbox.run('oauth-profile token svc');
+    expect(first).toMatchObject({ exit: 0, stderr: '' });
+    expect(server.events).toEqual(['authorization_code']);
+    const second = await sandbox.run('oauth-profile token svc --fresh');
+    const third = await sandbox.run('oauth-profile token svc --fresh');
+    expect(second).toMatchObject({ exit: 0, stderr: '' });
+    expect(third).toMatchObject({ exit: 0, stderr: '' });
+    expect(new Set([first.stdout, second.stdout, third.stdout]).size).toBe(3);
+    expect(server.events.filter((event) => event === 'refresh_token')).toHaveLength(2);
+    expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/^svc .*refreshable +ada$/m);
+
+    const logout = await sandbox.run('oauth-profile logout svc --revoke');
+    expect(logout).toEqual({ exit: 0, stdout: 'signed out: svc (ada), revoked and forgotten\n', stderr: '' });
+    expect(server.events).toContain('destroyed');
+    expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/^svc .*nothing kept$/m);
+    // Nothing else than the login named the grant (D24).
+    expect((await sandbox.run('oauth-profile token svc')).exit).not.toBe(0);
+  });
+
+  it('signs in with a device code', async () => {
+    const login = startCommand(sandbox, ['login', 'svc', '--device', '--json']);
+    const [, code = ''] = await login.tells(/enter the code (\S+)\s/);
+    const [, address = ''] = await login.tells(/open (http\S+)\n/);
+    await page.goto(address);
+    await page.locator('input[name=user_code]').fill(code);
+    await page.locator('button[type=submit]').click();
+    await page.locator('button[type=submit]', { hasText: 'Continue' }).click();
+    await signIn();
+    await page.getByText('Sign-in Success').waitFor();
+    const { exit, stdout } = await login.finished;
+    expect(exit).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ profile: 'svc', account: 'ada', replaced: false });
+  });
+
+  it('says no where the person cancels, and keeps nothing', async () => {
+    const login = startCommand(sandbox, ['login', 'svc', '--no-open']);
+    const [, address = ''] = await login.tells(/^ {2}(http\S+)\n/m);
+    await page.goto(address);
+    await page.getByText('Cancel').click();
+    await page.getByText('Nobody was signed in').waitFor();
+    const { exit, stdout, stderr } = await login.finished;
+    expect({ exit, stdout }).toEqual({ exit: 3, stdout: '' });
+    expect(stderr).toContain('access_denied');
+    expect(stderr).toContain('run: oauth-profile login svc');
+    expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/nothing kept/);
+  });
+});

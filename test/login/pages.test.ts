@@ -1,0 +1,59 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listenForRedirect } from '../../src/transport/loopback-listener.ts';
+import { launchBrowser, phone } from '../support/login-browser.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const titles = {
+  'signed-in': 'You are signed in',
+  refused: 'Nobody was signed in',
+  failed: 'The sign-in did not work',
+  stranger: 'This is not the sign-in that was begun',
+} as const;
+const views = [
+  ['signed-in', 'light', 'a phone', phone],
+  ['refused', 'dark', 'a phone', phone],
+  ['failed', 'light', 'a desktop', {}],
+  ['stranger', 'light', 'a phone', phone],
+] as const;
+
+/** What a person sees, as far as a browser can measure it. */
+const measure = `({
+  sideways: document.documentElement.scrollWidth > innerWidth,
+  fits: document.querySelector('main').getBoundingClientRect().bottom <= innerHeight,
+  size: getComputedStyle(document.body).fontSize,
+  corner: getComputedStyle(document.querySelector('main')).borderRadius,
+  html: document.documentElement.outerHTML,
+})`;
+
+describe('the page at the end of a sign-in', () => {
+  it.each(views)('%s is readable: %s, on %s', async (kind, colorScheme, place, device) => {
+    const context = await browser.newContext({ ...device, colorScheme });
+    const listener = await listenForRedirect({ host: '127.0.0.1', port: 0, path: '/callback' }, (query) =>
+      query.includes('state=right'),
+    );
+    void listener.redirect.then((redirect) => redirect.show(kind === 'stranger' ? 'failed' : kind));
+    try {
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => complaints.push(message.text()));
+      const state = kind === 'stranger' ? 'wrong' : 'right';
+      await page.goto(`http://127.0.0.1:${listener.port}/callback?code=my-own-code&state=${state}`);
+      await page.getByRole('heading', { name: titles[kind] }).waitFor();
+      const { html, ...seen } = await page.evaluate<{ html: string }>(measure);
+      expect(seen).toEqual({ sideways: false, fits: true, size: '16px', corner: '12px' });
+      expect(html).not.toMatch(/my-own-code|state=|<script/);
+      expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+      const folder = process.env['SCREENSHOTS'];
+      if (folder) await page.screenshot({ path: `${folder}/${kind}-${colorScheme}-${place.replace('a ', '')}.png` });
+    } finally {
+      await listener.close();
+      await context.close();
+    }
+  });
+});
