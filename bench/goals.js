@@ -5,8 +5,10 @@ import { median, medianRatio } from './median.js';
 
 /** @typedef {Awaited<ReturnType<typeof import('./measure-steps.js').measureSteps>>} Steps */
 
-/** What we want to reach; a goal that is missed fails nothing. @param {Requests} requests @param {Starts} starts @param {Steps} steps */
-export function goals({ alone, fifty }, starts, steps) {
+/** @typedef {Awaited<ReturnType<typeof import('./measure-rotation.js').measureRotation>>} Rotation */
+
+/** What we want to reach; a goal that is missed fails nothing. @param {Requests} requests @param {Starts} starts @param {Steps} steps @param {Rotation} rotation */
+export function goals({ alone, fifty }, starts, steps, { herds, cached, token }) {
   const speed = (/** @type {Record<string, number[]>} */ rounds, /** @type {string} */ other) =>
     medianRatio(rounds['oauth-profile'] ?? [], rounds[other] ?? []);
   const bare = starts['node -e 0'] ?? { ms: [], mib: [] };
@@ -24,8 +26,16 @@ export function goals({ alone, fifty }, starts, steps) {
       atMost(`processor time of 10,000 steps of ${form}`, 1, median(counts[10_000]?.ms ?? []) / 1000, ' s'),
       atMost(`memory of 10,000 steps of ${form}`, 200, median(counts[10_000]?.mib ?? []), ' MiB'),
     ]),
+    ...Object.entries(herds).map(([name, herd]) =>
+      atMost(`time of 8 × 20 callers, ${name}, of bare node and its waiting`, 1.5, medianRatio(herd.ms, floorOf(herd))),
+    ),
+    atLeast('`get()`/s from memory, of a map', 0.6, speed(cached, 'a map')),
+    atMost('time of `token` from the vault, of bare node', 1.5, medianRatio(token.ms, token.bare)),
   ];
 }
+
+/** What a herd cannot be quicker than, and 100 ms. @param {{ bare: number[], latencyMs: number }} herd */
+export const floorOf = ({ bare, latencyMs }) => bare.map((ms) => ms + latencyMs + 100);
 
 const atLeast = (/** @type {string} */ name, /** @type {number} */ goal, /** @type {number} */ found) => ({
   name,

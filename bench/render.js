@@ -1,20 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { goals } from './goals.js';
+import { floorOf, goals } from './goals.js';
 import { STEP_COUNTS } from './measure-steps.js';
 import { median, medianRatio } from './median.js';
 
 /** @typedef {import('./goals.js').Requests} Requests */
 /** @typedef {import('./goals.js').Starts} Starts */
 /** @typedef {import('./goals.js').Steps} Steps */
+/** @typedef {import('./goals.js').Rotation} Rotation */
 /** @typedef {Awaited<ReturnType<typeof import('./measure-emulator.js').measureEmulator>>} Servers */
 
 const OURS = 'oauth-profile';
 const BARE = 'node -e 0';
 
-/** The report, as Markdown. @param {Requests} requests @param {Starts} starts @param {Servers} servers @param {Steps} steps */
-export function render(requests, starts, servers, steps) {
+/** The report, as Markdown. @param {Requests} requests @param {Starts} starts @param {Servers} servers @param {Steps} steps @param {Rotation} rotation */
+export function render(requests, starts, servers, steps, rotation) {
   return [
     machine(),
     versions(),
@@ -26,10 +27,18 @@ export function render(requests, starts, servers, steps) {
     serverTable(servers),
     '### Steps of scripts',
     stepTable(steps),
+    '### Rotating tokens',
+    herdTable(rotation),
+    keptTable(rotation),
     '### Goals',
     table(
       ['', 'found', 'goal', ''],
-      goals(requests, starts, steps).map(({ name, goal, found, met }) => [name, found, goal, met ? 'met' : 'missed']),
+      goals(requests, starts, steps, rotation).map(({ name, goal, found, met }) => [
+        name,
+        found,
+        goal,
+        met ? 'met' : 'missed',
+      ]),
     ),
   ].join('\n\n');
 }
@@ -92,6 +101,40 @@ function stepTable(steps) {
     ]);
   });
   return table(['', `time a step ÷ that of ${least.toLocaleString('en')}`, 'ms of processor time', 'MiB'], rows);
+}
+
+/** @param {Rotation} rotation */
+function herdTable({ herds }) {
+  const rows = Object.entries(herds).map(([name, { ms, bare, latencyMs }]) => [
+    name,
+    times(medianRatio(ms, floorOf({ bare, latencyMs }))),
+    median(ms).toFixed(0),
+    median(bare).toFixed(0),
+  ]);
+  const floor = 'slowest ÷ (slowest bare node + latency + 100 ms)';
+  return table(['8 processes, 20 callers each', floor, 'ms', 'ms, 8 × bare node'], rows);
+}
+
+/** @param {Rotation} rotation */
+function keptTable({ cached, token }) {
+  const [ours, map] = [cached[OURS] ?? [], cached['a map'] ?? []];
+  return table(
+    ['', 'ratio', 'ours', 'the other'],
+    [
+      ['`get()` from memory ÷ a map', times(medianRatio(ours, map)), `${rate(ours)}/s`, `${rate(map)}/s`],
+      [
+        '`token` from the vault ÷ bare node',
+        times(medianRatio(token.ms, token.bare)),
+        `${median(token.ms).toFixed(1)} ms`,
+        `${median(token.bare).toFixed(1)} ms`,
+      ],
+    ],
+  );
+}
+
+/** @param {number[]} rates */
+function rate(rates) {
+  return Math.round(median(rates)).toLocaleString('en');
 }
 
 /** @param {number} ratio */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startChild } from './child.js';
 import { measureEmulator } from './measure-emulator.js';
 import { measureRequests } from './measure-requests.js';
+import { measureRotation } from './measure-rotation.js';
 import { measureStarts } from './measure-starts.js';
 import { measureSteps } from './measure-steps.js';
 import { render } from './render.js';
@@ -18,7 +19,9 @@ try {
   console.error('the emulator …');
   const servers = await measureEmulator();
   console.error('steps of scripts …');
-  const report = render(requests, starts, servers, await measureSteps());
+  const steps = await measureSteps();
+  console.error('rotating tokens …');
+  const report = render(requests, starts, servers, steps, await measureRotation(url));
   console.log(report);
   if (process.argv.includes('--write')) write(report);
 } finally {

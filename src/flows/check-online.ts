@@ -1,5 +1,5 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { Bounds, SignInPorts, TlsFiles } from '../ports.ts';
+import type { Bounds, SignInPorts } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { excerpt } from '../secret/printable.ts';
 import { adviceFor } from '../token/explain-error.ts';
@@ -13,7 +13,7 @@ import { type MetadataPorts, type Published, readMetadata } from './read-metadat
 export interface OnlinePorts extends MetadataPorts {
   readonly listen: SignInPorts['listen'];
   /** Connects and looks at the certificate, whoever signed it; not even a client certificate is sent. */
-  seeCertificate(profile: string, url: URL, tls: TlsFiles, bounds: Bounds): Promise<SeenCertificate>;
+  seeCertificate(profile: string, url: URL, ca: string | undefined, bounds: Bounds): Promise<SeenCertificate>;
 }
 
 const AT_ONCE = 4;
@@ -64,9 +64,8 @@ async function certificateOf(
   bounds: Bounds,
 ): Promise<SeenCertificate | undefined> {
   if (url.protocol !== 'https:') return undefined;
-  const files = { ca: options.ca?.text, cert: undefined, certKey: undefined };
   try {
-    return await outside.seeCertificate(name, url, files, bounds);
+    return await outside.seeCertificate(name, url, options.ca?.text, bounds);
   } catch (error) {
     // A server that wants a client certificate may not speak without one; the request that follows has it.
     if (options.cert !== undefined && error instanceof TransportError && error.code === 'tls_failed') return undefined;

@@ -12,7 +12,9 @@ import type { Flights } from './flights.ts';
 import { refreshChain } from './refresh-chain.ts';
 import type { Obtained, Wish } from './wish.ts';
 
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 2_000;
+/** So little time in the queue is not worth taking off. */
+const SHORT_WAIT_MS = 500;
 
 /** What obtaining a token takes beside the ports. */
 export interface Keeping {
@@ -77,7 +79,8 @@ async function obtainKept(
       name,
       (held) => {
         close();
-        const leftMs = timeoutMs - (ports.clock.now() - startedAt);
+        const waitedMs = ports.clock.now() - startedAt;
+        const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
         if (!refreshes(profile)) {
           return askAlone({ profile: within(profile, leftMs), key, wish, ports, store, held }, abandoned);
         }

@@ -103,6 +103,26 @@ export class RedisClient {
     return { state: state === 1 ? 'taken' : 'changed', found: toStored(names, found) };
   }
 
+  /**
+   * Whether it is worth asking for the turn again: nobody has it, or the record is not the one that was last seen. A crowd that waits asks this,
+   * which costs Redis a tenth.
+   */
+  async isWorthTaking(names: Names, seen: string, patienceMs: number): Promise<boolean> {
+    const [holders, ...stamps] = await this.#connection.ask(
+      async (redis) => {
+        const pipeline = redis.pipeline().mget(...names.map(lockKey));
+        for (const name of names) pipeline.getrange(recordKey(name), 0, STAMP_LENGTH - 1);
+        return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+          if (error !== null) throw error;
+          return reply;
+        });
+      },
+      Math.min(patienceMs, PATIENCE_MS),
+    );
+    const free = (holders as (string | null)[]).every((holder) => holder === null);
+    return free || (seen !== 'any' && (stamps.find((stamp) => stamp !== '') ?? '') !== seen);
+  }
+
   /** Whoever loses the lease meanwhile goes on: the reply to a request that was sent must be written, and the head guards the write. */
   async renew(names: Names, nonce: string): Promise<void> {
     await this.#connection.ask((redis) => RENEW.run(redis, names.map(lockKey), [nonce, LEASE_MS]), 0);

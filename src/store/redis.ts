@@ -140,30 +140,36 @@ class RedisStore implements TokenStore {
   async #enter<T>(
     names: Names,
     nonce: string,
-    { contentWith, deadline, late, signal, queuedAt }: Waiting<T>,
+    wait: Waiting<T>,
   ): Promise<{ readonly record: StampedRecord | undefined } | { readonly content: T }> {
     const keyIds = this.#ring.map(({ id }) => id);
-    let seen = contentWith === undefined ? 'any' : 'look';
-    for (let pauseMs = FIRST_POLL_MS; ; ) {
-      if (signal?.aborted) throw aborted(signal);
-      const leftMs = Math.max(0, deadline - performance.now());
-      const turn = await this.#client.take(names, nonce, seen, keyIds, leftMs);
+    let seen = wait.contentWith === undefined ? 'any' : 'look';
+    for (;;) {
+      const turn = await this.#client.take(names, nonce, seen, keyIds, leftOf(wait));
       if (turn.state === 'taken') return { record: this.#newest(turn.found) };
       if (turn.state === 'foreign') await this.refuseForeignKey(turn.keyId);
       if (turn.state === 'changed') {
         const record = this.#newest(turn.found);
-        const content = contentWith?.(record?.kept, queuedAt);
+        const content = wait.contentWith?.(record?.kept, wait.queuedAt);
         if (content !== undefined) return { content };
-        // Whoever looks for the first time has found the lock taken; later the lock may be free, and only the change came in between.
+        // Whoever looks for the first time has found the lock taken; later it may be free, and only the change came in between.
         const first = seen === 'look';
         seen = record?.stamp ?? '';
         if (!first) continue;
       }
-      if (performance.now() >= deadline) throw late();
+      await this.#waitForChange(names, seen, wait);
+    }
+  }
+
+  async #waitForChange(names: Names, seen: string, wait: Waiting<unknown>): Promise<void> {
+    const { signal, late } = wait;
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(LONGEST_POLL_MS, pauseMs * 1.3)) {
+      if (leftOf(wait) === 0) throw late();
       // Half of it is left to chance, so that a fleet does not ask in step.
-      const ms = Math.min(pauseMs * (0.5 + Math.random() / 2), Math.max(0, deadline - performance.now()));
-      await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
-      pauseMs = Math.min(LONGEST_POLL_MS, pauseMs * 1.3);
+      const ms = Math.min(pauseMs * (0.5 + Math.random() / 2), leftOf(wait));
+      await sleep(ms, undefined, signal && { signal }).catch(() => {});
+      if (signal?.aborted) throw aborted(signal);
+      if (await this.#client.isWorthTaking(names, seen, leftOf(wait))) return;
     }
   }
 
@@ -227,6 +233,10 @@ interface Waiting<T> extends Pick<Wait<T>, 'contentWith'>, Pick<Bounds, 'signal'
   readonly queuedAt: number;
   readonly deadline: number;
   readonly late: () => Error;
+}
+
+function leftOf({ deadline }: Waiting<unknown>): number {
+  return Math.max(0, deadline - performance.now());
 }
 
 /** The right to send, for as long as it is renewed. */

@@ -19,7 +19,14 @@ interface SeenCertificate {
 
 /** Shakes hands with a server as a request would, straight, through a proxy or to an emulator, and hangs up: nothing is sent. */
 export function createProbeTls(env: Environment, emulator: EmulatorAddress | undefined) {
-  return async (profile: string, url: URL, tls: TlsFiles, { timeoutMs, signal }: Bounds): Promise<SeenCertificate> => {
+  return async (
+    profile: string,
+    url: URL,
+    ca: string | undefined,
+    { timeoutMs, signal }: Bounds,
+  ): Promise<SeenCertificate> => {
+    // A client certificate is for servers that are trusted.
+    const tls = { ca, cert: undefined, certKey: undefined };
     const proxy = emulator === undefined ? proxyFor(url, env) : undefined;
     const wire: Destination = { profile, url, reuseConnection: false, tls };
     const attempt: { wire: Destination; cancelConnect: (() => void) | undefined } = { wire, cancelConnect: undefined };

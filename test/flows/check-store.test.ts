@@ -41,7 +41,14 @@ describe('a vault', () => {
   });
 
   it.each<[string, (key: string) => Promise<string>, RegExp]>([
-    ['cannot be made', async (key) => (writeFileSync(`${home.folder}/data`, ''), key), /cannot be made/],
+    [
+      'cannot be made',
+      async (key) => {
+        writeFileSync(`${home.folder}/data`, '');
+        return key;
+      },
+      /cannot be made/,
+    ],
     [
       'is open to others',
       async (key) => {

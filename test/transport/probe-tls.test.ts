@@ -9,13 +9,16 @@ import { closedPort, serve, serveRaw, WireServer } from '../support/wire-server.
 
 const authority = new Authority('Test CA');
 const pair = authority.issue({ name: 'server', hosts: SERVER_NAMES });
-const none = { ca: undefined, cert: undefined, certKey: undefined };
-const files = { ...none, ca: authority.ca.cert };
+const own = authority.ca.cert;
 const bounds = { timeoutMs: 20_000, signal: undefined };
 const DAY_MS = 86_400_000;
 
-const probe = (url: string, tls = files, env = {}, limits: Parameters<ReturnType<typeof createProbeTls>>[3] = bounds) =>
-  createProbeTls(env, undefined)('svc', new URL(url), tls, limits);
+const probe = (
+  url: string,
+  ca: string | undefined = own,
+  env = {},
+  limits: Parameters<ReturnType<typeof createProbeTls>>[3] = bounds,
+) => createProbeTls(env, undefined)('svc', new URL(url), ca, limits);
 
 describe('a certificate that is looked at', () => {
   it('is told with its issuer and its end, and nothing is sent', async () => {
@@ -27,14 +30,20 @@ describe('a certificate that is looked at', () => {
     expect([server.connections, server.requests]).toEqual([1, []]);
   });
 
-  it.each<[string, Parameters<Authority['issue']>[0], typeof files, string, RegExp]>([
-    ['of an unknown authority', { name: 's', hosts: SERVER_NAMES }, none, 'UNABLE_TO', /set svc\.options\.ca_file/],
-    ['that has ended', { name: 's', hosts: SERVER_NAMES, days: [-9, -2] }, files, 'CERT_HAS_EXPIRED', /renew/],
-    ['that has not begun', { name: 's', hosts: SERVER_NAMES, days: [2, 9] }, files, 'CERT_NOT_YET_VALID', /clock/],
-    ['of another host', { name: 's', hosts: 'DNS:other.test' }, files, 'ALTNAME_INVALID', /another host/],
-  ])('%s is told with why it is not trusted', async (_, wish, tls, code, advice) => {
+  it.each<[string, Parameters<Authority['issue']>[0], string | undefined, string, RegExp]>([
+    [
+      'of an unknown authority',
+      { name: 's', hosts: SERVER_NAMES },
+      undefined,
+      'UNABLE_TO',
+      /set svc\.options\.ca_file/,
+    ],
+    ['that has ended', { name: 's', hosts: SERVER_NAMES, days: [-9, -2] }, own, 'CERT_HAS_EXPIRED', /renew/],
+    ['that has not begun', { name: 's', hosts: SERVER_NAMES, days: [2, 9] }, own, 'CERT_NOT_YET_VALID', /clock/],
+    ['of another host', { name: 's', hosts: 'DNS:other.test' }, own, 'ALTNAME_INVALID', /another host/],
+  ])('%s is told with why it is not trusted', async (_, wish, ca, code, advice) => {
     const server = await serve(undefined, authority.issue(wish));
-    const { issuer, failure } = await probe(server.url, tls);
+    const { issuer, failure } = await createProbeTls({}, undefined)('svc', new URL(server.url), ca, bounds);
     expect(issuer).toBe('Test CA');
     expect(failure).toMatchObject({ code: 'tls_failed', message: expect.stringContaining(code) });
     expect(failure?.advice).toMatch(advice);
@@ -43,13 +52,13 @@ describe('a certificate that is looked at', () => {
   it('with no name at all has been issued by nobody in particular', async () => {
     const nameless = new Authority('');
     const server = await serve(undefined, nameless.issue({ name: 's', hosts: SERVER_NAMES }));
-    expect((await probe(server.url, { ...none, ca: nameless.ca.cert })).issuer).toBe('nobody in particular');
+    expect((await probe(server.url, nameless.ca.cert)).issuer).toBe('nobody in particular');
   });
 
   it('is seen through a proxy, which is named without its password', async () => {
     const server = await serve(undefined, pair);
     const proxy = await ConnectProxy.start(server.port);
-    const seen = await probe('https://login.example.test/token', files, {
+    const seen = await probe('https://login.example.test/token', own, {
       HTTPS_PROXY: proxy.url('ada:c4n4ry-password@'),
     });
     expect(seen).toMatchObject({ issuer: 'Test CA', failure: undefined, proxy: `127.0.0.1:${proxy.port}` });
@@ -61,7 +70,7 @@ describe('a certificate that is looked at', () => {
   it('is seen through a proxy that speaks TLS itself', async () => {
     const server = await serve(undefined, pair);
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const seen = await probe('https://login.example.test/token', files, { HTTPS_PROXY: proxy.url() });
+    const seen = await probe('https://login.example.test/token', own, { HTTPS_PROXY: proxy.url() });
     expect(seen.failure).toBeUndefined();
   });
 
@@ -70,7 +79,7 @@ describe('a certificate that is looked at', () => {
     try {
       const { port, ca } = emulator;
       const look = createProbeTls({ HTTPS_PROXY: 'http://127.0.0.1:1' }, { port, ca });
-      const seen = await look('svc', new URL('https://gitlab.com/oauth/token'), none, bounds);
+      const seen = await look('svc', new URL('https://gitlab.com/oauth/token'), undefined, bounds);
       expect(seen).toMatchObject({ failure: undefined, proxy: undefined });
     } finally {
       await emulator.close();
@@ -110,14 +119,14 @@ describe('a connection that does not come about', () => {
     [502, 'connection_failed'],
   ])('because of a proxy that answers %s names the proxy', async (status, code) => {
     const proxy = await ConnectProxy.start(0, refuseWith(status));
-    const error = await errorOf(probe('https://login.example.test/', files, { HTTPS_PROXY: proxy.url() }));
+    const error = await errorOf(probe('https://login.example.test/', own, { HTTPS_PROXY: proxy.url() }));
     expect(error).toMatchObject({ code, message: expect.stringContaining(`the proxy 127.0.0.1:${proxy.port}`) });
     await proxy.allClosed();
   });
 
   it('because of a proxy that is not there names the proxy', async () => {
     const port = await closedPort();
-    const error = await errorOf(probe('https://login.example.test/', files, { HTTPS_PROXY: `127.0.0.1:${port}` }));
+    const error = await errorOf(probe('https://login.example.test/', own, { HTTPS_PROXY: `127.0.0.1:${port}` }));
     expect(error).toMatchObject({ code: 'connection_failed', advice: expect.stringContaining('HTTPS_PROXY') });
   });
 
@@ -125,10 +134,10 @@ describe('a connection that does not come about', () => {
     ['a server', () => ({})],
     ['a proxy', (port) => ({ HTTPS_PROXY: `http://127.0.0.1:${port}` })],
   ])('because %s hangs ends in time, and the connection with it', async (_, envOf) => {
-    const server = await serveRaw(() => {});
+    const server = await serveRaw((socket) => socket.resume());
     const env = envOf(server.port);
     const url = Object.keys(env).length === 0 ? `https://127.0.0.1:${server.port}/` : 'https://login.example.test/';
-    const error = await errorOf(probe(url, files, env, { timeoutMs: 50, signal: undefined }));
+    const error = await errorOf(probe(url, own, env, { timeoutMs: 50, signal: undefined }));
     expect(error).toMatchObject({ code: 'timed_out', sent: false });
     await server.allClosed();
   });
@@ -138,26 +147,21 @@ describe('a connection that does not come about', () => {
     const controller = new AbortController();
     const url = `https://127.0.0.1:${server.port}/`;
     const limits = { timeoutMs: 20_000, signal: controller.signal };
-    expect(await errorOf(probe(url, files, {}, limits))).toMatchObject({ code: 'aborted' });
-    expect(await errorOf(probe(url, files, {}, limits))).toMatchObject({ code: 'aborted' });
+    expect(await errorOf(probe(url, own, {}, limits))).toMatchObject({ code: 'aborted' });
+    expect(await errorOf(probe(url, own, {}, limits))).toMatchObject({ code: 'aborted' });
     await server.allClosed();
   });
 });
 
 it('a server that wants a client certificate gets none, and its own is seen all the same', async () => {
   const shown: boolean[] = [];
-  const server = createTls(
-    { ...pair, ca: authority.ca.cert, requestCert: true, rejectUnauthorized: false },
-    (socket) => {
-      shown.push(Object.keys(socket.getPeerCertificate()).length > 0);
-      socket.on('error', () => {});
-    },
-  );
+  const wish = { ...pair, ca: own, requestCert: true, rejectUnauthorized: false, maxVersion: 'TLSv1.2' } as const;
+  const server = createTls(wish, (socket) => {
+    shown.push(Object.keys(socket.getPeerCertificate()).length > 0);
+    socket.on('error', () => {});
+  });
   const wire = await new WireServer(server, 'https').start();
-  const client = authority.issue({ name: 'client', usage: 'clientAuth' });
-  const seen = await probe(`https://127.0.0.1:${wire.port}/`, { ...files, ca: authority.ca.cert });
-  expect(seen.failure).toBeUndefined();
-  expect(client.cert).toContain('BEGIN');
+  expect((await probe(`https://127.0.0.1:${wire.port}/`)).failure).toBeUndefined();
   await wire.allClosed();
   expect(shown).toEqual([false]);
 });

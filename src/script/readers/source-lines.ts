@@ -73,16 +73,18 @@ export class SourceLines {
     return '';
   }
 
-  /** Whether a line is part of a secret that began above it: a line without a name may belong to any name of its step. */
+  /** Whether a line is part of a secret that began above it: a line without a name may belong to any name of its item, and to those around it. */
   #isBelowSecret(index: number, nameless: boolean): boolean {
     let indent = indentOf(this.#lines[index] ?? '');
+    let anywhere = nameless;
     for (let at = index - 1; at >= 0; at--) {
       const above = this.#lines[at] ?? '';
       const outer = indentOf(above);
-      if ((nameless || outer < indent) && hasSecretName(above, this.#isSecret)) return true;
+      if ((anywhere || outer < indent) && hasSecretName(above, this.#isSecret)) return true;
       if (!KEY.test(above)) continue;
       indent = Math.min(indent, outer);
-      if (indent === 0 || (nameless && /^\s*- /.test(above))) return false;
+      if (indent === 0) return false;
+      if (/^\s*- /.test(above)) anywhere = false;
     }
     return false;
   }

@@ -82,6 +82,15 @@ describe('the line that is shown', () => {
       'on a line of its own in a step that cannot be read',
       'steps:\n  - ws.oauth: [a, b, {client_secret:\n  @hunter2}]',
     ],
+    [
+      'in an item of a list that cannot be read',
+      'steps:\n  - ws.oauth:\n      - tokens:\n          - : |-\n            hunter2 x\n            hunter2 x\n',
+    ],
+    ['behind a command that takes one, in a step that cannot be read', 'steps:\n  - ws.header: [a, "hunter2\n'],
+    [
+      'below a command that takes one, in a step that cannot be read',
+      'steps:\n  - ws.header:\n      - a\n      - @hunter2\n',
+    ],
     ['in a script that is none', 'password: hunter2'],
     ['in a text that holds two', 'password: hunter2\n--- hunter2'],
     ['in a script that unfolds too far', 'data: {a: &a [hunter2, *a]}'],
