@@ -14,7 +14,7 @@ export interface KeptToken {
 }
 
 /** How an attempt failed, for those who had queued before it began. */
-export interface KeptFailure {
+interface KeptFailure {
   readonly startedAt: number;
   /** Fingerprint of the request. */
   readonly key: string;

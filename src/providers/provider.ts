@@ -19,7 +19,7 @@ export interface Hint {
 }
 
 /** How a person signs in at a provider. Addresses are taken relative to the token endpoint, so that they follow `<profile>.url`. */
-export interface SignIn {
+interface SignIn {
   readonly prefers: 'device' | 'browser';
   /** Device authorization endpoint (RFC 8628). */
   readonly device?: string;

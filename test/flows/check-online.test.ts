@@ -3,7 +3,7 @@ import { OAuthProfileError, TransportError } from '../../src/errors.ts';
 import { checkOnline, type OnlinePorts } from '../../src/flows/check-online.ts';
 import type { Finding } from '../../src/flows/finding.ts';
 import type { ApiReply, ApiRequest } from '../../src/ports.ts';
-import type { Profile } from '../../src/profile/profile.ts';
+import { type Profile, ReadFile } from '../../src/profile/profile.ts';
 import { profileOf } from '../support/profile-of.ts';
 
 const NOW = Date.UTC(2027, 0, 1);
@@ -474,6 +474,26 @@ describe('the way to the server', () => {
       }),
     ]);
   });
+
+  it.each([
+    [true, ['note discovery']],
+    [false, ['fault connection']],
+  ])(
+    'to a server that shakes no hands without a client certificate: the profile has one, %s',
+    async (has, expected) => {
+      const plain = profileOf(machine);
+      const cert = has ? new ReadFile('client.pem', '') : undefined;
+      const profile: Profile = { ...plain, options: { ...plain.options, cert } };
+      const outside = {
+        clock: { now: () => NOW },
+        version: '1',
+        callApi: async () => answerOf({ status: 404 }),
+        listen: () => Promise.reject(new Error('nobody listens')),
+        seeCertificate: () => Promise.reject(transportError('tls_failed', false)),
+      };
+      expect(levels((await checkOnline([profile], outside, undefined)).get(profile) ?? [])).toEqual(expected);
+    },
+  );
 
   it('that breaks after the first answer costs only what would have come', async () => {
     let asked = 0;

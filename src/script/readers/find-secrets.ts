@@ -11,7 +11,18 @@ export const harmlessReference = /^(?:(?:Bearer|Basic) )?\$\{(?:env:|file:)?[\w.
 export function* findSecrets<At>(root: Part<At>, registry: Registry): Generator<At> {
   if (root.kind !== 'map') yield* secretsIn(root, registry, false);
   else {
-    for (const { name, part } of root.members) yield* secretsIn(part, registry, !scriptKeys.includes(name));
+    for (const { name, part } of root.members) {
+      if (name === 'steps' && part.kind === 'list') yield* secretsInSteps(part.items, registry);
+      else yield* secretsIn(part, registry, !scriptKeys.includes(name));
+    }
+  }
+}
+
+/** What stands where a step belongs, and is none, may have slipped out of a step above it. */
+function* secretsInSteps<At>(steps: readonly Part<At>[], registry: Registry): Generator<At> {
+  for (const step of steps) {
+    const command = step.kind === 'scalar' && typeof step.value === 'string' && registry.find(step.value) !== undefined;
+    yield* secretsIn(step, registry, step.kind !== 'map' && !command);
   }
 }
 
@@ -27,7 +38,7 @@ function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Ge
       if (parameters === undefined) yield* secretsIn(inner, registry, hidden || name === '' || isSecretName(name));
       else if (inner.kind === 'list') {
         for (const [index, item] of inner.items.entries()) {
-          yield* secretsIn(item, registry, hidden || isSecret(parameters[index]));
+          yield* secretsIn(item, registry, hidden || isSecret(parameters[index]) || isSurplus(parameters, index));
         }
       } else if (inner.kind === 'map') {
         for (const { name: key, part: value } of inner.members) {
@@ -37,6 +48,11 @@ function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Ge
       } else yield* secretsIn(inner, registry, hidden || isSecret(parameters[0]));
     }
   }
+}
+
+/** One too many: perhaps it slipped out of the one before. A list of names has no end. */
+function isSurplus(parameters: readonly Parameter[], index: number): boolean {
+  return index >= parameters.length && !(parameters.length === 1 && parameters[0]?.kind === 'names');
 }
 
 function isSecret(parameter: Parameter | undefined): boolean {
