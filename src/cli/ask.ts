@@ -11,7 +11,7 @@ export function personAtTerminal(): ReadLine | undefined {
 }
 
 /** One line; the end of the input, and Ctrl-C, end the command. */
-export function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
+function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     // Not as an editor of lines: that one takes Ctrl-C for itself.
     const lines = createInterface({ input, terminal: false });

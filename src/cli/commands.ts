@@ -162,7 +162,7 @@ export const commands: readonly Command[] = [
         name: 'online',
         help: 'also look at the provider (discovery, certificate, clock), the way to it and the store; no secret is sent',
       },
-      ...emulateFlags,
+      ...emulateFlags.filter((flag) => flag !== faultFlag),
       ...profileFlags,
     ],
     examples: [

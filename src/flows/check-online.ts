@@ -93,13 +93,13 @@ function nothingPublished(profile: Profile, { location, reply, members }: Publis
   const known = provider.signIn?.metadata !== undefined;
   if (!known || (status !== 400 && status !== 404) || members === undefined || !isRefusal(members)) {
     const message = `nothing is published there (HTTP ${status}), so that the profile cannot be compared`;
-    return { ...finding, level: 'note', message };
+    return { level: 'note', ...finding, message };
   }
   const refusal = parseRefusal({ status, headers: {}, body: '' }, { kind: 'object', members }, excerpt);
   const words = [refusal.error, refusal.description].filter((part) => part !== undefined).join(': ');
   const tenant = provider.tenant === undefined ? '' : `${name}.tenant_id and `;
   const advice = adviceFor(profile, refusal, 'provider_refused') ?? `check ${tenant}${name}.url`;
-  return { ...finding, level: 'fault', message: `HTTP ${status}, ${excerpt(words, 300)}`, advice };
+  return { level: 'fault', ...finding, message: `HTTP ${status}, ${excerpt(words, 300)}`, advice };
 }
 
 /** A redirect that is registered with its port serves only while nobody else has that port. */
@@ -110,10 +110,10 @@ async function tryRedirect({ name, options }: Profile, { listen }: OnlinePorts):
   try {
     const listener = await listen({ host, port: port === '' ? 80 : Number(port), path }, () => false);
     await listener.close();
-    return [{ ...finding, level: 'ok', message: `port ${listener.port} is free` }];
+    return [{ level: 'ok', ...finding, message: `port ${listener.port} is free` }];
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
     const advice = 'end the program that has the port, or register a redirect with another one and set it here';
-    return [{ ...finding, level: 'fault', message: error.message, advice }];
+    return [{ level: 'fault', ...finding, message: error.message, advice }];
   }
 }

@@ -35,14 +35,14 @@ export function judgeCertificate({ provider, url }: Profile, seen: SeenCertifica
         ? `; that of ${provider.type} is known everywhere, so a proxy or a virus scanner reads along: ask those who run it for the certificate`
         : '';
     const message = `${failure.message}; its certificate is from ${issuer}`;
-    return { ...finding, level: 'fault', message, advice: `${failure.advice ?? ''}${between}` };
+    return { level: 'fault', ...finding, message, advice: `${failure.advice ?? ''}${between}` };
   }
   const day = new Date(endsAt).toISOString().slice(0, 10);
   if (endsAt - now > EXPIRY_DAYS * DAY_MS)
-    return { ...finding, level: 'ok', message: `certified until ${day} by ${issuer}` };
+    return { level: 'ok', ...finding, message: `certified until ${day} by ${issuer}` };
   const days = Math.max(0, Math.floor((endsAt - now) / DAY_MS));
   const message = `its certificate ends in ${days} ${days === 1 ? 'day' : 'days'}, on ${day}`;
-  return { ...finding, level: 'warning', message, advice: 'ask those who run the server whether it will be renewed' };
+  return { level: 'warning', ...finding, message, advice: 'ask those who run the server whether it will be renewed' };
 }
 
 /** How far this machine's clock is off, by the header Date, which counts whole seconds; a cache adds how old that is. */
@@ -52,12 +52,12 @@ export function judgeClock({ clientAuth }: Profile, host: string, { headers }: A
   if (Number.isNaN(seconds)) return [];
   const finding = { about: 'clock', where: 'clock of this machine' } as const;
   const skew = Math.abs(seconds);
-  if (skew <= SKEW_SECONDS) return [{ ...finding, level: 'ok', message: `agrees with that of ${host}` }];
+  if (skew <= SKEW_SECONDS) return [{ level: 'ok', ...finding, message: `agrees with that of ${host}` }];
   const message = `${skew} s ${seconds < 0 ? 'behind' : 'ahead of'} that of ${host}`;
   const signs = clientAuth === 'private_key_jwt';
   const effect = signs ? 'assertions signed with it are refused' : 'tokens seem to live longer or shorter than they do';
   const level = signs && skew > SIGNED_SKEW_SECONDS ? 'fault' : 'warning';
-  return [{ ...finding, level, message, advice: `set it, best by NTP: ${effect}` }];
+  return [{ level, ...finding, message, advice: `set it, best by NTP: ${effect}` }];
 }
 
 /** What kept a request from arriving keeps a token request too; a server that was reached may only have a bad day. */
@@ -66,6 +66,6 @@ export function judgeFailure({ url }: Profile, error: unknown): Finding {
   const reached = error instanceof TransportError && error.sent && !['tls_failed', 'not_emulated'].includes(error.code);
   const finding = { about: 'connection', where: url.host, message: error.message } as const;
   return reached
-    ? { ...finding, level: 'warning', advice: 'try again later; if it stays so, ask those who run the server' }
-    : { ...finding, level: 'fault', advice: error.advice };
+    ? { level: 'warning', ...finding, advice: 'try again later; if it stays so, ask those who run the server' }
+    : { level: 'fault', ...finding, advice: error.advice };
 }

@@ -170,7 +170,10 @@ const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> 
   ENOTFOUND: ['there is no host of that name', CHECK],
   NOAUTH: ['it wants a password', SET_PASSWORD],
   WRONGPASS: ['it does not know this user and password', SET_PASSWORD],
-  NOPERM: ['it does not allow this user what is needed', 'docs/fleet.md lists the commands and names'],
+  NOPERM: [
+    'it does not allow this user what is needed',
+    'allow it the names oauth-profile:* and TIME, INFO, SELECT, GET, MGET, GETRANGE, SET, DEL, PEXPIRE, SADD, SREM, SMEMBERS, SCAN, EVAL, EVALSHA',
+  ],
   WRONGTYPE: ['something else stands there under the name of a record', 'give oauth-profile a database of its own'],
   MOVED: ['it is part of a cluster', 'use a Redis that is not'],
   LOADING: ['it is still starting', 'try again'],

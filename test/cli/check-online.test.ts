@@ -345,13 +345,15 @@ describe('this machine', () => {
     const refreshToken = new Secret(REFRESH);
     const chain = chainName({ origin: profile.url.origin, clientId: 'me' }, refreshToken, store);
     const reply = {
-      accessToken: new Secret('t0ken'),
       response: { access_token: 't0ken' },
-      expiresAt: undefined,
+      accessToken: new Secret('t0ken'),
+      refreshToken,
+      otherSecrets: [],
       tokenType: 'Bearer',
+      expiresAt: undefined,
     };
     await keepLogin(
-      { profile: { ...profile, chain }, refreshToken, reply: reply as never, account: undefined, pasted: undefined },
+      { profile: { ...profile, chain }, refreshToken, reply, account: undefined, pasted: undefined },
       fakePorts(),
       store,
     );

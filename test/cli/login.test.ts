@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Browser } from '../support/independent-browser.ts';
 import { type Running, startCommand } from '../support/login-cli.ts';
+import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
 import { Sandbox } from '../support/run-cli.ts';
 
 let sandbox: Sandbox;
@@ -20,14 +21,6 @@ graph: {type: microsoft, tenant_id: contoso.onmicrosoft.com, client_id: app, sco
 });
 afterEach(() => sandbox.remove());
 
-/** The person signs in at the emulator's page; gives back where the browser is sent, and does not go there. */
-async function signIn(address: string): Promise<string> {
-  const browser = new Browser();
-  const page = await browser.visit(address);
-  const consent = await browser.submit(page, { username: 'ada@example.com', password: 'lovelace', step: 'sign-in' });
-  return (await browser.submit({ ...consent, url: address }, { step: 'allow' })).url;
-}
-
 const addressOf = async (command: Running): Promise<string> => (await command.tells(/^ {2}(http\S+)\r?\n/m))[1] ?? '';
 
 /** Everything below a folder. */
@@ -39,7 +32,7 @@ describe('login with an emulator', () => {
     const login = startCommand(sandbox, ['login', 'drive', '--emulate', '--no-open', '--verbose']);
     const address = await addressOf(login);
     expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/);
-    const back = await signIn(address);
+    const back = await signInByHand(address);
     expect((await new Browser().visit(back)).text).toContain('You are signed in');
     const { exit, stdout, stderr } = await login.finished;
     expect(exit).toBe(0);
@@ -58,7 +51,7 @@ describe('login with an emulator', () => {
     const login = startCommand(sandbox, ['login', 'drive', '--emulate'], { BROWSER: `${browser} %s` });
     const address = await addressOf(login);
     expect(readFileSync(join(sandbox.folder, 'opened'), 'utf8')).toBe(address);
-    await new Browser().visit(await signIn(address));
+    await new Browser().visit(await signInByHand(address));
     expect(await login.finished).toMatchObject({ exit: 0 });
   });
 
@@ -75,14 +68,7 @@ describe('login with an emulator', () => {
       const [, page = ''] = await login.tells(/open (http\S+)\n/);
       expect(page).toBe(`${url}/login.microsoftonline.com/devicelogin`);
       const [, code = ''] = await login.tells(/enter the code (\S+)\s/);
-      const browser = new Browser();
-      const entered = await browser.submit(await browser.visit(page), { user_code: code });
-      const signedIn = await browser.submit(entered, {
-        username: 'ada@example.com',
-        password: 'lovelace',
-        step: 'sign-in',
-      });
-      await browser.submit(signedIn, { step: 'allow' });
+      await enterCodeByHand(page, code);
       expect(await login.finished).toMatchObject({ exit: 0, stdout: expect.stringContaining('as ada@example.com') });
     } finally {
       emulate.child.kill();
@@ -165,7 +151,7 @@ describe.skipIf(!existsSync('/usr/bin/script'))('at a terminal', () => {
     await login.told(/paste its address here/);
     login.write('http://127.0.0.1:1/callback?code=x&state=y\n');
     await login.told(/not an address that begins with/);
-    login.write(`${await signIn(address)}\n`);
+    login.write(`${await signInByHand(address)}\n`);
     await login.told(/signed in: drive as ada@example\.com/);
     expect(await login.finished).toBe(0);
   });

@@ -120,6 +120,28 @@ for (const { title, there, env: makeEnv } of stores) {
       await other.stop();
     });
 
+    it('lets the key be changed as documented', async () => {
+      const chain = await chainWith();
+      const env = makeEnv();
+      const [old, fresh] = [env.OAUTH_PROFILE_KEY, anyKey()];
+      for (const [keys, flag] of [
+        [old, ''],
+        [`${old},${fresh}`, '--fresh'],
+        [`${fresh},${old}`, '--fresh'],
+        [fresh, ''],
+      ] as const) {
+        const { exit, stderr } = await sandbox.run(`oauth-profile token p ${flag}`, {
+          ...env,
+          OAUTH_PROFILE_KEY: keys,
+        });
+        expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' });
+      }
+      const late = await sandbox.run('oauth-profile token p', env);
+      expect(late.exit).toBe(6);
+      expect(late.stderr).toContain('sealed with another key');
+      expect(await chain.state()).toMatchObject({ requests: 3, refused: 0, revoked: false });
+    });
+
     it('shows no secret in the arguments of any process', async () => {
       const env = makeEnv();
       const chain = await chainWith();

@@ -101,10 +101,14 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs
   describeHerd(() => workers);
 
   it('tell Redis no secret, and the lock is taken once for all of them', async () => {
-    const chain = await server.chain({ latencyMs: 100, lifetimes: [10, 3600] });
+    const chain = await server.chain({ lifetimes: [10, 3600] });
     await workers[0]?.get(chain);
+    await chain.hold();
     const monitor = await RedisMonitor.start(redis);
-    await expectOneFor(await Promise.all(workers.map((worker) => worker.get(chain, CALLERS))), chain, 2);
+    const waiting = Promise.all(workers.map((worker) => worker.get(chain, CALLERS)));
+    await expect.poll(() => monitor.askers, { timeout: 9000 }).toBe(PROCESSES);
+    await chain.release();
+    await expectOneFor(await waiting, chain, 2);
     const lines = await monitor.stop();
     expect(locksTaken(lines)).toBe(1);
     const { issued } = await chain.state();

@@ -82,6 +82,9 @@ process.on('message', (message) => {
     const fresh = { ...rest, current, used: new Map(), issued: [current], counts, underWay: 0, waiting: [] };
     chains.set(name, fresh);
     process.send?.({ id, answer: current });
+  } else if (act === 'hold') {
+    if (chain !== undefined) chain.gated = true;
+    process.send?.({ id });
   } else if (act === 'release') {
     if (chain !== undefined) chain.gated = false;
     for (const go of chain?.waiting.splice(0) ?? []) go();

@@ -24,6 +24,12 @@ export class RedisMonitor {
     return monitor;
   }
 
+  /** How many clients have asked for a lock up to now. */
+  get askers(): number {
+    const lines = this.#text.split('\r\n').filter((line) => /"EVAL(?:SHA)?".*oauth-profile:lock:/.test(line));
+    return new Set(lines.map((line) => line.split(' ')[2])).size;
+  }
+
   /** The lines of all that was told up to now. */
   async stop(): Promise<string[]> {
     const redis = this.#server.connect();

@@ -76,6 +76,8 @@ export interface Chain {
   state(): Promise<ChainState>;
   /** Resolves when so many requests have come in all. */
   arrived(count: number): Promise<void>;
+  /** From now on replies wait. */
+  hold(): Promise<unknown>;
   release(): Promise<unknown>;
 }
 
@@ -123,6 +125,7 @@ export class StrictServer {
       async arrived(count) {
         while (seen < count) await once(onArrived, 'one');
       },
+      hold: () => this.#partner.ask({ act: 'hold', name }),
       release: () => this.#partner.ask({ act: 'release', name }),
     };
   }

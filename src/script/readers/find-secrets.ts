@@ -38,7 +38,7 @@ function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Ge
       if (parameters === undefined) yield* secretsIn(inner, registry, hidden || name === '' || isSecretName(name));
       else if (inner.kind === 'list') {
         for (const [index, item] of inner.items.entries()) {
-          yield* secretsIn(item, registry, hidden || isSecret(parameters[index]) || isSurplus(parameters, index));
+          yield* secretsIn(item, registry, hidden || isSecret(parameters[index]));
         }
       } else if (inner.kind === 'map') {
         for (const { name: key, part: value } of inner.members) {
@@ -48,11 +48,6 @@ function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Ge
       } else yield* secretsIn(inner, registry, hidden || isSecret(parameters[0]));
     }
   }
-}
-
-/** One too many: perhaps it slipped out of the one before. A list of names has no end. */
-function isSurplus(parameters: readonly Parameter[], index: number): boolean {
-  return index >= parameters.length && !(parameters.length === 1 && parameters[0]?.kind === 'names');
 }
 
 function isSecret(parameter: Parameter | undefined): boolean {

@@ -136,8 +136,12 @@ describe('the line that is shown', () => {
         const offset = at % (text.length + 1);
         const broken = `${text.slice(0, offset)}${mark}${text.slice(offset)}`;
         const names = (whole: string) =>
-          whole.match(/(?<![\w"'])(?:graph\.client_secret|client_secret|password|tokens): ?/g);
+          whole
+            .replace(/(^|\s)#.*$/gm, '')
+            .match(/(?<=^|[\s{])(?:graph\.client_secret|client_secret|password|tokens): ?/gm);
         fc.pre(names(broken)?.length === names(text)?.length);
+        // A line end may move a list's item out of the list that its name belongs to.
+        fc.pre(where !== 'list' || !mark.includes('\n'));
         expect(said(broken)).not.toContain('hunter2');
       }),
       { numRuns: 400 },
