@@ -48,7 +48,7 @@ describe('completion, asked of the shells themselves', () => {
     const { stdout } = await sandbox.run(
       `oauth-profile completion fish > op.fish; fish --no-config -c 'source op.fish; complete -C "oauth-profile to"; complete -C "oauth-profile token "; complete -C "oauth-profile token --rev"'`,
     );
-    expect(stdout).toMatch(/^token\tget a token/m);
+    expect(stdout).toMatch(/^token\tprint a valid token/m);
     expect(stdout).toMatch(/^graph$/m);
     expect(stdout).toMatch(/^--reveal/m);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import type { ErrorCode, ProviderError } from '../../src/errors.ts';
-import { oauthProfile } from '../../src/oauth-profile.ts';
+import { ask } from '../support/independent-asking.ts';
 
 type Fields = Record<string, string>;
 
@@ -81,7 +81,8 @@ describe('R4.2 every type end to end, over TLS, at its production address', () =
   afterAll(() => emulator.close());
 
   const get = (fields: Fields): Promise<Readonly<Record<string, unknown>>> =>
-    oauthProfile('p', { data: { p: fields }, emulator });
+    // Nothing is kept, so that what the provider does with an old refresh token can be seen.
+    ask(fields, emulator);
   async function refusal(fields: Fields): Promise<ProviderError> {
     return get(fields).then(
       () => expect.unreachable('it should be refused'),

@@ -55,7 +55,7 @@ export interface ChainWish {
 }
 
 /** What the server has seen of a chain. */
-export interface ChainState {
+interface ChainState {
   readonly requests: number;
   /** Answered with `invalid_grant`. */
   readonly refused: number;
