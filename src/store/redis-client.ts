@@ -8,6 +8,9 @@ const SUCCESSOR_PATIENCE_MS = 60_000;
 /** A lock lasts so long without a sign of life from its holder. */
 const LEASE_MS = 5_000;
 
+/** An answer that took longer says little about the time of Redis. */
+const PROMPT_MS = 1_000;
+
 const PREFIX = 'oauth-profile';
 /** The set of the ids of all keys that a record is sealed with. */
 const KEY_IDS = `${PREFIX}:keys`;
@@ -34,7 +37,7 @@ export type Turn =
 export class RedisClient {
   readonly #connection: RedisConnection;
   /** Redis' time less this machine's. */
-  #offsetMs = 0;
+  #offsetMs: number | undefined;
 
   constructor(address: string) {
     this.#connection = new RedisConnection(address);
@@ -59,7 +62,7 @@ export class RedisClient {
   }
 
   now(): number {
-    return Date.now() + this.#offsetMs;
+    return Date.now() + (this.#offsetMs ?? 0);
   }
 
   /** The records with these names, as many as there are. */
@@ -147,13 +150,13 @@ export class RedisClient {
     const args = [nonce, LEASE_MS, seen, Buffer.concat([Buffer.from(stamp), sealed]), names[0]?.keyId ?? ''];
     const keys = [KEY_IDS, ...keysOf(names)];
     for (;;) {
-      const sentAt = performance.now();
+      const sentAt = Date.now();
       const reply = await this.#connection.ask(
         (redis) => WRITE.run(redis, keys, [...args, held ? 'held' : '']),
         held ? LEASE_MS : SUCCESSOR_PATIENCE_MS,
       );
       if (reply !== 1) return false;
-      if (!held || performance.now() - sentAt < LEASE_MS / 2) return true;
+      if (!held || Date.now() - sentAt < LEASE_MS / 2) return true;
     }
   }
 
@@ -162,17 +165,23 @@ export class RedisClient {
     return (await this.#connection.ask((redis) => REMOVE.run(redis, keysOf(names), [nonce]), PATIENCE_MS)) === 1;
   }
 
-  /** Forgets the id of a key that nothing is sealed with any more. */
-  async forgetKey(keyId: string): Promise<void> {
+  /** Forgets the id of a key if nothing is sealed with it any more. */
+  async forgetKey(keyId: string): Promise<boolean> {
+    if ((await this.names(keyId)).length > 0) return false;
     await this.#connection.ask((redis) => redis.srem(KEY_IDS, keyId), PATIENCE_MS);
+    // Somebody may just have used it.
+    if ((await this.names(keyId)).length === 0) return true;
+    await this.#connection.ask((redis) => redis.sadd(KEY_IDS, keyId), PATIENCE_MS);
+    return false;
   }
 
   close(): void {
     this.#connection.close();
   }
 
-  /** As of the middle between question and answer. */
+  /** As of the middle between question and answer, where that tells enough. */
   #setTime([seconds = 0, microseconds = 0]: readonly number[], sentAt: number): void {
+    if (this.#offsetMs !== undefined && Date.now() - sentAt > PROMPT_MS) return;
     this.#offsetMs = Math.round(seconds * 1000 + microseconds / 1000 - (sentAt + Date.now()) / 2);
   }
 }

@@ -111,8 +111,7 @@ class RedisStore implements TokenStore {
 
   /** Refuses what is sealed with a key that is not at hand: the record that is looked for may be under it. */
   async refuseForeignKey(keyId: string): Promise<void> {
-    if (this.#ring.some(({ id }) => id === keyId)) return;
-    if ((await this.#client.names(keyId)).length === 0) return this.#client.forgetKey(keyId);
+    if (this.#ring.some(({ id }) => id === keyId) || (await this.#client.forgetKey(keyId))) return;
     throw unreadable(
       `what the Redis at ${this.place} keeps is sealed with another key (${keyId})`,
       'set OAUTH_PROFILE_KEY to that key; while keys change, put the old one after a comma; who shares nothing takes a database of his own',
@@ -216,7 +215,7 @@ class RedisStore implements TokenStore {
         const sealAgain = async (held: Held) => held.kept && held.write(held.kept);
         await this.update(this.#open(stored).name, sealAgain, { timeoutMs: 0, signal: undefined }).catch(() => {});
       }
-      if ((await this.#client.names(id)).length === 0) await this.#client.forgetKey(id);
+      await this.#client.forgetKey(id);
     }
   }
 
