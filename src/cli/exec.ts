@@ -62,12 +62,13 @@ function withoutOurs(env: Readonly<Record<string, string | undefined>>): Record<
 
 function runChild(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env, stdio: 'inherit' });
     // A terminal sends Ctrl-C to both of us; who else sends a signal sends it to us alone.
     const forward = (signal: NodeJS.Signals): void => {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     };
+    // Before the child begins: what it does first may be to have us signalled.
     for (const signal of SIGNALS) process.on(signal, forward);
+    const child = spawn(command, args, { env, stdio: 'inherit' });
     const done = (): void => {
       for (const signal of SIGNALS) process.off(signal, forward);
     };

@@ -25,14 +25,19 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 /** The topmost of the folders that it made. Node's own `recursive` goes on for ever where a parent is there and takes nothing, as in /proc. */
-function makeMissing(folder: string): string | undefined {
+function makeMissing(folder: string, mayComeBetween = true): string | undefined {
   try {
     mkdirSync(folder, 0o700);
     return folder;
   } catch (error) {
     if (failedWith(error, 'EEXIST') && statSync(folder).isDirectory()) return undefined;
     const parent = dirname(folder);
-    if (!failedWith(error, 'ENOENT') || existsSync(parent)) throw error;
+    if (!failedWith(error, 'ENOENT')) throw error;
+    // Another process may have made the parent in this moment.
+    if (existsSync(parent)) {
+      if (!mayComeBetween) throw error;
+      return makeMissing(folder, false);
+    }
     const first = makeMissing(parent);
     return makeMissing(folder) === undefined ? first : (first ?? folder);
   }

@@ -40,7 +40,14 @@ describe('google, replies', () => {
   });
 
   it.each([
-    [400, 'invalid_grant', 'Token has been expired or revoked.', google, 'run: oauth-profile login acme', 'login_required'],
+    [
+      400,
+      'invalid_grant',
+      'Token has been expired or revoked.',
+      google,
+      'run: oauth-profile login acme',
+      'login_required',
+    ],
     [400, 'invalid_grant', 'Bad Request', google, 'run: oauth-profile login acme', 'login_required'],
     [400, 'invalid_grant', 'Bad Request', code, 'acme.code', 'provider_refused'],
     [401, 'invalid_client', 'Unauthorized', google, 'acme.client_secret', 'provider_refused'],
