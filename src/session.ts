@@ -31,7 +31,11 @@ export class Session {
     this.outside = composeOutside(surroundings);
     this.#keeping = {
       openStore: () => {
-        this.#store ??= composeStore(surroundings, this.ports, options);
+        this.#store ??= composeStore(surroundings, this.ports, options).catch((error) => {
+          // A Redis that was away may be back at the next call.
+          this.#store = undefined;
+          throw error;
+        });
         return this.#store;
       },
       flights: new Flights(this.ports.clock),

@@ -71,7 +71,7 @@ async function obtainKept(
 ): Promise<Obtained> {
   const key = store.fingerprint(tokenKey(profile));
   const fresh = wish.anew ? undefined : findFresh(profile, wish, kept, key, store.now());
-  if (fresh !== undefined) return fresh;
+  if (fresh !== undefined) return inLocalTime(fresh, ports, store);
   const { timeoutMs } = profile.options;
   const startedAt = ports.clock.now();
   const work = (abandoned: AbortSignal, close: () => void): Promise<Obtained> =>
@@ -102,7 +102,15 @@ async function obtainKept(
       advice: `try again, or raise ${profile.name}.options.timeout`,
     });
   // The asking itself ends in time and knows better what went wrong; this is for who waits for others.
-  return flights.join(flight, work, { timeoutMs: timeoutMs + PATIENCE_MS, signal: wish.signal, onTimeout });
+  const patience = { timeoutMs: timeoutMs + PATIENCE_MS, signal: wish.signal, onTimeout };
+  return inLocalTime(await flights.join(flight, work, patience), ports, store);
+}
+
+/** A kept token ends in the store's time; whoever holds it on looks at the clock of this machine. */
+function inLocalTime({ reply, reused }: Obtained, { clock }: Ports, store: TokenStore): Obtained {
+  const { expiresAt } = reply;
+  if (!reused || expiresAt === undefined) return { reply, reused };
+  return { reply: { ...reply, expiresAt: expiresAt + clock.now() - store.now() }, reused };
 }
 
 function within(profile: Profile, timeoutMs: number): Profile {

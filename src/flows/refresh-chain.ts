@@ -173,8 +173,10 @@ class Attempt {
 
   /** Whoever comes after us must know that this token was sent, and until when its outcome may still arrive. */
   async #journal(timeoutMs: number): Promise<void> {
-    const sentAt = this.#task.store.now();
-    const next = { ...this.#record, attempt: { sentAt, until: sentAt + timeoutMs } };
+    const now = this.#task.store.now();
+    // The grace of a token whose reply was lost counts from its first send, whoever sent it.
+    const sentAt = this.#record.attempt?.sentAt ?? now;
+    const next = { ...this.#record, attempt: { sentAt, until: now + timeoutMs } };
     if (!(await this.#write(next, true))) throw new Overtaken();
   }
 

@@ -78,6 +78,15 @@ describe('a kept token', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
+  it('ends in the time of this machine, also where the store’s clock is another', async () => {
+    const { start, profile, store, clock, provider } = world();
+    await start().get(profile);
+    const skewed = { ...store, now: () => store.now() + 1_800_000 };
+    const { reply, reused } = await new Process(provider, skewed, clock).obtain(profile);
+    expect(reused).toBe(true);
+    expect(reply.expiresAt).toBe(clock.time + Number(reply.response['expires_in']) * 1000);
+  });
+
   it('is replaced once no more than min_ttl is left', async () => {
     const { start, profile, clock, provider } = world();
     await start().get(profile);
@@ -337,6 +346,18 @@ describe('a lost reply', () => {
     await errorOf(start().get(profile));
     expect(await start().get(profile)).toBe('access-token-1');
     expect(provider.requests).toHaveLength(2);
+  });
+
+  it('is counted from its first send, however often it is tried again', async () => {
+    const { start, profile, clock, provider, store } = world({ ...chained, options: { replay: 'refused' } });
+    provider.next.push('lose');
+    await errorOf(start().get(profile));
+    const first = clock.time - 1;
+    await clock.advance(60_000);
+    provider.next.push('lose');
+    await errorOf(start().get(profile));
+    const { kept } = await findChain(profile, store);
+    expect(kept && readRecord(kept)).toMatchObject({ attempt: { sentAt: first } });
   });
 
   it('is journalled before the request leaves', async () => {
