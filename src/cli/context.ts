@@ -82,7 +82,9 @@ export function wishOf({ call, signal }: Context, profile: Profile): Partial<Wis
   const minTtlMs = given === undefined ? profile.options.minTtlMs : parseDuration(given);
   if (minTtlMs === undefined) throw usage(['--min-ttl is no time'], 'write a time such as 5m, 90s or 1h');
   const fresh = call.switches.has('fresh');
-  return { minTtlMs, anew: fresh || profile.options.reuse === false, keep: true, forgetRefusal: fresh, signal };
+  // Who wants no token twice has none kept either.
+  const keep = profile.options.reuse !== false;
+  return { minTtlMs, anew: fresh || !keep, keep, forgetRefusal: fresh, signal };
 }
 
 function logTo({ terminal }: Context, line: string): void {
