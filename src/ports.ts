@@ -115,7 +115,7 @@ export interface Kept {
 export interface TokenStore {
   /** Where that is, for a person. */
   readonly place: string;
-  /** A keyed digest, the same for everybody who shares the store: for names, and to recognise what must not be kept. */
+  /** A digest, the same for everybody, whatever keys change: for names, which the store hides, and to recognise what must not be kept. */
   fingerprint(text: string | Secret): string;
   /** Epoch milliseconds, the same for everybody who shares the store: of this machine, or of the server that all machines share. */
   now(): number;

@@ -10,7 +10,7 @@ interface Row {
   /** Whether the profile stands in the variables that were read. */
   readonly defined: boolean;
   readonly kind?: 'token' | 'refresh';
-  /** First characters of a keyed digest: enough to tell two tokens apart. */
+  /** First characters of a digest: enough to tell two tokens apart. */
   readonly fingerprint?: string;
   readonly expiresAt?: string | undefined;
   readonly refreshable?: boolean;

@@ -7,7 +7,7 @@ import type { Obtained, Task } from './wish.ts';
 
 /** Asks for a token of any grant but a refresh, alone for that token, and keeps it; where it cannot be kept it is handed out all the same. */
 export async function askAlone(task: Task, signal: AbortSignal): Promise<Obtained> {
-  const { profile, key, ports, store, held } = task;
+  const { profile, key, ports, store, held, warn } = task;
   const record = fromKept(held.kept, 'token');
   const shared = record && findShared(task, record);
   if (shared !== undefined) return shared;
@@ -17,7 +17,7 @@ export async function askAlone(task: Task, signal: AbortSignal): Promise<Obtaine
       await held.write(toKept({ kind: 'token', profile: profile.name, ...found }, ''));
     } catch (error) {
       if (!(error instanceof OAuthProfileError)) throw error;
-      ports.log(`the token is not kept: ${error.message}`);
+      if (found.failure === undefined) warn(`the token is not kept: ${error.message}`);
     }
   };
   try {

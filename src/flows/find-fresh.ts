@@ -27,7 +27,7 @@ export function findShared(task: Task, record: TokenRecord | ChainRecord): Obtai
 
 /** The same for a caller who waits for a turn, and may not need it any more. */
 export function findContent(
-  task: Omit<Task, 'held' | 'ports'>,
+  task: Omit<Task, 'held' | 'ports' | 'warn'>,
   kept: Kept | undefined,
   queuedAt: number,
 ): Obtained | undefined {
@@ -36,7 +36,7 @@ export function findContent(
 }
 
 function shared(
-  { profile, key, wish, store }: Omit<Task, 'held' | 'ports'>,
+  { profile, key, wish, store }: Omit<Task, 'held' | 'ports' | 'warn'>,
   record: TokenRecord | ChainRecord,
   queuedAt: number,
 ): Obtained | undefined {

@@ -67,7 +67,7 @@ async function obtainKept(
   profile: Profile,
   wish: Wish,
   ports: Ports,
-  { store, name, kept, flights }: Keeping & { store: TokenStore; name: string; kept: Kept | undefined },
+  { store, name, kept, flights, warn }: Keeping & { store: TokenStore; name: string; kept: Kept | undefined },
 ): Promise<Obtained> {
   const key = store.fingerprint(tokenKey(profile));
   const fresh = wish.anew ? undefined : findFresh(profile, wish, kept, key, store.now());
@@ -82,11 +82,11 @@ async function obtainKept(
         const waitedMs = ports.clock.now() - startedAt;
         const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
         if (!refreshes(profile)) {
-          return askAlone({ profile: within(profile, leftMs), key, wish, ports, store, held }, abandoned);
+          return askAlone({ profile: within(profile, leftMs), key, wish, ports, store, held, warn }, abandoned);
         }
         // A refresh that is sent at all gets the time of an attempt, though its caller may be gone by then.
         const sendMs = Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs));
-        return refreshChain({ profile: within(profile, sendMs), key, wish, ports, store, held });
+        return refreshChain({ profile: within(profile, sendMs), key, wish, ports, store, held, warn });
       },
       {
         timeoutMs,

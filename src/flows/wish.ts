@@ -33,4 +33,6 @@ export interface Task {
   readonly ports: Ports;
   readonly store: TokenStore;
   readonly held: Held;
+  /** Tells a person what could not be kept. */
+  readonly warn: (text: string) => void;
 }

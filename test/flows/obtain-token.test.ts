@@ -398,4 +398,21 @@ describe('a store that fails', () => {
     expect(await process.get(profile)).toBe('access-token-1');
     expect(process.warnings).toEqual(['the token is not kept: no room is left']);
   });
+
+  it('draws the same warning where only the writing fails, and asks once', async () => {
+    const { profile, provider, store, clock } = world(machine);
+    const full: TokenStore = {
+      ...store,
+      update: (name, change, wait) => {
+        const write = async (): Promise<boolean> => {
+          throw new OAuthProfileError('store_unwritable', 'no room is left');
+        };
+        return store.update(name, (held) => change({ ...held, write }), wait);
+      },
+    };
+    const process = new Process(provider, full, clock);
+    expect(await process.get(profile)).toBe('access-token-1');
+    expect(process.warnings).toEqual(['the token is not kept: no room is left']);
+    expect(provider.requests).toHaveLength(1);
+  });
 });
