@@ -1,9 +1,9 @@
-import { composeOutside, composePorts, findDataFiles, readGivenFile, type Surroundings } from '../compose.ts';
+import { composeOutside, findDataFiles, readGivenFile, type Surroundings } from '../compose.ts';
 import { type DataEntries, loadVariables } from '../data/load-variables.ts';
 import { hasReference } from '../data/reference.ts';
 import type { Entry, Variables } from '../data/variables.ts';
 import type { Wish } from '../flows/wish.ts';
-import type { EmulatorAddress, Ports } from '../ports.ts';
+import type { EmulatorAddress } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { parseDuration } from '../profile/read-options.ts';
 import type { ProfileOutside } from '../profile/read-profile.ts';
@@ -89,17 +89,6 @@ export function wishOf({ call, signal }: Context, profile: Profile): Partial<Wis
 
 function logTo({ terminal }: Context, line: string): void {
   terminal.tell(`${terminal.style.err.dim(line)}\n`);
-}
-
-/** The real ports; what they log is shown to who asked for it. */
-export function portsOf(context: Context, emulator?: EmulatorAddress): Ports {
-  const { surroundings, call } = context;
-  const verbose = call.switches.has('verbose');
-  return composePorts(surroundings, {
-    log: verbose ? (line) => logTo(context, line) : undefined,
-    emulator,
-    keepConnections: false,
-  });
 }
 
 /** What profiles reach of this machine. */

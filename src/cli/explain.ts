@@ -1,10 +1,13 @@
+import { findChain } from '../flows/find-chain.ts';
+import { fromKept } from '../flows/kept-record.ts';
 import type { Profile } from '../profile/profile.ts';
-import { readProfile } from '../profile/read-profile.ts';
 import { printable, printableJson } from '../secret/printable.ts';
 import { MASK, type Secret } from '../secret/secret.ts';
+import type { Session } from '../session.ts';
 import { buildRequest, encode, type TokenRequest, withAssertion } from '../token/build-request.ts';
+import { refreshTokenOf } from '../token/token-key.ts';
 import { version } from '../version.ts';
-import { type Context, outsideOf, portsOf, variablesOf } from './context.ts';
+import { type Context, sessionOf, variablesOf } from './context.ts';
 import { usage } from './usage.ts';
 
 /** Shows a value: masked, or in clear for who asked. */
@@ -15,9 +18,9 @@ export async function run(context: Context): Promise<number> {
   const { call, terminal } = context;
   if (call.switches.has('json') && call.switches.has('curl'))
     throw usage(['--json and --curl exclude each other'], 'choose one');
-  const profile = readProfile(call.positionals[0] ?? '', await variablesOf(context), outsideOf(context));
   const reveal = call.switches.has('reveal');
-  const request = await signed(buildRequest(profile, version), profile, context, reveal);
+  const session = sessionOf(context);
+  const { profile, request } = await requestOf(session, context, reveal).finally(() => session.close());
   const show: Show = (value) => (typeof value === 'string' || !reveal ? String(value) : value.reveal());
   const text = call.switches.has('json')
     ? `${printableJson(asJson(profile, request, show), 2)}\n`
@@ -29,16 +32,34 @@ export async function run(context: Context): Promise<number> {
   return 0;
 }
 
-/** In clear, the request has to hold a real assertion; masked, nothing is signed. */
-async function signed(
-  request: TokenRequest,
-  profile: Profile,
+/** The request as `token` would send it now, with the newest refresh token that is kept. */
+async function requestOf(
+  session: Session,
   context: Context,
   reveal: boolean,
-): Promise<TokenRequest> {
-  if (!reveal || request.assertion === undefined) return request;
+): Promise<{ profile: Profile; request: TokenRequest }> {
+  const read = await session.readProfile(context.call.positionals[0] ?? '', await variablesOf(context));
+  const profile = await followed(read, session);
+  const request = buildRequest(profile, version);
+  // In clear, the request has to hold a real assertion; masked, nothing is signed.
+  if (!reveal || request.assertion === undefined) return { profile, request };
   const bounds = { timeoutMs: profile.options.timeoutMs, signal: context.signal };
-  return withAssertion(request, await portsOf(context).sign(request.assertion, profile.name, bounds));
+  const assertion = await session.ports.sign(request.assertion, profile.name, bounds);
+  return { profile, request: withAssertion(request, assertion) };
+}
+
+/** A pasted refresh token that has rotated since is not what is sent. */
+async function followed(profile: Profile, session: Session): Promise<Profile> {
+  if (profile.grant !== 'refresh_token' || profile.chain !== undefined || !refreshTokenOf(profile)) return profile;
+  const { kept } = await findChain(profile, await session.openStore());
+  const chain = fromKept(kept, 'chain');
+  if (chain === undefined || chain.members.length < 2) return profile;
+  const fields = profile.fields.map((field) =>
+    field.name === 'refresh_token'
+      ? { ...field, value: chain.refreshToken, source: `vault, follows ${field.source}` }
+      : field,
+  );
+  return { ...profile, fields };
 }
 
 function asJson(profile: Profile, { method, url, headers, form }: TokenRequest, show: Show): unknown {

@@ -86,6 +86,19 @@ describe('token', () => {
   });
 });
 
+it('explain shows the refresh token that would be sent now, and where it comes from', async () => {
+  const { stdout: before } = await run('oauth-profile explain ada');
+  expect(before).toMatch(/refresh_token +•••• +oauth-profiles\.yaml:2/);
+  await run('oauth-profile token ada');
+  const { stdout } = await run('oauth-profile explain ada --json --reveal');
+  const field = JSON.parse(stdout).form.find(({ name }: { name: string }) => name === 'refresh_token');
+  expect(field).toEqual({
+    name: 'refresh_token',
+    value: 'rotated-refresh-1',
+    source: 'vault, follows oauth-profiles.yaml:2',
+  });
+});
+
 describe('exec', () => {
   it('gives the token to the command, and nothing else that is ours', async () => {
     const { stdout, exit } = await run(
