@@ -423,8 +423,8 @@ describe.skipIf(!hasRedis)('a store in Redis (needs redis-server)', () => {
       ['a long text', 'x'.repeat(500), 'is damaged'],
     ])('in the place of a record is refused and stays: %s', async (_, value, message) => {
       await redis.set(record, value);
-      for (const attempt of [store.read('a'), store.list(), overwrite()]) {
-        expect(await errorOf(attempt)).toMatchObject({
+      for (const attempt of [() => store.read('a'), () => store.list(), overwrite]) {
+        expect(await errorOf(attempt())).toMatchObject({
           code: 'store_unreadable',
           message: expect.stringContaining(message),
         });

@@ -76,8 +76,8 @@ describe('files that are read', () => {
     const server = createServer().listen(join(folder, 'socket'));
     await once(server, 'listening');
     onTestFinished(() => void server.close());
-    for (const attempt of [localFiles.open(path, folder), localFiles.read(path, folder)]) {
-      expect(await errorOf(attempt)).toMatchObject({
+    for (const attempt of [localFiles.open, localFiles.read]) {
+      expect(await errorOf(attempt(path, folder))).toMatchObject({
         code: 'step_failed',
         message: `${path}: cannot be read (${code})`,
       });
