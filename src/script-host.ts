@@ -7,7 +7,7 @@ import { matchesPattern } from './script/commands/bounded.ts';
 import { builtinCommands } from './script/commands/builtin.ts';
 import type { Listener } from './script/events.ts';
 import { loadPathCheck } from './script/readers/load-path-check.ts';
-import { readScript } from './script/readers/yaml.ts';
+import { readPlainScript } from './script/readers/plain.ts';
 import { Registry } from './script/registry.ts';
 import type { RunResult } from './script/result.ts';
 import { runScript } from './script/run-script.ts';
@@ -62,7 +62,11 @@ export class ScriptHost {
   /** Reads a script's file; everything wrong with it is one error. */
   async read(path: string, surroundings: Surroundings): Promise<Script> {
     const { text, source } = readGivenFile(path, surroundings, 'script_invalid');
-    return readScript(text, source, this.registry, await loadPathCheck(text, this.registry));
+    const checkPath = await loadPathCheck(text, this.registry);
+    const plain = readPlainScript(text, source, this.registry, checkPath);
+    if (plain !== undefined) return plain;
+    const { readScript } = await import('./script/readers/yaml.ts');
+    return readScript(text, source, this.registry, checkPath);
   }
 
   /** Runs a script to its end; the outcome is a result, never an error. */

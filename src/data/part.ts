@@ -1,5 +1,6 @@
-import { nameOf } from './flatten.ts';
+import { nameOf, refuseDuplicates } from './flatten.ts';
 import type { Scalar, Value } from './value.ts';
+import type { Entry } from './variables.ts';
 
 /** Something that was written, and where: `At` is a span of a file's text, or a path into a program's object. */
 export type Part<At> =
@@ -35,4 +36,15 @@ export function* variablesIn<At>({ members }: MapPart<At>, prefix = ''): Generat
     if (part.kind === 'map') yield* variablesIn(part, `${dotted}.`);
     else yield { name: dotted, at, part };
   }
+}
+
+/** The variables of a file's map, each with the line of its name; a name may stand in it once. */
+export function entriesIn<At>(map: MapPart<At>, lineOf: (at: At) => number, label: string): Entry[] {
+  const entries = Array.from(variablesIn(map), ({ name, at, part }) => ({
+    name,
+    value: valueIn(part),
+    line: lineOf(at),
+  }));
+  refuseDuplicates(entries, label);
+  return entries;
 }

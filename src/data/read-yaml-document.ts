@@ -9,7 +9,6 @@ import {
   isScalar,
   isSeq,
   Lexer,
-  LineCounter,
   type Node,
   type Pair,
   Parser,
@@ -17,6 +16,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
+import { LineStarts } from './line-starts.ts';
 import type { MapPart, Member, Part } from './part.ts';
 import { asWritten, type Scalar } from './value.ts';
 
@@ -70,11 +70,11 @@ class Halt extends Error {}
 class Reader implements YamlDocument {
   readonly root: Part<Span> | undefined;
   readonly problems: YamlProblem[] = [];
-  readonly #lines = new LineCounter();
   readonly #text: string;
   readonly #maxValues: number;
   #anchored: ReadonlyMap<Alias, Node> = new Map();
   #values = 0;
+  #lines: LineStarts | undefined;
   #lastQuote: number | undefined;
 
   constructor(text: string, maxValues: number) {
@@ -91,8 +91,8 @@ class Reader implements YamlDocument {
   }
 
   positionOf(offset: number): { line: number; column: number } {
-    const { line, col } = this.#lines.linePos(offset);
-    return { line, column: col };
+    this.#lines ??= new LineStarts(this.#text);
+    return this.#lines.positionOf(offset);
   }
 
   #halt(offset: number, message: string): never {
@@ -125,8 +125,7 @@ class Reader implements YamlDocument {
 
   /** Reads on only while the nesting is sane: the library builds its tree by recursion, which would exhaust the stack. */
   *#tokens(): Generator<CST.Token> {
-    const parser = new Parser(this.#lines.addNewLine);
-    this.#lines.addNewLine(0);
+    const parser = new Parser();
     const maxLexemes = LEXEMES_PER_VALUE * this.#maxValues;
     let lexemes = 0;
     let ended = false;

@@ -1,5 +1,5 @@
 import { type DataObject, flatten } from '../../src/data/flatten.ts';
-import { readYaml } from '../../src/data/read-yaml.ts';
+import { readCarefulYaml } from '../../src/data/read-careful-yaml.ts';
 import { Variables } from '../../src/data/variables.ts';
 import { type Fault, InvalidProfileError, ProviderError } from '../../src/errors.ts';
 import type { Profile } from '../../src/profile/profile.ts';
@@ -24,7 +24,7 @@ export function readAcme(fields: DataObject, outside: ProfileOutside = outsideWi
 /** The profile `name` from a file of variables. */
 export function readFromYaml(name: string, text: string, outside: ProfileOutside = outsideWith()): Profile {
   const label = 'profiles.yaml';
-  return readProfile(name, new Variables().add(readYaml(text, label), { ...source, label }), outside);
+  return readProfile(name, new Variables().add(readCarefulYaml(text, label, 1000), { ...source, label }), outside);
 }
 
 /** Everything that is wrong with the profile that `read` reads. */

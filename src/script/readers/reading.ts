@@ -2,6 +2,9 @@ import type { Source } from '../../data/variables.ts';
 import type { Position } from '../position.ts';
 import type { Registry } from '../registry.ts';
 
+/** Ten thousand steps have fewer values; what unfolds to more is an alias bomb. */
+export const MAX_VALUES = 300_000;
+
 /** Says what is wrong with a JSON path, `undefined` if nothing is. */
 export type CheckPath = (path: string) => string | undefined;
 

@@ -7,12 +7,10 @@ import type { Script } from '../script.ts';
 import { buildScript } from './build-script.ts';
 import { findSecrets } from './find-secrets.ts';
 import { offsetWithin } from './offset-within.ts';
-import type { CheckPath } from './reading.ts';
+import { type CheckPath, MAX_VALUES } from './reading.ts';
 import { SourceLines } from './source-lines.ts';
 import { type Explained, explainProblems } from './yaml-problems.ts';
 
-/** Ten thousand steps have fewer; what unfolds to more is an alias bomb. */
-const MAX_VALUES = 300_000;
 const MAX_FAULTS = 100;
 
 /** Reads a script from YAML 1.2, or throws an `InvalidScriptError` with everything that is wrong with it; `checkPath`, if given, checks JSON paths too. */

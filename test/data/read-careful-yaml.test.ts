@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { readYaml } from '../../src/data/read-yaml.ts';
+import { readCarefulYaml } from '../../src/data/read-careful-yaml.ts';
 import { textOf, Written } from '../../src/data/value.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { anyString } from '../support/any-string.ts';
 import { failureOf } from '../support/resolving.ts';
 
+const readYaml = (text: string, label: string) => readCarefulYaml(text, label, 20_000);
 const read = (text: string) => readYaml(text, 'f.yaml').map(({ name, value }) => [name, value]);
 const fault = (text: string) => failureOf(() => readYaml(text, 'f.yaml')).message;
 
