@@ -1,8 +1,10 @@
 import { findDataFiles, type Surroundings } from './compose.ts';
+import { copyOf, holdsSame } from './data/copy.ts';
 import { type DataObject, flatten } from './data/flatten.ts';
 import { type DataEntries, loadVariables } from './data/load-variables.ts';
 import { Variables } from './data/variables.ts';
 import type { EmulatorAddress } from './ports.ts';
+import type { Profile } from './profile/profile.ts';
 import { Session } from './session.ts';
 
 /** What every call of the library can be told. */
@@ -27,6 +29,7 @@ export const surroundings: Surroundings = {
 const dataSource = { label: 'data', folder: '', trust: 'given' } as const;
 const sessions = new Map<string | undefined, Session>();
 const emulated = new WeakMap<EmulatorAddress, Session>();
+const read = new WeakMap<DataObject, { copy: unknown; variables: Variables; profiles: Map<string, Profile> }>();
 
 /** The session that calls with these options share: connections and requests under way are kept from call to call. */
 export function sessionFor({ emulator, store }: CallOptions): Session {
@@ -47,6 +50,20 @@ export async function variablesFor({ data }: CallOptions, script?: DataEntries):
   }
   const settings = { entries: [], source: dataSource };
   return loadVariables({ ...findDataFiles(surroundings), script, given: [], settings });
+}
+
+/** Reads the profile of a call. A program asks with the same `data` again and again: as long as it holds the same, it is not read again. */
+export async function profileFor(session: Session, name: string, options: CallOptions): Promise<Profile> {
+  const { data } = options;
+  if (data === undefined) return session.readProfile(name, await variablesFor(options));
+  let known = read.get(data);
+  if (known === undefined || !holdsSame(data, known.copy)) {
+    // Made before the copy: it refuses what contains itself.
+    const variables = await variablesFor(options);
+    known = { copy: copyOf(data), variables, profiles: new Map() };
+    read.set(data, known);
+  }
+  return session.recallProfile(name, known.variables, known.profiles);
 }
 
 /** Refuses what TypeScript would not have let through. */

@@ -1,4 +1,4 @@
-import { type CallOptions, checkCall, sessionFor, variablesFor } from './library-session.ts';
+import { type CallOptions, checkCall, profileFor, sessionFor } from './library-session.ts';
 
 /** What {@link oauthProfile} can be told. */
 export type OAuthProfileOptions = CallOptions;
@@ -19,7 +19,7 @@ export interface TokenResponse {
 export async function oauthProfile(profile: string, options: OAuthProfileOptions = {}): Promise<TokenResponse> {
   checkCall('oauthProfile', profile, options);
   const session = sessionFor(options);
-  const found = await session.readProfile(profile, await variablesFor(options));
+  const found = await profileFor(session, profile, options);
   const { reply } = await session.obtain(found, { signal: options.signal });
   return reply.response as TokenResponse;
 }

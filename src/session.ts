@@ -49,10 +49,42 @@ export class Session {
   }
 
   /** Reads a profile; a refresh token that a login left belongs to it. */
-  async readProfile(name: string, variables: Variables): Promise<Profile> {
-    const candidate = readCandidate(name, variables, this.outside);
-    const login = candidate && (await findLogin(name, candidate, await this.openStore()));
-    return readProfile(name, variables, this.outside, login);
+  readProfile(name: string, variables: Variables): Promise<Profile> {
+    return this.#read(name, variables, this.outside);
+  }
+
+  /** The same; `known` has what depends on the variables alone, and is given what does. */
+  async recallProfile(name: string, variables: Variables, known: Map<string, Profile>): Promise<Profile> {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    let alone = true;
+    const noting =
+      <Args extends unknown[], Result>(ask: (...args: Args) => Result) =>
+      (...args: Args): Result => {
+        alone = false;
+        return ask(...args);
+      };
+    const { env, readText, readFile } = this.outside;
+    const outside = { env: noting(env), readText: noting(readText), readFile: noting(readFile) };
+    const profile = await this.#read(
+      name,
+      variables,
+      outside,
+      noting(() => this.openStore()),
+    );
+    if (alone) known.set(name, profile);
+    return profile;
+  }
+
+  async #read(
+    name: string,
+    variables: Variables,
+    outside: ProfileOutside,
+    openStore = () => this.openStore(),
+  ): Promise<Profile> {
+    const candidate = readCandidate(name, variables, outside);
+    const login = candidate && (await findLogin(name, candidate, await openStore()));
+    return readProfile(name, variables, outside, login);
   }
 
   /** Gets a token; by default as the profile says: anew, or one that is kept and fresh. */

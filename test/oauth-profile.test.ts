@@ -55,6 +55,33 @@ describe('variables', () => {
     expect(server.requests[0]?.body).toContain('client_secret=c4n4ry-secret');
   });
 
+  it('that change between two calls are read again, in the same object or in what it refers to', async () => {
+    const server = await serve();
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'oauth-profile-')));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'scope');
+    writeFileSync(file, 'first');
+    vi.stubEnv('ACME_AUDIENCE', 'first');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const acme: Record<string, unknown> = { ...machine, url: server.url };
+    const data = { acme };
+    const sent = async (): Promise<Record<string, string>> => {
+      await oauthProfile('acme', { data });
+      return Object.fromEntries(new URLSearchParams(server.requests.at(-1)?.body));
+    };
+    await sent();
+    await expect(sent()).resolves.toMatchObject({ client_id: 'me' });
+    acme['client_id'] = 'you';
+    await expect(sent()).resolves.toMatchObject({ client_id: 'you' });
+    Object.assign(acme, { scope: `\${file:${file}}`, audience: '${env:ACME_AUDIENCE}' });
+    await expect(sent()).resolves.toMatchObject({ scope: 'first', audience: 'first' });
+    writeFileSync(file, 'second');
+    vi.stubEnv('ACME_AUDIENCE', 'second');
+    await expect(sent()).resolves.toMatchObject({ scope: 'second', audience: 'second' });
+    acme['type'] = 'customs';
+    expect(await errorOf(oauthProfile('acme', { data }))).toBeInstanceOf(InvalidProfileError);
+  });
+
   it('are read from the files of the shell command where none are given', async () => {
     const server = await serve();
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'oauth-profile-')));

@@ -55,7 +55,8 @@ function collect(map: DataObject, prefix: string, entries: Entry[], parents: rea
   }
 }
 
-function isMap(value: unknown): value is DataObject {
+/** Whether a value is a plain map, and no instance of anything. */
+export function isMap(value: unknown): value is DataObject {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
