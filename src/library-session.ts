@@ -4,8 +4,7 @@ import { type DataObject, flatten } from './data/flatten.ts';
 import { type DataEntries, loadVariables } from './data/load-variables.ts';
 import { Variables } from './data/variables.ts';
 import type { EmulatorAddress } from './ports.ts';
-import type { Profile } from './profile/profile.ts';
-import { Session } from './session.ts';
+import { type ReadProfiles, Session } from './session.ts';
 
 /** What every call of the library can be told. */
 export interface CallOptions {
@@ -29,7 +28,7 @@ export const surroundings: Surroundings = {
 const dataSource = { label: 'data', folder: '', trust: 'given' } as const;
 const sessions = new Map<string | undefined, Session>();
 const emulated = new WeakMap<EmulatorAddress, Session>();
-const read = new WeakMap<DataObject, { copy: unknown; variables: Variables; profiles: Map<string, Profile> }>();
+const read = new WeakMap<DataObject, { copy: unknown; variables: Variables; profiles: ReadProfiles }>();
 
 /** The session that calls with these options share: connections and requests under way are kept from call to call. */
 export function sessionFor({ emulator, store }: CallOptions): Session {
@@ -53,7 +52,11 @@ export async function variablesFor({ data }: CallOptions, script?: DataEntries):
 }
 
 /** Reads the profile of a call. A program asks with the same `data` again and again: as long as it holds the same, it is not read again. */
-export async function profileFor(session: Session, name: string, options: CallOptions): Promise<Profile> {
+export async function profileFor(
+  session: Session,
+  name: string,
+  options: CallOptions,
+): ReturnType<Session['readProfile']> {
   const { data } = options;
   if (data === undefined) return session.readProfile(name, await variablesFor(options));
   let known = read.get(data);

@@ -19,6 +19,9 @@ import { type ProfileOutside, readProfile } from './profile/read-profile.ts';
 /** What a session can be told. */
 export interface SessionOptions extends PortOptions, StoreOptions {}
 
+/** Profiles that were read, by name. */
+export type ReadProfiles = Map<string, Profile>;
+
 /** From a profile's name to its token, with everything that several calls share: connections, the store, requests under way. */
 export class Session {
   readonly ports: Ports;
@@ -54,7 +57,7 @@ export class Session {
   }
 
   /** The same; `known` has what depends on the variables alone, and is given what does. */
-  async recallProfile(name: string, variables: Variables, known: Map<string, Profile>): Promise<Profile> {
+  async recallProfile(name: string, variables: Variables, known: ReadProfiles): Promise<Profile> {
     const found = known.get(name);
     if (found !== undefined) return found;
     let alone = true;

@@ -1,5 +1,6 @@
 import type { Variables } from './data/variables.ts';
 import { OAuthProfileError } from './errors.ts';
+import { Flights } from './flows/flights.ts';
 import { type CallOptions, checkCall, sessionFor, surroundings, variablesFor } from './library-session.ts';
 import type { TokenResponse } from './oauth-profile.ts';
 import { isLoopback } from './secret/loopback.ts';
@@ -43,11 +44,14 @@ class ProfileTokens implements TokenSource {
   #variables: Promise<Variables> | undefined;
   #known: Known | undefined;
   #rejected: Secret | undefined;
+  #refusals = 0;
+  readonly #asking: Flights<TokenResponse>;
 
   constructor(profile: string, options: TokenSourceOptions) {
     this.#profile = profile;
     this.#options = options;
     this.#session = sessionFor(options);
+    this.#asking = new Flights(this.#session.ports.clock);
     this.#origins = new Set((options.origins ?? []).map(originOf));
   }
 
@@ -57,12 +61,16 @@ class ProfileTokens implements TokenSource {
       const response = known.at(Date.now());
       if (response !== undefined) return response;
     }
-    return this.#obtain(signal);
+    // Who comes while the token is asked for waits for the same one; a token that was refused since needs another asking.
+    return this.#asking.join(String(this.#refusals), (abandoned) => this.#obtain(abandoned), { signal });
   }
 
   invalidate(): void {
-    this.#rejected = this.#known?.accessToken;
+    // The next one is under way already.
+    if (this.#known === undefined) return;
+    this.#rejected = this.#known.accessToken;
     this.#known = undefined;
+    this.#refusals++;
   }
 
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
@@ -75,22 +83,24 @@ class ProfileTokens implements TokenSource {
     }
     // A body is read once: what may have to go twice is copied.
     const again = request.clone();
-    const response = await this.#send(request);
+    const { signal } = request;
+    const used = await this.get({ signal });
+    const response = await this.#send(request, used);
     if (response.status !== 401) return response;
     await response.body?.cancel();
-    this.invalidate();
-    return this.#send(again);
+    // Others may have been refused the same token, and the next one may be here.
+    if (this.#known?.holds(used)) this.invalidate();
+    return this.#send(again, await this.get({ signal }));
   }
 
-  async #send(request: Request): Promise<Response> {
-    const { access_token: token } = await this.get({ signal: request.signal });
+  async #send(request: Request, { access_token: token }: TokenResponse): Promise<Response> {
     request.headers.set('Authorization', `Bearer ${token}`);
     const { emulator } = this.#options;
     if (emulator === undefined) return fetch(request);
     return (await import('./fetch-emulated.ts')).fetchEmulated(request, surroundings, emulator);
   }
 
-  async #obtain(signal: AbortSignal | undefined): Promise<TokenResponse> {
+  async #obtain(signal: AbortSignal): Promise<TokenResponse> {
     this.#variables ??= variablesFor(this.#options);
     const profile = await this.#session.readProfile(this.#profile, await this.#variables);
     const minTtlMs = this.#options.minTtlMs ?? profile.options.minTtlMs;
@@ -120,6 +130,10 @@ class Known {
     readonly minTtlMs: number,
   ) {
     this.#response = response;
+  }
+
+  holds({ access_token }: TokenResponse): boolean {
+    return this.#response.access_token === access_token;
   }
 
   /** The response at a time, while it is fresh. */

@@ -91,6 +91,26 @@ describe('a token source', () => {
     await expect(robot.get({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
     expect((await robot.get()).access_token).toBe('token-1');
   });
+
+  it('lets one caller leave while the others wait for the same request', async () => {
+    const robot = source();
+    const leaving = new AbortController();
+    const left = expect(robot.get({ signal: leaving.signal })).rejects.toMatchObject({ code: 'aborted' });
+    const staying = [robot.get(), robot.get({ signal: new AbortController().signal })];
+    leaving.abort();
+    await left;
+    const tokens = await Promise.all(staying);
+    expect(tokens.map(({ access_token }) => access_token)).toEqual(['token-1', 'token-1']);
+    expect(issued).toBe(1);
+  });
+
+  it('asks again after the token was refused, once however often that is said', async () => {
+    const robot = source();
+    await robot.get();
+    robot.invalidate();
+    robot.invalidate();
+    expect((await robot.get()).access_token).toBe('token-2');
+  });
 });
 
 describe('its fetch', () => {
@@ -105,6 +125,14 @@ describe('its fetch', () => {
     const response = await source().fetch(`${origin}/me`, { method: 'PUT', body: 'hello' });
     expect(await response.text()).toBe('PUT hello');
     expect(seen).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('asks for one new token however many are refused the old one', async () => {
+    good = (token) => token === 'token-2';
+    const robot = source();
+    const responses = await Promise.all(Array.from({ length: 20 }, () => robot.fetch(`${origin}/me`)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(issued).toBe(2);
   });
 
   it('gives back the second 401', async () => {

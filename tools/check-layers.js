@@ -40,7 +40,16 @@ const mayImport = {
   'oauth-profile': ['library-session'],
   'fetch-emulated': ['compose', 'ports'],
   playwright: ['library-session', 'token-source'],
-  'token-source': ['library-session', 'fetch-emulated', 'oauth-profile', 'session', 'data', 'errors', 'secret'],
+  'token-source': [
+    'library-session',
+    'fetch-emulated',
+    'oauth-profile',
+    'session',
+    'flows',
+    'data',
+    'errors',
+    'secret',
+  ],
   index: ['oauth-profile', 'token-source', 'ports', 'data', 'errors', 'secret'],
   cli: [
     'session',

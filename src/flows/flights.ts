@@ -8,6 +8,13 @@ interface Flight<T> {
   callers: number;
 }
 
+/** How long a caller waits. */
+interface Wait {
+  readonly signal: AbortSignal | undefined;
+  /** Without it, until the work ends. */
+  readonly timeout?: { readonly ms: number; readonly error: () => Error };
+}
+
 /** Callers of one process that want the same: as long as the work has not begun, they share it, and its failure too. */
 export class Flights<T> {
   readonly #boarding = new Map<string, Flight<T>>();
@@ -21,13 +28,9 @@ export class Flights<T> {
    * Waits for the flight with this key, a new one unless one is boarding. An abort or the time-out detaches the caller alone; `work` gets a
    * signal that is aborted when everybody has left, and a function to call when it begins and nobody may join any more.
    */
-  async join(
-    key: string,
-    work: (abandoned: AbortSignal, close: () => void) => Promise<T>,
-    wait: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined; readonly onTimeout: () => Error },
-  ): Promise<T> {
+  async join(key: string, work: (abandoned: AbortSignal, close: () => void) => Promise<T>, wait: Wait): Promise<T> {
     const { signal } = wait;
-    if (signal?.aborted) throw new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason });
+    if (signal?.aborted) throw aborted(signal);
     const flight = this.#boarding.get(key) ?? this.#open(key, work);
     flight.callers++;
     try {
@@ -50,19 +53,35 @@ export class Flights<T> {
     return flight;
   }
 
-  async #waitFor(work: Promise<T>, wait: Parameters<Flights<T>['join']>[2]): Promise<T> {
-    const { signal, timeoutMs, onTimeout } = wait;
+  async #waitFor(work: Promise<T>, { signal, timeout }: Wait): Promise<T> {
+    if (signal === undefined && timeout === undefined) return work;
     const over = new AbortController();
-    const leave = (): void => over.abort(signal?.reason);
-    signal?.addEventListener('abort', leave, { once: true });
+    let leave = (): void => {};
+    const waits: Promise<T>[] = [work];
+    if (signal !== undefined) {
+      waits.push(
+        new Promise((_, reject) => {
+          leave = () => reject(aborted(signal));
+          signal.addEventListener('abort', leave, { once: true });
+        }),
+      );
+    }
+    if (timeout !== undefined) {
+      waits.push(
+        this.#clock.sleep(timeout.ms, over.signal).then(() => {
+          throw timeout.error();
+        }),
+      );
+    }
     try {
-      const patience = this.#clock.sleep(timeoutMs, over.signal).then(() => {
-        throw onTimeout();
-      });
-      return await Promise.race([work, patience]);
+      return await Promise.race(waits);
     } finally {
       signal?.removeEventListener('abort', leave);
       over.abort();
     }
   }
+}
+
+function aborted({ reason }: AbortSignal): OAuthProfileError {
+  return new OAuthProfileError('aborted', 'the request was aborted', { cause: reason });
 }

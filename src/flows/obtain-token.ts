@@ -96,13 +96,13 @@ async function obtainKept(
     );
   const rejected = wish.rejected && store.fingerprint(wish.rejected);
   const flight = JSON.stringify([name, key, wish.anew, wish.forgetRefusal, wish.minTtlMs, rejected]);
-  const onTimeout = (): Error =>
+  const error = (): Error =>
     new TransportError('timed_out', `no token came within ${timeoutMs / 1000} s`, {
       sent: false,
       advice: `try again, or raise ${profile.name}.options.timeout`,
     });
   // The asking itself ends in time and knows better what went wrong; this is for who waits for others.
-  const patience = { timeoutMs: timeoutMs + PATIENCE_MS, signal: wish.signal, onTimeout };
+  const patience = { signal: wish.signal, timeout: { ms: timeoutMs + PATIENCE_MS, error } };
   return inLocalTime(await flights.join(flight, work, patience), ports, store);
 }
 
