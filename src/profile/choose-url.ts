@@ -25,7 +25,7 @@ export function chooseUrl(
     return strictUrl(provider.tokenUrl.replace('{tenant_id}', () => tenant));
   } catch (error) {
     if (!(error instanceof UrlProblem)) throw error;
-    // A label such as xn--0 has the right form and is no host name all the same.
+    // What has the right form may be no part of a host name all the same.
     draft.fault('tenant_id', 'cannot be part of the token URL', `set it to ${provider.tenant.form}`);
     return undefined;
   }

@@ -92,7 +92,7 @@ export const microsoft: Provider = {
         'the refresh token belongs to a single-page app and lived its 24 hours: register a redirect of type "mobile and desktop", then {login}',
     },
     {
-      codes: ['AADSTS70011'],
+      codes: ['AADSTS70011', 'AADSTS1002012'],
       advice: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
     },
     {

@@ -5,8 +5,9 @@ export const okta: Provider = {
   type: 'okta',
   tokenUrl: 'https://{tenant_id}.okta.com/oauth2/default/v1/token',
   tenant: {
-    // The tenant becomes part of the host: one DNS label, or the credentials could go anywhere. `…-admin` is the console.
-    pattern: /^(?!.*-admin$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
+    // The tenant becomes part of the host: one DNS label, or the credentials could go anywhere. `…-admin` is the console;
+    // what begins with xn-- stands for letters beyond ASCII, which no org has.
+    pattern: /^(?!.*-admin$|xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
     form: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
   },
   grantsByFields: [

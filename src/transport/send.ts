@@ -85,8 +85,8 @@ class Attempt {
 
   #onTimeout = (): void => {
     const { timeoutMs } = this.bounds;
-    const time =
-      timeoutMs < 1000 ? `${Math.ceil(timeoutMs / 10) * 10} ms` : `${Number((timeoutMs / 1000).toFixed(1))} s`;
+    const rounded = Math.ceil(timeoutMs / 10) * 10;
+    const time = rounded < 1000 ? `${rounded} ms` : `${Number((rounded / 1000).toFixed(1))} s`;
     this.#fail(
       new TransportError('timed_out', `${this.wire.url.host} did not answer within ${time}`, {
         sent: this.#connected,

@@ -94,6 +94,7 @@ describe('microsoft, refusals', () => {
     [700082, 'run: oauth-profile login acme'],
     [700084, 'run: oauth-profile login acme'],
     [70011, 'acme.scope'],
+    [1002012, 'acme.scope'],
     [700016, 'acme.client_id and acme.tenant_id'],
     [700025, 'acme.client_secret'],
     [7000215, 'acme.client_secret'],

@@ -235,7 +235,9 @@ describe('a file that cannot be used', () => {
 });
 
 describe('signing', () => {
-  const slow = jwk(rsa, numbers(6144));
+  // Newer Nodes refuse numbers that are no key; making a large one takes longer than the test.
+  const [major] = process.versions.node.split('.').map(Number);
+  const slow = (major ?? 0) < 24 ? jwk(rsa, numbers(6144)) : jwk(generateKeyPairSync('rsa', { modulusLength: 4096 }));
 
   it('D17 ends when its time is over, although the signature is not', async () => {
     const error = await errorOf(signAssertion(spec(slow), 'svc', bounds(undefined, 1)));
