@@ -1,7 +1,7 @@
 /** The one client that every candidate authenticates as. */
 export const client = { id: 'benchmark', secret: 'a-secret-of-32-characters-or-so!' };
 
-/** What the server hands out; every candidate must come back with it. */
+/** What the servers hand out; every candidate must come back with it. */
 export const accessToken = `${'eyJhbGciOiJub25lIn0'.padEnd(700, 'x')}.e30.`;
 
 /** @param {string} url @returns the variables of our own profile `p` */
@@ -13,6 +13,11 @@ export const dataFor = (url) => ({
     client_id: client.id,
     client_secret: client.secret,
   },
+});
+
+/** The same client with a refresh token. @param {string} url @param {string} refreshToken */
+export const refreshingDataFor = (url, refreshToken) => ({
+  p: { ...dataFor(url).p, grant_type: 'refresh_token', refresh_token: refreshToken },
 });
 
 /** The form that all of them send. */

@@ -1,41 +1,46 @@
-// `npm run bench`: prints the tables; `-- --write` puts them into README.md beside this file too.
-import { readFileSync, writeFileSync } from 'node:fs';
+// `npm run bench`: measures and prints; `-- --write` writes results.md and plots/ beside this file, `--quick` is a trial, `--only requests,starts` runs some parts.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startChild } from './child.js';
-import { measureEmulator } from './measure-emulator.js';
-import { measureRequests } from './measure-requests.js';
-import { measureRotation } from './measure-rotation.js';
-import { measureStarts } from './measure-starts.js';
-import { measureSteps } from './measure-steps.js';
-import { render } from './render.js';
+import { parseArgs } from 'node:util';
+import * as behaviour from './parts/behaviour.js';
+import * as cached from './parts/cached.js';
+import * as emulator from './parts/emulator.js';
+import * as expired from './parts/expired.js';
+import * as requests from './parts/requests.js';
+import * as rotation from './parts/rotation.js';
+import * as starts from './parts/starts.js';
+import * as steps from './parts/steps.js';
+import { report } from './report/report.js';
 
-const server = await startChild('token-server.js', []);
-const url = String(server.firstMessage);
-try {
-  console.error('token requests …');
-  const requests = await measureRequests(url);
-  console.error('whole processes …');
-  const starts = measureStarts(url);
-  console.error('the emulator …');
-  const servers = await measureEmulator();
-  console.error('steps of scripts …');
-  const steps = await measureSteps();
-  console.error('rotating tokens …');
-  const report = render(requests, starts, servers, steps, await measureRotation(url));
-  console.log(report);
-  if (process.argv.includes('--write')) write(report);
-} finally {
-  server.end();
+/** In the order in which they are told. @type {Record<string, import('./report/report.js').Part>} */
+const parts = { requests, cached, expired, rotation, starts, steps, emulator, behaviour };
+
+const { values } = parseArgs({
+  options: { write: { type: 'boolean' }, quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+});
+const chosen = values.only?.split(',') ?? Object.keys(parts);
+const unknown = chosen.filter((name) => !(name in parts));
+if (unknown.length > 0)
+  throw new Error(`there is no part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
+if (values.write && values.only)
+  throw new Error('what is written is one run of everything: leave out --only or --write');
+
+const startedAt = performance.now();
+/** @type {Record<string, unknown>} */
+const results = {};
+for (const [name, part] of Object.entries(parts)) {
+  if (!chosen.includes(name)) continue;
+  console.error(`${part.title} …`);
+  results[name] = await part.measure(values.quick);
 }
+const minutes = (performance.now() - startedAt) / 60_000;
+const { text, plots } = report(parts, results, { quick: values.quick, minutes });
+console.log(text);
 
-/** @param {string} report */
-function write(report) {
-  const file = join(import.meta.dirname, 'README.md');
-  const text = readFileSync(file, 'utf8');
-  const markers = /(<!-- results -->\n)[\s\S]*(<!-- \/results -->)/;
-  if (!markers.test(text)) throw new Error(`${file} has no place for the results`);
-  writeFileSync(
-    file,
-    text.replace(markers, (_, begin, end) => `${begin}\n${report}\n${end}`),
-  );
+if (values.write) {
+  const folder = join(import.meta.dirname, 'plots');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const [name, svg] of Object.entries(plots)) writeFileSync(join(folder, `${name}.svg`), svg);
+  writeFileSync(join(import.meta.dirname, 'results.md'), text);
 }

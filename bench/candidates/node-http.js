@@ -25,7 +25,13 @@ export function connect(url) {
         const chunks = [];
         response.on('data', (chunk) => chunks.push(chunk));
         response.on('error', reject);
-        response.on('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString()).access_token));
+        response.on('end', () => {
+          try {
+            resolve(JSON.parse(Buffer.concat(chunks).toString()).access_token);
+          } catch (error) {
+            reject(error);
+          }
+        });
       });
       sent.on('error', reject);
       sent.end(body);

@@ -1,8 +1,21 @@
-import { oauthProfile } from '../../dist/index.js';
+import { readFileSync } from 'node:fs';
+import { createTokenSource, oauthProfile } from '../../dist/index.js';
 import { dataFor } from '../profile.js';
 
 /** Each call reads and checks the profile anew, as it does for users. @type {import('../candidates.js').Candidate['connect']} */
 export function connect(url) {
   const data = dataFor(url);
   return async () => (await oauthProfile('p', { data })).access_token;
+}
+
+/** @type {import('../candidates.js').Candidate['keep']} */
+export function keep(url) {
+  const source = createTokenSource('p', { data: dataFor(url), store: 'memory' });
+  return () => source.get();
+}
+
+/** The file is the profile, as a user writes it; the environment says where tokens are kept. @type {import('../candidates.js').Candidate['share']} */
+export function share(_url, file) {
+  const source = createTokenSource('p', { data: JSON.parse(readFileSync(file, 'utf8')) });
+  return async () => (await source.get()).access_token;
 }

@@ -1,8 +1,9 @@
 // Runs so many trivial steps in this process and tells what that cost beyond start-up.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runScript } from '../dist/scripting.js';
+import { runScript } from '../../dist/scripting.js';
+import { peakMib } from '../peak-memory.cjs';
 
 const [form, count] = [process.argv[2], Number(process.argv[3])];
 const data = { name: 'Ada' };
@@ -23,11 +24,6 @@ async function run(steps) {
   } finally {
     rmSync(file);
   }
-}
-
-/** The most memory that this process ever had. */
-function peakMib() {
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
 }
 
 await run(1);

@@ -1,0 +1,9 @@
+// One process of a herd: many callers want the same token at once. It prints how many were served.
+import { loadCandidate } from '../candidates.js';
+import { accessToken } from '../profile.js';
+
+const [name = '', url = '', file = '', callers = '1'] = process.argv.slice(2);
+const get = (await loadCandidate(name)).share(url, file);
+const replies = await Promise.allSettled(Array.from({ length: Number(callers) }, get));
+const served = replies.filter((reply) => reply.status === 'fulfilled' && reply.value === accessToken).length;
+process.stdout.write(String(served));
