@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { afterAll, describe, expect, it } from 'vitest';
+import { blocksOf, pages, root } from './blocks.ts';
+
+describe('programs in the documentation', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-programs-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const programs = pages
+    .flatMap((page) => blocksOf(page))
+    .filter(({ language }) => language === 'ts')
+    .map((block, index) => ({ ...block, name: join(folder, `block-${index + 1}.mts`) }));
+  for (const { name, text } of programs) writeFileSync(name, text);
+  // Reading the types of test runners would take longer than all else, and they are not ours to check.
+  const foreign = join(folder, 'foreign.d.ts');
+  writeFileSync(
+    foreign,
+    `declare module 'vitest';
+    declare module '@playwright/test' {
+      interface Test { (...parts: any[]): void; extend<A, B>(fixtures: any): Test }
+      export const test: Test;
+      export const expect: any;
+    }`,
+  );
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules', 'oauth-profile'));
+
+  it('have no faults of types', () => {
+    const program = ts.createProgram([foreign, ...programs.map(({ name }) => name)], {
+      target: ts.ScriptTarget.ES2023,
+      lib: ['lib.es2023.d.ts'],
+      module: ts.ModuleKind.NodeNext,
+      moduleDetection: ts.ModuleDetectionKind.Force,
+      strict: true,
+      noImplicitAny: false,
+      noEmit: true,
+      skipLibCheck: true,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules', '@types')],
+    });
+    const faults = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+      const place = programs.find(({ name }) => name === file?.fileName)?.place;
+      const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
+      return `${place}, line ${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('run, one after the other', () => {
+    const running = programs.filter(({ runs }) => runs);
+    for (const { name, text } of running) {
+      const { outputText } = ts.transpileModule(text, {
+        compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+      });
+      writeFileSync(`${name}.mjs`, outputText);
+    }
+    const all = running.map(({ name }) => `await import(${JSON.stringify(`${name}.mjs`)});\n`).join('');
+    const { stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', all], {
+      cwd: folder,
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+    expect(running.length).toBeGreaterThanOrEqual(3);
+  });
+});

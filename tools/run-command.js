@@ -1,0 +1,61 @@
+// Runs the command line inside this process, for pages and tests that show what it prints: a process for each would take minutes.
+import { existsSync } from 'node:fs';
+import { helpText } from '../src/cli/help.ts';
+import { Output } from '../src/cli/output.ts';
+import { parseCall } from '../src/cli/parse-call.ts';
+import { showError } from '../src/cli/show-error.ts';
+import { Terminal } from '../src/cli/terminal.ts';
+import { OAuthProfileError } from '../src/errors.ts';
+
+/** `output` is both together, as a terminal shows them; `code` that of an error which ended the command. @typedef {{output: string, exit: number, code: string | undefined}} Finished */
+/** @typedef {{cwd: string, env: Readonly<Record<string, string | undefined>>, interrupt?: AbortSignal | undefined}} Place */
+
+/** Hands on what is written instead of writing it. */
+class Kept extends Output {
+  /** @param {'stdout' | 'stderr'} name @param {(text: string) => void} keep */
+  constructor(name, keep) {
+    super(name);
+    this.keep = keep;
+  }
+  /** @override */
+  get isTerminal() {
+    return false;
+  }
+  /** @override @param {string} text */
+  write(text) {
+    this.keep(text);
+  }
+  /** @override */
+  async finish() {}
+}
+
+/** Where the code of a command is, if not in a file of its name. @type {Record<string, string>} */
+const FILES = { commands: 'script-commands' };
+
+/** What `main` does, in a folder and an environment of its own. @param {readonly string[]} args @param {Place} place @returns {Promise<Finished>} */
+export async function runCommand(args, { cwd, env, interrupt = new AbortController().signal }) {
+  if (!existsSync(cwd)) throw new Error(`there is no folder ${cwd}`);
+  let output = '';
+  const keep = (/** @type {string} */ text) => {
+    output += text;
+  };
+  const terminal = new Terminal(new Kept('stdout', keep), new Kept('stderr', keep), env);
+  let exit = 0;
+  let code;
+  try {
+    const request = parseCall(args);
+    if (request.kind !== 'run') {
+      terminal.print(helpText(request.kind === 'help' ? request.command : undefined, terminal.style.out));
+    } else {
+      const { name } = request.command;
+      const { run } = await import(`../src/cli/${FILES[name] ?? name}.ts`);
+      exit = await run({ terminal, call: request.call, surroundings: { env, cwd }, signal: interrupt });
+    }
+  } catch (error) {
+    code = error instanceof OAuthProfileError ? error.code : undefined;
+    exit = showError(error, terminal, args.includes('--json'), args.includes('--verbose'));
+  } finally {
+    await terminal.finish();
+  }
+  return { output, exit, code };
+}
