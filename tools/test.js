@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const bin = (/** @type {string} */ name) => join(root, 'node_modules', '.bin', name);
 const scratch = mkdtempSync(join(tmpdir(), 'oauth-profile-test-'));
-const report = join(scratch, 'tests.json');
+const report = join(root, 'reports', 'tests.json');
 const verbose = process.argv.includes('--verbose');
 
 /** @param {string} command @param {string[]} args @returns {Promise<{ok: boolean, output: string}>} */

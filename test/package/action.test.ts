@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type Emulator, startEmulator } from '../../src/emulator.ts';
+import { version } from '../../src/version.ts';
+import { startTokenServer } from '../support/token-server.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-action-'));
+const PASSWORD = 'c4n4ry-password-of-the-workflow';
+const STORE = 'redis://:c4n4ry-password-of-redis@127.0.0.1:1';
+const outputFile = join(folder, 'output');
+const askedFile = join(folder, 'asked');
+let emulator: Emulator;
+
+/** An npm that fetches nothing: it writes down what it is asked, and runs the program that was built here. */
+beforeAll(async () => {
+  mkdirSync(join(folder, 'bin'));
+  const npm = `#!/bin/sh
+printf '%s\\n' "$@" > '${askedFile}'
+while [ "$1" != oauth-profile ]; do shift; done
+shift
+exec '${process.execPath}' '${join(root, 'bin', 'oauth-profile.js')}' "$@"
+`;
+  writeFileSync(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
+  emulator = await startEmulator({ profiles: { lab: { type: 'gitlab', username: 'ada', password: PASSWORD } } });
+});
+afterAll(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  for (const file of [outputFile, askedFile]) rmSync(file, { force: true });
+});
+
+/** Runs the step as action.yml has a runner do it, with both streams in one log. */
+function runStep(inputs: Record<string, string>, env: Record<string, string> = {}) {
+  const step = parse(readFileSync(join(root, 'action.yml'), 'utf8')).runs.steps[0] as {
+    run: string;
+    env: Record<string, string>;
+  };
+  const given = Object.entries(step.env).map(([name, from]) => {
+    const input = /^\$\{\{ inputs\.([\w-]+) \}\}$/.exec(from)?.[1] ?? '';
+    return [name, inputs[input] ?? ''];
+  });
+  return new Promise<{ status: number | null; log: string; outputs: Record<string, string> }>((resolve, reject) => {
+    const child = spawn('/bin/bash', ['-c', `exec 2>&1; ${step.run}`], {
+      cwd: folder,
+      env: {
+        PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
+        HOME: mkdtempSync(join(folder, 'home-')),
+        GITHUB_ACTIONS: 'true',
+        GITHUB_ACTION_PATH: root,
+        GITHUB_OUTPUT: outputFile,
+        ...Object.fromEntries(given),
+        ...env,
+      },
+    });
+    let log = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      log += text;
+    });
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, log, outputs: readOutputs() }));
+  });
+}
+
+/** The outputs as the runner reads them. */
+function readOutputs(): Record<string, string> {
+  const lines = existsSync(outputFile) ? readFileSync(outputFile, 'utf8').split('\n') : [];
+  const outputs: Record<string, string> = {};
+  for (let line = lines.shift(); line !== undefined && line !== ''; line = lines.shift()) {
+    const [, name = '', end = ''] = /^([\w-]+)<<(.+)$/.exec(line) ?? [];
+    const at = lines.indexOf(end);
+    if (name === '' || at < 0) throw new Error(`the runner cannot read ${line}`);
+    outputs[name] = lines.splice(0, at).join('\n');
+    lines.shift();
+  }
+  return outputs;
+}
+
+const unmasked = (log: string) =>
+  log
+    .split('\n')
+    .filter((line) => !line.startsWith('::add-mask::'))
+    .join('\n');
+
+const settings = () =>
+  `lab.type=gitlab
+   lab.url=http://127.0.0.1:${emulator.port}/gitlab.com/oauth/token
+   lab.username=ada
+   lab.password=\${env:LAB_PASSWORD}`;
+
+describe('the action', () => {
+  it('gives a token to later steps, masked before anything else can print it; arguments hold no secret', async () => {
+    const inputs = { profile: 'lab', set: settings(), 'min-ttl': '5m' };
+    const { status, log, outputs } = await runStep(inputs, { LAB_PASSWORD: PASSWORD });
+    expect({ status, log }).toEqual({ status: 0, log: expect.stringMatching(/\na token until .*Z\n$/) });
+    const token = outputs['token'] ?? '';
+    expect(token).toMatch(/^[!-~]{20,}$/);
+    expect(log.split('\n').find((line) => line.includes(token))).toBe(`::add-mask::${token}`);
+    expect(unmasked(log)).not.toContain(token);
+    expect(unmasked(log)).not.toContain(PASSWORD);
+    expect(new Date(outputs['expires-at'] ?? '').getTime()).toBeGreaterThan(Date.now());
+    const ends = [...readFileSync(outputFile, 'utf8').matchAll(/<<(end-[\w-]{36})$/gm)].map(([, end]) => end);
+    expect(ends).toHaveLength(2);
+    expect(new Set(ends).size).toBe(2);
+    const asked = readFileSync(askedFile, 'utf8');
+    expect(asked).not.toContain(PASSWORD);
+    expect(asked.split('\n').slice(0, 7)).toEqual([
+      'exec',
+      '--yes',
+      `--package=oauth-profile@${version}`,
+      '--',
+      'oauth-profile',
+      'token',
+      'lab',
+    ]);
+    expect(asked).toContain('\n--min-ttl=5m\n');
+  });
+
+  it('reads files, and hands out another member, whatever is in it: no line of it can become another output or go unmasked', async () => {
+    const hostile = 'first-line-of-it\nexpires-at=never\r\ntoken<<end\n100% mine\n::warning::boo\npin-42';
+    const server = await startTokenServer((response) =>
+      response.end(JSON.stringify({ access_token: 'c4n4ry-access-token', id_token: hostile })),
+    );
+    writeFileSync(join(folder, 'own.json'), `{"own": {"type": "custom", "url": "http://127.0.0.1:${server.port}/"}}`);
+    const { status, log, outputs } = await runStep({ profile: 'own', data: 'own.json', field: 'id_token' });
+    await server.close();
+    expect({ status, log }).toEqual({ status: 0, log: expect.stringMatching(/\na token without a known end\n$/) });
+    expect(outputs).toEqual({ token: hostile, 'expires-at': '' });
+    for (const line of [
+      'first-line-of-it',
+      'expires-at=never',
+      'token<<end',
+      '100%25 mine',
+      '::warning::boo',
+      'pin-42',
+    ]) {
+      expect(log.split('\n')).toContain(`::add-mask::${line}`);
+    }
+    for (const secret of ['first-line-of-it', 'c4n4ry-access-token', 'boo', 'pin-42'])
+      expect(unmasked(log)).not.toContain(secret);
+  });
+
+  it.each<[string, Record<string, string>, number, string]>([
+    ['a refusal', { profile: 'lab' }, 3, 'gitlab refused profile lab'],
+    ['a profile that is not there', { profile: 'elsewhere' }, 2, 'elsewhere'],
+    ['a profile that would be a flag', { profile: '--help' }, 2, 'the input profile is to name a profile'],
+    ['a shared store without a key', { profile: 'lab', store: STORE }, 6, 'OAUTH_PROFILE_KEY is not set'],
+  ])('fails with the status and the words of the program after %s', async (_, inputs, expected, told) => {
+    const { status, log, outputs } = await runStep(
+      { set: settings(), ...inputs },
+      { LAB_PASSWORD: 'c4n4ry-wrong-password' },
+    );
+    expect({ status, log }).toEqual({ status: expected, log: expect.stringContaining(told) });
+    const errors = log.split('\n').filter((line) => line.startsWith('::error title=oauth-profile::'));
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain(told);
+    expect(unmasked(log)).not.toContain('c4n4ry');
+    if (existsSync(askedFile)) expect(readFileSync(askedFile, 'utf8')).not.toContain('c4n4ry');
+    expect(outputs).toEqual({});
+  });
+
+  it('names the members that there are where the one that is wanted is missing', async () => {
+    const inputs = { profile: 'lab', set: settings(), field: 'id_token' };
+    const { status, log, outputs } = await runStep(inputs, { LAB_PASSWORD: PASSWORD });
+    expect({ status, outputs }).toEqual({ status: 4, outputs: {} });
+    expect(log).toMatch(
+      /::error title=oauth-profile::a token was issued, .* no member id_token%0A→ it has access_token, /,
+    );
+  });
+});
