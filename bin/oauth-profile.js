@@ -33,8 +33,12 @@ function load(name) {
 function readCompiled(file, source) {
   if (!existsSync(file)) return undefined;
   const bytes = readFileSync(file);
-  const code = bytes.subarray(0, Math.max(0, (bytes.length - source.length) / 2));
-  return code.length > 0 && bytes.equals(contentsOf(code, source)) ? code : undefined;
+  const length = (bytes.length - source.length) / 2;
+  if (!Number.isInteger(length) || length <= 0) return undefined;
+  const code = bytes.subarray(0, length);
+  return code.equals(bytes.subarray(length, 2 * length)) && bytes.subarray(2 * length).equals(source)
+    ? code
+    : undefined;
 }
 
 /** Everything twice: comparing is quicker than any sum. */

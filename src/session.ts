@@ -93,13 +93,14 @@ export class Session {
   /** Gets a token; by default as the profile says: anew, or one that is kept and fresh. */
   obtain(profile: Profile, wish: Partial<Wish> = {}): Promise<Obtained> {
     const full = {
-      minTtlMs: profile.options.minTtlMs,
-      anew: !reuses(profile),
-      keep: reuses(profile),
-      forgetRefusal: false,
-      rejected: undefined,
-      signal: undefined,
-      ...wish,
+      minTtlMs: wish.minTtlMs ?? profile.options.minTtlMs,
+      anew: wish.anew ?? !reuses(profile),
+      keep: wish.keep ?? reuses(profile),
+      forgetRefusal: wish.forgetRefusal ?? false,
+      rejected: wish.rejected,
+      get signal() {
+        return wish.signal;
+      },
     };
     return obtainToken(profile, full, this.ports, this.#keeping);
   }

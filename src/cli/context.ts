@@ -77,14 +77,24 @@ export function sessionOf(context: Context, emulator?: EmulatorAddress): Session
 }
 
 /** What a caller wants of a token, as the flags say. */
-export function wishOf({ call, signal }: Context, profile: Profile): Partial<Wish> {
+export function wishOf(context: Context, profile: Profile): Partial<Wish> {
+  const { call } = context;
   const given = call.values.get('min-ttl')?.[0];
   const minTtlMs = given === undefined ? profile.options.minTtlMs : parseDuration(given);
   if (minTtlMs === undefined) throw usage(['--min-ttl is no time'], 'write a time such as 5m, 90s or 1h');
   const fresh = call.switches.has('fresh');
   // Who wants no token twice has none kept either.
   const keep = profile.options.reuse !== false;
-  return { minTtlMs, anew: fresh || !keep, keep, forgetRefusal: fresh, signal };
+  return {
+    minTtlMs,
+    anew: fresh || !keep,
+    keep,
+    forgetRefusal: fresh,
+    // Not before it is asked for: a kept token is handed out in less time than handlers take to set up.
+    get signal() {
+      return context.signal;
+    },
+  };
 }
 
 function logTo({ terminal }: Context, line: string): void {
