@@ -6,9 +6,16 @@ import { defineConfig } from 'vitest/config';
 const home = mkdtempSync(join(tmpdir(), 'oauth-profile-home-'));
 process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
+/** Tests of code that has no state of its own. */
+const pure = ['test/{data,profile,providers,script,secret,token,flows}/**/*.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      // They share what they import: loading it anew for each file takes longer than most of them.
+      { extends: true, test: { name: 'pure', include: pure, isolate: false } },
+      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: pure } },
+    ],
     globalSetup: ['test/support/require-build.ts'],
     // The library reads profiles and keeps tokens below the home: a test's is not that of whoever runs it.
     env: {
