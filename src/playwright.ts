@@ -15,16 +15,23 @@ export interface OAuthFixtures {
   readonly oauthOptions: OAuthOptions;
 }
 
-type Use<T> = (value: T) => Promise<void>;
+/** As Playwright's `test.extend<object, OAuthFixtures>` takes them. */
+export interface OAuthFixtureSet {
+  oauthOptions: [OAuthOptions, { option: true; scope: 'worker' }];
+  oauth: [
+    (args: { oauthOptions: OAuthOptions }, use: (oauth: OAuth) => Promise<void>) => Promise<void>,
+    { scope: 'worker' },
+  ];
+}
 
 /**
  * Fixtures for `test.extend`: `oauth('graph').get()` gives a token in any test. They live as long as a worker, and workers share tokens through
  * the vault, so that a whole run asks once.
  */
-export const oauthFixtures = {
-  oauthOptions: [{} as OAuthOptions, { option: true, scope: 'worker' }],
+export const oauthFixtures: OAuthFixtureSet = {
+  oauthOptions: [{}, { option: true, scope: 'worker' }],
   oauth: [
-    async ({ oauthOptions }: { oauthOptions: OAuthOptions }, use: Use<OAuth>): Promise<void> => {
+    async ({ oauthOptions }, use) => {
       const sources = new Map<string, TokenSource>();
       await use((profile, options = {}) => {
         const key = JSON.stringify([profile, options.origins, options.minTtlMs]);
@@ -35,4 +42,4 @@ export const oauthFixtures = {
     },
     { scope: 'worker' },
   ],
-} as const satisfies Record<string, readonly [unknown, { readonly scope: 'worker'; readonly option?: boolean }]>;
+};

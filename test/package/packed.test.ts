@@ -38,7 +38,7 @@ beforeAll(() => {
   paths = packed.files.map(({ path }) => path);
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['-xzf', join(project, packed.filename), '--strip-components=1', '-C', installed]);
-  for (const name of [...Object.keys(own.dependencies), '@types/node']) {
+  for (const name of [...Object.keys(own.dependencies), '@types/node', '@playwright/test']) {
     const link = join(project, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), link);
@@ -181,6 +181,7 @@ describe('an installed package', () => {
     writeFileSync(
       join(project, 'right.mts'),
       `import { createTokenSource, errorCodes, InvalidProfileError, OAuthProfileError, oauthProfile } from 'oauth-profile';
+      import { test as base } from '@playwright/test';
       import { type Emulator, startEmulator } from 'oauth-profile/emulator';
       import { oauthFixtures, type OAuthFixtures } from 'oauth-profile/playwright';
       import { defineCommand, type RunResult, runScript } from 'oauth-profile/script';
@@ -189,7 +190,9 @@ describe('an installed package', () => {
       export const text: string = token.access_token;
       export const reply: Promise<Response> = createTokenSource('lab', { origins: ['https://gitlab.com'] }).fetch('https://gitlab.com/');
       export const result: RunResult = await runScript('me.yaml');
-      export const fixtures: keyof OAuthFixtures = Object.keys(oauthFixtures).length > 1 ? 'oauth' : 'oauthOptions';
+      const test = base.extend<object, OAuthFixtures>(oauthFixtures);
+      test.use({ oauthOptions: { store: 'memory' } });
+      test('me', async ({ oauth }) => void ((await oauth('lab').get()).access_token satisfies string));
       export const define = defineCommand;
       export function statusOf(error: unknown): number {
         if (error instanceof InvalidProfileError) return error.faults.length;
