@@ -12,6 +12,8 @@ interface Row {
   readonly kind?: 'token' | 'refresh';
   /** First characters of a digest: enough to tell two tokens apart. */
   readonly fingerprint?: string;
+  /** When the last access token came; missing where the provider never gave one. */
+  readonly obtainedAt?: string | undefined;
   readonly expiresAt?: string | undefined;
   readonly refreshable?: boolean;
   readonly account?: string | undefined;
@@ -50,13 +52,15 @@ async function keptRows(store: TokenStore, defined: readonly string[]): Promise<
     const chain = record.kind === 'chain' ? record : undefined;
     const token = chain?.refreshToken ?? newest?.response;
     if (token === undefined) continue;
-    const expiresAt = newest?.expiresAt;
+    const isoTime = (ms: number | undefined): string | undefined =>
+      ms === undefined ? undefined : new Date(ms).toISOString();
     rows.push({
       profile,
       defined: defined.includes(profile),
       kind: chain === undefined ? 'token' : 'refresh',
       fingerprint: store.fingerprint(token).slice(0, 8),
-      expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString(),
+      obtainedAt: isoTime(newest?.obtainedAt),
+      expiresAt: isoTime(newest?.expiresAt),
       refreshable: chain !== undefined && chain.refusal === undefined,
       account: chain?.account,
     });
@@ -66,12 +70,12 @@ async function keptRows(store: TokenStore, defined: readonly string[]): Promise<
 
 function table(rows: readonly Row[], place: string, { terminal }: Context, now: number): string {
   const style = terminal.style.out;
-  const cells = rows.map(({ profile, defined, kind, fingerprint = '', expiresAt, refreshable, account = '' }) => [
-    printable(profile) + (defined ? '' : ' (not defined here)'),
-    fingerprint,
-    kind === undefined ? 'nothing kept' : expiryText(expiresAt, now),
-    kind === undefined ? '' : refreshable ? 'refreshable' : kind === 'refresh' ? 'refused: log in again' : '',
-    printable(account),
+  const cells = rows.map((row) => [
+    printable(row.profile) + (row.defined ? '' : ' (not defined here)'),
+    row.fingerprint ?? '',
+    row.kind === undefined ? 'nothing kept' : tokenText(row, now),
+    row.refreshable ? 'refreshable' : row.kind === 'refresh' ? 'refused: log in again' : '',
+    printable(row.account ?? ''),
   ]);
   const head = ['profile', 'fingerprint', 'access token', '', 'account'];
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));
@@ -84,7 +88,8 @@ function table(rows: readonly Row[], place: string, { terminal }: Context, now: 
   return `${style.dim(line(head))}\n${body}${style.dim(`kept in ${printable(place)}`)}\n`;
 }
 
-function expiryText(expiresAt: string | undefined, now: number): string {
+function tokenText({ obtainedAt, expiresAt }: Row, now: number): string {
+  if (obtainedAt === undefined) return 'never got one';
   if (expiresAt === undefined) return 'no expiry known';
   const seconds = Math.floor((Date.parse(expiresAt) - now) / 1000);
   if (seconds <= 0) return 'expired';

@@ -95,7 +95,7 @@ export interface Dialect {
   readonly response: (issued: Issued) => Record<string, unknown>;
   readonly refusal: (problem: Problem, context: { now: number; grant: string }) => Answer;
   /** What the protected resource says of the caller. */
-  readonly resource: (user: string | undefined, clientId: string) => unknown;
+  readonly resource: (user: string | undefined, clientId: string, path: string) => Answer;
   readonly resourceRefusal: () => Answer;
   /** The tenant that an address names. */
   readonly tenantOf: (address: { readonly host: string; readonly path: string }) => string | undefined;

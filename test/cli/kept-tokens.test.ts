@@ -158,6 +158,12 @@ describe('list', () => {
     expect(stdout).not.toMatch(/access-token|rotated-refresh|pasted-refresh|robot-secret/);
   });
 
+  it('says where no token ever came', async () => {
+    await run('oauth-profile token ada --set ada.url=http://127.0.0.1:1/token --set ada.options.timeout=1s');
+    const { stdout } = await run('oauth-profile list');
+    expect(stdout).toMatch(/^ada +\S{8} +never got one +refreshable$/m);
+  });
+
   it('gives programs the same', async () => {
     await run('oauth-profile token ada');
     const { stdout } = await run('oauth-profile list --json');
@@ -169,6 +175,7 @@ describe('list', () => {
           defined: true,
           kind: 'refresh',
           fingerprint: expect.stringMatching(/^\S{8}$/),
+          obtainedAt: expect.stringMatching(/^\d{4}-/),
           expiresAt: expect.stringMatching(/^\d{4}-/),
           refreshable: true,
         },

@@ -446,6 +446,19 @@ describe('the providers in a box', () => {
     },
   );
 
+  it('microsoft knows no person behind the token of an application', async () => {
+    const client = { client_id: 'ms', client_secret: 'ms~secret', scope: 'https://graph.microsoft.com/.default' };
+    const { json } = await post(urls.microsoft, { grant_type: 'client_credentials', ...client });
+    const headers = { Authorization: `Bearer ${json.access_token}` };
+    const get = (path: string) => ask(emulator, `https://graph.microsoft.com/v1.0/${path}`, { headers });
+    expect(await get('me')).toMatchObject({
+      status: 400,
+      json: { error: { message: '/me request is only valid with delegated authentication flow.' } },
+    });
+    expect(await get('organization')).toMatchObject({ status: 200, json: { value: [{ displayName: 'Contoso' }] } });
+    expect(await get('users')).toMatchObject({ status: 200, json: { value: [] } });
+  });
+
   it.each([
     [
       'google',

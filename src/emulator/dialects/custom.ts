@@ -108,7 +108,7 @@ export const custom: Dialect = {
     const challenge = status === 401 ? { 'WWW-Authenticate': 'Basic realm="oauth-profile emulator"' } : {};
     return json(status, { error, error_description: description }, challenge);
   },
-  resource: (user, clientId) => ({ sub: user ?? clientId }),
+  resource: (user, clientId) => json(200, { sub: user ?? clientId }),
   resourceRefusal: () => json(401, { error: 'invalid_token' }, { 'WWW-Authenticate': 'Bearer error="invalid_token"' }),
   tenantOf: () => undefined,
 };

@@ -144,7 +144,7 @@ export const gitlab: Dialect = {
       },
     );
   },
-  resource: (user, clientId) => ({ id: 1, username: user ?? clientId, state: 'active' }),
+  resource: (user, clientId) => json(200, { id: 1, username: user ?? clientId, state: 'active' }),
   resourceRefusal: () => json(401, { message: '401 Unauthorized' }),
   tenantOf: () => undefined,
 };

@@ -107,7 +107,7 @@ export const google: Dialect = {
     const description = fill(words, problem);
     return json(status, { error, error_description: description });
   },
-  resource: (user, clientId) => ({ sub: clientId, email: user ?? null, email_verified: true }),
+  resource: (user, clientId) => json(200, { sub: clientId, email: user ?? null, email_verified: true }),
   resourceRefusal: () =>
     json(401, {
       error: { code: 401, message: 'Request had invalid authentication credentials.', status: 'UNAUTHENTICATED' },

@@ -121,7 +121,7 @@ export const microsoft: Dialect = {
     { action: 'device', method: 'POST', path: /^\/[^/]+\/oauth2\/v2\.0\/devicecode$/ },
     { action: 'authorize', method: 'ANY', path: /^\/[^/]+\/oauth2\/v2\.0\/authorize$/ },
     { action: 'verify', method: 'ANY', path: /^\/devicelogin$/ },
-    { action: 'resource', method: 'GET', path: /^\/v1\.0\/me$/ },
+    { action: 'resource', method: 'GET', path: /^\/v1\.0\/(?:me|users|organization)$/ },
     { action: 'metadata', method: 'GET', path: /^\/[^/]+\/v2\.0\/\.well-known\/openid-configuration$/ },
     { action: 'keys', method: 'GET', path: /^\/[^/]+\/discovery\/v2\.0\/keys$/ },
   ],
@@ -191,11 +191,15 @@ export const microsoft: Dialect = {
       error_uri: `https://login.microsoftonline.com/error?code=${code}`,
     });
   },
-  resource: (user, clientId) => ({
-    displayName: user ?? clientId,
-    givenName: givenName(user),
-    userPrincipalName: user ?? null,
-  }),
+  resource(user, _, path) {
+    if (path.endsWith('/organization')) return json(200, { value: [{ id: 'contoso', displayName: 'Contoso' }] });
+    const person = { displayName: user, givenName: givenName(user), userPrincipalName: user };
+    if (path.endsWith('/users')) return json(200, { value: user === undefined ? [] : [person] });
+    // A token of the application alone belongs to nobody.
+    if (user !== undefined) return json(200, person);
+    const message = '/me request is only valid with delegated authentication flow.';
+    return json(400, { error: { code: 'BadRequest', message } });
+  },
   resourceRefusal: () =>
     json(401, { error: { code: 'InvalidAuthenticationToken', message: 'Access token is empty, expired or invalid.' } }),
   tenantOf: ({ path }) => path.split('/')[1],

@@ -159,7 +159,7 @@ export const okta: Dialect = {
     const description = fill(words, problem);
     return json(status, { error, error_description: description });
   },
-  resource: (user, clientId) => ({ sub: user ?? clientId, preferred_username: user ?? null }),
+  resource: (user, clientId) => json(200, { sub: user ?? clientId, preferred_username: user ?? null }),
   resourceRefusal: () => ({
     status: 401,
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token", error_description="The access token is invalid"' },

@@ -41,7 +41,7 @@ export const twitter: Dialect = {
       errors: [{ code: 99, label: 'authenticity_token_error', message: 'Unable to verify your credentials' }],
     });
   },
-  resource: (_, clientId) => ({ data: { id: '1', name: 'X Dev', username: clientId } }),
+  resource: (_, clientId) => json(200, { data: { id: '1', name: 'X Dev', username: clientId } }),
   resourceRefusal: () => json(401, { title: 'Unauthorized', type: 'about:blank', status: 401, detail: 'Unauthorized' }),
   tenantOf: () => undefined,
 };

@@ -1,5 +1,5 @@
 import type { Desk } from '../issue.ts';
-import { type Answer, type EmulatorRequest, json } from '../message.ts';
+import type { Answer, EmulatorRequest } from '../message.ts';
 
 /** A protected resource: tells who the token's owner is, or refuses as the provider does. */
 export function resourceEndpoint(desk: Desk, request: EmulatorRequest): Answer {
@@ -16,5 +16,5 @@ export function resourceEndpoint(desk: Desk, request: EmulatorRequest): Answer {
     // Where each refresh token serves once, a refresh kills the access tokens issued before.
     (dialect.refresh.policy === 'once' && family !== undefined && claims.gen !== family.generation) ||
     (dialect.sameToken && claims.gen !== (realm.invalidations.get(claims.client_id) ?? 0));
-  return dead ? dialect.resourceRefusal() : json(200, dialect.resource(claims.sub, claims.client_id));
+  return dead ? dialect.resourceRefusal() : dialect.resource(claims.sub, claims.client_id, request.path);
 }
