@@ -164,6 +164,8 @@ export async function errorDocs() {
     ...codes.map((name) => `| [\`${name}\`](#${name}) | ${errorCodes[name]} | ${firstSentence(name)} |`),
     '',
     'Two statuses have no code: 70 is a bug of ours, please report it; 74 means that the output could not be written.',
+    '`exec` ends with the status of its command; where that was not started, for want of a token or of such a command, with 125 and the message of the code.',
+    '`run` ends with 1 where any of these fails a step.',
     '',
     '## Code by code',
     '',

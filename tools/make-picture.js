@@ -8,13 +8,13 @@ import { startEmulator } from '../dist/emulator.js';
 import { emulatedNetwork } from './emulated-network.js';
 
 const root = join(import.meta.dirname, '..');
-const COLUMNS = 124;
+const COLUMNS = 110;
 const commands = [
   'oauth-profile check',
   'oauth-profile explain graph',
   'TOKEN=$(oauth-profile token graph) && echo "a token of ${#TOKEN} characters"',
   'oauth-profile run me.yaml',
-  'oauth-profile token staff',
+  'oauth-profile token drive',
   'oauth-profile token lab > /dev/null && oauth-profile list',
 ];
 
@@ -38,21 +38,19 @@ const graph = {
   grant_type: 'client_credentials',
   scope: 'https://graph.microsoft.com/.default',
 };
-const staff = {
-  type: 'okta',
-  tenant_id: 'acme',
-  client_id: '0oa1b2c3',
-  client_secret: 'an example of a secret of staff',
-  grant_type: 'client_credentials',
-  scope: 'orders.read',
+const drive = {
+  type: 'google',
+  client_id: '42.apps.googleusercontent.com',
+  client_secret: 'an example of a secret of drive',
+  refresh_token: 'an example of a refresh token of drive',
 };
 const lab = { type: 'gitlab', client_id: '4ca1a5c0', refresh_token: 'an example of a refresh token' };
 const ada = { username: 'ada@contoso.com', password: 'an example of a password' };
 const me = { type: 'microsoft', tenant_id: graph.tenant_id, client_id: '9f8e7d6c', ...ada };
 
-/** What lies in the folder of the person at the terminal; the secret of `staff` is not the one that the provider knows. */
+/** What lies in the folder of the person at the terminal; the secret of `drive` is not the one that the provider knows. */
 const files = {
-  'oauth-profiles.yaml': yaml({ graph, lab, staff: { ...staff, client_secret: 'not-the-secret' } }),
+  'oauth-profiles.yaml': yaml({ graph, lab, drive: { ...drive, client_secret: 'not-the-secret' } }),
   'me.yaml': `name: Who am I
 data:
 ${yaml({ me }).replace(/^/gm, '  ')}
@@ -79,7 +77,7 @@ function yaml(profiles) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-picture-'));
-const emulator = await startEmulator({ profiles: { graph, lab, staff, me } });
+const emulator = await startEmulator({ profiles: { graph, lab, drive, me } });
 const network = await emulatedNetwork(emulator, folder);
 try {
   for (const name of ['home', 'work', 'bin']) mkdirSync(join(folder, name));
@@ -118,7 +116,11 @@ try {
 /** A text with ANSI colours as a picture of a window. @param {string} text */
 function toSvg(text) {
   const [width, height, left, top] = [8.4, 20, 20, 56];
-  const lines = text.split('\n').flatMap(wrap);
+  const lines = text.split('\n').map(runsOf);
+  for (const runs of lines) {
+    const line = runs.map(({ text: words }) => words).join('');
+    if (line.length > COLUMNS) throw new Error(`a terminal would break this line: ${line}`);
+  }
   const rows = lines.map((runs, row) => {
     let column = 0;
     return runs
@@ -149,27 +151,7 @@ ${rows.filter((row) => row !== '').join('\n')}
 
 /** @typedef {{classes: string, text: string}} Run */
 
-/** A line as pieces of one colour, broken where the terminal would. @param {string} line @returns {Run[][]} */
-function wrap(line) {
-  /** @type {Run[][]} */
-  const rows = [[]];
-  let room = COLUMNS;
-  for (const { classes, text } of runsOf(line)) {
-    for (let rest = text; rest !== ''; ) {
-      if (room === 0) {
-        rows.push([]);
-        room = COLUMNS;
-      }
-      const piece = rest.slice(0, room);
-      rows.at(-1)?.push({ classes, text: piece });
-      rest = rest.slice(piece.length);
-      room -= piece.length;
-    }
-  }
-  return rows;
-}
-
-/** @param {string} line @returns {Run[]} */
+/** A line as pieces of one colour. @param {string} line @returns {Run[]} */
 function runsOf(line) {
   let style = { weight: '', colour: '' };
   return line.split(/(\u001b\[[\d;]*m)/).flatMap((part) => {

@@ -57,7 +57,7 @@ describe('sessions in the documentation', () => {
     let set = '';
     for (const [index, { line, shown }] of session.entries()) {
       const { output, exit } = await world.run(set + line);
-      if (/^\w+=/.test(line)) set += `${line}\n`;
+      if (/^(?:export )?\w+=/.test(line)) set += `${line}\n`;
       const fails = block.fails && index === session.length - 1;
       if ((exit !== 0) !== fails) expect.fail(`${line} ended with ${exit}:\n${output}`);
       const seen = output.replaceAll(world.home, '/home/ada').replace(/ +$/gm, '').trim();
@@ -68,7 +68,7 @@ describe('sessions in the documentation', () => {
 });
 
 describe('shell commands in the documentation', () => {
-  const npm = /^npm (?:install|ci|test|run)\b/;
+  const npm = /^npm (?:install|ci|pack|test|run)\b/;
 
   it.each(of('sh').filter(runnable))('$place runs', async (block) => {
     const lines = block.text.split('\n').filter((line) => line !== '' && !npm.test(line));

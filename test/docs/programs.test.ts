@@ -23,6 +23,7 @@ describe('programs in the documentation', () => {
       interface Test { (...parts: any[]): void; extend<A, B>(fixtures: any): Test }
       export const test: Test;
       export const expect: any;
+      export const defineConfig: <A, B>(config: any) => any;
     }`,
   );
   mkdirSync(join(folder, 'node_modules'));

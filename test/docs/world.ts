@@ -17,6 +17,16 @@ export interface Ran {
   readonly exit: number | null;
 }
 
+/** A person with a browser: signs in at the emulator's page, and agrees. */
+const SIGN_IN = `form=$(curl -s -d 'username=ada@example.com&password=lovelace&step=sign-in' "$1")
+ticket=$(sed -n 's/.*name="ticket" value="\\([^"]*\\)".*/\\1/p' <<< "$form")
+curl -s -L -o /dev/null --data-urlencode "ticket=$ticket" -d step=allow "$1"`;
+
+/** The way to the emulator, which pages show at port 8400. */
+interface Network extends Awaited<ReturnType<typeof emulatedNetwork>> {
+  readonly port: number;
+}
+
 /** The folder of a reader who has done what a page says: its files are there, and providers are emulated. */
 export class World {
   readonly #folder = mkdtempSync(join(tmpdir(), 'oauth-profile-docs-'));
@@ -24,7 +34,7 @@ export class World {
   readonly work = join(this.#folder, 'work');
   readonly #bin = join(this.#folder, 'bin');
   readonly #env: Record<string, string>;
-  #network: ReturnType<typeof emulatedNetwork> | undefined;
+  #network: Promise<Network> | undefined;
 
   constructor(page: string) {
     for (const folder of [this.home, this.#bin]) mkdirSync(folder);
@@ -33,15 +43,18 @@ export class World {
     const program = `'${process.execPath}' '${join(root, 'bin', 'oauth-profile.js')}'`;
     this.#program('oauth-profile', `[ "$1" = run ] && set -- "$@" --emulate\nexec ${program} "$@"`);
     this.#program('npx', 'exec "$@"');
+    this.#program('browser', SIGN_IN);
     this.#env = {
       PATH: `${this.#bin}:${process.env['PATH']}`,
       HOME: this.home,
       LANG: 'C.UTF-8',
       OAUTH_PROFILE_KEY: Buffer.alloc(32).toString('base64'),
+      BROWSER: join(this.#bin, 'browser'),
     };
     for (const { file, text } of blocksOf(page)) {
       if (file !== undefined) this.write(file, text);
-      // What the page says is in the environment, is.
+      // What a page says is in the environment, is; but who copies from the first page has nothing there yet.
+      if (page === 'README.md') continue;
       for (const [, name = ''] of text.matchAll(/\$\{env:(\w+)\}/g)) this.#env[name] = `example-of-${name}`;
     }
   }
@@ -57,9 +70,11 @@ export class World {
   }
 
   /** Runs a line as a reader types it. What is a single command of ours runs in this process, all else in a shell. */
-  async run(line: string): Promise<Ran> {
+  async run(shown: string): Promise<Ran> {
     this.#network ??= this.#connect();
-    const env = { ...this.#env, ...(await this.#network).env };
+    const { port, env: way } = await this.#network;
+    const env = { ...this.#env, ...way };
+    const line = shown.replaceAll('127.0.0.1:8400', `127.0.0.1:${port}`);
     if (!World.isPlain(line)) return this.#shell(line, env);
     const args = [...withoutComment(line).matchAll(/"([^"]*)"|(\S+)/g)]
       .map(([, quoted, bare]) => quoted ?? bare ?? '')
@@ -80,12 +95,12 @@ export class World {
   }
 
   /** All names lead to one emulator, which knows the profiles as they stand in the page's files: what a command sets otherwise is refused. */
-  async #connect(): ReturnType<typeof emulatedNetwork> {
+  async #connect(): Promise<Network> {
     const request = parseCall(['check']);
     if (request.kind !== 'run') throw new TypeError('check is a command');
     const context = { call: request.call, surroundings: { cwd: this.work, env: this.#env } } as Context;
     const emulator = await startEmulator({ profiles: profilesOf(context, await variablesOf(context)) });
-    return emulatedNetwork(emulator, this.#folder);
+    return { ...(await emulatedNetwork(emulator, this.#folder)), port: emulator.port };
   }
 
   async #shell(line: string, env: Record<string, string>): Promise<Ran> {
