@@ -29,7 +29,7 @@ function findCommand(name: string): Command {
   if (found !== undefined) return found;
   const names = commands.map((command) => command.name);
   const near = nearest(name, names);
-  throw usage([`there is no command ${printable(name)}`], near === undefined ? undefined : `did you mean ${near}?`);
+  throw usage([`there is no command ${withoutValue(name)}`], near === undefined ? undefined : `did you mean ${near}?`);
 }
 
 function parseFlags(command: Command, args: readonly string[]): Call {
@@ -65,7 +65,8 @@ function parseFlags(command: Command, args: readonly string[]): Call {
   }
   const { min, max } = command.positionals;
   if (positionals.length < min) faults.push(`${command.usage} is missing`);
-  if (positionals.length > max) faults.push(`unexpected argument ${positionals.slice(max).map(printable).join(' ')}`);
+  if (positionals.length > max)
+    faults.push(`unexpected argument ${positionals.slice(max).map(withoutValue).join(' ')}`);
   if (faults.length > 0) throw usage(faults, `see oauth-profile ${command.name} --help`);
   return { positionals, switches, values };
 }
@@ -84,6 +85,10 @@ function addValue(flag: Flag, value: string, values: Map<string, string[]>, faul
 
 function unknownFlag(arg: string, name: string, names: Iterable<string>): string {
   const near = nearest(name, names);
-  const shown = printable(arg.slice(0, arg.indexOf('=') < 0 ? undefined : arg.indexOf('=')));
-  return `there is no flag ${shown}${near === undefined ? '' : ` (did you mean --${near}?)`}`;
+  return `there is no flag ${withoutValue(arg)}${near === undefined ? '' : ` (did you mean --${near}?)`}`;
+}
+
+/** An argument that is out of place: behind `=` may stand a secret that was meant for --set. */
+function withoutValue(arg: string): string {
+  return printable(arg.slice(0, arg.indexOf('=') < 0 ? undefined : arg.indexOf('=')));
 }

@@ -18,8 +18,8 @@ export function explainSignIn(error: unknown, { name }: LoginProfile): unknown {
   if (provider.error === 'expired_token') {
     return new OAuthProfileError('timed_out', 'nobody entered the code in time', { advice: `${again}`, cause: error });
   }
-  // What a provider's finer code says is better than what the standard's word does.
-  const known = provider.codes === undefined || advice === undefined;
+  // What a provider's finer code says is better than what the standard's word does; Okta's 429 may say invalid_grant of a code that is good.
+  const known = code === 'provider_refused' && (provider.codes === undefined || advice === undefined);
   const meaning = known && provider.error !== undefined ? meanings[provider.error] : undefined;
   if (meaning === undefined) return error;
   const hint = provider.error === 'access_denied' && advice !== undefined ? `${advice}; to try again` : meaning;

@@ -52,16 +52,19 @@ async function signInAt(
   const poll = devicePoll(login, place, code.deviceCode);
   person.showCode(code, code.expiresAt - clock.now());
   let { intervalMs } = code;
+  let failed: unknown;
   for (let waitMs = intervalMs; ; ) {
     const leftMs = code.expiresAt - clock.now();
     person.showWaiting(Math.max(0, leftMs));
     await clock.sleep(Math.max(0, Math.min(waitMs, leftMs)), signal);
-    if (leftMs < waitMs) throw expired(login);
+    // Whoever entered the code must not read that nobody did, where the provider was out of order to the end.
+    if (leftMs < waitMs) throw failed ?? expired(login);
     try {
       return await postForm(poll, parseSignIn, 'never', ports, signal);
     } catch (error) {
       const pause = pauseAfter(error, intervalMs);
       if (pause === undefined) throw error;
+      failed = isAnswer(error) ? undefined : error;
       if (pause !== intervalMs) log(`asking every ${pause / 1000} s from now on: ${(error as Error).message}`);
       intervalMs = pause;
       const retryAt = (error instanceof ProviderError ? error.retryAt : undefined) ?? 0;
@@ -77,6 +80,11 @@ function pauseAfter(error: unknown, intervalMs: number): number | undefined {
   if (error.provider.error === 'authorization_pending') return intervalMs;
   if (error.provider.error === 'slow_down' || error.code === 'rate_limited') return intervalMs + SLOWER_MS;
   return error.code === 'provider_unavailable' ? intervalMs * 2 : undefined;
+}
+
+/** Whether the provider looked at the code, and the person has not decided yet. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof ProviderError && error.code === 'provider_refused';
 }
 
 /** D23: an application of one tenant is refused where those of many are served. */

@@ -54,6 +54,18 @@ const lost = (code: 'timed_out' | 'connection_failed') => new TransportError(cod
 const status = (code: number, headers = {}): Reply => ({ status: code, headers, body: 'busy' });
 
 describe('a device code', () => {
+  it.each([
+    ['is out of order', status(500), 'provider_unavailable'],
+    ['takes no more requests', status(429, { 'retry-after': '60' }), 'rate_limited'],
+    ['breaks every connection', lost('connection_failed'), 'connection_failed'],
+  ])(
+    'ends with what is wrong, not with nobody having entered it, where the provider %s to the end',
+    async (_, answer, code) => {
+      const { login } = world([device, pending, answer]);
+      expect(await failure(login())).toMatchObject({ code });
+    },
+  );
+
   it('R4.3 is shown with its page and the time that is left, and brings the tokens', async () => {
     const { login, shown, sent, ports } = world([device, pending, pending, granted]);
     const reply = await login(graph);
@@ -80,6 +92,10 @@ describe('a device code', () => {
     const { login, ports } = world([silent, pending, { error: 'slow_down' }, pending, { error: 'slow_down' }, granted]);
     await login();
     expect(ports.clock.slept).toEqual([5_000, 5_000, 10_000, 10_000, 15_000]);
+    expect(ports.lines).toEqual([
+      'asking every 10 s from now on: gitlab refused profile svc (HTTP 400, slow_down)',
+      'asking every 15 s from now on: gitlab refused profile svc (HTTP 400, slow_down)',
+    ]);
   });
 
   it('RFC 8628 §3.5 asks half as often after each time-out of the connection', async () => {
@@ -96,7 +112,11 @@ describe('a device code', () => {
 
   it('ends when its time is over, without asking once more', async () => {
     const { login, sent, ports } = world([{ ...device, expires_in: 12 }, pending]);
-    expect(await failure(login())).toMatchObject({ code: 'timed_out', advice: 'run again: oauth-profile login svc' });
+    expect(await failure(login())).toMatchObject({
+      code: 'timed_out',
+      message: 'nobody entered the code in time',
+      advice: 'run again: oauth-profile login svc',
+    });
     expect(ports.clock.slept).toEqual([5_000, 5_000, 2_000]);
     expect(sent).toHaveLength(3);
   });
@@ -209,6 +229,7 @@ describe('a device code', () => {
     const google = { type: 'google', client_id: 'a', client_secret: 'b', scope: 'c' };
     expect(await failure(world([]).login(google))).toMatchObject({
       code: 'profile_invalid',
+      message: 'svc has no address that device codes are asked of',
       advice: 'set svc.options.device_authorization_url, or use --browser',
     });
   });

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { parseCall } from '../../src/cli/parse-call.ts';
+import { failureOf } from '../support/resolving.ts';
+
+describe('an argument that is out of place', () => {
+  it.each([
+    [['--set=graph.client_secret=made-up-secret', 'token', 'graph'], 'there is no command --set'],
+    [['graph.client_secret=made-up-secret'], 'there is no command graph.client_secret'],
+    [['token', 'graph', 'graph.client_secret=made-up-secret'], 'unexpected argument graph.client_secret'],
+    [['token', 'graph', '--st=graph.client_secret=made-up-secret'], 'there is no flag --st (did you mean --set?)'],
+  ])('is named without its value, which may be a secret: %j', (args, message) => {
+    expect(failureOf(() => parseCall(args)).message).toBe(message);
+  });
+});
