@@ -100,10 +100,10 @@ describe('the values of a program', () => {
   });
 
   it.each([
-    ['a number too large', 2 ** 53, 'x is a number that lost digits'],
+    ['a number too large', 2 ** 53, 'data: x is a number that lost digits: give it as a string'],
     ['not a number', Number.NaN, 'x is a number'],
     ['infinity', Number.POSITIVE_INFINITY, 'x is a number'],
-    ['a function', () => 1, 'x is neither'],
+    ['a function', () => 1, 'data: x is neither text, number, boolean, list nor map'],
     ['a symbol', Symbol('s'), 'x is neither'],
     ['a date', new Date(0), 'x is neither'],
     ['a Map', new Map(), 'x is neither'],
@@ -129,6 +129,11 @@ describe('the values of a program', () => {
     expect(() => flatten({ x: [mixed] }, 'data')).toThrow(new TypeError('data: x[0].list[0] contains itself'));
   });
 
+  it('that are secrets in a list are taken literally too', () => {
+    const [, list] = pairs({ x: [new Secret('${a}'), new Secret('plain')] })[0] as [string, Secret[]];
+    expect(list.map((item) => item.reveal())).toEqual(['$${a}', 'plain']);
+  });
+
   it('may be used in two places', () => {
     const shared = { b: ['v'] };
     expect(pairs({ x: shared, y: [shared, shared] })).toEqual([
@@ -141,7 +146,11 @@ describe('the values of a program', () => {
 describe('long names', () => {
   it('are refused before they multiply with the names below them', () => {
     const children = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]));
-    expect(() => flatten({ ['x'.repeat(500_000)]: children }, 'data')).toThrow('longer than 1000 characters');
+    expect(failureOf(() => flatten({ ['x'.repeat(500_000)]: children }, 'data'))).toMatchObject({
+      code: 'data_invalid',
+      message: 'the name of a variable is longer than 1000 characters',
+      advice: `shorten ${'x'.repeat(40)}…`,
+    });
     expect(flatten({ ['x'.repeat(500)]: { ['y'.repeat(499)]: 1 } }, 'data')[0]?.name).toHaveLength(1000);
   });
 });

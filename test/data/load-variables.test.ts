@@ -109,6 +109,23 @@ describe('the sources', () => {
     ]);
   });
 
+  it('of a script win over the files that are found, and give way to those that are given', async () => {
+    const script = {
+      entries: ['a', 'b', 'c'].map((name) => ({ name, value: 'script' })),
+      source: { label: 'script.yaml', folder: '/work', trust: 'folder' } as const,
+    };
+    const variables = await load({
+      folder: file('folder.yaml', 'a: folder', 'folder'),
+      script,
+      given: [file('1.env', 'b=given')],
+    });
+    expect([...variables].map(({ name, value, source }) => [name, value, source.label])).toEqual([
+      ['a', 'script', 'script.yaml'],
+      ['b', 'given', '1.env'],
+      ['c', 'script', 'script.yaml'],
+    ]);
+  });
+
   it('may all be missing', async () => {
     expect([...(await load({}))]).toEqual([]);
   });

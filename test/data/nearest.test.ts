@@ -118,6 +118,63 @@ describe('D16 did you mean', () => {
     );
   });
 
+  /** Edits from one text to the other, by definition: insert, delete, replace, swap neighbours. */
+  const edits = (a: string, b: string): number => {
+    const known = new Map<string, number>();
+    const from = (i: number, j: number): number => {
+      if (i === 0 || j === 0) return i + j;
+      const place = `${i} ${j}`;
+      let least = known.get(place);
+      if (least === undefined) {
+        const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+        least = Math.min(
+          from(i - 1, j) + 1,
+          from(i, j - 1) + 1,
+          from(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
+          swapped ? from(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+        );
+        known.set(place, least);
+      }
+      return least;
+    };
+    return from(a.length, b.length);
+  };
+
+  it('a name that is two edits away, or three from ten letters on, but never more than two fifths of it', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 13 });
+    for (const [name, candidate] of fc.sample(fc.tuple(word, word), { numRuns: 1500, seed: 7 })) {
+      if (name === candidate) continue;
+      const distance = edits(name, candidate);
+      const most = Math.min(name.length < 10 ? 2 : 3, Math.floor(Math.max(name.length, candidate.length) * 0.4));
+      expect([name, candidate, nearest(name, [candidate])]).toEqual([
+        name,
+        candidate,
+        distance <= most ? candidate : undefined,
+      ]);
+    }
+  });
+
+  it.each([
+    ['abcdefghi', 'abcdefxyz', false],
+    ['abcdefghij', 'abcdefgxyz', true],
+    ['abcdefghij', 'abcdefwxyz', false],
+    ['abcdefghi', 'badcefghi', true],
+    ['abcdefghi', 'badcfeghi', false],
+  ])('%s and %s: %s', (name, candidate, near) => {
+    expect(nearest(name, [candidate])).toBe(near ? candidate : undefined);
+  });
+
+  it('nothing for more than 64 letters, nor among longer names or more than 500', () => {
+    const letters = (count: number) => 'a'.repeat(count);
+    expect(nearest(`b${letters(63)}`, [letters(64)])).toBe(letters(64));
+    expect(nearest(`b${letters(64)}`, [letters(65)])).toBeUndefined();
+    expect(nearest('ab', [`a${'-'.repeat(126)}b`])).toHaveLength(128);
+    expect(nearest('ab', [`a${'-'.repeat(127)}b`])).toBeUndefined();
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `number ${index}`);
+    expect(nearest('scope', [...many(499), 'scopes'])).toBe('scopes');
+    expect(nearest('scope', [...many(500), 'scopes'])).toBeUndefined();
+  });
+
   it('nothing for a name of absurd length, however many there are', () => {
     const long = 'a'.repeat(100_000);
     expect(nearest(`${long}b`, [`${long}c`, `${long}d`])).toBeUndefined();

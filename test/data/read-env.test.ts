@@ -134,7 +134,7 @@ describe('an env file', () => {
     const { code, message, advice } = failureOf(() => readEnv(text, 'conf/.env'));
     expect(code).toBe('data_invalid');
     expect(message).toBe(`conf/.env:${line}: is not of the form name=value`);
-    expect(advice).not.toContain('hunter2');
+    expect(advice).toBe('write name=value, "quoted" where the value has blanks around it or a #, and # for a comment');
   });
 
   it('is refused where it defines a name twice', () => {

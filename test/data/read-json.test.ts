@@ -45,6 +45,7 @@ describe('a JSON file', () => {
     expect(failureOf(() => readJson(text, 'f.json'))).toMatchObject({
       code: 'data_invalid',
       message: 'f.json: holds no map of variables',
+      advice: 'write {"profile": {"type": "…"}}',
     });
   });
 

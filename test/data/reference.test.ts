@@ -145,7 +145,36 @@ describe('a reference', () => {
     expect(error).toBeInstanceOf(OAuthProfileError);
     expect(error.code).toBe('data_invalid');
     expect(error.message).toMatch(/^the reference at character \d+ /);
-    expect(error.advice).toContain('$${');
+    expect(error.advice).toBe(
+      'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
+    );
+  });
+
+  it.each([
+    ['x ${a', 3, 'is not closed or not well-formed'],
+    ['${a b}', 1, 'is not closed or not well-formed'],
+    ['${a..b}', 5, 'lacks a name'],
+    ['${}', 3, 'lacks a name'],
+    ['${env:}', 7, 'names nothing'],
+    ['${file:${dir}/x}', 8, 'has a reference inside its name'],
+    ['${a[b]}', 5, 'has a bracket that holds neither a number nor a quoted name'],
+    ['${a["\\x"]}', 10, 'has a quoted name with a wrong escape'],
+    ['${a:-'.repeat(17), 81, 'is nested too deeply'],
+    [`\${a${'.a'.repeat(64)}}`, 132, 'has more than 64 parts'],
+    [`\${a${'[0]'.repeat(64)}}`, 196, 'has more than 64 parts'],
+  ])('%s: at character %i it %s', (text, character, problem) => {
+    const error = errorOf(() => parseTemplate(text));
+    expect(error).toMatchObject({
+      message: `the reference at character ${character} ${problem}`,
+      problem,
+      offset: character - 1,
+    });
+  });
+
+  it('may have 64 parts, and follow another that is as deep as can be', () => {
+    expect(parseTemplate(`\${a${'.a'.repeat(63)}}`)).toHaveLength(1);
+    const deep = `${'${a:-'.repeat(16)}${'}'.repeat(16)}`;
+    expect(parseTemplate(deep + deep)).toHaveLength(2);
   });
 
   it('does not quote the text around it, which may be a secret', () => {
@@ -245,5 +274,9 @@ describe('a path', () => {
 
   it.each(['', '.', 'a.', '.a', 'a[', 'a b', 'a:-b', '${a}', 'a}', 'a[0]b', '[0]'])('%j is refused', (text) => {
     expect(errorOf(() => parsePath(text))).toBeInstanceOf(OAuthProfileError);
+  });
+
+  it('that goes on in another way is named as such', () => {
+    expect(errorOf(() => parsePath('a b'))).toMatchObject({ message: 'the reference at character 2 is not a path' });
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/data/flatten.ts';
 import { escapeReferences } from '../../src/data/reference.ts';
 import { member, Resolver } from '../../src/data/resolve.ts';
-import { Written } from '../../src/data/value.ts';
-import { Variables } from '../../src/data/variables.ts';
+import { type Value, Written } from '../../src/data/value.ts';
+import { type Source, Variables } from '../../src/data/variables.ts';
 import { Secret, watchSecrets } from '../../src/secret/secret.ts';
 import { anyString } from '../support/any-string.ts';
 import { failureOf, resolved, resolverOf, shown, sources, variablesOf, type World } from '../support/resolving.ts';
@@ -334,7 +334,8 @@ describe('a secret', () => {
     for (const password of ['hunter2${hunter2}', '${hunter2', 'a${hunter2.x}', '${a:-${hunter2}}', 'x${env:hunter2}']) {
       const { message, advice } = failureOf(() => resolved(variablesOf({ given: { password } }), 'password'));
       expect(`${message} ${advice}`).not.toContain('hunter2');
-      expect(advice).toContain('$${');
+      expect(message).toBe('a reference inside it cannot be followed');
+      expect(advice).toBe('correct the ${…} in it; a literal ${ is written $${');
     }
   });
 
@@ -413,7 +414,11 @@ describe('references that lead nowhere', () => {
     ['x', { x: ['${x[0]}'] }, 'x → x'],
     ['x', { x: '${nothing:-${x}}' }, 'x → x'],
   ])('are shown as a circle', (name, given, circle) => {
-    expect(failureOf(() => resolved(variablesOf({ given }), name)).message).toBe(`refers to itself: ${circle}`);
+    expect(failureOf(() => resolved(variablesOf({ given }), name))).toMatchObject({
+      code: 'data_invalid',
+      message: `refers to itself: ${circle}`,
+      advice: `give ${circle.slice(0, 1)} a value of its own`,
+    });
   });
 
   it('are found in secrets', () => {
@@ -434,7 +439,13 @@ describe('references that lead nowhere', () => {
   it('are refused when the chain is long, not found by a stack that overflows', () => {
     const given: Record<string, string> = { v20000: 'end' };
     for (let index = 0; index < 20_000; index++) given[`v${index}`] = `\${v${index + 1}}`;
-    expect(failureOf(() => resolved(variablesOf({ given }), 'v0')).message).toMatch(/more than 100 steps/);
+    expect(failureOf(() => resolved(variablesOf({ given }), 'v0'))).toMatchObject({
+      code: 'data_invalid',
+      message: 'refers to others over more than 100 steps',
+      advice: 'give v100 a value of its own',
+    });
+    expect(resolved(variablesOf({ given }), 'v19900')).toBe('end');
+    expect(failureOf(() => resolved(variablesOf({ given }), 'v19899')).message).toContain('100 steps');
     expect(resolved(variablesOf({ given }), 'v19950')).toBe('end');
   });
 });
@@ -453,7 +464,11 @@ describe('references that multiply', () => {
     ['maps in lists', doubling((v) => [{ a: v, b: [v] }], 'a')],
     ['defaults', doubling((v) => `\${no:-${v}${v}}`, 'ten chars.')],
   ])('are stopped: %s', (_, given) => {
-    expect(failureOf(() => resolved(variablesOf({ given }), 'v60')).message).toMatch(/^grows beyond \d+ characters$/);
+    expect(failureOf(() => resolved(variablesOf({ given }), 'v60'))).toMatchObject({
+      code: 'data_invalid',
+      message: 'grows beyond 1048576 characters',
+      advice: 'look for references that multiply each other',
+    });
   });
 
   it('are stopped in one long list', () => {
@@ -585,5 +600,28 @@ describe('a member', () => {
     [['a', 'map'], undefined],
   ])('at %j is found only where the data has one', (path, expected) => {
     expect(member(value, path)).toEqual(expected);
+  });
+});
+
+describe('a value that is no variable', () => {
+  const variables = variablesOf({ user: { own: 'u' }, given: { a: 'v', my_token: 'hidden' } });
+  const follow = (value: Value, source: Source = sources.given) =>
+    shown(resolverOf(variables, { files: { 'x.txt': 'text\n' } }).follow(value, source));
+
+  it('is followed as if it stood in its source', () => {
+    expect(follow({ list: ['<${a}>', 7], t: '${my_token}', f: '${file:x.txt}' })).toEqual({
+      list: ['<v>', 7],
+      t: { secret: 'hidden' },
+      f: 'text',
+    });
+  });
+
+  it('stays the same where it refers to nothing', () => {
+    const value = { a: ['$', 1] };
+    expect(resolverOf(variables).follow(value, sources.given)).toBe(value);
+  });
+
+  it('is refused where its reference cannot be read', () => {
+    expect(failureOf(() => follow('${}')).message).toContain('lacks a name');
   });
 });

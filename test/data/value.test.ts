@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { asWritten, isCompound, isEmpty, mapParts, textOf, type Value, Written } from '../../src/data/value.ts';
+import { member } from '../../src/data/resolve.ts';
+import {
+  asWritten,
+  HeaderMap,
+  isCompound,
+  isEmpty,
+  mapParts,
+  textOf,
+  type Value,
+  Written,
+} from '../../src/data/value.ts';
 import { Secret } from '../../src/secret/secret.ts';
 
 describe('a number or boolean of a file', () => {
@@ -87,5 +97,32 @@ describe('a value', () => {
       ['a', undefined],
       [1, '__proto__'],
     ]);
+  });
+});
+
+describe('the headers of a message', () => {
+  const headers = new HeaderMap([
+    ['Content-Type', 'text/plain'],
+    ['__proto__', 'odd'],
+  ]);
+
+  it('are members in lower case, whatever their names', () => {
+    expect(Object.entries(headers)).toEqual([
+      ['content-type', 'text/plain'],
+      ['__proto__', 'odd'],
+    ]);
+    expect(isCompound(headers)).toBe(true);
+  });
+
+  it('are found whatever the case of a name, and nothing else is', () => {
+    expect(member(headers, ['CONTENT-type'])).toBe('text/plain');
+    expect(member({ 'content-type': 'x' }, ['Content-Type'])).toBeUndefined();
+    expect(member(headers, [0])).toBeUndefined();
+  });
+
+  it('stay headers when their values are changed', () => {
+    const changed = mapParts(headers, (part, name) => `${name}=${part}`);
+    expect(changed).toBeInstanceOf(HeaderMap);
+    expect(Object.values(changed)).toEqual(['content-type=text/plain', '__proto__=odd']);
   });
 });

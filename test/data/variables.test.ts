@@ -23,6 +23,12 @@ describe('variables', () => {
     expect(variables.contested(name)).toBeUndefined();
   });
 
+  it('can be taken away', () => {
+    const variables = variablesOf({ given: { a: 1, b: 2 } });
+    expect([variables.delete('a'), variables.delete('a')]).toEqual([true, false]);
+    expect([...variables.names()]).toEqual(['b']);
+  });
+
   it('may be named __proto__', () => {
     const variables = new Variables().add([{ name: '__proto__', value: 'v' }], sources.given);
     expect(variables.get('__proto__')?.value).toBe('v');

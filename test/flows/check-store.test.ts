@@ -20,8 +20,8 @@ describe('a vault', () => {
     checkStore({ open: async () => home.open(key), tryFolder: probeFolder }, refreshes, bounds);
 
   it.each([
-    ['the environment', anyKey(), /OAUTH_PROFILE_KEY/],
-    ['a file', undefined, /key file/],
+    ['the environment', anyKey(), 'the key of OAUTH_PROFILE_KEY'],
+    ['a file', undefined, 'a key file of this user'],
   ])('that can be used says so, and that its key is from %s', async (_, key, source) => {
     const vault = home.open(key);
     await put(vault, 'a', kept('one'));
@@ -30,13 +30,19 @@ describe('a vault', () => {
     expect(await look(key)).toMatchObject({
       level: 'ok',
       where: home.vaultFolder,
-      message: expect.stringMatching(source),
+      message: `can be read and written, sealed with ${source}`,
     });
     expect(home.files()).toEqual(before);
   });
 
   it('that is not there yet is not made', async () => {
-    expect(await look(undefined)).toMatchObject({ level: 'note', message: expect.stringContaining('no vault yet') });
+    expect(await look(undefined)).toEqual({
+      level: 'note',
+      about: 'store',
+      where: home.vaultFolder,
+      message: 'there is no vault yet; the first token to keep makes it',
+      advice: undefined,
+    });
     expect([existsSync(home.vaultFolder), existsSync(home.keyFile)]).toEqual([false, false]);
   });
 
@@ -95,8 +101,38 @@ it('a store in the network is read and locked once, and its key is the environme
   };
   const open = async () => ({ ...store, place: 'redis.test:6379', fingerprint: store.fingerprint, update });
   const tryFolder = () => Promise.reject(new Error('there is no folder'));
-  expect(await checkStore({ open, tryFolder }, true, bounds)).toMatchObject({ level: 'ok', where: 'redis.test:6379' });
+  expect(await checkStore({ open, tryFolder }, true, bounds)).toMatchObject({
+    level: 'ok',
+    where: 'redis.test:6379',
+    message: 'can be read and written, sealed with the key of OAUTH_PROFILE_KEY',
+  });
   expect(asked).toHaveLength(1);
+});
+
+it('a vault whose key is in the keychain says so, and one whose folder cannot be used what to do', async () => {
+  const store = createMemoryStore(fakePorts().clock);
+  const vault = { ...store, place: '/vault', keySource: () => 'keychain' as const };
+  const look = (problem?: string) =>
+    checkStore(
+      { open: async () => vault, tryFolder: async () => (problem === undefined ? 'there' : { problem }) },
+      true,
+      bounds,
+    );
+  expect(await look()).toMatchObject({
+    message: "can be read and written, sealed with a key in the system's keychain",
+  });
+  expect(await look('it is a file')).toEqual({
+    level: 'fault',
+    about: 'store',
+    where: '/vault',
+    message: 'it is a file',
+    advice: 'set OAUTH_PROFILE_HOME to a folder that you may write to',
+  });
+});
+
+it('a bug of a store is no finding', async () => {
+  const open = () => Promise.reject(new TypeError('bug'));
+  await expect(checkStore({ open, tryFolder: probeFolder }, true, bounds)).rejects.toThrow('bug');
 });
 
 it('a store that does not open is a finding; a wrong command line and an interruption are not', async () => {
@@ -109,7 +145,13 @@ it('a store that does not open is a finding; a wrong command line and an interru
       true,
       bounds,
     );
-  expect(await look('store_unreadable')).toMatchObject({ level: 'fault', message: 'it failed', advice: 'do this' });
+  expect(await look('store_unreadable')).toEqual({
+    level: 'fault',
+    about: 'store',
+    where: 'store',
+    message: 'it failed',
+    advice: 'do this',
+  });
   await expect(look('usage')).rejects.toMatchObject({ code: 'usage' });
   await expect(look('aborted')).rejects.toMatchObject({ code: 'aborted' });
 });

@@ -159,7 +159,11 @@ describe('a sign-in with a browser', () => {
 
   it('refuses a port that is not the registered one', async () => {
     const fields = { ...drive, options: { redirect_uri: 'http://localhost:8080/' } };
-    expect((await world({ fields, wish: { port: 9 } }).outcome).error).toMatchObject({ code: 'usage' });
+    expect((await world({ fields, wish: { port: 9 } }).outcome).error).toMatchObject({
+      code: 'usage',
+      message: '--port 9 is not the port of svc.options.redirect_uri',
+      advice: 'leave one of the two out',
+    });
   });
 
   it.each([
@@ -229,6 +233,60 @@ describe('a sign-in with a browser', () => {
     expect(seen.pages[0]).toBe('failed');
   });
 
+  it.each([
+    ['code=a&code=b', 'the redirect cannot be used: it names code twice'],
+    ['', 'the redirect cannot be used: it brings neither a code nor an error'],
+    ['code=a&iss=https://evil.example', 'the redirect comes from another server than the one that was asked'],
+  ])('says why a redirect is of no use: %s', async (query, message) => {
+    const { outcome, comeBack } = world();
+    await comeBack(`${query}&state=${STATE}`);
+    expect((await outcome).error).toMatchObject({
+      message,
+      advice: 'nothing was sent on; to try again, run: oauth-profile login svc',
+    });
+  });
+
+  it.each([
+    ['error=access_denied', drive, 'google refused profile svc (access_denied)'],
+    ['error=x&error_description=No+way', drive, 'google refused profile svc (x: No way)'],
+    [
+      'error=x',
+      {
+        type: 'custom',
+        url: 'https://api.example.com/token',
+        client_id: 'a',
+        options: { authorization_url: 'https://id.example.com/authorize' },
+      },
+      'id.example.com refused profile svc (x)',
+    ],
+  ])('tells the own words of a refusal: %s', async (query, fields, message) => {
+    const { outcome, comeBack } = world({ fields });
+    await comeBack(`${query}&state=${STATE}`);
+    expect((await outcome).error).toMatchObject({ message, provider: { status: 302 } });
+  });
+
+  it('says where nothing is published', async () => {
+    const { outcome, comeBack, log } = world({ document: new Error('no network') });
+    await comeBack(`code=a&state=${STATE}`);
+    await outcome;
+    expect(log).toEqual([
+      'nothing is published at https://accounts.google.com/.well-known/openid-configuration: no network',
+    ]);
+  });
+
+  it('is asked again where its exchange never left', async () => {
+    const { outcome, comeBack, sent, clock } = world({
+      answer: new TransportError('connection_failed', 'gone', { sent: false }),
+    });
+    await comeBack(`code=a&state=${STATE}`);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await settle();
+      await clock.advance(1_000);
+    }
+    expect((await outcome).error?.code).toBe('connection_failed');
+    expect(sent).toHaveLength(3);
+  });
+
   it('sends a code once: what is lost after sending is not repeated', async () => {
     const { outcome, comeBack, sent } = world({ answer: new TransportError('timed_out', 'gone', { sent: true }) });
     await comeBack(`code=a&state=${STATE}`);
@@ -241,7 +299,11 @@ describe('a sign-in with a browser', () => {
     await settle();
     expect(clock.waiting).toEqual([600_000]);
     await clock.advance(600_000);
-    expect((await outcome).error).toMatchObject({ code: 'timed_out', advice: expect.stringContaining('closed') });
+    expect((await outcome).error).toMatchObject({
+      code: 'timed_out',
+      message: 'nobody signed in within 10 minutes',
+      advice: 'run the command again; if the window was closed, nothing was granted',
+    });
     expect(seen.closed).toBe(true);
   });
 
@@ -285,18 +347,28 @@ describe('where no browser can be opened', () => {
   it.each([
     ['nonsense', 'hello'],
     ['the code alone', 'pasted'],
-    ['another state', right.replace(STATE, 'other')],
+    ['the address alone', 'http://127.0.0.1:4711/callback'],
+    ['a password', right.replace('127', ':me@127')],
     ['another path', right.replace('/callback', '/other')],
     ['another port', right.replace('4711', '4712')],
     ['another host', right.replace('127.0.0.1', 'localhost')],
     ['another scheme', right.replace('http:', 'https:')],
     ['a user', right.replace('127', 'me@127')],
-    ['a state that is repeated', `${right}&state=${STATE}`],
     ['far too much', `${right}&x=${'x'.repeat(20_000)}`],
   ])('%s is refused, and the next line is read', async (_, wrong) => {
     const { outcome, seen, sent } = world({ problem, lines: ['', wrong, right] });
     expect((await outcome).reply).toBeDefined();
-    expect(seen.mistakes).toHaveLength(1);
+    expect(seen.mistakes).toEqual(['that is not an address that begins with http://127.0.0.1:4711/callback?']);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['another state', right.replace(STATE, 'other')],
+    ['a state that is repeated', `${right}&state=${STATE}`],
+  ])('%s is of another sign-in, and the next line is read', async (_, wrong) => {
+    const { outcome, seen, sent } = world({ problem, lines: [wrong, right] });
+    expect((await outcome).reply).toBeDefined();
+    expect(seen.mistakes).toEqual(['that is the address of another sign-in: its state is not ours']);
     expect(sent).toHaveLength(1);
   });
 
@@ -315,15 +387,18 @@ describe('where no browser can be opened', () => {
     const { outcome, seen } = world({ problem, fields: { type: 'okta', tenant_id: 'a', client_id: 'b' } });
     expect((await outcome).error).toMatchObject({
       code: 'login_required',
-      message: expect.stringContaining(problem),
-      advice: expect.stringContaining('oauth-profile login svc --device'),
+      message: `no browser can be opened: ${problem}; and there is no terminal to ask at`,
+      advice:
+        'run: oauth-profile login svc --device; or run in a terminal: oauth-profile login svc; or open the address yourself: oauth-profile login svc --no-open',
     });
     expect(seen.closed).toBe(true);
     expect(seen.shown).toEqual([]);
   });
 
   it('no device code is advised to who has none', async () => {
-    expect((await world({ problem }).outcome).error?.advice).not.toContain('--device');
+    expect((await world({ problem }).outcome).error?.advice).toBe(
+      'run in a terminal: oauth-profile login svc; or open the address yourself: oauth-profile login svc --no-open',
+    );
   });
 
   it('--no-open waits for a browser that somebody else opens', async () => {
@@ -331,7 +406,7 @@ describe('where no browser can be opened', () => {
     await comeBack(`code=a&state=${STATE}`);
     expect((await outcome).reply).toBeDefined();
     expect(seen.opened).toBeUndefined();
-    expect(seen.shown).toHaveLength(1);
+    expect(seen.shown).toEqual([[expect.stringContaining(STATE), 'you open it yourself']]);
   });
 });
 
@@ -339,6 +414,7 @@ it('a profile without a page for people is told so', async () => {
   const fields = { type: 'custom', url: 'https://id.example.com/token', client_id: 'x' };
   expect((await world({ fields }).outcome).error).toMatchObject({
     code: 'profile_invalid',
+    message: 'svc has no address where people sign in',
     advice: 'set svc.options.authorization_url, or use --device',
   });
 });

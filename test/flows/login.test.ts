@@ -1,7 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
+import { Flights } from '../../src/flows/flights.ts';
+import { readRecord } from '../../src/flows/kept-record.ts';
 import { type KeptLogin, login } from '../../src/flows/login.ts';
-import { findLogins, forget, revokeToken } from '../../src/flows/logout.ts';
+import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/logout.ts';
+import { obtainToken } from '../../src/flows/obtain-token.ts';
+import type { Obtained } from '../../src/flows/wish.ts';
 import type { Ports, TokenStore, WireRequest } from '../../src/ports.ts';
 import { readLoginProfile } from '../../src/profile/read-login-profile.ts';
 import { readProfile } from '../../src/profile/read-profile.ts';
@@ -175,6 +179,72 @@ describe('a login', () => {
   });
 });
 
+describe('what a login leaves', () => {
+  const records = async () => (await store.list()).map(({ kept }) => readRecord(kept));
+
+  it('is a chain with its first access token, and that it is of this profile', async () => {
+    await signIn('lab', { ...lab, refresh_token: 'pasted' }, { account: 'ada' });
+    const [one, two] = await records();
+    const [chain, kept] = one?.kind === 'chain' ? [one, two] : [two, one];
+    expect(chain).toMatchObject({
+      kind: 'chain',
+      profile: 'lab',
+      origin: 'https://gitlab.com',
+      client: store.fingerprint('app'),
+      members: [store.fingerprint('rt-first')],
+      account: 'ada',
+      scope: 'api',
+    });
+    expect(kept).toEqual({
+      kind: 'login',
+      profile: 'lab',
+      chain: expect.any(String),
+      replaced: [store.fingerprint('pasted')],
+      at: store.now(),
+    });
+    const profile = await profileOf('lab', lab);
+    const tokens = chain?.kind === 'chain' ? Object.values(chain.tokens) : [];
+    expect(tokens).toMatchObject([{ startedAt: store.now(), expiresAt: store.now() + 3_600_000 }]);
+    expect(JSON.parse(tokens[0]?.response.reveal() ?? '')).toMatchObject({ access_token: 'at-first' });
+    expect(profile.chain).toBe(kept?.kind === 'login' ? kept.chain : undefined);
+  });
+
+  it('serves for its first access token without a refresh', async () => {
+    await signIn('lab', lab);
+    const profile = await profileOf('lab', lab);
+    const wish = { minTtlMs: 0, anew: false, keep: true, forgetRefusal: false, rejected: undefined, signal: undefined };
+    const keeping = { openStore: async () => store, flights: new Flights<Obtained>(ports.clock), warn: () => {} };
+    const { reply, reused } = await obtainToken(profile, wish, ports, keeping);
+    expect([reply.accessToken.reveal(), reused]).toEqual(['at-first', true]);
+    expect(sent).toEqual([]);
+  });
+
+  it('remembers the last 32 values that logins replaced', async () => {
+    for (let time = 0; time < 34; time++) await signIn('lab', { ...lab, refresh_token: `pasted-${time}` });
+    const login = (await records()).find((record) => record.kind === 'login');
+    expect(login?.replaced).toHaveLength(32);
+    expect(login?.replaced).toContain(store.fingerprint('pasted-33'));
+    expect(login?.replaced).not.toContain(store.fingerprint('pasted-1'));
+  });
+
+  it('is not taken for kept where another process wrote at the same time', async () => {
+    const { update } = store;
+    store = {
+      ...store,
+      update: (name, change, wait) => update(name, (held) => change({ ...held, write: async () => false }), wait),
+    };
+    await expect(signIn('lab', lab)).rejects.toMatchObject({
+      code: 'store_locked',
+      message: 'another process changed the login at the same time',
+      advice: 'log in again',
+    });
+  });
+
+  it('says when the first access token ends', async () => {
+    expect(await signIn('lab', lab)).toMatchObject({ expiresAt: ports.clock.now() + 3_600_000, account: undefined });
+  });
+});
+
 describe('a logout', () => {
   const revokeOf = (fields: object) => {
     const profile = readLoginProfile('lab', variablesWith('lab', fields as Record<string, unknown>), outside);
@@ -195,6 +265,46 @@ describe('a logout', () => {
     expect(await tokenOf('svc', custom)).toBe('rt-other');
     await forget(await only(), store);
     expect(await store.list()).toEqual([]);
+  });
+
+  it('finds who signed in, and where', async () => {
+    await signIn('lab', lab, { account: 'ada' });
+    expect(await findLogins(store, 'lab')).toMatchObject([
+      { profile: 'lab', account: 'ada', origin: 'https://gitlab.com' },
+    ]);
+    const { chain } = await only();
+    await store.update(chain, (held) => held.remove(), { timeoutMs: 1_000, signal: undefined });
+    expect(await findLogins(store)).toMatchObject([{ profile: 'lab', account: undefined, origin: undefined }]);
+    await forget(await only(), store, () => expect.fail('there is nothing to revoke'));
+    expect(await store.list()).toEqual([]);
+  });
+
+  it.each([200, 204, 299])('is over when the provider answers with %i, whatever else it says', async (status) => {
+    await signIn('lab', lab);
+    answer = { status, body: 'anything' };
+    await forget(await only(), store, revokeOf(lab));
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('asks where the provider is known to take tokens back, else where the server of the tokens says', async () => {
+    const endpoint = (fields: object, revocation_endpoint?: string) =>
+      revocationEndpoint(
+        readLoginProfile('svc', variablesWith('svc', fields as Record<string, unknown>), outside),
+        ports,
+        {
+          readDocument: async () => ({
+            issuer: 'https://id.example.com',
+            token_endpoint: 'https://id.example.com/token',
+            revocation_endpoint,
+          }),
+        },
+        undefined,
+      );
+    expect((await endpoint(lab))?.href).toBe('https://gitlab.com/oauth/revoke');
+    expect((await endpoint(custom, 'https://id.example.com/revoke'))?.href).toBe('https://id.example.com/revoke');
+    expect(await endpoint(custom)).toBeUndefined();
+    const elsewhere = { ...custom, options: { authorization_url: 'https://id.example.com/authorize' } };
+    expect(await endpoint({ ...elsewhere, url: 'https://api.example.com/token' })).toBeUndefined();
   });
 
   it('finds a login whose profile was changed since', async () => {
@@ -233,7 +343,11 @@ describe('a logout', () => {
       { ...lab, client_id: 'other' },
       { ...lab, url: 'https://evil.example/oauth/token' },
     ]) {
-      await expect(forget(await only(), store, revokeOf(changed))).rejects.toMatchObject({ code: 'profile_invalid' });
+      await expect(forget(await only(), store, revokeOf(changed))).rejects.toMatchObject({
+        code: 'profile_invalid',
+        message: 'lab is not the profile any more that was signed in for',
+        advice: 'bring its former address and client back, or log out without --revoke',
+      });
     }
     expect(sent).toEqual([]);
   });

@@ -22,6 +22,7 @@ const machine = { type: 'custom', url: 'https://id.test/token', grant_type: 'cli
 /** One process: callers that share a store with others have each their own. */
 class Process {
   readonly warnings: string[] = [];
+  readonly lines: string[] = [];
   readonly clock: ManualClock;
   readonly #flights: Flights<Obtained>;
 
@@ -47,7 +48,8 @@ class Process {
       rejected: undefined,
       signal: undefined,
     };
-    const ports = fakePorts({ send: this.provider.send, clock: this.clock as never });
+    const log = (line: string) => this.lines.push(line);
+    const ports = fakePorts({ send: this.provider.send, clock: this.clock as never, log });
     return obtainToken(profile, { ...full, ...wish }, ports, {
       openStore: async () => this.store,
       flights: this.#flights,
@@ -330,9 +332,11 @@ describe('a lost reply', () => {
     const { start, profile, clock, provider } = world();
     provider.next.push('lose');
     expect(await errorOf(start().get(profile))).toMatchObject({ code: 'timed_out' });
-    const later = errorOf(start().get(profile));
+    const process = start();
+    const later = errorOf(process.get(profile));
     await settle();
     expect(provider.requests).toHaveLength(1);
+    expect(process.lines).toEqual(['another request with this refresh token may be under way: waiting 10 s']);
     await clock.advance(10_000);
     expect(await later).toMatchObject({ code: 'login_required' });
     expect(provider.requests).toHaveLength(2);
@@ -374,6 +378,165 @@ describe('a lost reply', () => {
     });
     await start().get(profile);
     expect(seen).toMatchObject({ kind: 'chain', attempt: { sentAt: expect.any(Number), until: expect.any(Number) } });
+  });
+});
+
+describe('what a reply leaves in the chain', () => {
+  const recordOf = async (profile: Profile, store: TokenStore) => {
+    const { kept } = await findChain(profile, store);
+    const record = kept && readRecord(kept);
+    if (record?.kind !== 'chain') expect.fail('no chain is kept');
+    return record;
+  };
+
+  it('is the successor, the token and its scope, and nothing of the attempt', async () => {
+    const { start, profile, provider, store } = world();
+    provider.next.push(json(200, { access_token: 'a', refresh_token: 'next', expires_in: 60, scope: 'read' }));
+    await start().get(profile);
+    const record = await recordOf(profile, store);
+    expect(record).toMatchObject({
+      profile: 'svc',
+      origin: 'https://id.test',
+      client: store.fingerprint('app'),
+      members: [store.fingerprint(FIRST), store.fingerprint('next')],
+      scope: 'read',
+    });
+    expect(record.refreshToken.reveal()).toBe('next');
+    expect([record.attempt, record.failure, record.refusal, record.account]).toEqual(Array(4).fill(undefined));
+    expect(Object.keys(record.tokens)).toHaveLength(1);
+  });
+
+  it('keeps the scope of before where the reply names none', async () => {
+    const { start, profile, provider, store } = world();
+    provider.next.push(json(200, { access_token: 'a', expires_in: 60, scope: 'read' }));
+    await start().get(profile);
+    await start().get(profile, { anew: true });
+    expect((await recordOf(profile, store)).scope).toBe('read');
+  });
+
+  it('knows the last 32 members, and does not count one twice', async () => {
+    const { start, profile, provider, store } = world();
+    provider.next.push(json(200, { access_token: 'a', refresh_token: FIRST }));
+    await start().get(profile, { anew: true });
+    expect((await recordOf(profile, store)).members).toHaveLength(1);
+    for (let time = 0; time < 33; time++) await start().get(profile, { anew: true });
+    const { members } = await recordOf(profile, store);
+    expect(members).toHaveLength(32);
+    expect(members.at(-1)).toBe(store.fingerprint(provider.current));
+    expect(members).not.toContain(store.fingerprint(FIRST));
+  });
+
+  it('holds the living tokens of 16 wishes, the newest', async () => {
+    const { start, clock, store, profile } = world();
+    const other = (scope: string) => profileOf({ ...chained, refresh_token: FIRST, scope });
+    await start().get(other('dead'));
+    await clock.advance(3_600_000);
+    for (let scope = 0; scope < 17; scope++) {
+      await start().get(other(`s${scope}`));
+      await clock.advance(1_000);
+    }
+    const { tokens } = await recordOf(profile, store);
+    expect(Object.keys(tokens)).toHaveLength(16);
+    const process = start();
+    expect((await process.obtain(other('s1'))).reused).toBe(true);
+    expect((await process.obtain(other('s0'))).reused).toBe(false);
+  });
+
+  it('is a refusal with its end, and how the attempt failed', async () => {
+    const { start, profile, provider, store, clock } = world();
+    provider.next.push(json(400, { error: 'invalid_grant' }));
+    await errorOf(start().get(profile));
+    const record = await recordOf(profile, store);
+    const error = { code: 'login_required', provider: { status: 400, error: 'invalid_grant' } };
+    expect(record.refusal).toMatchObject({ until: clock.time + 300_000, error });
+    expect(record.failure).toMatchObject({ key: record.refusal?.key, error });
+    expect(record.attempt).toBeUndefined();
+  });
+
+  it.each([
+    ['another status', json(401, { error: 'invalid_grant' })],
+    ['another error', json(400, { error: 'invalid_client' })],
+  ])('is no refusal for good with %s', async (_, reply) => {
+    const { start, profile, provider, store } = world();
+    provider.next.push(reply);
+    await errorOf(start().get(profile));
+    expect((await recordOf(profile, store)).refusal).toBeUndefined();
+  });
+
+  it('is the attempt, where its outcome is not known', async () => {
+    const { start, profile, provider, store, clock } = world();
+    provider.next.push('lose');
+    await errorOf(start().get(profile));
+    expect((await recordOf(profile, store)).attempt).toEqual({ sentAt: clock.time - 1, until: clock.time + 9_999 });
+  });
+});
+
+describe('a chain that another process changes at the same time', () => {
+  /** Every write from the `lost`th on finds that somebody else was there first. */
+  const contested = (store: TokenStore, lost: number): TokenStore => {
+    let writes = 0;
+    return {
+      ...store,
+      update: (name, change, wait) =>
+        store.update(
+          name,
+          (held) => change({ ...held, write: async (...args) => (++writes >= lost ? false : held.write(...args)) }),
+          wait,
+        ),
+    };
+  };
+
+  it('is left alone before anything is sent', async () => {
+    const { profile, provider, store, clock } = world();
+    const error = await errorOf(new Process(provider, contested(store, 1), clock).get(profile));
+    expect(error).toMatchObject({
+      code: 'store_locked',
+      message: 'another process changed the refresh token at the same time',
+      advice: 'try again',
+    });
+    expect(provider.requests).toHaveLength(0);
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('keeps what the other wrote, where our reply is there already', async () => {
+    const { profile, provider, store, clock } = world();
+    const process = new Process(provider, contested(store, 2), clock);
+    expect(await process.get(profile)).toBe('access-token-1');
+    expect(process.lines).toEqual(['another process changed the refresh token at the same time; its own is kept']);
+  });
+});
+
+describe('a caller who waits', () => {
+  it('gives up two seconds after the time of the profile, and is told why', async () => {
+    const { start, clock, provider, profile } = world({ ...chained, options: { timeout: '5s' } });
+    provider.gate = new Promise(() => {});
+    const waiting = errorOf(start().get(profile));
+    await settle();
+    await clock.advance(6_999);
+    await clock.advance(1);
+    expect(await waiting).toMatchObject({
+      code: 'timed_out',
+      message: 'no token came within 5 s',
+      advice: 'try again, or raise svc.options.timeout',
+      sent: false,
+    });
+  });
+});
+
+describe('a profile that keeps nothing', () => {
+  it('asks each time, and opens no store', async () => {
+    const { start, profile, provider, store } = world(machine);
+    expect((await start().obtain(profile, { keep: false })).reused).toBe(false);
+    expect((await start().obtain(profile, { keep: false })).reused).toBe(false);
+    expect(provider.requests).toHaveLength(2);
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('may say refresh_token and hold none', async () => {
+    const { start, provider, store } = world();
+    provider.next.push(json(200, { access_token: 'a' }));
+    expect(await start().get(profileOf({ ...chained, refresh_token: '' }), { keep: false })).toBe('a');
+    expect(await store.list()).toEqual([]);
   });
 });
 

@@ -52,7 +52,9 @@ describe('the fields that are sent', () => {
   });
 
   it('warns of the password grant', () => {
-    expect(readAcme(samples.gitlabPassword).notes).toEqual([expect.stringContaining('deprecated (RFC 9700 §2.4)')]);
+    expect(readAcme(samples.gitlabPassword).notes).toEqual([
+      'the password grant is deprecated (RFC 9700 §2.4) and fails with multi-factor authentication: prefer a refresh token or client_credentials',
+    ]);
     expect(readAcme(samples.gitlabRefresh).notes).toEqual([]);
   });
 });

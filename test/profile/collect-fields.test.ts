@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { flatten } from '../../src/data/flatten.ts';
 import { Variables } from '../../src/data/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { profileNames } from '../../src/profile/collect-fields.ts';
+import { profileNames, untypedNames } from '../../src/profile/collect-fields.ts';
 import { readProfile } from '../../src/profile/read-profile.ts';
 import { faultsOf, faultyIn, outsideWith, readAcme, readFromYaml, seen } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
@@ -178,14 +178,24 @@ describe('a profile that is not there', () => {
   });
 
   it('D16 is an error that lists those that are', () => {
-    expect(failure('zzz', 'graph.type: google\ngitlab.type: gitlab\n').advice).toContain(
-      '(profiles are graph, gitlab)',
+    const define = 'define zzz.type and its fields in oauth-profiles.yaml, or in a file given with --data';
+    expect(failure('zzz', 'graph.type: google\ngitlab.type: gitlab\n').advice).toBe(
+      `${define} (profiles are graph, gitlab)`,
     );
-    expect(failure('zzz', 'x: 1\n').advice).toContain('(no profile is defined)');
+    expect(failure('zzz', 'x: 1\n').advice).toBe(`${define} (no profile is defined)`);
   });
 
   it.each(['', '.', 'graph.', 'graph.type', '__proto__'])('%j is none', (name) => {
     expect(failure(name, 'graph.type: google\n').code).toBe('profile_not_found');
+  });
+
+  it('may be one whose type is misspelt', () => {
+    const entries = flatten(
+      { 'a.type': 'x', 'a.typ': 'x', 'b.c.typ': 'y', 'd.Type': 'z', 'e.url': 'w', typ: 'v', 'd.tpye': 'z' },
+      'data',
+    );
+    const variables = new Variables().add(entries, { label: 'data', folder: '', trust: 'given' });
+    expect(untypedNames(variables)).toEqual(['b.c', 'd']);
   });
 
   it('lists profiles by their type', () => {
@@ -201,7 +211,11 @@ describe('a profile in two files', () => {
       .add(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', folder: '', trust: 'user' })
       .addFolder(flatten({ 'graph.url': 'https://evil.com' }, 'f'), { label: 'p.yaml', folder: '', trust: 'folder' });
     expect(faultsOf(() => readProfile('graph', variables, outsideWith()))).toMatchObject([
-      { variable: 'graph', message: 'stands in both /home/u/p.yaml and p.yaml' },
+      {
+        variable: 'graph',
+        message: 'stands in both /home/u/p.yaml and p.yaml',
+        advice: 'rename one of the two profiles, or remove one: a working folder must not change a profile of yours',
+      },
     ]);
   });
 
@@ -224,6 +238,33 @@ describe('a profile in two files', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('a profile that the caller brought along', () => {
+  const folder = { label: 'p.yaml', folder: '', trust: 'folder' } as const;
+  const given = (label: string) => ({ label, folder: '', trust: 'given' }) as const;
+  const both = (label: string) =>
+    new Variables()
+      .addFolder(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), folder)
+      .add(flatten({ acme: custom }, 'g'), given(label));
+
+  it('is not bent by the file of a working folder', () => {
+    const profile = readProfile('acme', both('own.yaml'), outsideWith());
+    expect(seen(profile).form).toEqual([]);
+    expect(profile.notes).toEqual([
+      'acme.audience of p.yaml is not used: the profile comes from own.yaml',
+      'acme.my_token of p.yaml is not used: the profile comes from own.yaml',
+    ]);
+  });
+
+  it('is the one of the folder where only its type was set for this call', () => {
+    const profile = readProfile('acme', both('--set'), outsideWith());
+    expect(seen(profile).form).toEqual([
+      ['audience', 'evil'],
+      ['my_token', 'x'],
+    ]);
+    expect(profile.notes).toEqual([]);
   });
 });
 

@@ -167,6 +167,155 @@ describe('a profile that nobody can sign in for', () => {
   });
 });
 
+describe('a fault of a sign-in says what is wrong and what to do', () => {
+  const fault = (fields: object) => {
+    try {
+      loginProfileOf(fields as Record<string, unknown>);
+    } catch (error) {
+      if (error instanceof InvalidProfileError) return error.faults;
+      throw error;
+    }
+    return [];
+  };
+
+  it.each([
+    ['client_id', { type: 'gitlab' }, 'is missing; a login needs it', 'set svc.client_id'],
+    ['scope', { ...drive, scope: '' }, 'is missing; a login needs it', 'set svc.scope'],
+    [
+      'grant_type',
+      { ...graph, grant_type: 'password' },
+      'is password, so that a login would never be used',
+      'set it to refresh_token, or remove it',
+    ],
+    [
+      'username',
+      { ...okta, username: 'ada', password: 'pw' },
+      'makes the grant password the one that is used, so that a login never would be',
+      'set svc.grant_type: refresh_token, or remove svc.username and svc.password',
+    ],
+    [
+      'type',
+      { type: 'twitter', client_id: 'a', client_secret: 'b' },
+      'makes the grant client_credentials the one that is used, so that a login never would be',
+      'twitter signs applications in, not people: run oauth-profile token svc',
+    ],
+    [
+      'scope',
+      { ...okta, scope: '${svc.my_token}', my_token: 'hidden' },
+      'is made from a secret, but the sign-in page has to show it',
+      'take it from a variable whose name does not say secret, password, token or the like',
+    ],
+  ])('%s of %j', (field, fields, message, advice) => {
+    expect(fault(fields)).toMatchObject([{ variable: `svc.${field}`, message, advice }]);
+  });
+
+  it('a grant_type that cannot be read is the only fault', () => {
+    expect(fault({ ...okta, grant_type: '${env:NOT_SET}' })).toMatchObject([
+      { variable: 'svc.grant_type', message: 'environment variable NOT_SET is not set' },
+    ]);
+  });
+
+  it('a scope that cannot be read is not missing as well', () => {
+    expect(fault({ ...drive, scope: '${env:NOT_SET}' })).toMatchObject([{ variable: 'svc.scope' }]);
+  });
+
+  it('a Basic pair stands for the client id', () => {
+    const { client_id: _, ...rest } = custom;
+    const login = loginProfileOf({ ...rest, basic: { user: 'u', password: 'p' } });
+    expect([login.clientId, login.client, login.clientAuth]).toEqual(['u', [], 'basic']);
+  });
+
+  it('a type that is not known is told, with what else is wrong', () => {
+    expect(fault({ type: 'nothing', options: { timeout: 'soon' } }).map(({ variable }) => variable)).toEqual([
+      'svc.type',
+      'svc.options.timeout',
+    ]);
+  });
+});
+
+describe('where the scope of a sign-in is from', () => {
+  it.each([
+    [graph, 'data, default of microsoft'],
+    [{ ...graph, scope: ' user.read   offline_access ' }, 'data'],
+    [{ ...graph, scope: undefined }, 'default of microsoft'],
+    [drive, 'data'],
+  ])('%j: %s', (fields, source) => {
+    expect(loginProfileOf(fields).scope?.source).toBe(source);
+  });
+
+  it('is cut at blanks', () => {
+    expect(loginProfileOf({ ...graph, scope: ' a\t b\n' }).scope).toMatchObject({ value: 'a b offline_access' });
+  });
+});
+
+describe('where a server may publish its issuer', () => {
+  const metadata = (fields: object) =>
+    loginProfileOf(fields as Record<string, unknown>).endpoints.metadata.map(({ href }) => href);
+
+  it.each([
+    ['google', drive, ['https://accounts.google.com/.well-known/openid-configuration']],
+    [
+      'custom, at its page',
+      custom,
+      [
+        'https://id.example.com/.well-known/oauth-authorization-server',
+        'https://id.example.com/.well-known/openid-configuration',
+      ],
+    ],
+    [
+      'custom without a page, at its token endpoint',
+      { ...custom, url: 'https://api.example.com/t', options: { device_authorization_url: 'https://d.example.com/d' } },
+      [
+        'https://api.example.com/.well-known/oauth-authorization-server',
+        'https://api.example.com/.well-known/openid-configuration',
+      ],
+    ],
+    [
+      'google with a page elsewhere',
+      { ...drive, options: { authorization_url: 'https://id.example.com/authorize' } },
+      [
+        'https://id.example.com/.well-known/oauth-authorization-server',
+        'https://id.example.com/.well-known/openid-configuration',
+      ],
+    ],
+  ])('%s', (_, fields, addresses) => {
+    expect(metadata(fields)).toEqual(addresses);
+  });
+});
+
+describe('where a device code is asked for', () => {
+  const places = (fields: object) =>
+    loginProfileOf(fields as Record<string, unknown>).endpoints.device.map(({ device, token }) => [
+      device.href,
+      token.href,
+    ]);
+  const base = 'https://login.microsoftonline.com';
+
+  it('once, where the tenant is the shared one', () => {
+    expect(places({ ...graph, tenant_id: 'organizations' })).toEqual([
+      [`${base}/organizations/oauth2/v2.0/devicecode`, `${base}/organizations/oauth2/v2.0/token`],
+    ]);
+  });
+
+  it('nowhere, where nothing is known of it', () => {
+    expect(places(custom)).toEqual([]);
+  });
+
+  it.each([`${base}/t/oauth2/token`, 'https://id.example.com/t/oauth2/v2.0/token'])(
+    'beside an address that is not built like that of the provider: %s',
+    (url) => {
+      expect(places({ ...graph, url })).toEqual([[new URL('devicecode', url).href, url]]);
+    },
+  );
+
+  it('where the option says, and nowhere else', () => {
+    const options = { device_authorization_url: 'https://d.example.com/d' };
+    expect(places({ ...graph, options })).toEqual([
+      ['https://d.example.com/d', `${base}/contoso.onmicrosoft.com/oauth2/v2.0/token`],
+    ]);
+  });
+});
+
 describe('options of a sign-in', () => {
   const withOption = (name: string, value: string) =>
     faultsOf({ ...custom, options: { ...custom.options, [name]: value } });

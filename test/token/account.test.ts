@@ -30,6 +30,12 @@ describe('who signed in', () => {
     }
   });
 
+  it('is read from the alphabet of JWTs, which writes - and _ where base64 has + and /', () => {
+    const token = idToken({ sub: '~~~>>>???' });
+    expect(token).toMatch(/-.*_|_.*-/);
+    expect(accountOf({ id_token: token })).toBe('~~~>>>???');
+  });
+
   it('cannot speak to the terminal, nor fill it', () => {
     const account = accountOf({ id_token: idToken({ sub: `\u001b[2J\u202e${'x'.repeat(5000)}` }) });
     expect(account).not.toMatch(/[\u001b\u202e]/);

@@ -76,6 +76,26 @@ describe('the request', () => {
   });
 });
 
+describe('the request of a key', () => {
+  const options = { client_auth: 'private_key_jwt', key_file: 'k' };
+  const signed = readAcme({ ...samples.twitter, options }, outsideWith({ k: 'key' }));
+
+  it('D12 has a place for the assertion, empty until it is signed', () => {
+    const { form } = buildRequest(signed, '1');
+    expect(form.map(({ name, value, source }) => [name, clear(value), source]).slice(-2)).toEqual([
+      ['client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', 'options.client_auth'],
+      ['client_assertion', '', 'signed with k'],
+    ]);
+  });
+
+  it.each([
+    ['a key', { options: { ...signed.options, key: undefined } }],
+    ['a client id', { fields: [] }],
+  ])('is not made without %s, which no profile that was read lacks', (_, change) => {
+    expect(() => buildRequest({ ...signed, ...change }, '1')).toThrow('a profile without a key was not checked');
+  });
+});
+
 describe('the size of a request', () => {
   const withValue = (length: number): TokenRequest =>
     buildRequest(readAcme({ type: 'custom', url, v: 'a'.repeat(length) }), '1');
@@ -83,7 +103,13 @@ describe('the size of a request', () => {
   it('D17 may be 256 KiB and no more', () => {
     expect(encodeBody(withValue(262_144 - 2))).toHaveLength(262_144);
     expect(() => encodeBody(withValue(262_144 - 1))).toThrow(OAuthProfileError);
-    expect(() => encodeBody(withValue(262_144 - 1))).toThrow(expect.objectContaining({ code: 'request_too_large' }));
+    expect(() => encodeBody(withValue(262_144 - 1))).toThrow(
+      expect.objectContaining({
+        code: 'request_too_large',
+        message: 'the request is larger than 262144 bytes',
+        advice: 'a field holds far too much: look at the longest with explain',
+      }),
+    );
   });
 
   it('D17 counts bytes on the wire', () => {

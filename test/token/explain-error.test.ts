@@ -81,6 +81,48 @@ describe('a refusal', () => {
   });
 });
 
+describe('a refresh token that only a person can replace', () => {
+  it.each(['invalid_grant', 'interaction_required', 'consent_required', 'login_required', 'bad_token'])(
+    'D15 %s tells the command to run',
+    (error) => {
+      const { code, advice } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, { error }));
+      expect(code).toBe('login_required');
+      expect(advice).toMatch(/run: oauth-profile login acme$/);
+    },
+  );
+
+  it('D15 is told what to mend first, where that is known', () => {
+    const refusal = { error: 'invalid_grant', error_codes: [65001] };
+    const { code, advice } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, refusal));
+    expect(code).toBe('login_required');
+    expect(advice).toBe(
+      'nobody consented to this application yet: consent once in a browser, or ask an administrator to, for acme.client_id; then run: oauth-profile login acme',
+    );
+  });
+
+  it('D15 is told the command once', () => {
+    const refusal = { error: 'invalid_grant', error_codes: [50173] };
+    expect(refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, refusal)).advice).toBe(
+      'the sign-in was revoked (often by a changed password); run: oauth-profile login acme',
+    );
+  });
+
+  it('D15 is to be pasted where nobody can sign in', () => {
+    const fields = { ...samples.custom, grant_type: 'refresh_token', refresh_token: 'r' };
+    expect(refusalOf(readAcme(fields), replyWith(400, { error: 'consent_required' })).advice).toBe(
+      'get a new one and set acme.refresh_token',
+    );
+  });
+
+  it.each(['authorization_url', 'device_authorization_url'])('D15 may come of a login at options.%s', (option) => {
+    const options = { [option]: 'https://id.example.com/sign-in' };
+    const fields = { ...samples.custom, grant_type: 'refresh_token', refresh_token: 'r', options };
+    expect(refusalOf(readAcme(fields), replyWith(400, { error: 'invalid_grant' })).advice).toBe(
+      'the refresh token is invalid, expired, revoked or of another client; run: oauth-profile login acme',
+    );
+  });
+});
+
 describe('the status comes first', () => {
   const bodies: [string, unknown][] = [
     ['a standard error', { error: 'invalid_grant', error_description: 'x' }],

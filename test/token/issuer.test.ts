@@ -40,6 +40,25 @@ describe('what a server publishes', () => {
     expect(read({ revocation_endpoint: 'http://id.example.com/revoke' })).toMatchObject({ revoke: undefined });
   });
 
+  it('may be recognised by an address with a query, which the other need not have', () => {
+    const withQuery = new URL('https://id.example.com/authorize?tenant=a');
+    expect(parseMetadata(document, location, { authorize: withQuery, token })).toMatchObject({ promised: true });
+    expect(read({ authorization_endpoint: 'https://id.example.com/authorize?x=1#y' })).toMatchObject({
+      promised: true,
+    });
+    expect(read({ authorization_endpoint: 'https://id.example.com/authorizes' })).toBeUndefined();
+  });
+
+  it('does not count without TLS, but on this machine', () => {
+    const at = (origin: string) =>
+      parseMetadata({ issuer: origin, token_endpoint: `${origin}/token` }, new URL(`${origin}/.well-known/x`), {
+        authorize: undefined,
+        token: new URL(`${origin}/token`),
+      });
+    expect(at('http://id.example.com')).toBeUndefined();
+    expect(at('http://127.0.0.1:8080')).toMatchObject({ name: 'http://127.0.0.1:8080', promised: false });
+  });
+
   it('is recognised by the token endpoint where no page is known', () => {
     expect(parseMetadata(document, location, { authorize: undefined, token })).toMatchObject({ promised: true });
   });
@@ -81,6 +100,14 @@ describe('the issuer that a redirect names', () => {
     const of = (tenant: string) => issuerProblem(`https://login.microsoftonline.com/${tenant}/v2.0`, shared, hosts);
     expect(of('9188040d-6c67-4c5b-b112-36a304b66dad')).toBeUndefined();
     expect(of('9188040d-6c67-4c5b-b112-36a304b66dad/../x')).toContain('another server');
+    expect(of('x9188040d-6c67-4c5b-b112-36a304b66dad')).toContain('another server');
+    for (const named of [
+      'https://login.microsoftonline.org/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
+      'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.1',
+      'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad',
+    ]) {
+      expect(issuerProblem(named, shared, hosts)).toContain('another server');
+    }
     expect(of('')).toContain('another server');
   });
 });

@@ -65,6 +65,42 @@ describe('the requests of a device code', () => {
     expect(poll.form).not.toHaveProperty('client_secret');
   });
 
+  it('a server that is not known gets the code under its standard name alone, and no scope unless one is set', () => {
+    const login = loginProfileOf({
+      type: 'custom',
+      url: 'https://id.example.com/token',
+      client_id: 'tool',
+      options: { device_authorization_url: 'https://id.example.com/device' },
+    });
+    expect(wire(deviceRequest(login, placeOf(login)))).toEqual({
+      url: 'https://id.example.com/device',
+      form: { client_id: 'tool' },
+      authorization: undefined,
+    });
+    expect(wire(devicePoll(login, placeOf(login), new Secret('dev-1'))).form).toEqual({
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      device_code: 'dev-1',
+      client_id: 'tool',
+    });
+    expect(wire(revocation(login, new URL('https://id.example.com/revoke'), new Secret('r'))).form).toEqual({
+      token: 'r',
+      token_type_hint: 'refresh_token',
+      client_id: 'tool',
+    });
+  });
+
+  it('RFC 7523 §3 an assertion is for the token endpoint, wherever it goes, unless the profile names an audience', () => {
+    const login = loginProfileOf(okta);
+    const place = placeOf(login);
+    expect(deviceRequest(login, place)).toMatchObject({
+      chain: undefined,
+      notes: [],
+      options: { ...login.options, audience: 'https://acme.okta.com/oauth2/default/v1/token' },
+    });
+    const named = { ...login, options: { ...login.options, audience: 'https://acme.okta.com' } };
+    expect(deviceRequest(named, place).options.audience).toBe('https://acme.okta.com');
+  });
+
   it('a public client names itself', () => {
     const login = loginProfileOf({ ...okta, client_secret: '' });
     expect(wire(deviceRequest(login, placeOf(login))).form).toEqual({

@@ -53,10 +53,24 @@ describe('what a redirect brings', () => {
     });
   });
 
-  it('RFC 6749 §3.1 is of no use where a parameter is repeated', () => {
-    for (const query of ['code=a&code=b', 'code=a&iss=x&iss=y', 'error=a&error=a', 'x=1&x=2&code=a']) {
-      expect(parseAuthorizationResponse(query)).toMatchObject({ kind: 'unreadable' });
+  it('is a refusal, even one without words', () => {
+    for (const query of ['error=access_denied', 'error=access_denied&error_description=']) {
+      expect(parseAuthorizationResponse(query)).toEqual({
+        kind: 'refused',
+        error: 'access_denied',
+        description: undefined,
+        issuer: undefined,
+      });
     }
+  });
+
+  it.each([
+    ['code=a&code=b', 'code'],
+    ['code=a&iss=x&iss=y', 'iss'],
+    ['error=a&error=a', 'error'],
+    ['x=1&x=2&code=a', 'x'],
+  ])('RFC 6749 §3.1 is of no use where a parameter is repeated: %s', (query, name) => {
+    expect(parseAuthorizationResponse(query)).toEqual({ kind: 'unreadable', why: `it names ${name} twice` });
   });
 
   it.each(['', 'code=', 'error=', 'access_token=x', 'id_token=x'])('is of no use: %s', (query) => {

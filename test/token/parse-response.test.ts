@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { refreshTokenIn } from '../../src/token/parse-response.ts';
 import { faultyIn, RECEIVED_AT, readAcme, receive, refusalOf, replyWith } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -82,6 +83,7 @@ describe('a token', () => {
     ['3600', 3_600_000],
     [' 3600 ', 3_600_000],
     ['3599.5', 3_599_500],
+    ['3599.125', 3_599_125],
     [0, 0],
     [-5, -5000],
     ['', undefined],
@@ -105,6 +107,18 @@ describe('a token', () => {
 
   it.each(['', null, 7, [], {}])('ignores a refresh token that is %j', (refresh_token) => {
     expect(receive(profile, replyWith(200, { access_token: 'a', refresh_token })).refreshToken).toBeUndefined();
+  });
+
+  it('comes with every other secret of its response, each once', () => {
+    const body = {
+      access_token: 'a',
+      refresh_token: 'r',
+      id_token: 'i',
+      more: { api_key: 'k', again_token: 'a' },
+      x: 'y',
+    };
+    const { otherSecrets } = receive(profile, replyWith(200, body));
+    expect(otherSecrets.map((other) => other.reveal())).toEqual(['i', 'k']);
   });
 
   it('has the type that the provider names, in its own case', () => {
@@ -234,9 +248,25 @@ describe('a reply of 200 that is no token', () => {
 
 describe('a reply of another status', () => {
   it('is no token, whatever its body says', () => {
-    for (const status of [301, 400, 401, 403, 404, 429, 500, 503]) {
+    for (const status of [199, 301, 400, 401, 403, 404, 429, 500, 503]) {
       expect(refusalOf(profile, replyWith(status, { access_token: 'a' })).code).not.toBe('reply_unreadable');
     }
+  });
+});
+
+describe('the refresh token of a reply that may be of no other use', () => {
+  it.each([
+    [200, { refresh_token: 'r' }, 'r'],
+    [299, 'refresh_token=r&x=y', 'r'],
+    [200, { refresh_token: '' }, undefined],
+    [200, { refresh_token: 7 }, undefined],
+    [200, {}, undefined],
+    [200, 'refresh_token', undefined],
+    [199, { refresh_token: 'r' }, undefined],
+    [300, { refresh_token: 'r' }, undefined],
+    [400, { refresh_token: 'r' }, undefined],
+  ])('%i %j: %s', (status, body, token) => {
+    expect(refreshTokenIn(replyWith(status, body))?.reveal()).toBe(token);
   });
 });
 

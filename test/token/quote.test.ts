@@ -263,6 +263,28 @@ describe('a provider that fails while it gives a token', () => {
     if (what === 'a code') expect(error).toBe('E_LONG_CODE_12');
   });
 
+  it.each([
+    ['the token: expired, get another', 'the token: expired, get another'],
+    ['the token:  expired', 'the token:  expired'],
+    ['the token:expired', 'the token:••••'],
+    ['the token= expired', 'the token= ••••'],
+    ['the token: "expired"', 'the token: "••••"'],
+    ['the token: expired7', 'the token: ••••'],
+    [`the token: ${'x'.repeat(19)}`, `the token: ${'x'.repeat(19)}`],
+    [`the token: ${'x'.repeat(20)}`, 'the token: ••••'],
+    ['the page: 7', 'the page: 7'],
+  ])('takes a word after a colon and a blank for the rest of a sentence: %s', (said, shown) => {
+    const { description } = refusalOf(profile, replyWith(400, { error: 'x', error_description: said })).provider;
+    expect(description).toBe(shown);
+  });
+
+  it('cuts a plain text at the first name of a secret, however much follows', () => {
+    const text = `${'n '.repeat(150)}password: ${'n '.repeat(40_000)}`;
+    expect(refusalOf(profile, replyWith(400, text)).provider.description).toBe(`${'n '.repeat(150)}password:••••`);
+    const late = `${'n '.repeat(32_768)}password: x`;
+    expect(refusalOf(profile, replyWith(400, late)).provider.description).toHaveLength(400);
+  });
+
   it('still names the members that look like names', () => {
     const error = refusalOf(profile, replyWith(200, { expiresIn: 1, 'x-oauth2-scopes': 2, token_type: 3, _links: 4 }));
     expect(error.message).toContain('(it sent expiresIn, x-oauth2-scopes, token_type, _links)');

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReplayClass } from '../../src/providers/provider.ts';
-import { ATTEMPT_MS, backoffMs, MAX_ATTEMPTS, mayRepeat, mayReuseConnection } from '../../src/token/retry-policy.ts';
+import {
+  ATTEMPT_MS,
+  backoffMs,
+  MAX_ATTEMPTS,
+  mayRepeat,
+  mayReuseConnection,
+  refusesCredentials,
+} from '../../src/token/retry-policy.ts';
 import { readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -81,6 +88,28 @@ describe('another attempt', () => {
         expect(mayReuseConnection(withGrant(grant, replay))).toBe(kept);
       }
     }
+  });
+});
+
+describe('a provider that looked at the credentials', () => {
+  it.each([
+    'invalid_grant',
+    'invalid_client',
+    'invalid_credentials',
+    'unauthorized_client',
+    'access_denied',
+    'interaction_required',
+    'login_required',
+    'consent_required',
+    'bad_token',
+    'E0000004',
+    'authenticity_token_error',
+  ])('and says %s is not asked again', (error) => {
+    expect(refusesCredentials({ status: 500, error })).toBe(true);
+  });
+
+  it.each(['server_error', 'temporarily_unavailable', undefined])('does not say %s', (error) => {
+    expect(refusesCredentials({ status: 500, error })).toBe(false);
   });
 });
 

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { chainName, findChain, findLogin, loginName, refuseForeign } from '../../src/flows/find-chain.ts';
+import { type ChainRecord, type LoginRecord, toKept } from '../../src/flows/kept-record.ts';
+import type { TokenStore } from '../../src/ports.ts';
+import { Secret } from '../../src/secret/secret.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { FakeClock } from '../support/fake-ports.ts';
+import { profileOf } from '../support/profile-of.ts';
+import { failureOf } from '../support/resolving.ts';
+
+const fields = { type: 'custom', url: 'https://id.test/token', grant_type: 'refresh_token', client_id: 'app' };
+const profile = profileOf({ ...fields, refresh_token: 'first' });
+const binding = { origin: 'https://id.test', clientId: 'app' };
+
+function chainOf(store: TokenStore, changes: Partial<ChainRecord> = {}): ChainRecord {
+  return {
+    kind: 'chain',
+    profile: 'svc',
+    origin: binding.origin,
+    client: store.fingerprint('app'),
+    refreshToken: new Secret('newest'),
+    members: [store.fingerprint('first'), store.fingerprint('newest')],
+    tokens: {},
+    failure: undefined,
+    attempt: undefined,
+    refusal: undefined,
+    account: undefined,
+    scope: undefined,
+    ...changes,
+  };
+}
+
+const keep = (store: TokenStore, name: string, record: ChainRecord | LoginRecord): Promise<boolean> =>
+  store.update(name, (held) => held.write(toKept(record, 'head')), { timeoutMs: 1_000, signal: undefined });
+
+describe('the chain of a refresh token', () => {
+  it('is found by its first member, by any other, and by the name that a login gave', async () => {
+    const store = createMemoryStore(new FakeClock());
+    const name = chainName(binding, 'first', store);
+    await keep(store, name, chainOf(store));
+    expect(await findChain(profile, store)).toMatchObject({ name, kept: { head: 'head' } });
+    expect(await findChain(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
+      name,
+      kept: { head: 'head' },
+    });
+    expect(await findChain({ ...profile, chain: name, fields: [] }, store)).toMatchObject({
+      name,
+      kept: { head: 'head' },
+    });
+  });
+
+  it('begins with a value that nobody knows, is of another client, or of another server', async () => {
+    const store = createMemoryStore(new FakeClock());
+    await keep(store, chainName(binding, 'first', store), chainOf(store));
+    for (const other of [
+      { refresh_token: 'unknown' },
+      { refresh_token: 'newest', client_id: 'other' },
+      { refresh_token: 'newest', url: 'https://other.test/token' },
+    ]) {
+      const asked = profileOf({ ...fields, ...other });
+      const { name, kept } = await findChain(asked, store);
+      expect(kept).toBeUndefined();
+      const own = { origin: asked.url.origin, clientId: other.client_id ?? 'app' };
+      expect(name).toBe(chainName(own, other.refresh_token, store));
+    }
+  });
+
+  it('cannot be of a profile without a refresh token', async () => {
+    const store = createMemoryStore(new FakeClock());
+    await expect(findChain({ ...profile, fields: [] }, store)).rejects.toThrow(
+      new TypeError('a profile without a refresh token was not checked'),
+    );
+  });
+
+  it('is never sent elsewhere', () => {
+    const store = createMemoryStore(new FakeClock());
+    expect(() => refuseForeign(chainOf(store), profile, store)).not.toThrow();
+    for (const change of [{ origin: 'https://other.test' }, { client: store.fingerprint('other') }]) {
+      expect(failureOf(() => refuseForeign(chainOf(store, change), profile, store))).toMatchObject({
+        code: 'store_unreadable',
+        message: 'the kept refresh token of svc is bound elsewhere',
+        advice: 'run: oauth-profile login svc',
+      });
+    }
+  });
+});
+
+describe('a login that is kept', () => {
+  async function found(pasted?: string, changes: Partial<ChainRecord> = {}, replaced = ['before']) {
+    const store = createMemoryStore(new FakeClock());
+    const name = loginName('svc', binding, store);
+    const login = {
+      kind: 'login',
+      profile: 'svc',
+      chain: 'the-chain',
+      replaced: replaced.map(store.fingerprint),
+      at: 0,
+    };
+    await keep(store, name, login as LoginRecord);
+    await keep(store, 'the-chain', chainOf(store, changes));
+    return findLogin('svc', { ...binding, pasted }, store);
+  }
+
+  it.each([undefined, 'before', 'first', 'newest'])('serves a profile that holds %s', async (pasted) => {
+    const login = await found(pasted);
+    expect([login?.chain, login?.refreshToken.reveal()]).toEqual(['the-chain', 'newest']);
+  });
+
+  it('gives way to what was pasted since', async () => {
+    expect(await found('pasted since')).toBeUndefined();
+  });
+
+  it('does not serve where its chain is of another server or client, or gone', async () => {
+    expect(await found(undefined, { origin: 'https://other.test' })).toBeUndefined();
+    expect(await found(undefined, { client: 'other' })).toBeUndefined();
+    const store = createMemoryStore(new FakeClock());
+    const login: LoginRecord = { kind: 'login', profile: 'svc', chain: 'gone', replaced: [], at: 0 };
+    await keep(store, loginName('svc', binding, store), login);
+    expect(await findLogin('svc', { ...binding, pasted: undefined }, store)).toBeUndefined();
+    expect(await findLogin('other', { ...binding, pasted: undefined }, store)).toBeUndefined();
+  });
+});
