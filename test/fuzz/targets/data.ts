@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { parseJson } from '../../../src/data/parse-json.ts';
+import { valueIn, variablesIn } from '../../../src/data/part.ts';
+import { readCarefulYaml } from '../../../src/data/read-careful-yaml.ts';
+import { readEnv } from '../../../src/data/read-env.ts';
+import { readJson } from '../../../src/data/read-json.ts';
+import { readPlainYaml } from '../../../src/data/read-plain-yaml.ts';
+import { readProperties } from '../../../src/data/read-properties.ts';
+import { readYamlDocument } from '../../../src/data/read-yaml-document.ts';
+import {
+  escapeReferences,
+  parsePath,
+  parseTemplate,
+  ReferenceSyntaxError,
+  type Template,
+} from '../../../src/data/reference.ts';
+import { Resolver } from '../../../src/data/resolve.ts';
+import { isCompound, mapParts, textOf, type Value, Written } from '../../../src/data/value.ts';
+import { type Entry, Variables } from '../../../src/data/variables.ts';
+import { attempt, printed, type Target } from '../target.ts';
+
+/** A made-up secret that stands behind a secret's name in seeds, and must not turn up in what is said about them. */
+const CANARY = 'c4n4ry0fTh3M1ne';
+const MAX_TEXT = 1_048_576;
+
+/** A template as it would be written. */
+function written(template: Template): string {
+  return template
+    .map((part) => {
+      if (typeof part === 'string') return escapeReferences(part);
+      const { kind, text, fallback } = part;
+      assert.ok(kind === 'variable' || text.startsWith(`${kind}:`));
+      return `\${${text}${fallback === undefined ? '' : `:-${written(fallback)}`}}`;
+    })
+    .join('');
+}
+
+const referenceTokens = [
+  ...['${', '}', '$${', ':-', '[0]', '["', '"]', "['", "']", '.', 'env:', 'file:', '${a}', '${a.b[0]["c"]}'],
+  ...['${env:HOME:-x}', '${file:a.txt}', '${a:-${b:-c}}', '\\u0041', '[999999999]', '[0123]'],
+];
+
+const reference: Target = {
+  name: 'reference',
+  seeds: [
+    'a ${name} b',
+    '${name.path[0]["odd key"].x}',
+    '${env:NAME:-${other:-$${x}}}',
+    "${a['b'][12].c:-d}",
+    'a.b[0]',
+  ],
+  tokens: referenceTokens,
+  check(input) {
+    const { value, error } = attempt(() => parseTemplate(input), ReferenceSyntaxError);
+    if (error !== undefined) {
+      const { offset } = error as ReferenceSyntaxError;
+      assert.ok(offset >= 0 && offset <= input.length, 'the place of the fault is outside of the text');
+    } else {
+      assert.deepEqual(parseTemplate(written(value)), value, 'what was read does not read the same when written again');
+    }
+    assert.deepEqual(parseTemplate(escapeReferences(input)), input === '' ? [] : [input], 'an escaped text changes');
+    attempt(() => parsePath(input), ReferenceSyntaxError);
+  },
+};
+
+/** Lines of `name=value`; nothing is wrong with any of them, so that references alone can be. */
+function linesOf(input: string): Entry[] {
+  return input.split('\n').map((line) => {
+    const at = line.indexOf('=');
+    return { name: at < 0 ? line : line.slice(0, at), value: at < 0 ? '' : line.slice(at + 1) };
+  });
+}
+
+const resolve: Target = {
+  name: 'resolve',
+  runs: 60,
+  seeds: [
+    'a=1\nb=${a}${a}\nc=${b}${b}',
+    'a=${b}\nb=${a}',
+    'a.client_secret=${env:SECRET}\nb=x ${a.client_secret}\nc=${a}',
+    'x=${file:token.txt}\ny=${x:-${env:NONE:-z}}\nz=${list[1].k}',
+    'p.password=abc${q}def\nq=${missing}',
+  ],
+  tokens: [...referenceTokens, '=', '\n', 'a=', 'b=${a}', 'client_secret', 'password', '${list[0]}', '${list}'],
+  check(input) {
+    const source = { label: 'data', folder: '', trust: 'given' } as const;
+    const list: Entry = { name: 'list', value: ['one', { k: 'two' }] };
+    const variables = new Variables().add([list, ...linesOf(input)], source);
+    const outside = {
+      env: (name: string) => (name === 'SECRET' ? CANARY : name === 'NAME' ? 'ada' : undefined),
+      readText: (path: string) => (path.endsWith('.txt') ? `${CANARY}\n` : undefined),
+    };
+    for (const variable of variables) {
+      const { value, error } = attempt(() => new Resolver(variables, outside).resolve(variable));
+      if (error === undefined) assert.ok(lengthOf(value as Value) <= MAX_TEXT, 'a value grows beyond its bound');
+      else assert.ok(!printed(error).includes(CANARY), 'an error tells a secret');
+    }
+  },
+};
+
+function lengthOf(value: Value): number {
+  if (!isCompound(value)) return textOf(value).length;
+  return Object.values(value).reduce((sum: number, part: Value) => sum + lengthOf(part), 0);
+}
+
+/** Whether the canary stands behind a secret's name, and nowhere else. */
+function isHidden(input: string, before: RegExp): boolean {
+  return input.split(CANARY).every((text, index, all) => index === all.length - 1 || before.test(text));
+}
+
+/** Reads a file of variables; what is wrong with it must not quote a secret of it. */
+function readFile(read: (text: string, label: string) => Entry[], input: string, before: RegExp): Entry[] | undefined {
+  const { value, error } = attempt(() => read(input, 'file'));
+  if (error === undefined) {
+    assert.equal(new Set(value.map(({ name }) => name)).size, value.length, 'a name stands twice');
+    return value;
+  }
+  assert.match(error.message, /^file[: ]|^the name of a variable/, 'an error does not name its file');
+  if (isHidden(input, before)) assert.ok(!printed(error).includes(CANARY), 'an error tells a secret');
+  return undefined;
+}
+
+const json: Target = {
+  name: 'json',
+  seeds: [
+    `{"graph":{"type":"microsoft","client_secret":"${CANARY}","n":12345678901234567890,"l":[1.0,true,null,"\\u00e9"]}}`,
+    '{"a.b": -0.5e-7, "c": {"d": {"e": []}}, "f": "x\\ny"}',
+  ],
+  tokens: ['{"', '":', '",', '[', ']', '{', '}', '\\u', '\\ud83d\\ude00', '1e5', '-', '"a":1,', 'null', '/*', '//'],
+  check(input) {
+    readFile(readJson, input, /"client_secret":\s*"$/);
+    const { value, error } = attempt(() => parseJson(input, 'file'));
+    let standard: unknown;
+    try {
+      standard = JSON.parse(input);
+    } catch {
+      assert.ok(error !== undefined, 'what is no JSON is taken for it');
+      return;
+    }
+    if (error === undefined) {
+      // Where JSON.parse makes -0 of a number, JSON.stringify makes 0 of both.
+      assert.equal(JSON.stringify(value), JSON.stringify(standard), 'JSON is read otherwise than by JSON.parse');
+    } else assert.match(error.message, /is defined twice|is nested deeper/, 'JSON is refused without a reason');
+  },
+};
+
+const properties: Target = {
+  name: 'properties',
+  seeds: [
+    `# a comment\ngraph.type=microsoft\ngraph.client_secret = ${CANARY}\nlong=a\\\n   b\nuni: \\u00e9\\t\n! more\nk v`,
+    'a\\ b\\:c = d\\\\\nlast=x\\',
+  ],
+  tokens: ['\\u00', '\\u', '\\\n', '\\', '=', ':', ' ', '\f', '!', '#', '\r', 'a=b\n', '\\ '],
+  check(input) {
+    const entries = readFile(readProperties, input, /(?:^|\n)\s*\S*client_secret\s*[=:]\s*$/);
+    if (entries === undefined) return;
+    const escaped = (text: string): string =>
+      [...text].map((char) => (/[A-Za-z0-9]/.test(char) ? char : unicode(char))).join('');
+    const again = entries.map(({ name, value }) => `${escaped(name)}=${escaped(String(value))}`).join('\n');
+    assert.deepEqual(contents(readProperties(again, 'file')), contents(entries), 'written again it reads otherwise');
+  },
+};
+
+function unicode(char: string): string {
+  return Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+    '',
+  );
+}
+
+function contents(entries: readonly Entry[]): [string, Value][] {
+  return entries.map(({ name, value }) => [name, value]);
+}
+
+const env: Target = {
+  name: 'env',
+  seeds: [
+    `# comment\nexport graph.type=microsoft\ngraph.client_secret="${CANARY}"  # why\nx='$\{no}'\ny=bare value # c\n`,
+    'multi="a\nb\\n\\"c\\$d\\${e}"\r\nlast=',
+  ],
+  tokens: ['export ', '"', "'", '\\', '\\${', '#', ' #', '=', '\n', '\r\n', 'A=', '"a\nb"', '$'],
+  check(input) {
+    const entries = readFile(readEnv, input, /(?:^|\n)(?:export )?[\w.]*client_secret="?$/);
+    if (entries === undefined) return;
+    const quoted = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&').replaceAll('\r', '\\r')}"`;
+    const again = entries.map(({ name, value }) => `${name}=${quoted(String(value))}`).join('\n');
+    assert.deepEqual(contents(readEnv(again, 'file')), contents(entries), 'written again it reads otherwise');
+  },
+};
+
+/** Signs and words of YAML, also for scripts. */
+export const yamlTokens = [
+  ...[': ', '- ', '? ', '| ', '>-', '&a ', '*a', '<<: *a', '!!str ', '!x ', '---\n', '...\n', '%YAML 1.1\n', '{', '}'],
+  ...['[', ']', ', ', '#', '"', "'", '\n  ', '\n- ', '\n', '~', '007', '1_000', '.inf', '0o17', '2001-01-01', 'yes'],
+];
+
+const MAX_VALUES = 2_000;
+
+const readYaml = (text: string, label: string): Entry[] => readCarefulYaml(text, label, MAX_VALUES);
+
+const yaml: Target = {
+  name: 'yaml',
+  runs: 40,
+  seeds: [
+    `graph:\n  type: microsoft\n  client_secret: ${CANARY}\n  scope: [a, b]\n  n: 007\nother.type: custom\n`,
+    'base: &b\n  type: okta\n  k: |\n    two\n    lines\nmine:\n  <<: *b\n  k: "x\\ty"\nlist: [1, {a: b}]\n',
+    '%YAML 1.2\n---\n? a\n: b\n? "c d"\n: >-\n  folded\n  text\n...\n',
+  ],
+  tokens: yamlTokens,
+  check(input) {
+    const entries = readFile(readYaml, input, /(?:^|\n)\s*client_secret: $/);
+    if (entries === undefined) return;
+    const plain = entries.filter(({ name, value }) => typeof value === 'string' && name.length < 500);
+    const again = plain.map(({ name, value }) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`).join('\n');
+    assert.deepEqual(contents(readYaml(again, 'file')), contents(plain), 'written again it reads otherwise');
+  },
+};
+
+/** A number of more than 308 digits is a text to one reader and endless to the other; both keep its digits, which is all that is sent. */
+function withoutEndless(value: Value): Value {
+  if (isCompound(value)) return mapParts(value, (part) => withoutEndless(part));
+  return value instanceof Written && /^[-+]?\d{300,}$/.test(value.text) ? value.text : value;
+}
+
+/** What the quick reader understands, the careful one understands in the same way. */
+const plainYaml: Target = {
+  name: 'plain-yaml',
+  runs: 150,
+  seeds: [
+    ...yaml.seeds,
+    '# c\na: 1\n"b c": [x, "y\\u0041", \'it\'\'s\']\nd:\n- e: {f: ~, g: }\n- |\n  text\n',
+    'a: b\n c\nd: >\n\n  e\n   f\n\ng: 0o17\nh: -.inf\ni: 1e3 # x\n',
+  ],
+  tokens: yamlTokens,
+  check(input) {
+    const { value: plain } = attempt(() => readPlainYaml(input, MAX_VALUES));
+    // What is no map is left to the careful reader, whatever the quick one makes of it.
+    if (plain?.root.kind !== 'map') return;
+    const { root } = plain;
+    const careful = readYamlDocument(input, MAX_VALUES);
+    assert.deepEqual(careful.problems, [], 'the quick reader takes what is wrong');
+    assert.ok(careful.root?.kind === 'map');
+    assert.deepEqual(
+      withoutEndless(valueIn(root)),
+      withoutEndless(valueIn(careful.root)),
+      'the two readers understand something else',
+    );
+    // A name that is too long is refused, by both.
+    const lines = (map: typeof root, { positionOf }: Pick<typeof careful, 'positionOf'>): number[] | undefined =>
+      attempt(() => Array.from(variablesIn(map), ({ at }) => positionOf(at.start).line)).value;
+    const found = lines(root, { positionOf: (offset) => plain.positionOf(offset) });
+    const expected = lines(careful.root, { positionOf: (offset) => careful.positionOf(offset) });
+    assert.deepEqual(found, expected, 'the two readers find a name in other lines');
+  },
+};
+
+export const dataTargets: readonly Target[] = [reference, resolve, json, properties, env, yaml, plainYaml];

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { Variables } from '../../../src/data/variables.ts';
+import { InvalidProfileError, type OAuthProfileError } from '../../../src/errors.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { readCandidate } from '../../../src/profile/read-binding.ts';
+import { readLoginProfile } from '../../../src/profile/read-login-profile.ts';
+import { type ProfileOutside, readProfile } from '../../../src/profile/read-profile.ts';
+import { strictUrl, UrlProblem } from '../../../src/profile/strict-url.ts';
+import { Secret } from '../../../src/secret/secret.ts';
+import { buildRequest, encodeBody } from '../../../src/token/build-request.ts';
+import { attempt, printed, type Target } from '../target.ts';
+
+/** A made-up secret. It ends every value of the fields below. */
+const CANARY = 'c4n4ry0fTh3M1ne';
+const secretFields = ['client_secret', 'password', 'refresh_token', 'basic.password', 'assertion', 'api_key', 'code'];
+
+const outside: ProfileOutside = {
+  env: (name) => (name === 'NAME' ? 'ada' : undefined),
+  readText: (path) => (path === 'key.pem' ? 'PRIVATE KEY-----' : undefined),
+  readFile: (path) => (path === 'ca.pem' ? 'CERTIFICATE' : undefined),
+};
+
+/** Lines of `field=value` of the profile svc; a field that is secret gets the canary. */
+function variablesFrom(input: string): Variables {
+  const entries = input.split('\n').map((line) => {
+    const at = line.includes('=') ? line.indexOf('=') : line.length;
+    const field = line.slice(0, at);
+    const value = line.slice(at + 1);
+    return { name: `svc.${field}`, value: secretFields.includes(field) && value !== '' ? value + CANARY : value };
+  });
+  return new Variables().add(entries, { label: 'data', folder: '', trust: 'given' });
+}
+
+const fields = [
+  ...['type=', 'url=https://', 'tenant_id=', 'client_id=', 'client_secret=s', 'username=', 'password=p', 'scope=a b'],
+  ...[
+    'refresh_token=r',
+    'grant_type=',
+    'basic.user=',
+    'basic.password=p',
+    'audience=',
+    'api_key=k',
+    'clientid=',
+    'code=c',
+  ],
+];
+const values = [
+  ...['microsoft', 'microsoft-refresh', 'google', 'okta', 'gitlab', 'twitter', 'custom', 'Microsoft', 'common'],
+  ...[
+    'client_credentials',
+    'password',
+    'refresh_token',
+    'authorization_code',
+    'urn:ietf:params:oauth:grant-type:jwt-bearer',
+  ],
+  ...[
+    'https://a.example/token',
+    'http://127.0.0.1:1/',
+    'http://evil/',
+    'https://a@b/',
+    '${env:NAME}',
+    '${svc.url}',
+    'acme',
+  ],
+];
+const options = [
+  ...[
+    'client_auth=basic',
+    'client_auth=private_key_jwt',
+    'key_file=key.pem',
+    'timeout=30s',
+    'allow_http=true',
+    'ca_file=ca.pem',
+  ],
+  ...[
+    'token_path=data.token',
+    'replay=grace',
+    'redirect_uri=http://127.0.0.1:1/c',
+    'set_header=https://x',
+    'cert_file=key.pem',
+  ],
+  ...['authorization_url=https://a.example/a', 'min_ttl=0', 'reuse=true', 'time_out=1'],
+].map((option) => `options.${option}`);
+
+const profile: Target = {
+  name: 'profile',
+  runs: 40,
+  seeds: [
+    'type=microsoft\ntenant_id=contoso.onmicrosoft.com\nclient_id=1b2c\nclient_secret=x\ngrant_type=client_credentials\nscope=s',
+    'type=okta\ntenant_id=acme\nclient_id=i\nclient_secret=x\nusername=ada\npassword=p\noptions.timeout=5s',
+    'type=custom\nurl=https://a.example/token\ngrant_type=x\nclient_id=i\nbasic.user=u\nbasic.password=p\noptions.allow_http=true',
+    'type=google\nclient_id=i\nclient_secret=x\nrefresh_token=r\noptions.client_auth=private_key_jwt\noptions.key_file=key.pem',
+    'type=gitlab\nusername=ada\npassword=p\nurl=http://localhost:8080/oauth/token\nextra.type=custom',
+  ],
+  tokens: ['\n', '=', ...fields, ...values, ...options, ...fields.map((one) => `\n${one}`)],
+  check(input) {
+    const variables = variablesFrom(input);
+    const { value, error } = attempt(() => readProfile('svc', variables, outside));
+    if (error === undefined) checkProfile(value);
+    else checkError(error as OAuthProfileError);
+    const login = attempt(() => readLoginProfile('svc', variables, outside));
+    if (login.error === undefined) assert.ok(!printed(login.value).includes(CANARY), 'a profile shows a secret');
+    else checkError(login.error as OAuthProfileError);
+    attempt(() => readCandidate('svc', variables, outside));
+  },
+};
+
+function checkError(error: OAuthProfileError): void {
+  assert.ok(!printed(error).includes(CANARY), 'an error tells a secret');
+  if (error instanceof InvalidProfileError) assert.ok(error.faults.length > 0, 'a profile without faults is refused');
+}
+
+function checkProfile(profile: Profile): void {
+  assert.ok(!printed(profile).includes(CANARY), 'a profile shows a secret');
+  const { url } = profile;
+  assert.match(url.protocol, /^https?:$/);
+  assert.equal(url.username + url.password + url.hash, '');
+  const { value: request, error } = attempt(() => {
+    const built = buildRequest(profile, '1.2.3');
+    return { ...built, body: encodeBody(built) };
+  });
+  if (error !== undefined) {
+    checkError(error as OAuthProfileError);
+    return;
+  }
+  const sent = request.form.map(({ name, value }) => [name, value instanceof Secret ? value.reveal() : value]);
+  assert.deepEqual([...new URLSearchParams(request.body)], sent, 'the body says something else than the form');
+  assert.equal(new Set(sent.map(([name]) => name)).size, sent.length, 'a field is sent twice');
+  for (const value of Object.values(request.headers)) {
+    assert.doesNotMatch(value instanceof Secret ? value.reveal() : value, /[^\x20-\x7e]/, 'a header could be broken');
+  }
+}
+
+const address: Target = {
+  name: 'strict-url',
+  seeds: [
+    'https://login.example.com/oauth2/token?x=1',
+    'http://127.0.0.1:8080/',
+    'https://[::1]:443/a',
+    'HTTPS://A.b:8443',
+  ],
+  tokens: [
+    'https://',
+    'http://',
+    '//',
+    '@',
+    ':443',
+    ':80',
+    '\\',
+    '%2e',
+    '%00',
+    '0x7f.1',
+    '。',
+    'ａ',
+    'xn--',
+    '[::1]',
+    '#',
+    '..',
+  ],
+  check(input) {
+    const { value, error } = attempt(() => strictUrl(input), UrlProblem);
+    if (error !== undefined) return;
+    const [, authority = ''] = /^https?:\/\/([^/?]+)/i.exec(input) ?? [];
+    assert.equal(value.username + value.password + value.hash, '', 'an address brings more than a place');
+    assert.equal(
+      value.hostname,
+      authority.toLowerCase().replace(/:\d*$/, ''),
+      'the host is another than the one written',
+    );
+    assert.equal(strictUrl(value.href).href, value.href, 'an address reads otherwise the second time');
+  },
+};
+
+export const profileTargets: readonly Target[] = [profile, address];

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { InvalidScriptError } from '../../../src/errors.ts';
+import { ConditionSyntaxError, parseCondition } from '../../../src/script/condition.ts';
+import { readPlainScript } from '../../../src/script/readers/plain.ts';
+import { readScript } from '../../../src/script/readers/yaml.ts';
+import type { Script } from '../../../src/script/script.ts';
+import { sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { attempt, printed, type Target } from '../target.ts';
+import { yamlTokens } from './data.ts';
+
+const CANARY = 'c4n4ry0fTh3M1ne';
+/** No terminal holds more. */
+const MAX_EXCERPT = 200;
+
+/** A script with the names of its commands instead of their code. */
+function comparable({ steps, ...rest }: Script) {
+  return { ...rest, steps: steps.map(({ command, ...step }) => ({ ...step, command: command.name })) };
+}
+
+const script: Target = {
+  name: 'script',
+  runs: 30,
+  seeds: [
+    `version: 1\nname: Who am I\ndata:\n  graph.type: microsoft\n  graph.client_secret: ${CANARY}\nsteps:\n  - ws.get: ["https://x", "", me]\n    if: \${me.status} = 200 & true\n  - base.save: {var: a, value: "\${me.body}"}\n    continueOnFailure: true\n`,
+    'steps:\n  - base.waitFor: 5\n    name: wait\n    always: true\n  - ws.oauth: [token, "https://x", {client_secret: "${env:S}"}]\n  - base.assertMatch: [a, "^a+$"]\n',
+  ],
+  tokens: [
+    ...yamlTokens,
+    ...[
+      'steps:\n',
+      '  - ',
+      'ws.get: ',
+      'base.verbose: hi',
+      'base.note: []',
+      'if: ',
+      'always: true',
+      'data:\n',
+      'version: 2',
+    ],
+    ...['json.storeCount: [{}, "$.a", n]', 'number.assertBetween: [1, 2]', '${', 'ws.reset: ', 'base.clear: a,b'],
+  ],
+  check(input) {
+    const { value, error } = attempt(
+      () => comparable(readScript(input, sampleSource, sampleRegistry)),
+      InvalidScriptError,
+    );
+    const { value: plain } = attempt(() => readPlainScript(input, sampleSource, sampleRegistry));
+    if (plain !== undefined) assert.deepEqual(comparable(plain), value, 'the quick reader understands something else');
+    if (error === undefined) {
+      assert.ok(value.steps.length > 0, 'a script without steps is taken');
+      return;
+    }
+    const { faults } = error as InvalidScriptError;
+    assert.ok(faults.length > 0 && faults.length <= 100, 'faults are none, or too many to read');
+    const lines = input.split(/\r\n|\n|\r/).length;
+    for (const { line = 1, column = 1, excerpt = '', caret = 0 } of faults) {
+      assert.ok(line >= 1 && line <= lines + 1 && column >= 1, 'a fault is outside of the file');
+      assert.ok(caret >= 0 && caret <= MAX_EXCERPT, 'the mark under a line is outside of it');
+      assert.ok(excerpt.length <= MAX_EXCERPT, 'a line is shown that no terminal holds');
+    }
+    if (/^(?:(?!c4n4ry)[\s\S])*\n {2}graph\.client_secret: c4n4ry0fTh3M1ne\n(?:(?!c4n4ry)[\s\S])*$/.test(input)) {
+      assert.ok(!printed(error).includes(CANARY), 'a fault tells a secret');
+    }
+  },
+};
+
+const condition: Target = {
+  name: 'condition',
+  seeds: [
+    '${me.status} = 200 & ${me.body.name} is not empty',
+    '"a = b" contains \'c\' & true',
+    'x matches ^a+$',
+    'y is defined',
+  ],
+  tokens: [
+    ' & ',
+    ' = ',
+    '!=',
+    '<=',
+    '>',
+    ' contains ',
+    ' matches ',
+    ' is not empty',
+    ' is defined',
+    '"',
+    "'",
+    '${',
+    '}',
+    'false',
+  ],
+  check(input) {
+    const { error } = attempt(() => parseCondition(input), ConditionSyntaxError);
+    if (error === undefined) return;
+    const { offset } = error as ConditionSyntaxError;
+    assert.ok(offset >= 0 && offset <= input.length, 'the place of the fault is outside of the text');
+  },
+};
+
+export const scriptTargets: readonly Target[] = [script, condition];
