@@ -1,5 +1,6 @@
 import {
   boolCoreTag,
+  COLLECTION_STYLE,
   EVENT_ID,
   type Event,
   floatCoreTag,
@@ -23,8 +24,11 @@ export interface PlainYaml {
   positionOf(offset: number): { line: number; column: number };
 }
 
-/** Anchors, aliases, types, merge keys, directives and marks of documents: what begins a word, or a line. */
-const RARE = /(?:^|[\s,:[{?-])(?:[&*!]|<<)|^(?:%|---|\.\.\.)|\r(?!\n)/m;
+/**
+ * Anchors, aliases, types, merge keys, directives and marks of documents: what begins a word, or a line. And what the libraries disagree on: tabs
+ * in front of a line, a block that tells its own indentation or keeps its empty lines, a mark of byte order.
+ */
+const RARE = /(?:^|[\s,:[{?-])(?:[&*!]|<<)|^(?:%| *(?:---|\.\.\.|\t))|[|>](?:-?\d|\+)|\r(?!\n)|\ufeff/m;
 const MAX_DEPTH = 64;
 
 /**
@@ -80,7 +84,7 @@ class Builder {
       return { kind: 'scalar', at: spanOf(event, near), value: scalarOf(this.#text, event) };
     }
     if (event?.type === EVENT_ID.SEQUENCE) return this.#list(event.start);
-    if (event?.type === EVENT_ID.MAPPING) return this.#map(event.start);
+    if (event?.type === EVENT_ID.MAPPING) return this.#map(event.start, event.style === COLLECTION_STYLE.BLOCK);
     throw new SyntaxError('neither a scalar nor a list nor a map');
   }
 
@@ -95,14 +99,17 @@ class Builder {
     return { kind: 'list', at: { start, end }, items };
   }
 
-  #map(start: number): MapPart<Span> {
+  #map(start: number, block: boolean): MapPart<Span> {
     const members: Member<Span>[] = [];
     const names = new Set<string>();
     let end = start;
     while (!this.#ends()) {
       const key = this.#take();
       if (key?.type !== EVENT_ID.SCALAR || key.valueStart < 0) throw new SyntaxError('a name that is no text');
+      if (key.style === SCALAR_STYLE.LITERAL_BLOCK || key.style === SCALAR_STYLE.FOLDED_BLOCK)
+        throw new SyntaxError('a block as a name');
       const at = spanOf(key, end);
+      if (block && !this.#beginsLine(at.start)) throw new SyntaxError('a name behind something else');
       const name = getScalarValue(this.#text, key);
       if (names.has(name)) throw new SyntaxError('a name that stands twice');
       names.add(name);
@@ -111,6 +118,12 @@ class Builder {
       end = part.at.end;
     }
     return { kind: 'map', at: { start, end }, members };
+  }
+
+  /** Whether nothing stands before it but signs of the structure: the library takes what follows the last item of a list for a name. */
+  #beginsLine(offset: number): boolean {
+    const line = this.#text.lastIndexOf('\n', offset - 1) + 1;
+    return /^[\s?:-]*$/.test(this.#text.slice(line, offset));
   }
 }
 
@@ -129,5 +142,6 @@ function scalarOf(text: string, event: ScalarEvent): Scalar {
     const value = tag.resolve(source, false, tag.tagName);
     if (value !== NOT_RESOLVED) return asWritten(source, value as number | boolean);
   }
+  if (/^[-+.\d]+e[-+]?\d+$/i.test(source)) throw new RangeError('a number beyond all bounds');
   return source;
 }

@@ -34,7 +34,7 @@ describe('plain YAML', () => {
     'a: 007\nb: 1.0\nc: 0x1F\nd: 0o17\ne: +1\nf: -0\ng: .5\nh: .inf\ni: 1e3\nj: 1234567890123456789',
     'a: -0o17\nb: 0b1\nc: 1_000\nd: 12:30\ne: 2001-12-14\nf: -.INF\ng: .NaN\nh: 1.\ni: 08\nj: +.5e-3',
     'a: True\nb: FALSE\nc: yes\nd: ~\ne: Null\nf:\ng: ""\nh: tRUE',
-    'a: |\n  two\n  lines\nb: >-\n  folded\n  text\nc: |+\n  kept\n\nd: x',
+    'a: |\n  two\n  lines\nb: >-\n  folded\n  text\nc: |-\n  cut\n\nd: x',
     'a: [x, 01, [b], {c: d, e}]\nb: {f: [], g: {}}\nc: [a: 1, b]',
     'a:\n- x\n- y: 1\n  z: 2\n-\n- - deep\n',
     "\"a b\": \"c\\tdé\"\n'd': 'it''s'\ne: a#b\nf: a #b\ng: http://x",
@@ -44,7 +44,6 @@ describe('plain YAML', () => {
     'scalar',
     'a: ${env:X}\nb: "${a:-b c}"',
     'a: 1\r\nb:\r\n  - x\r\n',
-    '\ufeffa: 1',
   ])('is understood as the careful reader does: %j', (text) => {
     const found = both(text);
     expect(found?.plain).toEqual(found?.careful);
@@ -72,6 +71,15 @@ describe('plain YAML', () => {
     ['no name', ': 1'],
     ['an unclosed quote', 'a: "x'],
     ['a tab', 'a:\n\t- x'],
+    ['a tab behind a block', 'a: |\n  x\n\t'],
+    ['an indented mark', ' ---'],
+    ['a mark of byte order', '\n\ufeffa: 1'],
+    ['a block that tells its indentation', 'a: |2\n    '],
+    ['a block that keeps its empty lines', 'a: |+\n\n '],
+    ['a block as a name', '? |\n  a'],
+    ['a name behind the last item of a list', 'a:\n- "x" b: 1'],
+    ['a name behind a list in a list', 'a:\n- [x] b: 1'],
+    ['a number beyond all bounds', 'a: 2e349'],
     ['nothing', '# nothing'],
     ['too many values', `a: [${'1, '.repeat(MAX_VALUES)}]`],
     ['too many levels', '['.repeat(100_000)],
@@ -115,13 +123,28 @@ describe('plain YAML', () => {
       '\\',
     ];
     const text = fc.string({
-      unit: fc.constantFrom(...pieces, '\t', ',', '.', '~', '\r\n', 'é', '\u2028'),
+      unit: fc.constantFrom(
+        ...pieces,
+        '\t',
+        ',',
+        '.',
+        '~',
+        '\r\n',
+        'é',
+        '\u2028',
+        '\ufeff',
+        '---',
+        '|2',
+        '>+',
+        '\n- "x"',
+      ),
       maxLength: 30,
     });
     fc.assert(
       fc.property(fc.oneof(text, anyString(0, 40)), (given) => {
         const found = both(given);
-        if (found?.problems.length === 0) expect(found.plain).toEqual(found.careful);
+        expect(found?.problems ?? []).toEqual([]);
+        expect(found?.plain).toEqual(found?.careful);
       }),
       { numRuns: 1000 },
     );
