@@ -5,6 +5,8 @@ import type { Clock } from '../ports.ts';
 interface Flight<T> {
   readonly work: Promise<T>;
   readonly abandoned: AbortController;
+  /** From now on nobody joins. */
+  readonly close: () => void;
   callers: number;
 }
 
@@ -36,7 +38,11 @@ export class Flights<T> {
     try {
       return await this.#waitFor(flight.work, wait);
     } finally {
-      if (--flight.callers === 0) flight.abandoned.abort();
+      if (--flight.callers === 0) {
+        // Whoever comes now did not abort anything.
+        flight.close();
+        flight.abandoned.abort();
+      }
     }
   }
 
@@ -46,7 +52,7 @@ export class Flights<T> {
       if (this.#boarding.get(key) === flight) this.#boarding.delete(key);
     };
     const begun = Promise.resolve().then(() => work(abandoned.signal, close));
-    const flight: Flight<T> = { work: begun, abandoned, callers: 0 };
+    const flight: Flight<T> = { work: begun, abandoned, close, callers: 0 };
     this.#boarding.set(key, flight);
     // Whoever waits hears of a failure; when all have left, nobody needs to.
     begun.then(close, close);

@@ -97,4 +97,19 @@ describe('callers who want the same', () => {
     await settle();
     expect(begun).toEqual([]);
   });
+
+  it('do not hear of the abort of others who left before them', async () => {
+    const { begun, join } = world();
+    const first = new AbortController();
+    const leaving = errorOf(join('a', { signal: first.signal }));
+    await settle();
+    first.abort();
+    expect(await leaving).toMatchObject({ code: 'aborted' });
+    // The first work may still be connecting, and has not closed.
+    const staying = join('a');
+    await settle();
+    expect(begun.map(({ abandoned }) => abandoned.aborted)).toEqual([true, false]);
+    begun[1]?.land('a token');
+    expect(await staying).toBe('a token');
+  });
 });
