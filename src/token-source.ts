@@ -101,7 +101,11 @@ class ProfileTokens implements TokenSource {
   }
 
   async #obtain(signal: AbortSignal): Promise<TokenResponse> {
-    this.#variables ??= variablesFor(this.#options);
+    this.#variables ??= variablesFor(this.#options).catch((error) => {
+      // A file that could not be read may be mended by the next call.
+      this.#variables = undefined;
+      throw error;
+    });
     const profile = await this.#session.readProfile(this.#profile, await this.#variables);
     const minTtlMs = this.#options.minTtlMs ?? profile.options.minTtlMs;
     const rejected = this.#rejected;

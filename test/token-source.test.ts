@@ -92,6 +92,15 @@ describe('a token source', () => {
     expect((await robot.get()).access_token).toBe('token-1');
   });
 
+  it('reads its variables again where they could not be read', async () => {
+    const robot = { type: 'custom', url: `${origin}/token`, grant_type: 'client_credentials', client_id: 'mended' };
+    const data: Record<string, unknown> = { robot, 'robot.type': 'custom' };
+    const mended = createTokenSource('robot', { data: data as never, store: 'memory' });
+    await expect(mended.get()).rejects.toMatchObject({ code: 'data_invalid' });
+    delete data['robot.type'];
+    expect((await mended.get()).access_token).toBe('token-1');
+  });
+
   it('lets one caller leave while the others wait for the same request', async () => {
     const robot = source();
     const leaving = new AbortController();
