@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
 import type { Held, Kept } from '../ports.ts';
 import { syncFolder, writeThrough } from './disk.ts';
-import { writing } from './failure.ts';
+import { locked, writing } from './failure.ts';
 import { takeLocks } from './lock.ts';
 import type { Records } from './records.ts';
 import { type KeyRing, recordId, type SealedRecord, seal } from './seal.ts';
-import type { Stake } from './stake.ts';
+import { look, type Stake } from './stake.ts';
 
 /** Room for the reply of a provider, beyond the size of the record. */
 const RESERVED_BYTES = 65_536;
@@ -57,6 +57,8 @@ export class HeldRecord implements Held {
     this.#whileHeld();
     const record = { name: this.name, turn: (this.#seen?.turn ?? 0) + 1, kept: next };
     const bytes = seal(record, this.ring[0]);
+    // Only a new head is worth anything in the hands of somebody who lost the lock; all else could hide what the next one wrote.
+    const mustHold = reserve || this.#seen?.kept.head === next.head;
     const { folder } = this.records;
     return writing(folder, async () => {
       // First, so that nothing is announced that there is no room for.
@@ -65,7 +67,7 @@ export class HeldRecord implements Held {
       const temp = this.tenure.stake.path(useReserve ? 'reserve' : 'temp');
       try {
         await writeThrough(temp, bytes, useReserve);
-        if (!(await this.#commit(() => this.#replace(temp)))) return false;
+        if (!(await this.#commit(() => this.#replace(temp, mustHold)))) return false;
       } finally {
         if (!useReserve) rmSync(temp, { force: true });
       }
@@ -80,9 +82,10 @@ export class HeldRecord implements Held {
     this.#whileHeld();
     const { folder } = this.records;
     await writing(folder, async () => {
-      await this.#commit(() =>
-        this.ring.forEach((key) => void rmSync(this.records.file(this.name, key), { force: true })),
-      );
+      await this.#commit(() => {
+        if (!this.#isHeld()) throw locked('another process', 0);
+        for (const key of this.ring) rmSync(this.records.file(this.name, key), { force: true });
+      });
       await syncFolder(folder);
       this.#seen = undefined;
     });
@@ -98,12 +101,19 @@ export class HeldRecord implements Held {
   }
 
   /** In the place of what is there, if that is still what was seen. */
-  #replace(temp: string): boolean {
+  #replace(temp: string, mustHold: boolean): boolean {
+    if (mustHold && !this.#isHeld()) return false;
     if (this.#read()?.kept.head !== this.#seen?.kept.head) return false;
     const [first, ...others] = this.ring;
     renameSync(temp, this.records.file(this.name, first));
     for (const key of others) rmSync(this.records.file(this.name, key), { force: true });
     return true;
+  }
+
+  /** A holder whose death cannot be known from elsewhere may have been taken for lost. */
+  #isHeld(): boolean {
+    const { locks, stake } = this.tenure;
+    return locks.every((lock) => look(lock)?.owner === stake.owner);
   }
 
   /**

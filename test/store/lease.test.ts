@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret/secret.ts';
@@ -84,6 +84,27 @@ describe.concurrent('a lock', () => {
     await expect(early).rejects.toMatchObject({ code: 'store_locked' });
     expect(await home.open(key).update('a', async () => 'in', patient)).toBe('in');
     expect(litter(home)).toEqual([]);
+    home.remove();
+  });
+
+  it('that was taken lets its former holder announce and remove nothing; what only he has he still writes', async () => {
+    const home = new StoreHome();
+    const key = anyKey();
+    await put(home.open(key), 'a', kept('one'));
+    const [{ id }] = readKeys(new Secret(key), 'it').map((one) => ({ id: recordId(one, 'a') })) as [{ id: string }];
+    const lock = join(home.vaultFolder, `${id}.lock`);
+    await home.open(key).update(
+      'a',
+      async (held) => {
+        rmSync(lock);
+        writeFileSync(lock, 'the next holder', { mode: 0o600 });
+        expect(await held.write(kept('one', '{"journal":1}'), { reserve: true })).toBe(false);
+        await expect(held.remove()).rejects.toMatchObject({ code: 'store_locked' });
+        expect(await held.write(kept('rotated'))).toBe(true);
+      },
+      patient,
+    );
+    expect((await home.open(key).read('a'))?.head).toBe('rotated');
     home.remove();
   });
 
