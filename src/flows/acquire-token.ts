@@ -45,9 +45,12 @@ export async function acquireToken(
       firstSentAt ??= sentAt;
       // Where one kept connection was dead, the others may be too.
       const reuseConnection = attempt === 1 && mayReuseConnection(profile);
-      const bounds = boundsAt(sentAt);
-      if (witness !== undefined) await witness.beforeSend(bounds.timeoutMs);
-      const reply = await ports.send(toWire(profile, request, body, reuseConnection), bounds);
+      const { timeoutMs } = boundsAt(sentAt);
+      if (witness !== undefined) await witness.beforeSend(timeoutMs);
+      // The witness has told others when this attempt ends, and writing that down may have taken its time.
+      const leftMs = sentAt + timeoutMs - clock.now();
+      if (leftMs <= 0) throw outOfTime(profile, lost);
+      const reply = await ports.send(toWire(profile, request, body, reuseConnection), { timeoutMs: leftMs, signal });
       witness?.afterReply(reply);
       return parseResponse(profile, signed, reply, clock.now());
     } catch (error) {

@@ -113,12 +113,15 @@ class Overtaken extends OAuthProfileError {
 class Attempt {
   readonly #task: Task;
   readonly #startedAt: number;
+  /** What was lost before, if anything was. */
+  readonly #former: ChainRecord['attempt'];
   #record: ChainRecord;
   #reply: Reply | undefined;
 
   constructor(task: Task, record: ChainRecord) {
     this.#task = task;
     this.#record = record;
+    this.#former = record.attempt;
     this.#startedAt = task.store.now();
   }
 
@@ -153,14 +156,15 @@ class Attempt {
     const { store, key, ports } = this.#task;
     const kept = toKeptError(error);
     if (kept === undefined || error instanceof Overtaken) return;
-    const lost = error instanceof TransportError && error.sent;
+    // Only an answer settles what became of the token; a request that never left says nothing of an earlier one.
+    const unsettled = error instanceof TransportError ? (error.sent ? this.#record.attempt : this.#former) : undefined;
     // A reply that is of no use otherwise may hold the only living successor.
     const successor = this.#reply && refreshTokenIn(this.#reply);
     const forGood = isForGood(error);
     try {
       await this.#write({
         ...this.#withSuccessor(successor),
-        attempt: lost ? this.#record.attempt : undefined,
+        attempt: unsettled,
         failure: { startedAt: this.#startedAt, key, error: kept },
         refusal: forGood ? { key, until: store.now() + REFUSAL_MS, error: kept } : this.#record.refusal,
       });

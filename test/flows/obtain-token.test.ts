@@ -364,6 +364,54 @@ describe('a lost reply', () => {
     expect(kept && readRecord(kept)).toMatchObject({ attempt: { sentAt: first } });
   });
 
+  it('stays noted when a later request never leaves', async () => {
+    const { start, profile, provider, clock, store } = world();
+    provider.next.push('lose');
+    await errorOf(start().get(profile));
+    const first = clock.time - 1;
+    await clock.advance(60_000);
+    const sending = errorOf(start().get(profile));
+    provider.next.push('unreachable', 'unreachable', 'unreachable');
+    for (let round = 0; round < 3; round++) {
+      await settle();
+      await clock.advance(5_000);
+    }
+    expect(await sending).toMatchObject({ code: 'connection_failed' });
+    const { kept } = await findChain(profile, store);
+    expect(kept && readRecord(kept)).toMatchObject({ attempt: { sentAt: first } });
+  });
+
+  it('ends no later than the journal says, however long that took to write', async () => {
+    const { profile, provider, clock, store } = world();
+    const slow: TokenStore = {
+      ...store,
+      update: (name, change, wait) =>
+        store.update(
+          name,
+          (held) =>
+            change({
+              ...held,
+              write: async (next, options) => {
+                clock.time += 4_000;
+                return held.write(next, options);
+              },
+            }),
+          wait,
+        ),
+    };
+    const ends: number[] = [];
+    const original = provider.send;
+    Object.assign(provider, {
+      send: (...args: Parameters<typeof original>) => {
+        ends.push(clock.time + args[1].timeoutMs);
+        return original(...args);
+      },
+    });
+    const startedAt = clock.time;
+    await new Process(provider, slow, clock).get(profile);
+    expect(ends).toEqual([startedAt + 10_000]);
+  });
+
   it('is journalled before the request leaves', async () => {
     const { start, profile, provider, store } = world();
     let seen: unknown;
