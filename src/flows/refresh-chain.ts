@@ -1,4 +1,5 @@
 import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
+import { loginCommand } from '../profile/login-command.ts';
 import { Secret } from '../secret/secret.ts';
 import { refreshTokenIn } from '../token/parse-response.ts';
 import type { Reply } from '../token/reply.ts';
@@ -45,8 +46,13 @@ export async function refreshChain(task: Task): Promise<Obtained> {
   }
 }
 
-/** The chain of a refresh token that was never seen before. */
+/** The chain of a refresh token that was never seen before; that of a login was, and who finds it gone came after a logout. */
 function firstOf({ profile, store }: Task): ChainRecord {
+  if (profile.chain !== undefined) {
+    throw new OAuthProfileError('login_required', `${profile.name} was signed out, or signed in anew, meanwhile`, {
+      advice: `try again, or run: ${loginCommand(profile.name)}`,
+    });
+  }
   const token = refreshTokenOf(profile) ?? '';
   return {
     kind: 'chain',

@@ -307,6 +307,18 @@ describe('a logout', () => {
     expect(await endpoint({ ...elsewhere, url: 'https://api.example.com/token' })).toBeUndefined();
   });
 
+  it('is not undone by a caller who had read the login before', async () => {
+    await signIn('lab', lab);
+    const profile = await profileOf('lab', lab);
+    await forget(await only(), store);
+    const wish = { minTtlMs: 0, anew: true, keep: true, forgetRefusal: false, rejected: undefined, signal: undefined };
+    const flights = new Flights<Obtained>({ ...ports.clock, sleep: () => new Promise(() => {}) });
+    const keeping = { openStore: async () => store, flights, warn: () => {} };
+    await expect(obtainToken(profile, wish, ports, keeping)).rejects.toMatchObject({ code: 'login_required' });
+    expect(sent).toEqual([]);
+    expect(await store.list()).toEqual([]);
+  });
+
   it('finds a login whose profile was changed since', async () => {
     await signIn('lab', lab);
     await signIn('lab', { ...lab, client_id: 'other-app' }, { refreshToken: 'rt-other' });
