@@ -76,10 +76,14 @@ export function explainRefusal(
   }
   if (reply.status >= 500) {
     const retryAt = retryAtOf(reply.headers, receivedAt);
+    const later =
+      retryAt === undefined ? 'try again later' : `try again in ${Math.ceil((retryAt - receivedAt) / 1000)} s`;
+    // Some servers are out of order whenever they mean no.
+    const refusal = adviceFor(profile, provider, codeOf(profile, provider));
     return new ProviderError('provider_unavailable', `${who} is out of order (${said})`, {
       provider,
       retryAt,
-      advice: retryAt === undefined ? 'try again later' : `try again in ${Math.ceil((retryAt - receivedAt) / 1000)} s`,
+      advice: refusal === undefined ? later : `${later}; if it says the same again, ${refusal}`,
     });
   }
   if (reply.status >= 300 && reply.status < 400) return redirected(profile, request, reply, provider, who, quote);

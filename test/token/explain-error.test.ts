@@ -153,9 +153,14 @@ describe('the status comes first', () => {
         const error = refusalOf(readAcme(fields), replyWith(status, body));
         expect(error.code).toBe('provider_unavailable');
         expect(error.provider.status).toBe(status);
-        expect(error.advice).toBe('try again later');
+        expect(error.advice).toMatch(/^try again later(?:$|; if it says the same again, )/);
       }
     }
+  });
+
+  it('5xx that says what is wrong names what to change, if it stays', () => {
+    const { advice } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(500, { error: 'invalid_grant' }));
+    expect(advice).toMatch(/^try again later; if it says the same again, .*oauth-profile login acme/);
   });
 
   it('D18 says when to come back', () => {
