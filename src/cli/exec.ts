@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
 import { printable } from '../secret/printable.ts';
 import type { Context } from './context.ts';
@@ -43,7 +43,10 @@ function inVariable(token: Token): Handover {
 
 /** In memory where the system has a file system for that, else among the temporary files; for this user alone. */
 function writeFile(token: Token): Handover {
-  const folder = mkdtempSync(join(process.env['XDG_RUNTIME_DIR'] ?? tmpdir(), 'oauth-profile-'));
+  const runtime = process.env['XDG_RUNTIME_DIR'] ?? '';
+  // The variable outlives its folder where somebody changes to another user, and a relative path would be the working folder's.
+  const parent = isAbsolute(runtime) && existsSync(runtime) ? runtime : tmpdir();
+  const folder = mkdtempSync(join(parent, 'oauth-profile-'));
   const file = join(folder, 'token');
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {

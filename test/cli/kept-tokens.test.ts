@@ -122,6 +122,16 @@ describe('exec', () => {
     expect(stdout.split('\n').slice(2)).toEqual([expect.stringMatching(/^\[\] \/.+\/token$/), '']);
   });
 
+  it.each(['', 'run', '/nowhere'])(
+    'hands it over among the temporary files where XDG_RUNTIME_DIR is %j',
+    async (folder) => {
+      const { stdout, exit } = await run(
+        `XDG_RUNTIME_DIR='${folder}' oauth-profile exec robot --token-file -- sh -c 'echo "$OAUTH_ACCESS_TOKEN_FILE"'`,
+      );
+      expect({ stdout, exit }).toEqual({ stdout: expect.stringMatching(/^\/.+\/token\n$/), exit: 0 });
+    },
+  );
+
   it.each(['TERM', 'INT', 'USR2'])('passes SIG%s on and tells how the command ended', async (signal) => {
     const { stdout, exit } = await run(
       `oauth-profile exec robot -- sh -c 'trap "echo got it; exit 9" ${signal}; kill -${signal} $PPID; while :; do sleep 0.05; done'`,
