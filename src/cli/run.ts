@@ -132,8 +132,9 @@ async function tell(report: Report, context: Context, redact: (text: string) => 
   const { env, cwd } = surroundings;
   if (env['GITHUB_ACTIONS'] !== 'true') return;
   const { githubAnnotations, githubSummary } = await import('../script/reports/github.ts');
-  // The runner reads them from stderr too, and the result on stdout stays as it is.
-  terminal.tell(githubAnnotations(report, (file) => relative(env['GITHUB_WORKSPACE'] || cwd, resolve(cwd, file))));
+  // The result on stdout stays as it is.
+  const pathOf = (file: string): string => relative(env['GITHUB_WORKSPACE'] || cwd, resolve(cwd, file));
+  terminal.tellRunner(githubAnnotations(report, pathOf));
   const file = env['GITHUB_STEP_SUMMARY'];
   if (!file) return;
   try {

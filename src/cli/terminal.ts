@@ -11,6 +11,8 @@ export class Terminal {
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
   readonly #announced = new Set<string>();
+  /** Whether what is written is searched for commands of GitHub's runner. */
+  readonly #onGithub: boolean;
   #telling = false;
 
   constructor(
@@ -26,10 +28,10 @@ export class Terminal {
       err.write(text);
       this.#telling = false;
     });
-    const announce = env['GITHUB_ACTIONS'] === 'true';
+    this.#onGithub = env['GITHUB_ACTIONS'] === 'true';
     watchSecrets((secret) => {
       redactor.add(secret);
-      if (announce) this.#announce(secret);
+      if (this.#onGithub) this.#announce(secret);
     });
   }
 
@@ -51,7 +53,7 @@ export class Terminal {
 
   /** The result: stdout. */
   print(text: string): void {
-    this.#out.push(text);
+    this.#out.push(this.#harmless(text));
   }
 
   /** A result that the person asked to see in clear. */
@@ -61,7 +63,12 @@ export class Terminal {
 
   /** Everything but the result: stderr. */
   tell(text: string): void {
-    this.#err.push(text);
+    this.#err.push(this.#harmless(text));
+  }
+
+  /** Commands to GitHub's runner, which reads stderr too. */
+  tellRunner(commands: string): void {
+    this.#err.push(commands);
   }
 
   /** Searches also what others write to stderr, such as Node itself where NODE_DEBUG is set: whole requests. */
@@ -85,6 +92,12 @@ export class Terminal {
     this.flush();
     await this.out.finish();
     await this.err.finish();
+  }
+
+  /** What comes from outside must not command GitHub's runner: it obeys `::` at the start of a line and `##[` anywhere. In JSON the escapes mean the same. */
+  #harmless(text: string): string {
+    if (!this.#onGithub) return text;
+    return text.replace(/^([^\S\n]*):(?=:)/gm, '$1\\u003a').replaceAll('##[', '#\\u0023[');
   }
 
   /** Tells the runner of GitHub Actions, which reads stderr too, to mask the value in what other steps print; it masks line by line. */

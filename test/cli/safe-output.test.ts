@@ -66,6 +66,26 @@ describe('what a terminal gets', () => {
     expect(stderr).toContain('it has access_token, token_type, ••••, name');
   });
 
+  it('commands GitHub’s runner in nothing but our own words', async () => {
+    sandbox.write(
+      'commands.yaml',
+      'name: "##[group]a"\nsteps:\n  - base.verbose: "::warning::x ##[add-mask]y"\n  - base.assertEqual: ["##[error]b", "c\\n::notice::d"]\n',
+    );
+    const github = { GITHUB_ACTIONS: 'true' };
+    const { stdout, stderr } = await sandbox.run('oauth-profile run commands.yaml --verbose', github);
+    const lines = (stdout + stderr).split('\n');
+    expect(lines.filter((line) => /^\s*::(?!add-mask::c4n4ry)/.test(line))).toEqual([
+      expect.stringMatching(/^::error file=commands\.yaml,line=4/),
+    ]);
+    expect(lines.filter((line) => line.includes('##[') && !line.startsWith('::error '))).toEqual([]);
+    const asJson = await sandbox.run('oauth-profile run commands.yaml --json', github);
+    expect(asJson.stdout).not.toContain('##[');
+    expect(JSON.parse(asJson.stdout).scripts[0].name).toBe('##[group]a');
+    sandbox.write('faulty.yaml', '"##[group]": 1\n::error::boo\n');
+    const faulty = await sandbox.run('oauth-profile run faulty.yaml', github);
+    expect(faulty.stderr).not.toMatch(/^\s*::(?!add-mask::c4n4ry)|##\[/m);
+  });
+
   it('check and explain escape it in JSON', async () => {
     sandbox.write(
       'odd.yaml',
