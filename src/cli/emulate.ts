@@ -1,6 +1,6 @@
 import type { ServedRequest } from '../emulator/start-emulator.ts';
 import { profileNames } from '../profile/collect-fields.ts';
-import { printable } from '../secret/printable.ts';
+import { printable, printableJson } from '../secret/printable.ts';
 import { type Context, variablesOf, warn } from './context.ts';
 import { profilesOf, start } from './emulation.ts';
 import type { Style } from './style.ts';
@@ -18,14 +18,14 @@ export async function run(context: Context): Promise<number> {
   const json = call.switches.has('json');
   const quiet = call.switches.has('quiet');
   const emulator = await start(context, [variables], Number(given), (request) => {
-    if (json) terminal.print(`${JSON.stringify(request)}\n`);
+    if (json) terminal.print(`${printableJson(request)}\n`);
     else if (!quiet) terminal.print(requestText(request, style));
   });
   const names = Object.keys(profilesOf(context, variables));
   const unknown = profileNames(variables).filter((name) => !names.includes(name));
   if (unknown.length > 0)
     warn(context, `not emulated, because of faults: ${printable(unknown.join(', '))}; see oauth-profile check`);
-  if (json) terminal.print(`${JSON.stringify({ url: emulator.url, profiles: names })}\n`);
+  if (json) terminal.print(`${printableJson({ url: emulator.url, profiles: names })}\n`);
   else {
     terminal.print(`${style.bold('emulator')} on ${style.cyan(emulator.url)}, until Ctrl-C
   knows    ${names.length === 0 ? 'no profile: write oauth-profiles.yaml, or give --data' : printable(names.join(', '))}

@@ -1,7 +1,7 @@
 import { readRecord } from '../flows/kept-record.ts';
 import type { TokenStore } from '../ports.ts';
 import { profileNames } from '../profile/collect-fields.ts';
-import { printable } from '../secret/printable.ts';
+import { printable, printableJson } from '../secret/printable.ts';
 import { type Context, sessionOf, variablesOf } from './context.ts';
 
 /** What `list` tells of one profile, or of one kept token. */
@@ -32,8 +32,7 @@ export async function run(context: Context): Promise<number> {
     const rows = [...kept, ...others.map((profile) => ({ profile, defined: true }))].sort((one, other) =>
       one.profile < other.profile ? -1 : 1,
     );
-    if (call.switches.has('json'))
-      terminal.print(`${JSON.stringify({ store: store.place, profiles: rows }, null, 2)}\n`);
+    if (call.switches.has('json')) terminal.print(`${printableJson({ store: store.place, profiles: rows }, 2)}\n`);
     else terminal.print(table(rows, store.place, context, store.now()));
     return 0;
   } finally {

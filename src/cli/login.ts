@@ -4,7 +4,7 @@ import { type BrowserPerson, loginAuthorizationCode } from '../flows/login-autho
 import { type DevicePerson, loginDeviceCode } from '../flows/login-device-code.ts';
 import { type LoginProfile, readLoginProfile } from '../profile/read-login-profile.ts';
 import { readProfile } from '../profile/read-profile.ts';
-import { printable } from '../secret/printable.ts';
+import { printable, printableJson } from '../secret/printable.ts';
 import { personAtTerminal, type ReadLine } from './ask.ts';
 import { type Context, sessionOf, variablesOf, warn } from './context.ts';
 import { emulationOf } from './emulation.ts';
@@ -142,7 +142,7 @@ function report(context: Context, login: LoginProfile, kept: KeptLogin, place: s
   if (call.switches.has('json')) {
     const expiry = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
     const told = { profile: login.name, account, scope, expiresAt: expiry, store: place, replaced };
-    terminal.print(`${JSON.stringify(told, null, 2)}\n`);
+    terminal.print(`${printableJson(told, 2)}\n`);
   } else {
     const who = account === undefined ? '' : ` as ${account}`;
     const { green } = terminal.style.out;

@@ -6,7 +6,7 @@ import { type FoundLogin, findLogins, forget, revocationEndpoint, revokeToken } 
 import type { TokenStore } from '../ports.ts';
 import { collectFields } from '../profile/collect-fields.ts';
 import { readLoginProfile } from '../profile/read-login-profile.ts';
-import { printable } from '../secret/printable.ts';
+import { printable, printableJson } from '../secret/printable.ts';
 import type { Session } from '../session.ts';
 import { type Context, sessionOf, variablesOf, warn } from './context.ts';
 import { showError } from './show-error.ts';
@@ -45,7 +45,7 @@ export async function run(context: Context): Promise<number> {
         status ||= showError(error, terminal, json, call.switches.has('verbose'));
       }
     }
-    if (json) terminal.print(`${JSON.stringify({ forgotten }, null, 2)}\n`);
+    if (json) terminal.print(`${printableJson({ forgotten }, 2)}\n`);
     return status;
   } finally {
     await session.close();
