@@ -34,7 +34,8 @@ const read = new WeakMap<DataObject, { copy: unknown; variables: Variables; prof
 export function sessionFor({ emulator, store }: CallOptions): Session {
   const known = emulator === undefined ? sessions.get(store) : emulated.get(emulator);
   if (known !== undefined) return known;
-  const session = new Session(surroundings, { emulator, store });
+  const warn = (text: string): void => process.emitWarning(text, 'OAuthProfileWarning');
+  const session = new Session(surroundings, { emulator, store, warn });
   if (emulator === undefined) sessions.set(store, session);
   else emulated.set(emulator, session);
   return session;

@@ -101,6 +101,21 @@ describe('a token source', () => {
     expect((await mended.get()).access_token).toBe('token-1');
   });
 
+  it('warns as Node does of what cannot be kept', async () => {
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+    process.env['OAUTH_PROFILE_HOME'] = '/proc/nowhere';
+    try {
+      const robot = { type: 'custom', url: `${origin}/token`, grant_type: 'client_credentials', client_id: 'unkept' };
+      expect((await createTokenSource('robot', { data: { robot } }).get()).access_token).toBe('token-1');
+    } finally {
+      delete process.env['OAUTH_PROFILE_HOME'];
+    }
+    expect(await warned).toMatchObject({
+      name: 'OAuthProfileWarning',
+      message: expect.stringContaining('the token is not kept'),
+    });
+  });
+
   it('lets one caller leave while the others wait for the same request', async () => {
     const robot = source();
     const leaving = new AbortController();
