@@ -103,7 +103,8 @@ export class Terminal {
   /** Tells the runner of GitHub Actions, which reads stderr too, to mask the value in what other steps print; it masks line by line. */
   #announce(secret: Secret): void {
     for (const line of secret.reveal().split(/[\r\n]+/)) {
-      if (line.length < 8 || this.#announced.has(line)) continue;
+      // A reference says where a secret is, and is none.
+      if (line.length < 8 || this.#announced.has(line) || /^\$\{(?!.*:-)[^{}]*\}$/.test(line)) continue;
       this.#announced.add(line);
       this.#err.pushClear(`::add-mask::${line.replaceAll('%', '%25')}\n`);
     }

@@ -81,6 +81,8 @@ describe('what a terminal gets', () => {
     const asJson = await sandbox.run('oauth-profile run commands.yaml --json', github);
     expect(asJson.stdout).not.toContain('##[');
     expect(JSON.parse(asJson.stdout).scripts[0].name).toBe('##[group]a');
+    const told = await sandbox.run("oauth-profile run commands.yaml --set 'x.password=${env:NAME}'", github);
+    expect(told.stderr).not.toContain('${env:NAME}');
     sandbox.write('faulty.yaml', '"##[group]": 1\n::error::boo\n');
     const faulty = await sandbox.run('oauth-profile run faulty.yaml', github);
     expect(faulty.stderr).not.toMatch(/^\s*::(?!add-mask::c4n4ry)|##\[/m);
