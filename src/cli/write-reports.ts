@@ -1,4 +1,14 @@
-import { accessSync, appendFileSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
 import type { Report } from '../script/reports/report.ts';
@@ -64,11 +74,23 @@ export function appendSummary(file: string, text: string): void {
 }
 
 function prepare(file: string): void {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
   if (found !== undefined && !found.isFile()) accessSync(file, constants.W_OK);
   else withTemporary(`${file}.${process.pid}.tmp`, '', () => {});
+}
+
+/** With those above it. Node's own `recursive` goes on for ever where a parent is there and takes nothing, as in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have been quicker.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 function replace(file: string, text: string): void {
@@ -84,7 +106,9 @@ function replace(file: string, text: string): void {
 /** Writes a file that does not outlive its use. */
 function withTemporary(temporary: string, text: string, use: () => void): void {
   try {
-    writeFileSync(temporary, text);
+    // What stands there is left over, or a link that somebody laid in a folder of everybody's.
+    rmSync(temporary, { force: true });
+    writeFileSync(temporary, text, { flag: 'wx' });
     use();
   } finally {
     rmSync(temporary, { force: true });

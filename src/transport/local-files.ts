@@ -42,7 +42,7 @@ export const localFiles: Files = {
     if (append) {
       const file = locate(path, folder);
       await attempt(path, 'written', async () => {
-        await mkdir(dirname(file), { recursive: true });
+        await makeFolders(dirname(file));
         await regularFileOrNone(file);
         await appendFile(file, content);
       });
@@ -82,7 +82,7 @@ class LocalFile implements GrowingFile {
     await regularFileOrNone(file);
     // Of a link it is the target that changes, not the link.
     const target = await realpath(file).catch(() => file);
-    const made = await mkdir(dirname(target), { recursive: true });
+    const made = await makeFolders(dirname(target));
     const beside = join(dirname(target), `.${basename(target).slice(0, 100)}.${randomUUID()}.part`);
     return new LocalFile(path, target, beside, await open(beside, 'wx'), made);
   }
@@ -118,6 +118,21 @@ class LocalFile implements GrowingFile {
 
 function locate(path: string, folder: string): string {
   return resolve(folder, path.startsWith('~/') ? join(homedir(), path.slice(2)) : path);
+}
+
+/** The uppermost of the folders that it made. Node's own `recursive` goes on for ever where a parent is there and takes nothing, as in /proc. */
+async function makeFolders(folder: string): Promise<string | undefined> {
+  const there = await stat(folder).catch(() => undefined);
+  if (there !== undefined) return undefined;
+  const above = await makeFolders(dirname(folder));
+  try {
+    await mkdir(folder);
+    return above ?? folder;
+  } catch (error) {
+    // Another step may have been quicker.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return above;
+  }
 }
 
 /** A device or a pipe never ends, and nothing may take its place. */

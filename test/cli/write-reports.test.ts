@@ -55,6 +55,21 @@ describe('what is asked for', () => {
     },
   );
 
+  it.skipIf(process.platform !== 'linux')('is refused, not waited for, where no folder can be made', () => {
+    expect(errorOf(() => parseReports(['junit=/proc/nowhere/deep/out.xml'], cwd))).toMatchObject({ code: 'usage' });
+  });
+
+  it('is written through no link that lies in the place of its temporary file', async () => {
+    const victim = join(cwd, 'victim');
+    writeFileSync(victim, 'mine');
+    symlinkSync(victim, join(cwd, `out.json.${process.pid}.tmp`));
+    const wanted = parseReports(['json=out.json'], cwd);
+    symlinkSync(victim, join(cwd, `out.json.${process.pid}.tmp`));
+    await writeReports(wanted, sampleReport(), (text) => text);
+    expect(readFileSync(victim, 'utf8')).toBe('mine');
+    expect(readdirSync(cwd).sort()).toEqual(['out.json', 'victim']);
+  });
+
   it('is refused where two reports would be one file', () => {
     const error = errorOf(() => parseReports(['junit=a', 'nonsense', 'html=./b/../a'], cwd));
     expect(error.message).toBe('--report nonsense is no report; two reports would be written to ./b/../a');

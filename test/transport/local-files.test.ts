@@ -115,6 +115,14 @@ describe('files that are written', () => {
     expect(readdirSync(join(folder, 'x/y'))).toEqual(['a']);
   });
 
+  it.skipIf(process.platform !== 'linux').each([true, false])(
+    'fail where no folder can be made (append: %s)',
+    async (append) => {
+      const writing = localFiles.write('/proc/nowhere/deep/file', folder, Buffer.from('x'), append);
+      expect(await errorOf(writing)).toMatchObject({ message: expect.stringContaining('cannot be written (ENOENT)') });
+    },
+  );
+
   it('keep their mode and stay behind their links', async () => {
     put('real', 'old');
     chmodSync(join(folder, 'real'), 0o600);
