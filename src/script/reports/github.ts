@@ -108,7 +108,7 @@ function failureSection({ run, step }: { readonly run: RunResult; readonly step:
     ...fenced(message),
     ...(expected === undefined ? [] : ['expected', '', ...fenced(expected)]),
     ...(actual === undefined ? [] : ['actual', '', ...fenced(actual)]),
-    ...(advice === undefined ? [] : [`**${plain(shorten(advice, MAX_VALUE))}**`, '']),
+    ...(advice === undefined ? [] : shorten(advice, MAX_VALUE).split(/\n+/).flatMap((line) => [`**${plain(line)}**`, ''])),
   ].join('\n');
 }
 

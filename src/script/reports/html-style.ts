@@ -90,6 +90,7 @@ details[open] > summary::after { rotate: 90deg }
 .failure > :first-child { margin: 0 }
 .failure .message { font-weight: 600; white-space: pre-wrap }
 .failure .message code { font-weight: 400; color: var(--soft) }
+.advice { white-space: pre-wrap }
 .advice::before { content: '→ ' }
 .label { margin: 0 0 .2rem; font-size: .8rem; font-weight: 600; color: var(--soft) }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); gap: .6rem }
@@ -146,4 +147,4 @@ body[data-show=passed] .script:not(.has-passed), body[data-show=failed] .script:
 `;
 
 /** SHA-256 of {@link pageStyle}, in base64. */
-export const pageStyleHash = 'plXbQyoMhSpZmnjVKHKVIw5j2xctRy224DRRDVdhoZk=';
+export const pageStyleHash = 'OhfR9+QaEWTs0Ws++/2l7wggpfSyaXhZVQoBvYaqQbc=';
