@@ -224,15 +224,15 @@ describe('merge keys', () => {
 
 describe('a YAML file at fault', () => {
   it.each([
-    ['a: 1\nb: "hunter2', '2:12: is not valid YAML (missing char)'],
-    ['a:\n\t- hunter2', '2:1: is not valid YAML (tab as indent)'],
-    ['a: hunter2: hunter2', '1:4: is not valid YAML (block as implicit key)'],
-    ['a: @hunter2', '1:4: is not valid YAML (bad scalar start)'],
-    ['a: [hunter2', '1:12: is not valid YAML (bad indent)'],
-    ['a: hunter2\n b: c', '1:4: is not valid YAML (block as implicit key)'],
-    ['a: !hunter2', '1:4: is not valid YAML (tag resolve failed)'],
-    ['a: !hunter2 x', '1:4: is not valid YAML (tag resolve failed)'],
-    ['a: !!int hunter2', '1:4: is not valid YAML (tag resolve failed)'],
+    ['a: 1\nb: "hunter2', '2:4: a quote is opened here and not closed'],
+    ['a:\n\t- hunter2', '2:1: a tab cannot indent'],
+    ['a: hunter2: hunter2', '1:4: has a second name with a colon in one line'],
+    ['a: @hunter2', '1:4: a text cannot begin with this character'],
+    ['a: [hunter2', '1:12: a [ or { above is not closed'],
+    ['a: hunter2\n b: c', '2:2: is not indented like the lines that it belongs to'],
+    ['a: !hunter2', '1:4: has a ! in front, which means a type that is not known'],
+    ['a: !hunter2 x', '1:4: has a ! in front, which means a type that is not known'],
+    ['a: !!int hunter2', '1:4: has a ! in front, which means a type that is not known'],
     ['a: hunter2\n---\nb: hunter2', '2:1: holds a second document'],
     ['a: hunter2\n...\nb: 1', '3:1: holds a second document'],
     ['hunter2', '1:1: holds no map of variables'],
@@ -249,6 +249,16 @@ describe('a YAML file at fault', () => {
       'write variables such as graph.type: microsoft; a value with : or # in it, or *, & or ! in front, needs quotes',
     );
     expect(`${error.cause} ${error.stack}`).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['a: hunter2: hunter2', 'put the value in quotes: "…"'],
+    ['a: hunter2\n  more\n b: c', 'give it as many blanks as the lines beside it'],
+    ['a: 1\na: 2', 'keep one of the two definitions'],
+    ['a: *hunter2', 'put a text that begins with * in quotes'],
+    ['- hunter2', expect.stringMatching(/^write variables such as graph\.type: microsoft/)],
+  ])('%j comes with the advice that fits it', (text, advice) => {
+    expect(failureOf(() => readYaml(text, 'f.yaml')).advice).toEqual(advice);
   });
 
   it.each([
@@ -291,8 +301,10 @@ describe('a YAML file at fault', () => {
   });
 
   it('is refused at its first fault', () => {
-    expect(fault('"\n'.repeat(500_000))).toBe('f.yaml:3:1: is not valid YAML (unexpected token)');
-    expect(fault(`a: 1\n${'b: !x y\n'.repeat(20_000)}`)).toBe('f.yaml:2:4: is not valid YAML (tag resolve failed)');
+    expect(fault('"\n'.repeat(500_000))).toBe('f.yaml:3:1: does not belong here: what stands before it is complete');
+    expect(fault(`a: 1\n${'b: !x y\n'.repeat(20_000)}`)).toBe(
+      'f.yaml:2:4: has a ! in front, which means a type that is not known',
+    );
   });
 
   it('may have a comment behind each of its 9000 values', () => {

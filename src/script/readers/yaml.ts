@@ -1,3 +1,4 @@
+import { type Explained, explainProblems } from '../../data/explain-yaml.ts';
 import { readYamlDocument, type Span } from '../../data/read-yaml-document.ts';
 import type { Source } from '../../data/variables.ts';
 import { InvalidScriptError, type ScriptFault } from '../../errors.ts';
@@ -9,7 +10,6 @@ import { findSecrets } from './find-secrets.ts';
 import { offsetWithin } from './offset-within.ts';
 import { type CheckPath, MAX_VALUES } from './reading.ts';
 import { SourceLines } from './source-lines.ts';
-import { type Explained, explainProblems } from './yaml-problems.ts';
 
 const MAX_FAULTS = 100;
 

@@ -373,7 +373,7 @@ describe('broken YAML', () => {
       'steps:\n  - a: @b\n  - c: `d`',
       ['2:8 a text cannot begin with this character', '3:8 a text cannot begin with this character'],
     ],
-    ['steps:\n  - ws.reset:\n   name: b', ['3:4 is neither part of the step above nor one of its own']],
+    ['steps:\n  - ws.reset:\n   name: b', ['3:4 is neither part of the item above nor one of its own']],
     ['steps:\n  - ws.reset:\n   - ws.reset:', ['3:4 is not indented like the lines that it belongs to']],
     ['steps:\n  - ws.reset:\n- ws.reset:', ['3:1 a - stands where none can be']],
     ['steps:\n  - if: "${a}" = "b"', ['2:16 does not belong here: what stands before it is complete']],

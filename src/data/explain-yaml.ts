@@ -1,10 +1,12 @@
-import type { YamlProblem } from '../../data/read-yaml-document.ts';
+import type { YamlProblem } from './read-yaml-document.ts';
 
 const QUOTES = 'put the value in quotes: "…"';
 const MARKS = 'between [ ] or { } a text with ${…}, a comma or a bracket needs quotes';
+const INDENTED = 'is not indented like the lines that it belongs to';
 const INDENT = 'give it as many blanks as the lines beside it';
 
 const MAX_BLANKS = 1000;
+const MAX_VALUE = 10_000;
 
 /** A problem as it is told. */
 export interface Explained {
@@ -15,7 +17,7 @@ export interface Explained {
 
 const advice: Readonly<Record<string, string>> = {
   'has an alias (*) of nothing': 'put a text that begins with * in quotes',
-  'holds a second document': 'keep one script in a file, without --- between',
+  'holds a second document': 'keep to one document in a file, without --- between',
 };
 
 /** The library's words, and ours; its own may quote what is a secret. */
@@ -28,8 +30,8 @@ const sentences: readonly (readonly [RegExp, string, string?])[] = [
   [/^Tabs|tab/, 'a tab cannot indent', 'use blanks'],
   [/^Invalid escape/, 'has an unknown escape in double quotes', 'write \\\\ for a backslash, or use single quotes'],
   [/cannot start with/, 'a text cannot begin with this character', QUOTES],
-  [/Sequence item without -/, 'is neither part of the step above nor one of its own', INDENT],
-  [/same column|indent/i, 'is not indented like the lines that it belongs to', INDENT],
+  [/Sequence item without -/, 'is neither part of the item above nor one of its own', INDENT],
+  [/same column|indent/i, INDENTED, INDENT],
   [/[Aa]lias|[Aa]nchor/, 'has a * or & that begins no plain name', QUOTES],
   [/tag/i, 'has a ! in front, which means a type that is not known', QUOTES],
   [/block sequence may not be used/, 'a - stands where none can be', INDENT],
@@ -52,12 +54,27 @@ function isConsequence({ offset, opened }: YamlProblem, unclosed: YamlProblem): 
 }
 
 function explain(text: string, { offset, opened, message, detail }: YamlProblem): Explained {
-  if (detail === undefined) return { offset, message, advice: advice[message] };
+  if (detail === undefined) {
+    const twice = message.endsWith(' is defined twice') ? 'keep one of the two definitions' : undefined;
+    return { offset, message, advice: advice[message] ?? twice };
+  }
   if (offset > 0 && text.startsWith('${', offset - 1)) {
     return { offset: offset - 1, message: 'a ${…} between [ ] or { } needs quotes', advice: 'write "${name}"' };
+  }
+  if (detail.startsWith('Nested mappings')) {
+    const lower = lowerName(text, offset);
+    if (lower !== undefined) return { offset: lower, message: INDENTED, advice: INDENT };
   }
   const [, sentence, mend] = sentences.find(([words]) => words.test(detail)) ?? [];
   // What is indented wrongly is looked for from the end of the line above.
   const blanks = /^[ \r\n]*(?=\S)/.exec(text.slice(offset, offset + MAX_BLANKS))?.[0].length ?? 0;
   return { offset: opened ?? offset + blanks, message: sentence ?? message, advice: mend };
+}
+
+/** Where the name stands that was taken for a part of the value above it, if it is not in the same line. */
+function lowerName(text: string, offset: number): number | undefined {
+  const value = text.slice(offset, offset + MAX_VALUE);
+  const colon = value.search(/:(?=\s|$)/);
+  const line = value.lastIndexOf('\n', colon);
+  return colon < 0 || line < 0 ? undefined : offset + line + 1 + value.slice(line + 1).search(/\S/);
 }
