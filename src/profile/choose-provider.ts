@@ -16,8 +16,8 @@ export function chooseProvider(draft: ProfileDraft): Provider | undefined {
   if (provider !== undefined) return provider;
   const near = nearest(type, providerTypes);
   draft.fault('type', `is ${printable(type)}, which is no known type`, unknownAdvice(type, near));
-  // The one that was meant serves to find the other faults.
-  return near === undefined ? undefined : findProvider(near);
+  // Of one that is meant for certain the other faults are told too; of a guess they would be guesses.
+  return near !== undefined && isSameWord(type, near) ? findProvider(near) : undefined;
 }
 
 function missingAdvice({ name, variables }: ProfileDraft): string {
@@ -39,6 +39,9 @@ function strays(name: string, variables: Variables): string[] {
 
 function unknownAdvice(type: string, near: string | undefined): string {
   if (near === undefined) return `types are ${providerTypes.join(', ')}`;
-  const sameWord = near.toLowerCase() === type.toLowerCase();
-  return `${sameWord ? 'types are case-sensitive: ' : ''}did you mean ${near}?`;
+  return `${isSameWord(type, near) ? 'types are case-sensitive: ' : ''}did you mean ${near}?`;
+}
+
+function isSameWord(type: string, other: string): boolean {
+  return type.toLowerCase() === other.toLowerCase();
 }

@@ -6,6 +6,7 @@ import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
 import { printable } from '../secret/printable.ts';
 import { joinTexts, Secret } from '../secret/secret.ts';
 import { isSecretName, shownName } from '../secret/secret-names.ts';
+import { KNOWN_FIELDS } from './known-fields.ts';
 import type { Field } from './profile.ts';
 import { ProfileDraft } from './profile-draft.ts';
 
@@ -20,10 +21,7 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
     if (!variable.name.startsWith(name) || variable.name[name.length] !== '.') continue;
     const owner = profileOf(variable.name);
     if (owner === name || isReserved(variable.name.slice(name.length + 1))) own.push(variable);
-    else
-      draft.note(
-        `${shownName(variable.name, name)} belongs to profile ${shownName(owner ?? '', name)} and is not sent`,
-      );
+    else tellForeign(draft, variable, owner ?? '');
   }
   if (own.length === 0) throw notFound(name, variables);
   refuseContested(name, variables);
@@ -38,6 +36,23 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
     } else sort(draft, variable, resolver);
   }
   return draft;
+}
+
+/** A name with more dots belongs to another profile, or to a field that has parts by mistake: `client_secret: {a: b}`. */
+function tellForeign(draft: ProfileDraft, variable: Variable, owner: string): void {
+  const { name, variables } = draft;
+  const [part = ''] = variable.name.slice(name.length + 1).split('.', 1);
+  const isProfile = variables.get(`${name}.${part}.type`) !== undefined;
+  // What another file holds must not spoil a profile.
+  const isBeside = variables.get(`${name}.type`)?.source.label === variable.source.label;
+  if (!isProfile && isBeside && KNOWN_FIELDS.includes(part)) {
+    if (!draft.isFaulty(part))
+      draft.fault(part, 'is a map', 'write one value; one with { or [ in front needs quotes', variable);
+    return;
+  }
+  const near = isProfile ? undefined : nearest(part, ['options', 'basic']);
+  const meant = near === undefined ? '' : `: did you mean ${name}.${near}?`;
+  draft.note(`${shownName(variable.name, name)} belongs to profile ${shownName(owner, name)} and is not sent${meant}`);
 }
 
 /** `options.…` and `basic.…`, however deep, are never another profile's. */

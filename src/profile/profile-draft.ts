@@ -20,9 +20,10 @@ export class ProfileDraft {
     readonly variables: Variables,
   ) {}
 
-  fault(field: string, message: string, advice: string | undefined): void {
+  /** `at` is the variable that shows the fault, where that is not the field itself. */
+  fault(field: string, message: string, advice: string | undefined, at?: Variable): void {
     const variable = `${this.name}.${field}`;
-    const found = this.variables.get(variable);
+    const found = at ?? this.variables.get(variable);
     this.faults.push({ variable: shownName(variable, this.name), message, advice, where: found && whereOf(found) });
   }
 

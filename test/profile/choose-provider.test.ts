@@ -27,6 +27,12 @@ describe('the type of a profile', () => {
     ]);
   });
 
+  it('of a type that is only guessed, no faults are told that depend on it', () => {
+    const fields = { type: 'microsft', client_id: 'x', scope: ['a', ['b']], options: { timeout: 'soon' } };
+    const faults = faultsOf(() => readAcme(fields));
+    expect(faults.map(({ variable }) => variable)).toEqual(['acme.scope', 'acme.type', 'acme.options.timeout']);
+  });
+
   it.each([
     ['graf.type: microsoft', 'graf.type is there: did you mean graph.type?'],
     ['graph.Type: microsoft', 'graph.Type is there: did you mean graph.type?'],

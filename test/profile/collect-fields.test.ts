@@ -31,6 +31,29 @@ describe('the variables of a profile', () => {
     }
   });
 
+  it.each(['client_secret', 'client_id', 'scope'])(
+    'D10 a map in place of the field %s is a fault, told once',
+    (field) => {
+      expect(faultsOf(() => readFromYaml('acme', `${head}acme.${field}: {one: 1, two: {three: 3}}\n`))).toMatchObject([
+        { variable: `acme.${field}`, message: 'is a map', where: 'profiles.yaml:3' },
+      ]);
+    },
+  );
+
+  it('D10 another profile may be called like a field', () => {
+    const text = `${head}acme.resource: {type: custom, url: "https://c.example/"}\n`;
+    expect(readFromYaml('acme', text).notes).toEqual([
+      'acme.resource.type belongs to profile acme.resource and is not sent',
+      'acme.resource.url belongs to profile acme.resource and is not sent',
+    ]);
+  });
+
+  it('D10 what stands below option instead of options is noted with what was meant', () => {
+    expect(readAcme({ ...custom, option: { timeout: '5s' } }).notes).toEqual([
+      'acme.option.timeout belongs to profile acme.option and is not sent: did you mean acme.options?',
+    ]);
+  });
+
   it('D10 a dotted profile is a profile of its own', () => {
     const text = 'acme.prod.type: custom\nacme.prod.url: https://p.example/\nacme.prod.a: 1\nacme.b: 2\n';
     expect(seen(readFromYaml('acme.prod', text))).toMatchObject({ url: 'https://p.example/', form: [['a', '1']] });

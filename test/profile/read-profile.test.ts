@@ -25,6 +25,7 @@ describe('reading a profile', () => {
     ].join('\n');
     const faults = faultsOf(() => readFromYaml('graph', text));
     expect(faults.map(({ variable, where }) => [variable, where])).toEqual([
+      ['graph.scope', 'profiles.yaml:5'],
       ['graph.audience', 'profiles.yaml:6'],
       ['graph.resource', 'profiles.yaml:7'],
       ['graph.type', 'profiles.yaml:1'],
