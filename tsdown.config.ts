@@ -15,7 +15,7 @@ const CORE =
   'compose|session|errors|version|data/(?!line-starts|read-(?:careful-|plain-)?yaml).+|(?:profile|providers|secret|token)/.+|flows/(?:acquire|ask|find-|flights|keep-token|kept|obtain|refresh|wish).*';
 /** What reading a kept token takes. */
 const VAULT = 'store/(?:file|fingerprint|failure|folder|key|records|seal)';
-const SEND = 'transport/(?:send|agents|proxy|time-limits|explain-network-error)';
+const SEND = 'transport/(?:send|agents|attempt|byte-collector|proxy|time-limits|explain-network-error)';
 
 /** The parsers of YAML are part of every build: a little of js-yaml, and of yaml the code that prints nothing when the environment says so. */
 const yaml = {

@@ -1,15 +1,12 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { ApiBounds, ApiReply, ApiRequest, BodyPiece, CallApi, TlsFiles } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import { Agents } from './agents.ts';
+import { Attempt } from './attempt.ts';
 import { Collected } from './collected.ts';
-import { explainNetworkError } from './explain-network-error.ts';
 import type { Environment } from './proxy.ts';
-import type { Destination, Route, Routes } from './route.ts';
-import { type TimeLimit, TimeLimits } from './time-limits.ts';
-
-const timeLimits = new TimeLimits();
+import type { Destination, Routes } from './route.ts';
 
 const noTls: TlsFiles = { ca: undefined, cert: undefined, certKey: undefined };
 
@@ -34,7 +31,7 @@ export function callAlong(routes: Routes): CallApi {
     const wire = { profile: undefined, url, reuseConnection: false, tls };
     const route = await routes.routeTo(wire);
     return new Promise((resolve, reject) => {
-      new Call(request, headers, wire, bounds, route, resolve, reject).start();
+      new ApiAttempt(wire, bounds, route, resolve, reject).start(request, headers);
     });
   };
 }
@@ -58,57 +55,22 @@ function badHeader(what: string, why: string): OAuthProfileError {
   return new OAuthProfileError('data_invalid', `${what} ${why}`, { advice: 'correct it: nothing was sent' });
 }
 
-/** One request and its reply: whatever happens first settles it, and nothing is left behind. */
-class Call {
-  /** Set by a tunnel while it is being dug, so that a time-out ends that too. */
-  cancelConnect: (() => void) | undefined;
-  #request: ClientRequest | undefined;
-  #limit: TimeLimit | undefined;
-  #connected = false;
+class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
   #answered = false;
-  #settled = false;
 
-  constructor(
-    readonly api: ApiRequest,
-    readonly headers: readonly string[],
-    readonly wire: Destination,
-    readonly bounds: ApiBounds,
-    readonly route: Route,
-    readonly resolve: (reply: ApiReply) => void,
-    readonly reject: (error: Error) => void,
-  ) {}
-
-  start(): void {
-    const { api, route, bounds } = this;
-    if (bounds.signal?.aborted) {
-      this.#onAbort();
-      return;
-    }
-    const pieces = api.body?.map(bytesOf);
-    const headers = ['Host', api.url.host, ...this.headers];
-    if (pieces !== undefined || BODY_EXPECTED.has(api.method)) {
+  start({ url, method, body }: ApiRequest, own: readonly string[]): void {
+    const pieces = body?.map(bytesOf);
+    const headers = ['Host', url.host, ...own];
+    if (pieces !== undefined || BODY_EXPECTED.has(method)) {
       headers.push('Content-Length', String((pieces ?? []).reduce((sum, piece) => sum + sizeOf(piece), 0)));
     }
-    for (const [name, value] of Object.entries(route.headers)) headers.push(name, value);
-    const options = { method: api.method, headers, attempt: this, ...route.options };
-    const request = (route.request ?? httpRequest)(options, this.#onResponse);
-    this.#request = request;
-    this.#limit = timeLimits.start(bounds.timeoutMs, this.#onTimeout);
-    bounds.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    const request = this.open(method, headers, this.#onResponse);
+    if (request === undefined) return;
     // Once the answer begins, it alone decides: some servers close before they have read the whole request.
     request.on('error', (error) => {
-      if (!this.#answered) this.#onError(error);
+      if (!this.#answered) this.onError(error);
     });
-    request.on('upgrade', (_response, socket) => {
-      socket.destroy();
-      this.#onError(new Error('it changed the protocol'));
-    });
-    request.once('socket', (socket) => {
-      socket.once(route.secure ? 'secureConnect' : 'connect', () => {
-        this.#connected = true;
-      });
-    });
-    this.#send(request, pieces ?? []).catch((error: Error) => this.#fail(error));
+    this.#send(request, pieces ?? []).catch((error: Error) => this.fail(error));
   }
 
   async #send(request: ClientRequest, pieces: readonly Piece[]): Promise<void> {
@@ -127,41 +89,28 @@ class Call {
     request.end();
   }
 
-  #onTimeout = (): void => {
+  protected override tooLate(): TransportError {
     const time = inWords(this.bounds.timeoutMs);
     const { host } = this.wire.url;
-    this.#fail(
-      new TransportError(
-        'timed_out',
-        this.#answered ? `${host} did not finish its answer within ${time}` : `${host} did not answer within ${time}`,
-        {
-          sent: this.#connected,
-          advice: this.#connected
-            ? 'the server is slow or hangs: try again, or give the step more time'
-            : 'no connection came about: check the address, the network and the proxy',
-        },
-      ),
+    return new TransportError(
+      'timed_out',
+      this.#answered ? `${host} did not finish its answer within ${time}` : `${host} did not answer within ${time}`,
+      {
+        sent: this.connected,
+        advice: this.connected
+          ? 'the server is slow or hangs: try again, or give the step more time'
+          : 'no connection came about: check the address, the network and the proxy',
+      },
     );
-  };
+  }
 
-  #onAbort = (): void => {
-    const cause = this.bounds.signal?.reason;
-    this.#fail(new OAuthProfileError('aborted', 'the request was aborted', { cause }));
-  };
-
-  #onError = (error: Error): void => {
-    if (error instanceof OAuthProfileError) this.#fail(error);
-    else if (this.route.proxy !== undefined && !this.#connected) this.#fail(this.route.proxy.unreachable(error));
-    else this.#fail(explainNetworkError(error, this.wire, this.#connected));
-  };
-
-  #onResponse = (response: IncomingMessage): void => {
+  readonly #onResponse = (response: IncomingMessage): void => {
     this.#answered = true;
     // What nobody reads any more may still fail.
     response.on('error', () => {});
     this.#receive(response).then((reply) => {
       if (reply !== undefined) this.#succeed(reply);
-    }, this.#onError);
+    }, this.onError);
   };
 
   async #receive(response: IncomingMessage): Promise<ApiReply | undefined> {
@@ -183,40 +132,24 @@ class Call {
     return { status, statusText, headers, body: collected.bytes };
   }
 
-  /** Whether to go on; time counts from here again. */
+  /** Whether to go on; the time of a silence counts from here. */
   async #saved(saving: Promise<void>): Promise<boolean> {
     try {
       await saving;
     } catch (error) {
       // The caller's own error, not one of the network.
-      this.#fail(error as Error);
+      this.fail(error as Error);
     }
-    if (this.#settled) return false;
-    if (this.#limit !== undefined) timeLimits.stop(this.#limit);
-    this.#limit = timeLimits.start(this.bounds.timeoutMs, this.#onTimeout);
+    if (this.settled) return false;
+    this.startTime();
     return true;
   }
 
   #succeed(reply: ApiReply): void {
-    if (!this.#settle()) return;
+    if (!this.settle()) return;
     // An answer may come before the request is complete.
-    if (!this.#request?.writableFinished) this.#request?.destroy();
+    if (!this.request?.writableFinished) this.request?.destroy();
     this.resolve(reply);
-  }
-
-  #fail(error: Error): void {
-    if (!this.#settle()) return;
-    this.cancelConnect?.();
-    this.#request?.destroy();
-    this.reject(error);
-  }
-
-  #settle(): boolean {
-    if (this.#settled) return false;
-    this.#settled = true;
-    if (this.#limit !== undefined) timeLimits.stop(this.#limit);
-    this.bounds.signal?.removeEventListener('abort', this.#onAbort);
-    return true;
   }
 }
 

@@ -1,18 +1,15 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { OAuthProfileError, TransportError } from '../errors.ts';
+import type { IncomingMessage } from 'node:http';
+import { TransportError } from '../errors.ts';
 import type { Bounds, Send, WireRequest } from '../ports.ts';
 import type { Reply } from '../token/reply.ts';
 import { ATTEMPT_MS } from '../token/retry-policy.ts';
 import { Agents } from './agents.ts';
+import { Attempt } from './attempt.ts';
 import { ByteCollector } from './byte-collector.ts';
-import { explainNetworkError } from './explain-network-error.ts';
 import type { Environment } from './proxy.ts';
 import type { Route, Routes } from './route.ts';
-import { type TimeLimit, TimeLimits } from './time-limits.ts';
 
 const MAX_REPLY_BYTES = 1_048_576;
-
-const timeLimits = new TimeLimits();
 
 /** The real {@link Send}, on `node:http` and `node:https` with kept connections; the environment names the proxies. */
 export function createSend(env: Environment): Send {
@@ -23,110 +20,55 @@ export function createSend(env: Environment): Send {
 export function sendAlong(routes: Routes): Send {
   return (request, bounds) =>
     new Promise((resolve, reject) => {
-      const start = (route: Route): void => new Attempt(request, bounds, route, resolve, reject).start();
+      const start = (route: Route): void => new TokenAttempt(request, bounds, route, resolve, reject).start();
       const route = routes.routeTo(request);
       if (route instanceof Promise) route.then(start).catch(reject);
       else start(route);
     });
 }
 
-/** One request and its reply: whatever happens first settles it, and nothing is left behind. */
-class Attempt {
-  /** Set by a tunnel while it is being dug, so that a time-out ends that too. */
-  cancelConnect: (() => void) | undefined;
-  #request: ClientRequest | undefined;
-  #limit: TimeLimit | undefined;
-  #connected = false;
-  #settled = false;
-
-  constructor(
-    readonly wire: WireRequest,
-    readonly bounds: Bounds,
-    readonly route: Route,
-    readonly resolve: (reply: Reply) => void,
-    readonly reject: (error: Error) => void,
-  ) {}
-
+class TokenAttempt extends Attempt<WireRequest, Bounds, Reply> {
   start(): void {
-    const { wire, route, bounds } = this;
-    if (bounds.signal?.aborted) {
-      this.#onAbort();
-      return;
-    }
+    const { wire } = this;
     // A list, which Node writes as it is; from an object it would first make a collection of its own.
     const headers = ['Host', wire.url.host, 'Content-Length', String(Buffer.byteLength(wire.body))];
     for (const [name, value] of Object.entries(wire.headers)) {
       headers.push(name, typeof value === 'string' ? value : value.reveal());
     }
-    for (const [name, value] of Object.entries(route.headers)) headers.push(name, value);
-    // With the spread in front, V8 would make an object that is slow to copy, and Node copies it twice.
-    const options = { method: 'POST', headers, attempt: this, ...route.options };
-    const request = (route.request ?? httpRequest)(options, this.#onResponse);
-    this.#request = request;
-    this.#limit = timeLimits.start(bounds.timeoutMs, this.#onTimeout);
-    bounds.signal?.addEventListener('abort', this.#onAbort, { once: true });
-    request.on('error', this.#onError);
-    // Without a listener Node closes such a connection, and nobody hears of it.
-    request.on('upgrade', (_response, socket) => {
-      socket.destroy();
-      this.#onError(new Error('it changed the protocol'));
-    });
-    if (request.reusedSocket) this.#connected = true;
-    else {
-      // Before the handshake is over nothing of the request has left.
-      request.once('socket', (socket) => {
-        socket.once(route.secure ? 'secureConnect' : 'connect', () => {
-          this.#connected = true;
-        });
-      });
-    }
-    request.end(wire.body);
+    this.open('POST', headers, this.#onResponse)?.on('error', this.onError).end(wire.body);
   }
 
-  #onTimeout = (): void => {
+  protected override tooLate(): TransportError {
     const { timeoutMs } = this.bounds;
     const rounded = Math.ceil(timeoutMs / 10) * 10;
     const time = rounded < 1000 ? `${rounded} ms` : `${Number((rounded / 1000).toFixed(1))} s`;
-    this.#fail(
-      new TransportError('timed_out', `${this.wire.url.host} did not answer within ${time}`, {
-        sent: this.#connected,
-        advice: this.#connected
-          ? `the provider is slow or hangs: try again${timeoutMs < ATTEMPT_MS ? `, or raise ${this.wire.profile}.options.timeout` : ' later'}`
-          : 'no connection came about: check the address, the network and the proxy',
-      }),
-    );
-  };
+    return new TransportError('timed_out', `${this.wire.url.host} did not answer within ${time}`, {
+      sent: this.connected,
+      advice: this.connected
+        ? `the provider is slow or hangs: try again${timeoutMs < ATTEMPT_MS ? `, or raise ${this.wire.profile}.options.timeout` : ' later'}`
+        : 'no connection came about: check the address, the network and the proxy',
+    });
+  }
 
-  #onAbort = (): void => {
-    const cause = this.bounds.signal?.reason;
-    this.#fail(new OAuthProfileError('aborted', 'the request was aborted', { cause }));
-  };
-
-  #onError = (error: Error): void => {
-    if (error instanceof OAuthProfileError) this.#fail(error);
-    else if (this.route.proxy !== undefined && !this.#connected) this.#fail(this.route.proxy.unreachable(error));
-    else this.#fail(explainNetworkError(error, this.wire, this.#connected));
-  };
-
-  #onResponse = (response: IncomingMessage): void => {
+  readonly #onResponse = (response: IncomingMessage): void => {
     let body: ByteCollector | undefined;
     response.on('data', (chunk: Buffer) => {
-      if ((body?.length ?? 0) + chunk.length > MAX_REPLY_BYTES) this.#fail(tooLarge(this.wire));
+      if ((body?.length ?? 0) + chunk.length > MAX_REPLY_BYTES) this.fail(tooLarge(this.wire));
       else if (body === undefined) body = new ByteCollector(chunk);
       else body.add(chunk);
     });
-    response.on('error', this.#onError);
+    response.on('error', this.onError);
     response.on('end', () => {
-      if (!response.complete) return this.#onError(new Error('the reply broke off'));
+      if (!response.complete) return this.onError(new Error('the reply broke off'));
       this.#finish(response, body?.bytes ?? Buffer.alloc(0));
     });
   };
 
   #finish({ statusCode: status = 0, headers }: IncomingMessage, body: Buffer): void {
     const encoding = headers['content-encoding']?.toLowerCase() || 'identity';
-    if (status === 407 && this.route.proxy) this.#fail(this.route.proxy.refused(status));
+    if (status === 407 && this.route.proxy) this.fail(this.route.proxy.refused(status));
     else if (encoding === 'identity' || body.length === 0) this.#succeed({ status, headers, body: body.toString() });
-    else this.#unpack(status, headers, body, encoding).catch(this.#onError);
+    else this.#unpack(status, headers, body, encoding).catch(this.onError);
   }
 
   async #unpack(status: number, headers: Reply['headers'], body: Buffer, encoding: string): Promise<void> {
@@ -136,22 +78,7 @@ class Attempt {
 
   #succeed(reply: Reply): void {
     const secrets = this.route.proxy?.secrets;
-    if (this.#settle()) this.resolve(secrets === undefined ? reply : { ...reply, secrets });
-  }
-
-  #fail(error: Error): void {
-    if (!this.#settle()) return;
-    this.cancelConnect?.();
-    this.#request?.destroy();
-    this.reject(error);
-  }
-
-  #settle(): boolean {
-    if (this.#settled) return false;
-    this.#settled = true;
-    if (this.#limit !== undefined) timeLimits.stop(this.#limit);
-    this.bounds.signal?.removeEventListener('abort', this.#onAbort);
-    return true;
+    if (this.settle()) this.resolve(secrets === undefined ? reply : { ...reply, secrets });
   }
 }
 
