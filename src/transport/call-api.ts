@@ -4,7 +4,7 @@ import type { ApiBounds, ApiReply, ApiRequest, BodyPiece, CallApi, TlsFiles } fr
 import { Secret } from '../secret/secret.ts';
 import { Agents } from './agents.ts';
 import { Attempt } from './attempt.ts';
-import { Collected } from './collected.ts';
+import { ByteCollector } from './byte-collector.ts';
 import type { Environment } from './proxy.ts';
 import type { Destination, Routes } from './route.ts';
 
@@ -119,7 +119,7 @@ class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
     const { maxBytes } = this.bounds;
     const { host } = this.wire.url;
     const save = this.bounds.save?.(status);
-    const collected = new Collected(maxBytes);
+    const collected = new ByteCollector(maxBytes);
     const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
     const content: AsyncIterable<Buffer> =
       encoding === 'identity' ? response : await (await import('./unpack.ts')).unpack(response, encoding, host);
@@ -129,7 +129,8 @@ class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
       } else if (!(await this.#saved(save(piece)))) return undefined;
     }
     if (!response.complete) throw new Error('the reply broke off');
-    return { status, statusText, headers, body: collected.bytes };
+    // A copy, as long as it has to be: a script keeps it, and with a piece it would keep the whole buffer that this was received in.
+    return { status, statusText, headers, body: new Uint8Array(collected.bytes) };
   }
 
   /** Whether to go on; the time of a silence counts from here. */

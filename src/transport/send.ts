@@ -51,16 +51,14 @@ class TokenAttempt extends Attempt<WireRequest, Bounds, Reply> {
   }
 
   readonly #onResponse = (response: IncomingMessage): void => {
-    let body: ByteCollector | undefined;
+    const body = new ByteCollector(MAX_REPLY_BYTES);
     response.on('data', (chunk: Buffer) => {
-      if ((body?.length ?? 0) + chunk.length > MAX_REPLY_BYTES) this.fail(tooLarge(this.wire));
-      else if (body === undefined) body = new ByteCollector(chunk);
-      else body.add(chunk);
+      if (!body.add(chunk)) this.fail(tooLarge(this.wire));
     });
     response.on('error', this.onError);
     response.on('end', () => {
       if (!response.complete) return this.onError(new Error('the reply broke off'));
-      this.#finish(response, body?.bytes ?? Buffer.alloc(0));
+      this.#finish(response, body.bytes);
     });
   };
 
