@@ -1,3 +1,4 @@
+import type { TransportError } from './errors.ts';
 import type { Secret } from './secret/secret.ts';
 import type { AssertionSpec } from './token/build-request.ts';
 import type { Reply } from './token/reply.ts';
@@ -81,6 +82,25 @@ export interface ApiReply {
 
 /** Sends one request to an API once; a redirect is a reply like any other, only a missing reply throws, a `TransportError`. */
 export type CallApi = (request: ApiRequest, bounds: ApiBounds) => Promise<ApiReply>;
+
+/** A server's certificate as it shows it to everybody. */
+export interface SeenCertificate {
+  readonly issuer: string;
+  /** Epoch milliseconds. */
+  readonly endsAt: number;
+  /** Why this machine does not trust it; `undefined` where it does. */
+  readonly failure: TransportError | undefined;
+  /** Host and port of the proxy that the connection went through. */
+  readonly proxy: string | undefined;
+}
+
+/** Connects and looks at the certificate, whoever signed it; not even a client certificate is sent. */
+export type SeeCertificate = (
+  profile: string,
+  url: URL,
+  ca: string | undefined,
+  bounds: Bounds,
+) => Promise<SeenCertificate>;
 
 /** Files that a script names; relative paths start from its folder. They are the user's own, so a path may lead anywhere. */
 export interface Files {

@@ -13,7 +13,7 @@ const mayImport = {
   data: ['errors', 'secret'],
   profile: ['data', 'providers', 'errors', 'secret'],
   token: ['profile', 'providers', 'errors', 'secret'],
-  ports: ['token', 'secret'],
+  ports: ['token', 'errors', 'secret'],
   flows: ['ports', 'token', 'profile', 'errors', 'secret'],
   transport: ['ports', 'token', 'errors', 'secret'],
   store: ['ports', 'token', 'errors', 'secret'],

@@ -1,19 +1,18 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { Bounds, SignInPorts } from '../ports.ts';
+import type { Bounds, SeeCertificate, SeenCertificate, SignInPorts } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { excerpt } from '../secret/printable.ts';
 import { adviceFor } from '../token/explain-error.ts';
 import { isRefusal, parseRefusal } from '../token/parse-refusal.ts';
 import { compareMetadata, compareScopes, isSameEndpoint } from './compare-metadata.ts';
 import type { Finding } from './finding.ts';
-import { judgeCertificate, judgeClock, judgeFailure, type SeenCertificate } from './judge-connection.ts';
+import { judgeCertificate, judgeClock, judgeFailure } from './judge-connection.ts';
 import { type MetadataPorts, type Published, readMetadata } from './read-metadata.ts';
 
 /** What looking takes of the outside world. */
 export interface OnlinePorts extends MetadataPorts {
   readonly listen: SignInPorts['listen'];
-  /** Connects and looks at the certificate, whoever signed it; not even a client certificate is sent. */
-  seeCertificate(profile: string, url: URL, ca: string | undefined, bounds: Bounds): Promise<SeenCertificate>;
+  readonly seeCertificate: SeeCertificate;
 }
 
 const AT_ONCE = 4;

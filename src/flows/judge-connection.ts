@@ -1,19 +1,8 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { ApiReply } from '../ports.ts';
+import type { ApiReply, SeenCertificate } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { excerpt } from '../secret/printable.ts';
 import type { Finding } from './finding.ts';
-
-/** A server's certificate as it shows it to everybody. */
-export interface SeenCertificate {
-  readonly issuer: string;
-  /** Epoch milliseconds. */
-  readonly endsAt: number;
-  /** Why this machine does not trust it; `undefined` where it does. */
-  readonly failure: TransportError | undefined;
-  /** Host and port of the proxy that the connection went through. */
-  readonly proxy: string | undefined;
-}
 
 const DAY_MS = 86_400_000;
 const EXPIRY_DAYS = 14;

@@ -1,30 +1,16 @@
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { Bounds, EmulatorAddress, TlsFiles } from '../ports.ts';
+import type { EmulatorAddress, SeeCertificate, SeenCertificate, TlsFiles } from '../ports.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import { type Environment, proxyFor } from './proxy.ts';
 import type { Destination } from './route.ts';
 import { tlsOptions } from './secure-route.ts';
 import { TunnelAgent } from './tunnel.ts';
 
-/** A server's certificate, and why it is not trusted, where it is not. */
-interface SeenCertificate {
-  readonly issuer: string;
-  readonly endsAt: number;
-  readonly failure: TransportError | undefined;
-  /** Host and port of the proxy in between. */
-  readonly proxy: string | undefined;
-}
-
 /** Shakes hands with a server as a request would, straight, through a proxy or to an emulator, and hangs up: nothing is sent. */
-export function createProbeTls(env: Environment, emulator: EmulatorAddress | undefined) {
-  return async (
-    profile: string,
-    url: URL,
-    ca: string | undefined,
-    { timeoutMs, signal }: Bounds,
-  ): Promise<SeenCertificate> => {
+export function createProbeTls(env: Environment, emulator: EmulatorAddress | undefined): SeeCertificate {
+  return async (profile, url, ca, { timeoutMs, signal }) => {
     // A client certificate is for servers that are trusted.
     const tls = { ca, cert: undefined, certKey: undefined };
     const proxy = emulator === undefined ? proxyFor(url, env) : undefined;
