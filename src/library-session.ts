@@ -4,7 +4,8 @@ import { type DataObject, flatten } from './data/flatten.ts';
 import { type DataEntries, loadVariables } from './data/load-variables.ts';
 import { Variables } from './data/variables.ts';
 import type { EmulatorAddress } from './ports.ts';
-import { type ReadProfiles, Session } from './session.ts';
+import type { Profile } from './profile/profile.ts';
+import { Session } from './session.ts';
 
 /** What every call of the library can be told. */
 export interface CallOptions {
@@ -28,7 +29,7 @@ export const surroundings: Surroundings = {
 const dataSource = { label: 'data', folder: '', trust: 'given' } as const;
 const sessions = new Map<string | undefined, Session>();
 const emulated = new WeakMap<EmulatorAddress, Session>();
-const read = new WeakMap<DataObject, { copy: unknown; variables: Variables; profiles: ReadProfiles }>();
+const read = new WeakMap<DataObject, { copy: unknown; variables: Variables; profiles: Map<string, Profile> }>();
 
 /** The session that calls with these options share: connections and requests under way are kept from call to call. */
 export function sessionFor({ emulator, store }: CallOptions): Session {
@@ -53,11 +54,7 @@ export async function variablesFor({ data }: CallOptions, script?: DataEntries):
 }
 
 /** Reads the profile of a call. A program asks with the same `data` again and again: as long as it holds the same, it is not read again. */
-export async function profileFor(
-  session: Session,
-  name: string,
-  options: CallOptions,
-): ReturnType<Session['readProfile']> {
+export async function profileFor(session: Session, name: string, options: CallOptions): Promise<Profile> {
   const { data } = options;
   if (data === undefined) return session.readProfile(name, await variablesFor(options));
   let known = read.get(data);
@@ -67,7 +64,16 @@ export async function profileFor(
     known = { copy: copyOf(data), variables, profiles: new Map() };
     read.set(data, known);
   }
-  return session.recallProfile(name, known.variables, known.profiles);
+  const { variables, profiles } = known;
+  const found = profiles.get(name);
+  if (found !== undefined) return found;
+  // What else it depends on may change unseen.
+  let lasts = true;
+  const profile = await session.readProfile(name, variables, () => {
+    lasts = false;
+  });
+  if (lasts) profiles.set(name, profile);
+  return profile;
 }
 
 /** Refuses what TypeScript would not have let through. */

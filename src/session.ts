@@ -19,9 +19,6 @@ import { type ProfileOutside, readProfile } from './profile/read-profile.ts';
 /** What a session can be told. */
 export interface SessionOptions extends PortOptions, StoreOptions {}
 
-/** Profiles that were read, by name. */
-export type ReadProfiles = Map<string, Profile>;
-
 /** From a profile's name to its token, with everything that several calls share: connections, the store, requests under way. */
 export class Session {
   readonly ports: Ports;
@@ -51,43 +48,13 @@ export class Session {
     return this.#keeping.openStore();
   }
 
-  /** Reads a profile; a refresh token that a login left belongs to it. */
-  readProfile(name: string, variables: Variables): Promise<Profile> {
-    return this.#read(name, variables, this.outside);
-  }
-
-  /** The same; `known` has what depends on the variables alone, and is given what does. */
-  async recallProfile(name: string, variables: Variables, known: ReadProfiles): Promise<Profile> {
-    const found = known.get(name);
-    if (found !== undefined) return found;
-    let alone = true;
-    const noting =
-      <Args extends unknown[], Result>(ask: (...args: Args) => Result) =>
-      (...args: Args): Result => {
-        alone = false;
-        return ask(...args);
-      };
-    const { env, readText, readFile } = this.outside;
-    const outside = { env: noting(env), readText: noting(readText), readFile: noting(readFile) };
-    const profile = await this.#read(
-      name,
-      variables,
-      outside,
-      noting(() => this.openStore()),
-    );
-    if (alone) known.set(name, profile);
-    return profile;
-  }
-
-  async #read(
-    name: string,
-    variables: Variables,
-    outside: ProfileOutside,
-    openStore = () => this.openStore(),
-  ): Promise<Profile> {
+  /** Reads a profile; a refresh token that a login left belongs to it. `onReach` hears of each look beyond the variables. */
+  async readProfile(name: string, variables: Variables, onReach?: () => void): Promise<Profile> {
+    const outside = onReach === undefined ? this.outside : watched(this.outside, onReach);
     const candidate = readCandidate(name, variables, outside);
-    const login = candidate && (await findLogin(name, candidate, await openStore()));
-    return readProfile(name, variables, outside, login);
+    if (candidate === undefined) return readProfile(name, variables, outside);
+    onReach?.();
+    return readProfile(name, variables, outside, await findLogin(name, candidate, await this.openStore()));
   }
 
   /** Gets a token; by default as the profile says: anew, or one that is kept and fresh. */
@@ -115,4 +82,14 @@ export class Session {
 /** Where a refresh ends the tokens issued before, callers that refresh side by side would end each other's. */
 function reuses({ options, grant, provider }: Profile): boolean {
   return options.reuse ?? (grant === 'refresh_token' && provider.refreshEndsTokens === true);
+}
+
+function watched(outside: ProfileOutside, onReach: () => void): ProfileOutside {
+  const telling =
+    <Args extends unknown[], Result>(ask: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      onReach();
+      return ask(...args);
+    };
+  return { env: telling(outside.env), readText: telling(outside.readText), readFile: telling(outside.readFile) };
 }

@@ -35,7 +35,7 @@ const mayImport = {
     'secret',
     'version',
   ],
-  'library-session': ['session', 'compose', 'ports', 'data'],
+  'library-session': ['session', 'compose', 'ports', 'profile', 'data'],
   scripting: ['library-session', 'script-host', 'script', 'script/readers', 'data', 'errors'],
   'oauth-profile': ['library-session'],
   'fetch-emulated': ['compose', 'ports'],
