@@ -6,6 +6,12 @@ export function sameValue(one: Value, other: Value): boolean {
   return canonical(one) === canonical(other);
 }
 
+/** Whether a text contains a part of it, or a list an item. */
+export function contains(whole: Value, part: Value): boolean {
+  if (Array.isArray(whole)) return whole.some((item: Value) => sameValue(item, part));
+  return askBoth(textValue(whole), textValue(part), (text, substring) => text.includes(substring));
+}
+
 /** A value as a person is shown it: secrets masked, parts as JSON. */
 export function display(value: Value): string {
   return isCompound(value) ? jsonOf(value, String) : String(textOf(value));

@@ -1,6 +1,6 @@
 import { hasReference, parseTemplate, ReferenceSyntaxError } from '../data/reference.ts';
 import { isCompound, isEmpty, type Value } from '../data/value.ts';
-import { askBoth, sameValue, textValue } from './compare.ts';
+import { askBoth, contains, sameValue, textValue } from './compare.ts';
 import { numberOf } from './kinds.ts';
 
 /** What a step's `if` says: all of its terms must hold. */
@@ -69,10 +69,7 @@ const comparisons = {
     (one, other) => one >= other,
     (one, other) => one >= other,
   ),
-  contains: (left: Value, right: Value) =>
-    Array.isArray(left)
-      ? left.some((part: Value) => sameValue(part, right))
-      : askBoth(textValue(left), textValue(right), (text, part) => text.includes(part)),
+  contains,
   matches: (left: Value, right: Value, { matches }: Lookup) => askBoth(textValue(left), textValue(right), matches),
 } as const;
 

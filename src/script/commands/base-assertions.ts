@@ -1,7 +1,7 @@
 import { member } from '../../data/resolve.ts';
 import type { Value } from '../../data/value.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { ask, askBoth, display, sameValue, textValue } from '../compare.ts';
+import { ask, askBoth, contains, display, sameValue, textValue } from '../compare.ts';
 import { isVoid } from '../condition.ts';
 import type { StepContext } from '../step-context.ts';
 import { StepFailure } from '../step-failure.ts';
@@ -34,12 +34,6 @@ const assertNotEqual = defineCommand({
     if (sameValue(expected, actual)) throw new StepFailure('the values are equal', { actual });
   },
 });
-
-/** A text contains a part of it, a list contains an item. */
-function contains(whole: Value, part: Value): boolean {
-  if (Array.isArray(whole)) return whole.some((item: Value) => sameValue(item, part));
-  return askBoth(textValue(whole), textValue(part), (text, substring) => text.includes(substring));
-}
 
 const assertContains = defineCommand({
   group: 'base',

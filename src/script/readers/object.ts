@@ -1,4 +1,4 @@
-import type { DataObject } from '../../data/flatten.ts';
+import { type DataObject, isMap } from '../../data/flatten.ts';
 import type { Member, Part } from '../../data/part.ts';
 import { escapeReferences, hasReference } from '../../data/reference.ts';
 import { type Scalar, Written } from '../../data/value.ts';
@@ -104,10 +104,4 @@ class ObjectParts {
     this.#fault(at, 'is neither text, number, boolean, list nor map');
     return null;
   }
-}
-
-function isMap(value: unknown): value is DataObject {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
