@@ -1,3 +1,9 @@
+/** Where something stands in a file; both count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
 /** Where each line of a text begins. */
 export class LineStarts {
   readonly #starts = [0];
@@ -6,8 +12,7 @@ export class LineStarts {
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1);
   }
 
-  /** Both count from 1. */
-  positionOf(offset: number): { line: number; column: number } {
+  positionOf(offset: number): Position {
     let [low, high] = [0, this.#starts.length];
     while (high - low > 1) {
       const middle = (low + high) >> 1;

@@ -12,7 +12,7 @@ import {
   SCALAR_STYLE,
   type ScalarEvent,
 } from 'js-yaml';
-import { LineStarts } from './line-starts.ts';
+import { LineStarts, type Position } from './line-starts.ts';
 import type { MapPart, Member, Part } from './part.ts';
 import type { Span } from './read-yaml-document.ts';
 import { asWritten, type Scalar } from './value.ts';
@@ -20,8 +20,7 @@ import { asWritten, type Scalar } from './value.ts';
 /** YAML of maps, lists and scalars alone, as it was understood. */
 export interface PlainYaml {
   readonly root: Part<Span>;
-  /** Both count from 1. */
-  positionOf(offset: number): { line: number; column: number };
+  positionOf(offset: number): Position;
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { LineStarts } from './line-starts.ts';
+import { LineStarts, type Position } from './line-starts.ts';
 import type { MapPart, Member, Part } from './part.ts';
 import { asWritten, type Scalar } from './value.ts';
 
@@ -42,8 +42,7 @@ export interface YamlDocument {
   readonly root: Part<Span> | undefined;
   /** Everything that is wrong, in the order in which it was found. */
   readonly problems: readonly YamlProblem[];
-  /** Both count from 1. */
-  positionOf(offset: number): { line: number; column: number };
+  positionOf(offset: number): Position;
 }
 
 const MAX_DEPTH = 64;
@@ -90,7 +89,7 @@ class Reader implements YamlDocument {
     }
   }
 
-  positionOf(offset: number): { line: number; column: number } {
+  positionOf(offset: number): Position {
     this.#lines ??= new LineStarts(this.#text);
     return this.#lines.positionOf(offset);
   }

@@ -1,4 +1,4 @@
-import type { Position } from './position.ts';
+import type { Position } from '../data/line-starts.ts';
 
 /** What became of a step. */
 export type StepState = 'passed' | 'failed' | 'skipped';

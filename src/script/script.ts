@@ -1,8 +1,8 @@
+import type { Position } from '../data/line-starts.ts';
 import type { Value } from '../data/value.ts';
 import type { Entry, Source } from '../data/variables.ts';
 import type { Command } from './command.ts';
 import type { Condition } from './condition.ts';
-import type { Position } from './position.ts';
 
 /** One step: a command and its parameters, references not yet followed. */
 export interface Step {

@@ -1,5 +1,5 @@
+import type { Position } from '../../data/line-starts.ts';
 import type { Source } from '../../data/variables.ts';
-import type { Position } from '../position.ts';
 import type { Registry } from '../registry.ts';
 
 /** Ten thousand steps have fewer values; what unfolds to more is an alias bomb. */
