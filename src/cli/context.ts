@@ -1,4 +1,4 @@
-import { composeOutside, findDataFiles, readGivenFile, type Surroundings } from '../compose.ts';
+import { findDataFiles, readGivenFile, type Surroundings } from '../compose.ts';
 import { type DataEntries, loadVariables } from '../data/load-variables.ts';
 import { hasReference } from '../data/reference.ts';
 import type { Entry, Variables } from '../data/variables.ts';
@@ -6,7 +6,6 @@ import type { Wish } from '../flows/wish.ts';
 import type { EmulatorAddress } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { parseDuration } from '../profile/read-options.ts';
-import type { ProfileOutside } from '../profile/read-profile.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import { Session } from '../session.ts';
 import type { Call } from './command.ts';
@@ -99,9 +98,4 @@ export function wishOf(context: Context, profile: Profile): Partial<Wish> {
 
 function logTo({ terminal }: Context, line: string): void {
   terminal.tell(`${terminal.style.err.dim(line)}\n`);
-}
-
-/** What profiles reach of this machine. */
-export function outsideOf({ surroundings }: Context): ProfileOutside {
-  return composeOutside(surroundings);
 }

@@ -1,3 +1,4 @@
+import { composeOutside } from '../compose.ts';
 import { Resolver } from '../data/resolve.ts';
 import { Variables } from '../data/variables.ts';
 import { type Fault, faultKinds, parseFault } from '../emulator/fault.ts';
@@ -7,7 +8,7 @@ import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorAddress } from '../ports.ts';
 import { collectFields, profileNames } from '../profile/collect-fields.ts';
 import { findProvider } from '../providers/registry.ts';
-import { type Context, outsideOf } from './context.ts';
+import type { Context } from './context.ts';
 import { usage } from './usage.ts';
 
 /** An emulator that a command talks to, and the way to be done with it. */
@@ -79,7 +80,7 @@ function faultsOf(given: readonly string[]): Fault[] {
 
 /** Every profile as the emulator wants it, in clear: it must recognise secrets. What cannot be read is not emulated. */
 export function profilesOf(context: Context, variables: Variables): EmulatedProfiles {
-  const outside = outsideOf(context);
+  const outside = composeOutside(context.surroundings);
   const resolver = new Resolver(variables, outside);
   const profiles: Record<string, Record<string, unknown>> = {};
   for (const name of profileNames(variables)) {
