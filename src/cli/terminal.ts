@@ -10,6 +10,8 @@ export class Terminal {
   readonly style: { readonly out: Style; readonly err: Style };
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
+  /** The one that was written to last. */
+  #current: RedactedStream;
   readonly #announced = new Set<string>();
   /** Whether what is written is searched for commands of GitHub's runner. */
   readonly #onGithub: boolean;
@@ -29,6 +31,7 @@ export class Terminal {
       this.#telling = false;
     });
     this.#onGithub = env['GITHUB_ACTIONS'] === 'true';
+    this.#current = this.#out;
     watchSecrets((secret) => {
       redactor.add(secret);
       if (this.#onGithub) this.#announce(secret);
@@ -53,22 +56,22 @@ export class Terminal {
 
   /** The result: stdout. */
   print(text: string): void {
-    this.#out.push(this.#harmless(text));
+    this.#turnTo(this.#out).push(this.#harmless(text));
   }
 
   /** A result that the person asked to see in clear. */
   printClear(text: string): void {
-    this.#out.pushClear(text);
+    this.#turnTo(this.#out).pushClear(text);
   }
 
   /** Everything but the result: stderr. */
   tell(text: string): void {
-    this.#err.push(this.#harmless(text));
+    this.#turnTo(this.#err).push(this.#harmless(text));
   }
 
   /** Commands to GitHub's runner, which reads stderr too. */
   tellRunner(commands: string): void {
-    this.#err.push(commands);
+    this.#turnTo(this.#err).push(commands);
   }
 
   /** Searches also what others write to stderr, such as Node itself where NODE_DEBUG is set: whole requests. */
@@ -76,15 +79,15 @@ export class Terminal {
     const write = stderr.write.bind(stderr) as (...parts: unknown[]) => boolean;
     stderr.write = ((...parts: unknown[]): boolean => {
       if (this.#telling) return write(...parts);
-      this.#err.push(String(parts[0]));
+      this.#turnTo(this.#err).push(String(parts[0]));
       return true;
     }) as typeof stderr.write;
   }
 
   /** Shows what was held back, because it might have been the beginning of a secret. */
   flush(): void {
-    this.#out.flush();
-    this.#err.flush();
+    (this.#current === this.#out ? this.#err : this.#out).flush();
+    this.#current.flush();
   }
 
   /** After it the process may end. */
@@ -100,13 +103,20 @@ export class Terminal {
     return text.replace(/^([^\S\n]*):(?=:)/gm, '$1\\u003a').replaceAll('##[', '#\\u0023[');
   }
 
+  /** A line of the other output ends before this one goes on: both may be the same terminal. */
+  #turnTo(stream: RedactedStream): RedactedStream {
+    if (stream !== this.#current) this.#current.endLine();
+    this.#current = stream;
+    return stream;
+  }
+
   /** Tells the runner of GitHub Actions, which reads stderr too, to mask the value in what other steps print; it masks line by line. */
   #announce(secret: Secret): void {
     for (const line of secret.reveal().split(/[\r\n]+/)) {
       // A reference says where a secret is, and is none.
       if (line.length < 8 || this.#announced.has(line) || /^\$\{(?!.*:-)[^{}]*\}$/.test(line)) continue;
       this.#announced.add(line);
-      this.#err.pushClear(`::add-mask::${line.replaceAll('%', '%25')}\n`);
+      this.#turnTo(this.#err).pushClear(`::add-mask::${line.replaceAll('%', '%25')}\n`);
     }
   }
 }

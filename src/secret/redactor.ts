@@ -82,6 +82,17 @@ export class RedactedStream {
     this.write(text);
   }
 
+  /**
+   * Shows the end of a line that was held back, before another output goes on. It is shorter than any secret that is searched for, and
+   * stays known: should a secret go on after it, the rest of it is not shown.
+   */
+  endLine(): void {
+    const held = this.#held;
+    if (!held.endsWith('\n') || held.length > SCANNED_LENGTH || held.length === this.#masked) return;
+    this.write(held.slice(this.#masked));
+    this.#masked = held.length;
+  }
+
   /** Lets go of an end that turned out to be no secret. */
   flush(): void {
     if (this.#held !== '') this.#scan('', true);

@@ -246,6 +246,29 @@ describe('a stream', () => {
     expect(written(steps, 'secret-value')).toEqual(['secret-view\n']);
   });
 
+  it('shows the short end of a line before another output goes on, and hides the rest should it be a secret after all', () => {
+    const ending = (rest: string) => (stream: RedactedStream) => {
+      stream.push('the profile\n');
+      stream.endLine();
+      stream.endLine();
+      stream.push(rest);
+      stream.flush();
+    };
+    expect(written(ending('and so on\n'), 'e\nxq8Q~secret')).toEqual(['the profil', 'e\n', 'and so on\n']);
+    expect(written(ending('xq8Q~secret, and more\n'), 'e\nxq8Q~secret').join('')).toBe('the profile\n, and more\n');
+  });
+
+  it.each([
+    ['ends no line', 'a line and secr'],
+    ['is as long as a secret', 'a line and secret-v\n'],
+  ])('keeps what %s until it is known to be none', (_, text) => {
+    const steps = (stream: RedactedStream) => {
+      stream.push(text);
+      stream.endLine();
+    };
+    expect(written(steps, 'secret-value', 'secret-v\nalue')).toEqual(['a line and ']);
+  });
+
   it('never writes an empty text', () => {
     const steps = (stream: RedactedStream) => {
       stream.push('');
