@@ -5,13 +5,23 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './data/load-variables.ts';
 import type { Source } from './data/variables.ts';
 import { OAuthProfileError } from './errors.ts';
-import type { CallApi, Clock, EmulatorAddress, Files, Log, Ports, SignInPorts, TokenStore } from './ports.ts';
+import type {
+  CallApi,
+  Clock,
+  EmulatorAddress,
+  Environment,
+  Files,
+  Log,
+  Ports,
+  SignInPorts,
+  TokenStore,
+} from './ports.ts';
 import type { ProfileOutside } from './profile/read-profile.ts';
 import { version } from './version.ts';
 
 /** What a process gives us. */
 export interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly cwd: string;
 }
 
@@ -111,7 +121,7 @@ export async function composeSignIn(
   return (await import('./transport/sign-in-ports.ts')).createSignInPorts(surroundings.env, callApi, emulator);
 }
 
-async function loadSend(env: Surroundings['env']): Promise<Ports['send']> {
+async function loadSend(env: Environment): Promise<Ports['send']> {
   return (await import('./transport/send.ts')).createSend(env);
 }
 
@@ -249,6 +259,6 @@ function readTextIfThere(path: string, label: string): string | undefined {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-function homeOf(env: Surroundings['env']): string {
+function homeOf(env: Environment): string {
   return [env['HOME'], env['USERPROFILE']].find((path) => path !== undefined && isAbsolute(path)) ?? sep;
 }

@@ -22,6 +22,9 @@ export interface TlsFiles {
   readonly certKey: string | undefined;
 }
 
+/** Environment variables, as `process.env` holds them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Where an emulator listens, and the certificate to trust there. */
 export interface EmulatorAddress {
   readonly port: number;

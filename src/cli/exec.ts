@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
+import type { Environment } from '../ports.ts';
 import { printable } from '../secret/printable.ts';
 import type { Context } from './context.ts';
 import { showError } from './show-error.ts';
@@ -19,7 +20,9 @@ export async function run(context: Context): Promise<number> {
   let handover: Handover | undefined;
   try {
     const { reply } = await obtain(context);
-    handover = call.switches.has('token-file') ? writeFile(reply.accessToken) : inVariable(reply.accessToken);
+    handover = call.switches.has('token-file')
+      ? writeFile(reply.accessToken, surroundings.env)
+      : inVariable(reply.accessToken);
     return await runChild(command, args, { ...withoutOurs(surroundings.env), ...handover.env });
   } catch (error) {
     const status = showError(error, terminal, call.switches.has('json'), call.switches.has('verbose'));
@@ -42,8 +45,8 @@ function inVariable(token: Token): Handover {
 }
 
 /** In memory where the system has a file system for that, else among the temporary files; for this user alone. */
-function writeFile(token: Token): Handover {
-  const runtime = process.env['XDG_RUNTIME_DIR'] ?? '';
+function writeFile(token: Token, env: Environment): Handover {
+  const runtime = env['XDG_RUNTIME_DIR'] ?? '';
   // The variable outlives its folder where somebody changes to another user, and a relative path would be the working folder's.
   const parent = isAbsolute(runtime) && existsSync(runtime) ? runtime : tmpdir();
   const folder = mkdtempSync(join(parent, 'oauth-profile-'));
@@ -59,7 +62,7 @@ function writeFile(token: Token): Handover {
 }
 
 /** The child has a token; what else we know is not its business. */
-function withoutOurs(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+function withoutOurs(env: Environment): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('OAUTH_PROFILE_')));
 }
 

@@ -1,3 +1,5 @@
+import type { Environment } from '../ports.ts';
+
 /** Colours for a terminal, or none. */
 export type Style = Readonly<Record<keyof typeof codes, (text: string) => string>>;
 
@@ -11,10 +13,7 @@ const codes = {
 } as const;
 
 /** Colours where a person looks at a terminal and did not ask for none; the output is looked at when a text is to be coloured. */
-export function styleFor(
-  output: { readonly isTerminal: boolean },
-  env: Readonly<Record<string, string | undefined>>,
-): Style {
+export function styleFor(output: { readonly isTerminal: boolean }, env: Environment): Style {
   let coloured: boolean | undefined;
   const paint =
     ([on, off]: readonly [number, number]) =>

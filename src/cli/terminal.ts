@@ -1,9 +1,8 @@
+import type { Environment } from '../ports.ts';
 import { RedactedStream, Redactor } from '../secret/redactor.ts';
 import { type Secret, watchSecrets } from '../secret/secret.ts';
 import type { Output } from './output.ts';
 import { type Style, styleFor } from './style.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** The two outputs of a process, with every secret it ever held masked on both. */
 export class Terminal {
@@ -20,7 +19,7 @@ export class Terminal {
   constructor(
     readonly out: Output,
     readonly err: Output,
-    readonly env: Env,
+    readonly env: Environment,
   ) {
     const redactor = new Redactor();
     this.style = { out: styleFor(out, env), err: styleFor(err, env) };

@@ -1,6 +1,6 @@
-import type { Clock, TokenStore } from '../ports.ts';
+import type { Clock, Environment, TokenStore } from '../ports.ts';
 import { fingerprint } from './fingerprint.ts';
-import { checkFolder, type Environment, findVaultFolder } from './folder.ts';
+import { checkFolder, findVaultFolder } from './folder.ts';
 import { type Keychain, type KeySource, Keys } from './key.ts';
 import { Records } from './records.ts';
 import type { VaultWriter } from './vault-writer.ts';

@@ -1,10 +1,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
+import type { Environment } from '../ports.ts';
 import { failedWith, unreadable } from './failure.ts';
-
-/** The variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Larger than any record, and small enough to be read at once. */
 const MAX_BYTES = 16 * 1_048_576;

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import type { Environment } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import { unreadable } from './failure.ts';
-import { type Environment, findKeyFile, readPrivate } from './folder.ts';
+import { findKeyFile, readPrivate } from './folder.ts';
 import type { Records } from './records.ts';
 import { type KeyRing, readKeys } from './seal.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bounds, Held, Kept, TokenStore, Wait } from '../ports.ts';
+import type { Bounds, Environment, Held, Kept, TokenStore, Wait } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import { aborted, locked, unreadable } from './failure.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -16,7 +16,7 @@ const LONGEST_POLL_MS = 250;
 /** A store in Redis, shared by all machines that know its address and the key; the lease decides who may send, the head who may write. */
 export async function openRedisStore(
   address: string,
-  { env, warn }: { readonly env: Readonly<Record<string, string | undefined>>; readonly warn: (text: string) => void },
+  { env, warn }: { readonly env: Environment; readonly warn: (text: string) => void },
 ): Promise<TokenStore> {
   const key = env['OAUTH_PROFILE_KEY']?.trim();
   if (!key) {

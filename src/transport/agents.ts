@@ -1,6 +1,6 @@
 import { Agent, type AgentOptions } from 'node:http';
-import type { TlsFiles } from '../ports.ts';
-import { type Environment, type ProxyServer, proxyFor } from './proxy.ts';
+import type { Environment, TlsFiles } from '../ports.ts';
+import { type ProxyServer, proxyFor } from './proxy.ts';
 import type { Destination, Route } from './route.ts';
 
 /** Firewalls forget idle connections without a word, and the next request over one would wait in vain. */

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment } from '../ports.ts';
 
 /** What finding a browser takes of the machine. */
 export interface Machine {

@@ -1,11 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { ApiBounds, ApiReply, ApiRequest, BodyPiece, CallApi, TlsFiles } from '../ports.ts';
+import type { ApiBounds, ApiReply, ApiRequest, BodyPiece, CallApi, Environment, TlsFiles } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import { Agents } from './agents.ts';
 import { Attempt } from './attempt.ts';
 import { ByteCollector } from './byte-collector.ts';
-import type { Environment } from './proxy.ts';
 import type { Destination, Routes } from './route.ts';
 
 const noTls: TlsFiles = { ca: undefined, cert: undefined, certKey: undefined };

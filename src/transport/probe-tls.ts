@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { EmulatorAddress, SeeCertificate, SeenCertificate, TlsFiles } from '../ports.ts';
+import type { EmulatorAddress, Environment, SeeCertificate, SeenCertificate, TlsFiles } from '../ports.ts';
 import { explainNetworkError } from './explain-network-error.ts';
-import { type Environment, proxyFor } from './proxy.ts';
+import { proxyFor } from './proxy.ts';
 import type { Destination } from './route.ts';
 import { tlsOptions } from './secure-route.ts';
 import { TunnelAgent } from './tunnel.ts';

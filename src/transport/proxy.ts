@@ -1,10 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import { OAuthProfileError } from '../errors.ts';
+import type { Environment } from '../ports.ts';
 import { isLoopback } from '../secret/loopback.ts';
 import { Secret } from '../secret/secret.ts';
-
-/** Environment variables, as `process.env` holds them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where to go through instead of straight. */
 export interface ProxyServer {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Agent, type AgentOptions, request } from 'node:https';
 import * as tls from 'node:tls';
-import type { TlsFiles } from '../ports.ts';
+import type { Environment, TlsFiles } from '../ports.ts';
 import { checkTlsFiles } from './check-tls-files.ts';
-import type { Environment, ProxyServer } from './proxy.ts';
+import type { ProxyServer } from './proxy.ts';
 import type { Destination } from './route.ts';
 import { TunnelAgent } from './tunnel.ts';
 

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { TransportError } from '../errors.ts';
-import type { Bounds, Send, WireRequest } from '../ports.ts';
+import type { Bounds, Environment, Send, WireRequest } from '../ports.ts';
 import type { Reply } from '../token/reply.ts';
 import { ATTEMPT_MS } from '../token/retry-policy.ts';
 import { Agents } from './agents.ts';
 import { Attempt } from './attempt.ts';
 import { ByteCollector } from './byte-collector.ts';
-import type { Environment } from './proxy.ts';
 import type { Route, Routes } from './route.ts';
 
 const MAX_REPLY_BYTES = 1_048_576;

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { CallApi, EmulatorAddress, SignInPorts } from '../ports.ts';
+import type { CallApi, EmulatorAddress, Environment, SignInPorts } from '../ports.ts';
 import { openBrowser } from './browser.ts';
 import { listenForRedirect } from './loopback-listener.ts';
-import type { Environment } from './proxy.ts';
 
 const MAX_DOCUMENT_BYTES = 262_144;
 
