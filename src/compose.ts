@@ -4,7 +4,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './data/load-variables.ts';
 import type { Source } from './data/variables.ts';
-import { OAuthProfileError } from './errors.ts';
+import { aborted, OAuthProfileError } from './errors.ts';
 import type {
   CallApi,
   Clock,
@@ -140,8 +140,7 @@ const clock: Clock = {
       function finish(): void {
         clearTimeout(timer);
         signal?.removeEventListener('abort', finish);
-        if (signal?.aborted)
-          fail(new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason }));
+        if (signal?.aborted) fail(aborted(signal));
         else done();
       }
     }),

@@ -53,6 +53,11 @@ export class OAuthProfileError extends Error {
   }
 }
 
+/** The error for a caller whose signal ended the call. */
+export function aborted(signal: AbortSignal | undefined): OAuthProfileError {
+  return new OAuthProfileError('aborted', 'the request was aborted', { cause: signal?.reason });
+}
+
 /** One thing that is wrong with a profile, or with the data it is read from. */
 export interface Fault {
   /** Name of the variable at fault, such as `graph.client_id`. */

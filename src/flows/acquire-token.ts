@@ -1,4 +1,4 @@
-import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
+import { aborted, ProviderError, TransportError } from '../errors.ts';
 import type { Ports, WireRequest } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../token/build-request.ts';
@@ -34,7 +34,7 @@ export async function acquireToken(
   let firstSentAt: number | undefined;
   let lost = false;
   for (let attempt = 1; ; attempt++) {
-    refuseAborted(signal);
+    if (signal?.aborted) throw aborted(signal);
     try {
       const boundsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, boundsAt(clock.now())));
@@ -76,10 +76,6 @@ function toWire(profile: Profile, { url, headers }: TokenRequest, body: string, 
   const { ca, cert, certKey } = profile.options;
   const tls = { ca: ca?.text, cert: cert?.text, certKey: certKey?.text };
   return { profile: profile.name, url, headers, body, reuseConnection, tls };
-}
-
-function refuseAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason });
 }
 
 function outOfTime({ name, url }: Profile, sent: boolean): TransportError {

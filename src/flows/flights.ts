@@ -1,4 +1,4 @@
-import { OAuthProfileError } from '../errors.ts';
+import { aborted } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 
 /** A piece of work that several callers wait for. */
@@ -86,8 +86,4 @@ export class Flights<T> {
       over.abort();
     }
   }
-}
-
-function aborted({ reason }: AbortSignal): OAuthProfileError {
-  return new OAuthProfileError('aborted', 'the request was aborted', { cause: reason });
 }

@@ -34,11 +34,6 @@ export function locked(holder: string, waitedMs: number): OAuthProfileError {
   );
 }
 
-/** The error for a caller who no longer wants to wait. */
-export function aborted(signal: AbortSignal): OAuthProfileError {
-  return new OAuthProfileError('aborted', 'the request was aborted', { cause: signal.reason });
-}
-
 const REASONS: Readonly<Record<string, readonly [reason: string, advice: string]>> = {
   ENOSPC: ['the disk is full', 'free some space'],
   EDQUOT: ['the disk quota is used up', 'free some space'],

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
+import { aborted } from '../errors.ts';
 import type { Bounds } from '../ports.ts';
-import { aborted, locked } from './failure.ts';
+import { locked } from './failure.ts';
 import { ours, pidOf } from './owner.ts';
 import type { Stake } from './stake.ts';
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { aborted } from '../errors.ts';
 import type { Bounds, Environment, Held, Kept, TokenStore, Wait } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
-import { aborted, locked, unreadable } from './failure.ts';
+import { locked, unreadable } from './failure.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { Names, RedisClient, Stored } from './redis-client.ts';
 import { markOf, namesOf, type StampedRecord, toStored } from './redis-record.ts';

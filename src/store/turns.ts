@@ -1,5 +1,5 @@
+import { aborted } from '../errors.ts';
 import type { Bounds } from '../ports.ts';
-import { aborted } from './failure.ts';
 
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2_147_483_647;
@@ -48,7 +48,7 @@ export class Turns {
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => settle(() => reject(late())), Math.min(timeoutMs, MAX_TIMER_MS));
-      const onAbort = () => settle(() => reject(aborted(signal as AbortSignal)));
+      const onAbort = () => settle(() => reject(aborted(signal)));
       const onTurn = () => settle(resolve);
       function settle(finish: () => void): void {
         clearTimeout(timer);

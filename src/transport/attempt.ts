@@ -1,5 +1,5 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { OAuthProfileError, type TransportError } from '../errors.ts';
+import { aborted, OAuthProfileError, type TransportError } from '../errors.ts';
 import type { Bounds } from '../ports.ts';
 import { explainNetworkError } from './explain-network-error.ts';
 import type { Destination, Route } from './route.ts';
@@ -92,8 +92,5 @@ export abstract class Attempt<Wire extends Destination, Limits extends Bounds, A
 
   readonly #onTimeout = (): void => this.fail(this.tooLate());
 
-  readonly #onAbort = (): void => {
-    const cause = this.bounds.signal?.reason;
-    this.fail(new OAuthProfileError('aborted', 'the request was aborted', { cause }));
-  };
+  readonly #onAbort = (): void => this.fail(aborted(this.bounds.signal));
 }

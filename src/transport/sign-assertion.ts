@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, webcrypto, X509Certificate } from 'node:crypto';
 import { modifyAssertion, PrivateKeyJwt } from 'oauth4webapi';
-import { InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
+import { aborted, InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
 import type { Bounds, Sign } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import type { AssertionSpec } from '../token/build-request.ts';
@@ -43,9 +43,7 @@ export const signAssertion: Sign = async (spec, profile, bounds) => {
 /** A signature is made beside the program's own thread, so that a time-out or an abort needs not wait for it. */
 function within<T>({ timeoutMs, signal }: Bounds, { key }: AssertionSpec, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(new OAuthProfileError('aborted', 'the request was aborted', { cause: signal?.reason }));
-    };
+    const onAbort = (): void => reject(aborted(signal));
     if (signal?.aborted) return onAbort();
     const timer = setTimeout(() => {
       const advice = 'the machine is busy, or the key is larger than it needs to be: try again, or use a smaller one';
