@@ -1,6 +1,6 @@
 import type { Variables } from '../data/variables.ts';
 import { errorCodes, type Fault, InvalidProfileError, OAuthProfileError } from '../errors.ts';
-import type { Profile } from '../profile/profile.ts';
+import { type Profile, tlsFilesOf } from '../profile/profile.ts';
 import { readLoginProfile } from '../profile/read-login-profile.ts';
 import { readProfile } from '../profile/read-profile.ts';
 import type { Session } from '../session.ts';
@@ -65,10 +65,10 @@ function readBeforeLogin(name: string, variables: Variables, { outside }: Sessio
 /** Keys and certificates are used once, so that a wrong file is found here and not at the first request. */
 async function tryFiles(profile: Profile, { ports }: Session, { signal }: Context): Promise<Profile> {
   const { assertion } = buildRequest(profile, '');
-  const { timeoutMs, ca, cert, certKey } = profile.options;
+  const { timeoutMs, ca, cert } = profile.options;
   if (assertion !== undefined) await ports.sign(assertion, profile.name, { timeoutMs, signal });
   if (ca === undefined && cert === undefined) return profile;
   const { checkTlsFiles } = await import('../transport/check-tls-files.ts');
-  checkTlsFiles(profile.name, { ca: ca?.text, cert: cert?.text, certKey: certKey?.text });
+  checkTlsFiles(profile.name, tlsFilesOf(profile.options));
   return profile;
 }

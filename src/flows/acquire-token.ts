@@ -1,7 +1,7 @@
 import { aborted, ProviderError, TransportError } from '../errors.ts';
-import type { Ports, WireRequest } from '../ports.ts';
-import type { Profile } from '../profile/profile.ts';
-import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../token/build-request.ts';
+import type { Ports } from '../ports.ts';
+import { type Profile, tlsFilesOf } from '../profile/profile.ts';
+import { buildRequest, encodeBody, withAssertion } from '../token/build-request.ts';
 import { parseResponse, type TokenReply } from '../token/parse-response.ts';
 import type { Reply } from '../token/reply.ts';
 import {
@@ -30,6 +30,8 @@ export async function acquireToken(
 ): Promise<TokenReply> {
   const { clock, log } = ports;
   const request = buildRequest(profile, ports.version);
+  const { url, headers } = request;
+  const tls = tlsFilesOf(profile.options);
   const deadline = clock.now() + profile.options.timeoutMs;
   let firstSentAt: number | undefined;
   let lost = false;
@@ -50,7 +52,8 @@ export async function acquireToken(
       // The witness has told others when this attempt ends, and writing that down may have taken its time.
       const leftMs = sentAt + timeoutMs - clock.now();
       if (leftMs <= 0) throw outOfTime(profile, lost);
-      const reply = await ports.send(toWire(profile, request, body, reuseConnection), { timeoutMs: leftMs, signal });
+      const wire = { profile: profile.name, url, headers, body, reuseConnection, tls };
+      const reply = await ports.send(wire, { timeoutMs: leftMs, signal });
       witness?.afterReply(reply);
       return parseResponse(profile, signed, reply, clock.now());
     } catch (error) {
@@ -70,12 +73,6 @@ export async function acquireToken(
       if (!mayBeSentAt(clock.now())) throw error;
     }
   }
-}
-
-function toWire(profile: Profile, { url, headers }: TokenRequest, body: string, reuseConnection: boolean): WireRequest {
-  const { ca, cert, certKey } = profile.options;
-  const tls = { ca: ca?.text, cert: cert?.text, certKey: certKey?.text };
-  return { profile: profile.name, url, headers, body, reuseConnection, tls };
 }
 
 function outOfTime({ name, url }: Profile, sent: boolean): TransportError {

@@ -1,4 +1,5 @@
 import type { Ports, SignInPorts } from '../ports.ts';
+import { tlsFilesOf } from '../profile/profile.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
 import { type Issuer, parseMetadata } from '../token/issuer.ts';
 
@@ -11,7 +12,7 @@ export async function findIssuer(
   outside: Pick<SignInPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
 ): Promise<Issuer | undefined> {
-  const tls = { ca: options.ca?.text, cert: options.cert?.text, certKey: options.certKey?.text };
+  const tls = tlsFilesOf(options);
   for (const location of endpoints.metadata) {
     try {
       const document = await outside.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });

@@ -1,6 +1,6 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Ports } from '../ports.ts';
-import type { Profile } from '../profile/profile.ts';
+import { type Profile, tlsFilesOf } from '../profile/profile.ts';
 import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../token/build-request.ts';
 import type { Reply } from '../token/reply.ts';
 import { ATTEMPT_MS, backoffMs, MAX_ATTEMPTS } from '../token/retry-policy.ts';
@@ -21,8 +21,8 @@ export async function postForm<T>(
 ): Promise<T> {
   const { clock, log } = ports;
   const request = buildRequest(profile, ports.version);
-  const { ca, cert, certKey } = profile.options;
-  const tls = { ca: ca?.text, cert: cert?.text, certKey: certKey?.text };
+  const { url, headers } = request;
+  const tls = tlsFilesOf(profile.options);
   const bounds = { timeoutMs: Math.min(ATTEMPT_MS, profile.options.timeoutMs), signal };
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted)
@@ -30,7 +30,6 @@ export async function postForm<T>(
     try {
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, bounds));
       const signed = assertion === undefined ? request : withAssertion(request, assertion);
-      const { url, headers } = signed;
       const body = encodeBody(signed);
       const wire = { profile: profile.name, url, headers, body, reuseConnection: false, tls };
       const reply = await ports.send(wire, bounds);

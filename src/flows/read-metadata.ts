@@ -1,6 +1,6 @@
 import { TransportError } from '../errors.ts';
-import type { ApiReply, CallApi, Clock } from '../ports.ts';
-import type { Profile } from '../profile/profile.ts';
+import type { ApiReply, Bounds, CallApi, Clock } from '../ports.ts';
+import { type Profile, tlsFilesOf } from '../profile/profile.ts';
 import { signInEndpoints } from '../profile/sign-in-endpoints.ts';
 import { parseBody } from '../token/parse-body.ts';
 import { isSameEndpoint } from './compare-metadata.ts';
@@ -29,10 +29,10 @@ const MAX_BYTES = 262_144;
 export async function readMetadata(
   profile: Profile,
   { callApi, clock, version }: MetadataPorts,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+  { timeoutMs, signal }: Bounds,
 ): Promise<[first: Published, ...more: Published[]]> {
   const { provider, url, options } = profile;
-  const tls = { ca: options.ca?.text, cert: options.cert?.text, certKey: options.certKey?.text };
+  const tls = tlsFilesOf(options);
   const endsAt = clock.now() + timeoutMs;
   const read = async (location: URL): Promise<Published> => {
     const headers = [

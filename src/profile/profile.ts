@@ -51,6 +51,11 @@ export interface Options {
   readonly certKey: ReadFile | undefined;
 }
 
+/** What a profile's files bring to a connection, in clear. */
+export function tlsFilesOf({ ca, cert, certKey }: Options): Record<'ca' | 'cert' | 'certKey', string | undefined> {
+  return { ca: ca?.text, cert: cert?.text, certKey: certKey?.text };
+}
+
 /** User and password of a Basic header. */
 export interface BasicPair {
   readonly user: Field;
