@@ -1,6 +1,6 @@
 import { type Fault, OAuthProfileError } from '../errors.ts';
 import type { Finding } from '../flows/finding.ts';
-import { profileNames, untypedNames } from '../profile/collect-fields.ts';
+import { marginAdvice, profileNames, untypedNames } from '../profile/collect-fields.ts';
 import { printable, printableJson } from '../secret/printable.ts';
 import { type CheckedProfile, checkProfile } from './check-profile.ts';
 import { type Context, sessionOf, variablesOf, warn } from './context.ts';
@@ -29,7 +29,7 @@ export async function run(context: Context): Promise<number> {
     call.positionals.length > 0 ? call.positionals : [...profileNames(variables), ...untypedNames(variables)];
   if (names.length === 0) {
     throw new OAuthProfileError('profile_not_found', 'no profile is defined', {
-      advice: 'write one into oauth-profiles.yaml: its type, and the fields of that type',
+      advice: marginAdvice(variables) ?? 'write one into oauth-profiles.yaml: its type, and the fields of that type',
     });
   }
   const online = call.switches.has('online');

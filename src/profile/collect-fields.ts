@@ -80,16 +80,21 @@ export function untypedNames(variables: Variables): string[] {
   return [...found];
 }
 
+/** What to do about fields that are not indented below the name of their profile, if that is what is wrong. */
+export function marginAdvice(variables: Variables): string | undefined {
+  const type = variables.get('type');
+  if (type === undefined || !/\.ya?ml$/i.test(type.source.label)) return undefined;
+  return `type stands at the left margin (${printable(whereOf(type))}): indent the fields below a profile's name`;
+}
+
 function notFound(name: string, variables: Variables): OAuthProfileError {
   const names = profileNames(variables);
   const near = nearest(name, names);
   const shown = printable(name);
   const known = names.length === 0 ? 'no profile is defined' : `profiles are ${printable(names.join(', '))}`;
+  const define = `define ${shown}.type and its fields in oauth-profiles.yaml, or in a file given with --data (${known})`;
   return new OAuthProfileError('profile_not_found', `there is no profile ${shown}`, {
-    advice:
-      near === undefined
-        ? `define ${shown}.type and its fields in oauth-profiles.yaml, or in a file given with --data (${known})`
-        : `did you mean ${near}?`,
+    advice: near === undefined ? (marginAdvice(variables) ?? define) : `did you mean ${near}?`,
   });
 }
 
