@@ -12,14 +12,20 @@ export function checkRequired(
   grant: string | undefined,
   { clientAuth }: ChosenClientAuth,
 ): void {
-  const required = requiredBy(draft, provider, grant, clientAuth);
+  // Where everything is sent as given, an empty secret is a value.
+  const isThere = (field: string) =>
+    draft.has(field) || (provider.clientAuth === 'as_given' && draft.fields.has(field));
+  const absent = [...requiredBy(draft, provider, grant, clientAuth)].filter((field) => !isThere(field));
   if (provider.tenant !== undefined && !draft.has('url') && !draft.isFaulty('url')) {
     if (!draft.has('tenant_id'))
       missing(draft, 'tenant_id', 'is missing', `set ${draft.name}.tenant_id to ${provider.tenant.form}`);
   }
-  for (const field of required) {
-    // Where everything is sent as given, an empty secret is a value.
-    if (draft.has(field) || (provider.clientAuth === 'as_given' && draft.fields.has(field))) continue;
+  if (awaitsLogin(draft, provider, grant, absent)) {
+    const { name } = draft;
+    draft.fault('refresh_token', `is missing: nobody has signed in for ${name} yet`, loginAdvice(draft, grant, absent));
+    return;
+  }
+  for (const field of absent) {
     missing(
       draft,
       field,
@@ -56,7 +62,7 @@ function requiredBy(
 
 /** A misspelt field may be the reason why the default grant was taken. */
 function explainDefault(draft: ProfileDraft, { grantsByFields }: Provider): void {
-  const unknown = [...draft.fields.keys()].filter((name) => !KNOWN_FIELDS.includes(name));
+  const unknown = unknownIn(draft);
   for (const field of grantsByFields.flatMap(({ fields }) => fields)) {
     if (draft.has(field) || draft.isFaulty(field)) continue;
     const near = nearest(field, unknown);
@@ -65,25 +71,58 @@ function explainDefault(draft: ProfileDraft, { grantsByFields }: Provider): void
   }
 }
 
+function unknownIn({ fields }: ProfileDraft): string[] {
+  return [...fields.keys()].filter((name) => !KNOWN_FIELDS.includes(name));
+}
+
 function missing(draft: ProfileDraft, field: string, message: string, mend: string): void {
   if (draft.isFaulty(field)) return;
-  const near = nearest(
-    field,
-    [...draft.fields.keys()].filter((name) => !KNOWN_FIELDS.includes(name)),
-  );
+  const near = nearest(field, unknownIn(draft));
   const { name } = draft;
   draft.fault(field, message, near === undefined ? mend : `${name}.${near} is there: did you mean ${name}.${field}?`);
 }
 
-/** An id and a secret but no user: most likely the application signs in as itself; without a secret, a person does. */
-function advice(draft: ProfileDraft, { signIn }: Provider, field: string, grant: string | undefined): string {
+/** What a person brings, or a login. */
+const OF_A_PERSON = ['username', 'password', 'refresh_token'];
+
+/** Whether a profile has all that a login needs, and lacks only what the login brings. */
+function awaitsLogin(
+  draft: ProfileDraft,
+  { signIn, tenant }: Provider,
+  grant: string | undefined,
+  absent: readonly string[],
+): boolean {
+  if (signIn === undefined || absent.length === 0 || !absent.every((field) => OF_A_PERSON.includes(field)))
+    return false;
+  if (grant !== 'refresh_token' && draft.has('grant_type')) return false;
+  if (OF_A_PERSON.some((field) => draft.has(field) || draft.isFaulty(field))) return false;
+  const isAddressed = tenant === undefined || draft.has('tenant_id') || draft.has('url');
+  const isClient = draft.has('client_id') || draft.wantsBasic;
+  if (!isAddressed || !isClient || !(signIn.required ?? []).every((field) => draft.has(field))) return false;
+  // Somebody who misspelt a password does not want to sign in.
+  return OF_A_PERSON.every((field) => nearest(field, unknownIn(draft)) === undefined);
+}
+
+function loginAdvice(draft: ProfileDraft, grant: string | undefined, absent: readonly string[]): string {
+  const { name } = draft;
+  const login = `run: ${loginCommand(name)}`;
+  if (isMachine(draft, grant))
+    return `set ${name}.grant_type: client_credentials to sign in as the application itself; as a person, ${login}`;
+  return `${login}; or set ${absent.map((field) => `${name}.${field}`).join(' and ')}`;
+}
+
+/** An id and a secret but no user: most likely the application signs in as itself. */
+function isMachine(draft: ProfileDraft, grant: string | undefined): boolean {
   const client = draft.wantsBasic || (draft.has('client_id') && draft.has('client_secret'));
-  const machine = grant === 'password' && client && !draft.has('username');
+  return grant === 'password' && client && !draft.has('username');
+}
+
+function advice(draft: ProfileDraft, { signIn }: Provider, field: string, grant: string | undefined): string {
   const set = `set ${draft.name}.${field}`;
-  if (machine)
+  if (isMachine(draft, grant))
     return `${set}, or set ${draft.name}.grant_type: client_credentials to sign in as the application itself`;
   // Whoever has signed in needs none of these.
-  const person = ['username', 'password', 'refresh_token'].includes(field) && !draft.has('username');
+  const person = OF_A_PERSON.includes(field) && !draft.has('username');
   const fits = signIn !== undefined && (grant === 'refresh_token' || !draft.has('grant_type'));
   return person && fits ? `${set}, or sign in once: ${loginCommand(draft.name)}` : set;
 }

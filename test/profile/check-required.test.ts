@@ -44,6 +44,44 @@ describe('what a profile cannot do without', () => {
   });
 });
 
+describe('a profile that somebody has yet to sign in for', () => {
+  const ready: DataObject[] = [
+    { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c', scope: 'user.read' },
+    { type: 'google', client_id: 'c', client_secret: 's', scope: 'openid' },
+    { type: 'okta', url: 'https://id.acme.com/oauth2/v1/token', client_id: 'c' },
+    { type: 'gitlab', client_id: 'c' },
+  ];
+
+  it.each(ready)('has this one fault, with the command to run: $type', (fields) => {
+    const { type } = fields;
+    expect(faultsOf(() => readAcme(fields))).toEqual([
+      {
+        variable: 'acme.refresh_token',
+        message: 'is missing: nobody has signed in for acme yet',
+        advice: `run: oauth-profile login acme; or set ${type === 'google' ? 'acme.refresh_token' : 'acme.username and acme.password'}`,
+      },
+    ]);
+  });
+
+  it.each([
+    [{ username: 'ada' }, ['acme.password']],
+    [{ client_id: '' }, ['acme.client_id', 'acme.username', 'acme.password']],
+    [{ tenant_id: '' }, ['acme.tenant_id', 'acme.username', 'acme.password']],
+    [{ grant_type: 'password' }, ['acme.username', 'acme.password']],
+    [{ pasword: 'p' }, ['acme.username', 'acme.password']],
+    [{ refresh_token: ['a'] }, ['acme.refresh_token']],
+    [{ username: ['a'] }, ['acme.username', 'acme.password']],
+  ])('is another one with %j', (change, faulty) => {
+    expect(faultyIn({ ...ready[0], ...change })).toEqual(faulty);
+  });
+
+  it('needs for Google a scope first', () => {
+    expect(faultsOf(() => readAcme({ ...ready[1], scope: '' }))).toMatchObject([
+      { variable: 'acme.refresh_token', message: 'is missing; the grant refresh_token needs it' },
+    ]);
+  });
+});
+
 describe('near misses', () => {
   it.each([
     ['clientid', 'client_id'],

@@ -33,8 +33,7 @@ describe('reading a profile', () => {
       ['graph.options.replay', 'profiles.yaml:9'],
       ['graph.basic.user', undefined],
       ['graph.tenant_id', 'profiles.yaml:2'],
-      ['graph.username', undefined],
-      ['graph.password', undefined],
+      ['graph.refresh_token', undefined],
     ]);
     for (const { advice } of faults) expect(advice).toBeTruthy();
   });
