@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodingsOf, leaksIn } from '../support/leaks.ts';
 import { Sandbox } from '../support/run-cli.ts';
 import { startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { callWitness } from '../support/witness.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const sandbox = new Sandbox();
@@ -98,36 +99,10 @@ steps:
 });
 
 describe('with --emulate', () => {
-  /** Loaded into the command before anything else: writes down every connection and every look-up of a name. */
-  const witness = `
-import { appendFileSync } from 'node:fs';
-import net from 'node:net';
-import dns from 'node:dns';
-const note = (what) => appendFileSync(process.env.WITNESS, what + '\\n');
-const { connect } = net.Socket.prototype;
-net.Socket.prototype.connect = function (...args) {
-  const options = Array.isArray(args[0]) ? args[0][0] : args[0];
-  note('connect ' + (options.host ?? options.path));
-  return connect.apply(this, args);
-};
-for (const name of ['lookup', 'resolve', 'resolve4', 'resolve6']) {
-  const real = dns[name];
-  dns[name] = (host, ...rest) => {
-    note(name + ' ' + host);
-    return real(host, ...rest);
-  };
-}
-`;
-
   it('nothing but 127.0.0.1 is reached, no name is looked up, no proxy is asked, and the vault stays closed', async () => {
-    writeFileSync(join(sandbox.work, 'witness.mjs'), witness);
     const { stdout, stderr, exit } = await sandbox.run(
       `oauth-profile run ${join(root, 'examples')} --emulate --quiet && cat "$WITNESS" >&2 && ls -A "$HOME"`,
-      {
-        NODE_OPTIONS: `--import=${join(sandbox.work, 'witness.mjs')}`,
-        WITNESS: join(sandbox.work, 'witnessed'),
-        HTTPS_PROXY: 'http://proxy.example.com:3128',
-      },
+      callWitness(sandbox),
     );
     expect({ stdout, exit }).toMatchObject({
       stdout: expect.stringMatching(/^\n✓ \d+ scripts {2}\d+ steps passed {2}[^\n]*\n$/),
