@@ -12,16 +12,17 @@ const together = (name: string, priority: number, files: string) => ({
 });
 
 const CORE =
-  'compose|session|errors|version|data/(?!line-starts|read-(?:careful-|plain-)?yaml).+|(?:profile|providers|secret|token)/.+|flows/(?:acquire|ask|find-|flights|keep-token|kept|obtain|refresh|wish).*';
-/** What reading a kept token takes. */
-const VAULT = 'store/(?:file|fingerprint|failure|folder|key|records|seal)';
-const SEND = 'transport/(?:send|agents|attempt|byte-collector|proxy|time-limits|explain-network-error)';
+  'compose|session|errors|version|data/(?!line-starts|read-(?:careful-|plain-)?yaml).+|(?:profile|providers|secret|token)/.+';
+const groups = [
+  // What reading a kept token takes.
+  together('vault', 1, 'store/(?:file|fingerprint|failure|folder|key|records|seal)'),
+  together('send', 1, 'transport/(?:send|agents|attempt|byte-collector|proxy|time-limits|explain-network-error)'),
+  together('yaml', 1, 'data/(?:line-starts|read-(?:plain-)?yaml)'),
+];
 
 /** The parsers of YAML are part of every build: a little of js-yaml, and of yaml the code that prints nothing when the environment says so. */
-const yaml = {
-  bundled: [/^yaml/, 'js-yaml'],
-  alias: { yaml: join(import.meta.dirname, 'node_modules/yaml/browser/dist/index.js') },
-};
+const yaml = [/^yaml/, 'js-yaml'];
+const alias = { yaml: join(import.meta.dirname, 'node_modules/yaml/browser/dist/index.js') };
 
 /** In one file instead of ninety, ioredis loads in a third of the time. */
 const redis = [
@@ -40,8 +41,8 @@ const neverBundle = ['supports-color'];
 export default defineConfig([
   {
     ...common,
-    deps: { alwaysBundle: [...yaml.bundled, ...redis], neverBundle },
-    alias: yaml.alias,
+    deps: { alwaysBundle: [...yaml, ...redis], neverBundle },
+    alias,
     entry: {
       index: 'src/index.ts',
       emulator: 'src/emulator.ts',
@@ -53,15 +54,9 @@ export default defineConfig([
     outputOptions: {
       codeSplitting: {
         groups: [
-          together(
-            'core',
-            2,
-            'compose|session|library-session|token-source|oauth-profile|errors|version|secret/.+|data/(?!line-starts|read-(?:careful-|plain-)?yaml).+|(?:profile|providers|token|flows)/.+',
-          ),
-          together('vault', 1, VAULT),
+          together('core', 2, `${CORE}|library-session|token-source|oauth-profile|flows/.+`),
+          ...groups,
           together('vault-writer', 1, 'store/(?!redis|memory|keychain|make-key).+'),
-          together('send', 1, SEND),
-          together('yaml', 1, 'data/(?:line-starts|read-(?:plain-)?yaml)'),
         ],
       },
     },
@@ -76,8 +71,8 @@ export default defineConfig([
     // Half the text is half the time to read it; a stack trace of the command line is for us alone.
     minify: true,
     // In one file instead of seventy, reading YAML loads in a third of the time; as ES modules, the parts can become one.
-    deps: { alwaysBundle: [...yaml.bundled, ...redis, 'oauth4webapi', 'jose', 'json-p3'], neverBundle },
-    alias: yaml.alias,
+    deps: { alwaysBundle: [...yaml, ...redis, 'oauth4webapi', 'jose', 'json-p3'], neverBundle },
+    alias,
     outputOptions: {
       // `import()` would set up the loader of ES modules after all.
       dynamicImportInCjs: false,
@@ -86,11 +81,9 @@ export default defineConfig([
           together(
             'core',
             2,
-            `${CORE}|cli/(?:command|context|emulation|help|output|parse-call|show-error|style|terminal|token|usage).*|emulator/fault`,
+            `${CORE}|flows/(?:acquire|ask|find-|flights|keep-token|kept|obtain|refresh|wish).*|cli/(?:command|context|emulation|help|output|parse-call|show-error|style|terminal|token|usage).*|emulator/fault`,
           ),
-          together('vault', 1, VAULT),
-          together('send', 1, SEND),
-          together('yaml', 1, 'data/(?:line-starts|read-(?:plain-)?yaml)'),
+          ...groups,
         ],
       },
     },
