@@ -1,5 +1,6 @@
 import { Agent, type AgentOptions } from 'node:http';
 import type { Environment, TlsFiles } from '../ports.ts';
+import { hostOf } from './host-of.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
 import type { Destination, Route } from './route.ts';
 
@@ -69,10 +70,6 @@ export class Agents {
     }
     return agent;
   }
-}
-
-function hostOf({ hostname }: URL): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 
 function keyOf({ ca, cert, certKey }: TlsFiles): string {

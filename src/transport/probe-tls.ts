@@ -3,6 +3,7 @@ import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } 
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { EmulatorAddress, Environment, SeeCertificate, SeenCertificate, TlsFiles } from '../ports.ts';
 import { explainNetworkError } from './explain-network-error.ts';
+import { hostOf, serverNameOf } from './host-of.ts';
 import { proxyFor } from './proxy.ts';
 import type { Destination } from './route.ts';
 import { tlsOptions } from './secure-route.ts';
@@ -55,17 +56,15 @@ export function createProbeTls(env: Environment, emulator: EmulatorAddress | und
 
 /** Whoever signed it, a certificate is looked at; it is judged afterwards. */
 function connectionTo(
-  { hostname, port }: URL,
+  url: URL,
   tls: TlsFiles,
   env: Environment,
   emulator: EmulatorAddress | undefined,
 ): ConnectionOptions {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  // Server name indication is for names only (RFC 6066 §3).
-  const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
-  const judged = { ...name, rejectUnauthorized: false };
+  const host = hostOf(url);
+  const judged = { servername: serverNameOf(host), rejectUnauthorized: false };
   if (emulator !== undefined) return { ...judged, host: '127.0.0.1', port: emulator.port, ca: emulator.ca };
-  return { ...judged, host, port: Number(port || 443), ...tlsOptions(tls, env) };
+  return { ...judged, host, port: Number(url.port || 443), ...tlsOptions(tls, env) };
 }
 
 function certificateOf(socket: TLSSocket, wire: Destination): Omit<SeenCertificate, 'proxy'> {

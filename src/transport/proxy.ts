@@ -3,6 +3,7 @@ import { OAuthProfileError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
 import { isLoopback } from '../secret/loopback.ts';
 import { Secret } from '../secret/secret.ts';
+import { hostOf } from './host-of.ts';
 
 /** Where to go through instead of straight. */
 export interface ProxyServer {
@@ -52,7 +53,7 @@ function decoded(text: string): string {
 
 /** `NO_PROXY`: hosts with their subdomains, hosts with a port, addresses, networks (10.0.0.0/8), or `*`. */
 function isExempt(url: URL, list: string): boolean {
-  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  const host = hostOf(url).toLowerCase();
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return list
     .toLowerCase()

@@ -2,6 +2,7 @@ import { Agent } from 'node:http';
 import { request, Agent as SecureAgent } from 'node:https';
 import { TransportError } from '../errors.ts';
 import type { EmulatorAddress, Send } from '../ports.ts';
+import { hostOf, serverNameOf } from './host-of.ts';
 import type { Destination, Route, Routes } from './route.ts';
 import { sendAlong } from './send.ts';
 
@@ -36,7 +37,8 @@ export class EmulatedRoutes implements Routes {
         port: this.emulator.port,
         path: url.pathname + url.search,
         agent: reuseConnection && kept,
-        ...(secure && { ca: this.emulator.ca, ...serverName(url.hostname) }),
+        // Certificates are checked against the real host.
+        ...(secure && { ca: this.emulator.ca, servername: serverNameOf(hostOf(url)) }),
       },
       headers: {},
       secure,
@@ -44,9 +46,4 @@ export class EmulatedRoutes implements Routes {
       proxy: undefined,
     };
   }
-}
-
-/** Certificates are checked against the real host, which for an address is not sent as a name (RFC 6066 §3). */
-function serverName(hostname: string): { servername?: string } {
-  return /^[\d.]+$|^\[/.test(hostname) ? {} : { servername: hostname };
 }

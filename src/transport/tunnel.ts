@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { type SecureContext, connect as tlsConnect } from 'node:tls';
 import { TransportError } from '../errors.ts';
 import { explainProxyError } from './explain-network-error.ts';
+import { hostOf, serverNameOf } from './host-of.ts';
 import type { ProxyServer } from './proxy.ts';
 import type { Destination, Route } from './route.ts';
 
@@ -48,7 +49,7 @@ export class TunnelAgent extends Agent {
       if (attempt !== undefined) attempt.cancelConnect = undefined;
       const status = response.statusCode ?? 0;
       if (status >= 200 && status < 300) {
-        connected?.(null, tlsConnect({ ...(options as object), socket, servername: servernameOf(host) }));
+        connected?.(null, tlsConnect({ ...(options as object), socket, servername: serverNameOf(host) }));
         return;
       }
       socket.destroy();
@@ -80,17 +81,12 @@ export function plainProxyRoute({ url, profile }: Destination, proxy: ProxyServe
 
 /** With the name that the proxy's own certificate must have: by default that would be the `Host` header's. */
 function proxyAddress(url: URL): { host: string; port: string | number; servername: string } {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  return { host, port: url.port || (url.protocol === 'https:' ? 443 : 80), servername: servernameOf(host) };
+  const host = hostOf(url);
+  return { host, port: url.port || (url.protocol === 'https:' ? 443 : 80), servername: serverNameOf(host) };
 }
 
 function proxyHeaders({ authorization }: ProxyServer): Record<string, string> {
   return authorization === undefined ? {} : { 'Proxy-Authorization': authorization.reveal() };
-}
-
-/** Server name indication is for names only (RFC 6066 §3). */
-function servernameOf(host: string): string {
-  return /^[\d.]+$|:/.test(host) ? '' : host;
 }
 
 function refused(proxy: ProxyServer, target: string, status: number): TransportError {
