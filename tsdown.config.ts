@@ -16,7 +16,11 @@ const CORE =
 const groups = [
   // What reading a kept token takes.
   together('vault', 1, 'store/(?:file|fingerprint|failure|folder|key|records|seal)'),
-  together('send', 1, 'transport/(?:send|agents|attempt|byte-collector|host-of|proxy|time-limits|explain-network-error)'),
+  together(
+    'send',
+    1,
+    'transport/(?:send|agents|attempt|byte-collector|host-of|proxy|time-limits|explain-network-error)',
+  ),
   together('yaml', 1, 'data/(?:line-starts|read-(?:plain-)?yaml)'),
 ];
 
