@@ -33,6 +33,8 @@ describe('a copy', () => {
       (data: { a: { b: { c: number }[] } }) => Object.assign(data.a.b[0] ?? {}, { c: 2 }),
     ],
     ['an item more', { a: ['x'] }, (data: { a: string[] }) => data.a.push('y')],
+    ['an item that is gone', { a: ['x', 'y'] }, (data: { a: string[] }) => data.a.pop()],
+    ['a list that becomes nothing', { a: ['x'] }, (data: Record<string, unknown>) => Object.assign(data, { a: null })],
     [
       'a list that becomes a map',
       { a: ['x'] },

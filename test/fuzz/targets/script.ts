@@ -45,7 +45,9 @@ const script: Target = {
       InvalidScriptError,
     );
     const { value: plain } = attempt(() => readPlainScript(input, sampleSource, sampleRegistry));
-    if (plain !== undefined) assert.deepEqual(comparable(plain), value, 'the quick reader understands something else');
+    // Some of what the careful reader refuses is YAML all the same, such as a line of tabs alone.
+    if (plain !== undefined && error === undefined)
+      assert.deepEqual(comparable(plain), value, 'the quick reader understands something else');
     if (error === undefined) {
       assert.ok(value.steps.length > 0, 'a script without steps is taken');
       return;
