@@ -72,21 +72,32 @@ export interface Fault {
 export class InvalidProfileError extends OAuthProfileError {
   override readonly name = 'InvalidProfileError';
   readonly faults: readonly Fault[];
+  /** The message without the faults, for who shows each of them. */
+  readonly summary: string;
   /** What is no fault but may be a mistake. */
   readonly notes: readonly string[];
 
   constructor(profile: string, faults: readonly Fault[], notes: readonly string[] = []) {
-    super(
-      'profile_invalid',
-      faults.length === 1 ? `profile ${profile} has a fault` : `profile ${profile} has ${faults.length} faults`,
-    );
+    const summary =
+      faults.length === 1 ? `profile ${profile} has a fault` : `profile ${profile} has ${faults.length} faults`;
+    const details = faults.map(({ variable, message }) => `${variable} ${message}`).join('; ');
+    super('profile_invalid', `${summary}: ${details}`, { advice: adviceOn(faults) });
+    this.summary = summary;
     this.faults = faults;
     this.notes = notes;
   }
 
   override toJSON(): Record<string, unknown> {
-    return { ...super.toJSON(), faults: this.faults };
+    return { code: this.code, message: this.summary, faults: this.faults };
   }
+}
+
+/** What to do about each fault, on a line of its own. */
+function adviceOn(faults: readonly Fault[]): string | undefined {
+  const lines = faults
+    .filter(({ advice }) => advice !== undefined)
+    .map(({ variable, advice }) => (faults.length === 1 ? `${advice}` : `${variable}: ${advice}`));
+  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
 /** One thing that is wrong with a script. */

@@ -20,8 +20,9 @@ export function showError(error: unknown, terminal: Terminal, json: boolean, ver
 }
 
 function errorText(error: OAuthProfileError, style: Style): string {
-  const head = `${style.red('oauth-profile:')} ${printable(error.message)}\n`;
-  if (error instanceof InvalidProfileError) return head + faultLines(error.faults, style);
+  const invalid = error instanceof InvalidProfileError ? error : undefined;
+  const head = `${style.red('oauth-profile:')} ${printable(invalid?.summary ?? error.message)}\n`;
+  if (invalid !== undefined) return head + faultLines(invalid.faults, style);
   const advice = error.advice === undefined ? '' : `  ${style.cyan('→')} ${printable(error.advice)}\n`;
   const id = error instanceof ProviderError ? error.provider.correlationId : undefined;
   return `${head}${advice}${id === undefined ? '' : `  ${style.dim(`correlation id ${printable(id)}`)}\n`}`;

@@ -25,9 +25,10 @@ export interface PlainYaml {
 
 /**
  * Anchors, aliases, types, merge keys, directives and marks of documents: what begins a word, or a line. And what the libraries disagree on: tabs
- * in front of a line, a block that tells its own indentation or keeps its empty lines, a mark of byte order.
+ * in front of a line, a block that tells its own indentation or keeps its empty lines, a mark of byte order,
+ * a line end that is escaped.
  */
-const RARE = /(?:^|[\s,:[{?-])(?:[&*!]|<<)|^(?:%| *(?:---|\.\.\.|\t))|[|>](?:-?\d|\+)|\r(?!\n)|\ufeff/m;
+const RARE = /(?:^|[\s,:[{?-])(?:[&*!]|<<)|^(?:%| *(?:---|\.\.\.|\t))|[|>](?:-?\d|\+)|\r(?!\n)|\ufeff|\\\r?$/m;
 const MAX_DEPTH = 64;
 
 /**

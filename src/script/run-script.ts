@@ -1,7 +1,7 @@
 import { type Outside, Resolver } from '../data/resolve.ts';
 import type { Value } from '../data/value.ts';
 import type { Variables } from '../data/variables.ts';
-import { type Fault, InvalidProfileError, OAuthProfileError } from '../errors.ts';
+import { OAuthProfileError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 import { display } from './compare.ts';
 import { holds, type Lookup, type Matches } from './condition.ts';
@@ -265,25 +265,10 @@ function failureOf(error: unknown, redact: (text: string) => string): Failure {
     };
   }
   if (error instanceof OAuthProfileError) {
-    const { code, message } = error;
-    const faults = error instanceof InvalidProfileError ? error.faults : [];
-    const details = faults.map((fault) => `${fault.variable} ${fault.message}`).join('; ');
-    const advice = error.advice ?? adviceOf(faults);
-    return {
-      code,
-      message: shown(details === '' ? message : `${message}: ${details}`),
-      ...(advice !== undefined && { advice: shown(advice) }),
-    };
+    const { code, message, advice } = error;
+    return { code, message: shown(message), ...(advice !== undefined && { advice: shown(advice) }) };
   }
   return { code: 'step_failed', message: shown(wordsOf(error)) };
-}
-
-/** What to do about each fault, on a line of its own. */
-function adviceOf(faults: readonly Fault[]): string | undefined {
-  const lines = faults
-    .filter(({ advice }) => advice !== undefined)
-    .map(({ variable, advice }) => (faults.length === 1 ? `${advice}` : `${variable}: ${advice}`));
-  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
 function masked(text: string, redact: (text: string) => string): string {

@@ -40,7 +40,11 @@ describe('reading a profile', () => {
 
   it('D16 is one error with a stable code and a count', () => {
     expect(() => readAcme({ type: 'google' })).toThrow(
-      expect.objectContaining({ code: 'profile_invalid', message: 'profile acme has 3 faults' }),
+      expect.objectContaining({
+        code: 'profile_invalid',
+        message: expect.stringMatching(/^profile acme has 3 faults: acme\.\S+ .+; acme\.\S+ .+; acme\.\S+ /),
+        advice: expect.stringMatching(/^acme\.\S+: .+\nacme\./),
+      }),
     );
     expect(() => readAcme({ type: 'custom' })).toThrow('profile acme has a fault');
   });
