@@ -77,6 +77,7 @@ describe('plain YAML', () => {
     ['a block that tells its indentation', 'a: |2\n    '],
     ['a block that keeps its empty lines', 'a: |+\n\n '],
     ['a block as a name', '? |\n  a'],
+    ['an escaped line end', 'a: "x\\\n\n "'],
     ['a name behind the last item of a list', 'a:\n- "x" b: 1'],
     ['a name behind a list in a list', 'a:\n- [x] b: 1'],
     ['a number beyond all bounds', 'a: 2e349'],

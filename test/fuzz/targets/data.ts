@@ -15,7 +15,7 @@ import {
   type Template,
 } from '../../../src/data/reference.ts';
 import { Resolver } from '../../../src/data/resolve.ts';
-import { isCompound, mapParts, textOf, type Value, Written } from '../../../src/data/value.ts';
+import { isCompound, textOf, type Value } from '../../../src/data/value.ts';
 import { type Entry, Variables } from '../../../src/data/variables.ts';
 import { attempt, printed, type Target } from '../target.ts';
 
@@ -215,13 +215,6 @@ const yaml: Target = {
   },
 };
 
-/** A number beyond all bounds (1e999) is a text to one reader and endless to the other; both keep its spelling, which is all that is sent. */
-function withoutEndless(value: Value): Value {
-  if (isCompound(value)) return mapParts(value, (part) => withoutEndless(part));
-  const endless = value instanceof Written && /\d/.test(value.text) && !Number.isFinite(Number(value.value));
-  return endless ? value.text : value;
-}
-
 /** What the quick reader understands, the careful one understands in the same way. */
 const plainYaml: Target = {
   name: 'plain-yaml',
@@ -238,16 +231,9 @@ const plainYaml: Target = {
     if (plain?.root.kind !== 'map') return;
     const { root } = plain;
     const careful = readYamlDocument(input, MAX_VALUES);
-    // Some of what the careful reader refuses is YAML all the same, such as a line of tabs alone.
-    if (careful.problems.length > 0) return;
+    assert.deepEqual(careful.problems, [], 'the quick reader takes what is wrong');
     assert.ok(careful.root?.kind === 'map');
-    assert.deepEqual(
-      withoutEndless(valueIn(root)),
-      withoutEndless(valueIn(careful.root)),
-      'the two readers understand something else',
-    );
-    // Of a name that is a text of lines (`? |`) one reader tells where the sign stands, the other where the text begins.
-    if (/\?\s+[|>]/.test(input)) return;
+    assert.deepEqual(valueIn(root), valueIn(careful.root), 'the two readers understand something else');
     // A name that is too long is refused, by both.
     const lines = (map: typeof root, { positionOf }: Pick<typeof careful, 'positionOf'>): number[] | undefined =>
       attempt(() => Array.from(variablesIn(map), ({ at }) => positionOf(at.start).line)).value;
