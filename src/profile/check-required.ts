@@ -124,5 +124,8 @@ function advice(draft: ProfileDraft, { signIn }: Provider, field: string, grant:
   // Whoever has signed in needs none of these.
   const person = OF_A_PERSON.includes(field) && !draft.has('username');
   const fits = signIn !== undefined && (grant === 'refresh_token' || !draft.has('grant_type'));
-  return person && fits ? `${set}, or sign in once: ${loginCommand(draft.name)}` : set;
+  if (!person || !fits) return set;
+  const lacking = (signIn.required ?? []).filter((one) => !draft.has(one)).map((one) => `${draft.name}.${one}`);
+  const first = lacking.length === 0 ? '' : `set ${lacking.join(' and ')} and `;
+  return `${set}, or ${first}sign in once: ${loginCommand(draft.name)}`;
 }

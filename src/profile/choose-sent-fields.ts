@@ -4,7 +4,7 @@ import type { Provider } from '../providers/provider.ts';
 import { KNOWN_FIELDS } from './known-fields.ts';
 import type { Field } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
-import { foreignGrant, type SelectedGrant } from './select-grant.ts';
+import { foreignGrant, knownGrants, type SelectedGrant } from './select-grant.ts';
 
 /** They say where to send. */
 const ADDRESS = new Set(['type', 'url']);
@@ -22,6 +22,7 @@ export function chooseSentFields(
     if (provider.clientAuth === 'as_given' || isSent(draft, field, selected)) sent.push(field);
   }
   if (provider.clientAuth !== 'as_given') noteNearMisses(draft);
+  if (selected !== undefined) noteDoubts(draft, provider, selected.grant);
   if (selected?.grant === 'password') {
     draft.note(
       'the password grant is deprecated (RFC 9700 §2.4) and fails with multi-factor authentication: prefer a refresh token or client_credentials',
@@ -47,5 +48,18 @@ function noteNearMisses(draft: ProfileDraft): void {
       KNOWN_FIELDS.filter((known) => !fields.has(known)),
     );
     if (near !== undefined) draft.note(`${name}.${field} is sent as it is: did you mean ${name}.${near}?`);
+  }
+}
+
+/** What the provider will most likely refuse. */
+function noteDoubts(draft: ProfileDraft, { expected = [] }: Provider, grant: string): void {
+  const { name } = draft;
+  const near = knownGrants.has(grant) ? undefined : nearest(grant, knownGrants);
+  if (near !== undefined) draft.note(`${name}.grant_type is ${grant}: did you mean ${near}?`);
+  for (const { field, pattern, form } of expected.filter((one) => one.grant === grant)) {
+    const value = draft.text(field) ?? '';
+    // A secret is not looked into.
+    if (pattern.test(value) || (value === '' && draft.has(field))) continue;
+    draft.note(`${name}.${field} should be ${form}, with the grant ${grant}`);
   }
 }

@@ -36,7 +36,8 @@ const fieldsOfGrant: Readonly<Record<string, readonly string[]>> = {
   'urn:ietf:params:oauth:grant-type:device_code': ['device_code'],
 };
 
-const knownGrants = new Set(['password', 'refresh_token', 'client_credentials']);
+/** Those of which we know every field. */
+export const knownGrants: ReadonlySet<string> = new Set(['password', 'refresh_token', 'client_credentials']);
 
 /** The grant that a field belongs to, if that is another one: a password has no business in a refresh request. */
 export function foreignGrant(field: string, grant: string): string | undefined {

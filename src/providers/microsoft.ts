@@ -21,6 +21,15 @@ export const microsoft: Provider = {
     refresh_token: ['client_id', 'refresh_token'],
     client_credentials: ['client_id', 'client_secret'],
   },
+  // AADSTS70011, AADSTS1002012: an application asks for no other scope than this.
+  expected: [
+    {
+      grant: 'client_credentials',
+      field: 'scope',
+      pattern: /^\S+\/\.default$/,
+      form: 'one API with /.default behind it, such as https://graph.microsoft.com/.default',
+    },
+  ],
   clientAuth: 'body',
   // certificate-credentials.md asks for PS256.
   rsaAlgorithm: 'PS256',

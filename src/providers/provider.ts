@@ -66,6 +66,14 @@ export interface Provider {
   readonly defaultGrant?: string;
   /** Fields that a grant cannot do without. */
   readonly required: Readonly<Record<string, readonly string[]>>;
+  /** Fields whose values a grant wants in a certain form; another one may be a mistake, which the provider will tell. */
+  readonly expected?: readonly {
+    readonly grant: string;
+    readonly field: string;
+    readonly pattern: RegExp;
+    /** Completes "should be …". */
+    readonly form: string;
+  }[];
   readonly clientAuth: ClientAuth;
   /** Client authentication of a profile without a secret, where it differs. */
   readonly clientAuthWithoutSecret?: ClientAuth;

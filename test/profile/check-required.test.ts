@@ -77,7 +77,10 @@ describe('a profile that somebody has yet to sign in for', () => {
 
   it('needs for Google a scope first', () => {
     expect(faultsOf(() => readAcme({ ...ready[1], scope: '' }))).toMatchObject([
-      { variable: 'acme.refresh_token', message: 'is missing; the grant refresh_token needs it' },
+      {
+        variable: 'acme.refresh_token',
+        advice: 'set acme.refresh_token, or set acme.scope and sign in once: oauth-profile login acme',
+      },
     ]);
   });
 });

@@ -58,3 +58,32 @@ describe('the fields that are sent', () => {
     expect(readAcme(samples.gitlabRefresh).notes).toEqual([]);
   });
 });
+
+describe('what the provider will most likely refuse', () => {
+  const machine = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c', client_secret: 's' };
+  const form = 'one API with /.default behind it, such as https://graph.microsoft.com/.default';
+  const note = `acme.scope should be ${form}, with the grant client_credentials`;
+
+  it.each([
+    ['https://graph.microsoft.com/.default', []],
+    ['api://11111111-2222-4333-8444-555555555555/.default', []],
+    ['https://graph.microsoft.com/User.Read', [note]],
+    ['https://a.example/.default https://b.example/.default', [note]],
+    ['', [note]],
+  ])('is noted of the scope %j of a Microsoft application', (scope, notes) => {
+    expect(readAcme({ ...machine, grant_type: 'client_credentials', scope }).notes).toEqual(notes);
+  });
+
+  it.each([
+    ['client_credential', ['acme.grant_type is client_credential: did you mean client_credentials?']],
+    ['Password', ['acme.grant_type is Password: did you mean password?']],
+    ['client_credentials', []],
+    ['authorization_code', []],
+    ['urn:ietf:params:oauth:grant-type:device_code', []],
+  ])('is noted of the grant %s', (grant_type, notes) => {
+    for (const sample of [samples.custom, samples.google]) {
+      const { notes: found } = readAcme({ ...sample, grant_type });
+      expect(found.filter((text) => text.includes('did you mean'))).toEqual(notes);
+    }
+  });
+});
