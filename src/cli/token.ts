@@ -64,13 +64,9 @@ function headerOf(reply: TokenReply): string {
 
 function fieldOf({ response }: TokenReply, name: string): string {
   if (!Object.hasOwn(response, name)) {
-    throw new OAuthProfileError(
-      'reply_unreadable',
-      `a token was issued, but the response has no member ${printable(name)}`,
-      {
-        advice: `it has ${printable(memberNames(response).join(', '))}`,
-      },
-    );
+    throw new OAuthProfileError('usage', `a token was issued, but the response has no member ${printable(name)}`, {
+      advice: `it has ${printable(memberNames(response).join(', '))}`,
+    });
   }
   const value = response[name];
   if (typeof value !== 'string') return printableJson(value);
