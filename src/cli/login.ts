@@ -21,7 +21,7 @@ export async function run(context: Context): Promise<number> {
   const session = sessionOf(context, emulation?.address);
   try {
     const { ports, outside } = session;
-    const login = readLoginProfile(name, variables, outside);
+    const login = again(readLoginProfile(name, variables, outside), context);
     const method = asked ?? defaultMethod(login);
     if (method === 'device' && (port !== undefined || call.switches.has('no-open')))
       throw usage(['--port and --no-open are for a sign-in with a browser'], 'add --browser, or leave them out');
@@ -48,6 +48,13 @@ export async function run(context: Context): Promise<number> {
     await session.close();
     await emulation?.close();
   }
+}
+
+/** Who rehearses a login wants to try the rehearsal again. */
+function again(login: LoginProfile, { call }: Context): LoginProfile {
+  const address = call.values.get('emulate')?.[0];
+  if (address === undefined && !call.switches.has('emulate')) return login;
+  return { ...login, command: `${login.command} --emulate${address === undefined ? '' : `=${address}`}` };
 }
 
 function methodFlags({ call }: Context): 'device' | 'browser' | undefined {
@@ -101,7 +108,7 @@ function browserPerson(context: Context, readLine: ReadLine | undefined): Browse
   const { cyan } = terminal.style.err;
   return {
     readLine,
-    showAddress(address, problem) {
+    showAddress(address, problem, leftMs) {
       const how =
         problem === undefined
           ? `Sign in with the browser that opens now; if none does, open\n  ${cyan(address)}\n`
@@ -110,7 +117,8 @@ function browserPerson(context: Context, readLine: ReadLine | undefined): Browse
         problem === undefined || readLine === undefined
           ? ''
           : 'If that browser is on another machine, it ends at a page that cannot be reached: paste its address here.\n';
-      terminal.tell(how + paste);
+      const wait = terminal.isLive ? '' : `waiting for that, ${durationText(leftMs)} at most\n`;
+      terminal.tell(how + paste + wait);
       terminal.flush();
     },
     showMistake(text) {

@@ -1,5 +1,4 @@
 import { OAuthProfileError, ProviderError } from '../errors.ts';
-import { loginCommand } from '../profile/login-command.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
 
 /** Advice of other occasions, such as "set the variable code", does not help who signs in: these refusals mean something else here. */
@@ -11,10 +10,10 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /** A failed sign-in as it is told to the person. */
-export function explainSignIn(error: unknown, { name }: LoginProfile): unknown {
+export function explainSignIn(error: unknown, { command }: LoginProfile): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { provider, code, message, advice } = error;
-  const again = `run: ${loginCommand(name)}`;
+  const again = `run: ${command}`;
   if (provider.error === 'expired_token') {
     return new OAuthProfileError('timed_out', 'nobody entered the code in time', { advice: `${again}`, cause: error });
   }

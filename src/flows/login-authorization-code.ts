@@ -1,6 +1,5 @@
 import { OAuthProfileError, ProviderError } from '../errors.ts';
 import type { Ports, Redirect, RedirectAddress, SignInPorts } from '../ports.ts';
-import { loginCommand } from '../profile/login-command.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
 import { Secret } from '../secret/secret.ts';
 import { authorizationUrl } from '../token/authorization-url.ts';
@@ -15,8 +14,8 @@ import { postForm } from './post-form.ts';
 
 /** What a person is shown of a sign-in in a browser, and may be asked. */
 export interface BrowserPerson {
-  /** The address of the sign-in page; `problem` says why no browser was opened on it. */
-  showAddress(address: string, problem: string | undefined): void;
+  /** The address of the sign-in page; `problem` says why no browser was opened on it. After `leftMs` nobody waits any more. */
+  showAddress(address: string, problem: string | undefined, leftMs: number): void;
   /** Where a terminal is: a line that the person enters, such as the address at which their browser has ended. */
   readonly readLine: ((signal: AbortSignal) => Promise<string>) | undefined;
   /** Why a line or a redirect was of no use. */
@@ -64,7 +63,7 @@ export async function loginAuthorizationCode(
     const issuer = findIssuer(login, ports, outside, over.signal);
     const problem = wish.open ? await outside.openBrowser(page) : 'you open it yourself';
     if (wish.open && problem !== undefined && person.readLine === undefined) throw noBrowser(login, problem);
-    person.showAddress(page, problem);
+    person.showAddress(page, problem, PATIENCE_MS);
     const waits = [listener.redirect, patience(ports, over.signal)];
     if (problem !== undefined) waits.push(pasted(person, redirectUri, state, over.signal));
     const redirect = await Promise.race(waits);
@@ -161,8 +160,7 @@ async function patience({ clock }: Ports, signal: AbortSignal): Promise<never> {
   });
 }
 
-function noBrowser({ name, endpoints }: LoginProfile, problem: string): OAuthProfileError {
-  const command = loginCommand(name);
+function noBrowser({ command, endpoints }: LoginProfile, problem: string): OAuthProfileError {
   const device = endpoints.device.length > 0 ? `run: ${command} --device; or ` : '';
   return new OAuthProfileError(
     'login_required',
@@ -173,9 +171,9 @@ function noBrowser({ name, endpoints }: LoginProfile, problem: string): OAuthPro
   );
 }
 
-function unreadable({ name }: LoginProfile, message: string): OAuthProfileError {
+function unreadable({ command }: LoginProfile, message: string): OAuthProfileError {
   return new OAuthProfileError('reply_unreadable', message, {
-    advice: `nothing was sent on; to try again, run: ${loginCommand(name)}`,
+    advice: `nothing was sent on; to try again, run: ${command}`,
   });
 }
 

@@ -1,6 +1,5 @@
 import { OAuthProfileError, ProviderError } from '../errors.ts';
 import type { Ports } from '../ports.ts';
-import { loginCommand } from '../profile/login-command.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
 import type { DevicePlace } from '../profile/sign-in-endpoints.ts';
 import { devicePoll, deviceRequest } from '../token/login-request.ts';
@@ -93,8 +92,8 @@ function isForOwnTenant(error: unknown, { provider }: LoginProfile): boolean {
   return error instanceof ProviderError && error.provider.codes?.some((code) => codes.includes(code)) === true;
 }
 
-function expired({ name }: LoginProfile): OAuthProfileError {
+function expired({ command }: LoginProfile): OAuthProfileError {
   return new OAuthProfileError('timed_out', 'nobody entered the code in time', {
-    advice: `run again: ${loginCommand(name)}`,
+    advice: `run again: ${command}`,
   });
 }

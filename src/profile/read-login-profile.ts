@@ -9,6 +9,7 @@ import { chooseClientAuth } from './choose-client-auth.ts';
 import { chooseProvider } from './choose-provider.ts';
 import { chooseUrl } from './choose-url.ts';
 import { collectFields } from './collect-fields.ts';
+import { loginCommand } from './login-command.ts';
 import type { BasicPair, Field, Options } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { clientOf } from './read-binding.ts';
@@ -20,6 +21,8 @@ import { type SignInEndpoints, signInEndpoints } from './sign-in-endpoints.ts';
 /** A profile that a person can sign in for: it needs neither a password nor a refresh token. */
 export interface LoginProfile {
   readonly name: string;
+  /** What to run to sign in once more. */
+  readonly command: string;
   readonly provider: Provider;
   /** The token endpoint, to which what a login brings is bound. */
   readonly url: URL;
@@ -81,6 +84,7 @@ export function readLoginProfile(name: string, variables: Variables, outside: Pr
   const fields = [...draft.fields.values()];
   return {
     name,
+    command: loginCommand(name),
     provider,
     url,
     clientId: clientOf(draft.fields, draft.basic),

@@ -39,6 +39,7 @@ describe('login with an emulator', () => {
     expect(stdout).toBe(
       'signed in: drive as ada@example.com; the refresh token is kept in the memory of this process\n',
     );
+    expect(stderr).toContain('waiting for that, 10 min at most\n');
     expect(stderr).toContain('warning: emulated: that is how it goes, but nothing is kept after this command\n');
     expect(stderr).not.toMatch(/GOCSPX|code-|rt-/);
     expect(filesIn(join(sandbox.home, '.local'))).toEqual([]);
