@@ -44,7 +44,7 @@ export async function run(context: Context): Promise<number> {
     const session = sessionOf(context, emulation?.address);
     try {
       host.connect(session, surroundings, emulation?.address);
-      const report = await runAll(jobs, parallel, host, context);
+      const report = { ...(await runAll(jobs, parallel, host, context)), emulated: emulation !== undefined };
       await tell(report, context, (text) => host.redact(text));
       await writeReports(reports, report, (text) => host.redact(text));
       if (signal.aborted) return 130;

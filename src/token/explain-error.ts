@@ -50,6 +50,15 @@ const interactionErrors = new Set([
   'bad_token',
 ]);
 
+/** Microsoft ends its words with ids and a time; the id that support asks for is shown on its own. */
+const tail = /\s+Trace ID: \S+(?:\s.{0,150})?$/;
+
+/** The provider's own words as a message repeats them. */
+function wordsOf({ error, description, correlationId }: Refusal): string {
+  const told = correlationId === undefined ? description : description?.replace(tail, '');
+  return [error, told].filter((part) => part !== undefined).join(': ');
+}
+
 /** Turns a reply that is no token into one error for a person: what happened, which variable to change, the provider's own words. */
 export function explainRefusal(
   profile: Profile,
@@ -62,7 +71,7 @@ export function explainRefusal(
   const quote = quoteWithout(profile, request, reply, found);
   const provider = parseRefusal(reply, body, quote);
   const who = profile.provider.tokenUrl === undefined ? profile.url.host : profile.provider.type;
-  const words = [provider.error, provider.description].filter((part) => part !== undefined).join(': ');
+  const words = wordsOf(provider);
   const said = words === '' ? `HTTP ${reply.status}` : `HTTP ${reply.status}, ${words}`;
   // The status comes first: Okta's 429 may say invalid_grant.
   if (reply.status === 429) {

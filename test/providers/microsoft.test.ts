@@ -140,6 +140,15 @@ describe('microsoft, refusals', () => {
     });
   });
 
+  it('D15 repeats in the message neither the correlation id nor what stands around it', () => {
+    const { message } = refusalOf(readAcme(microsoftPassword), replyWith(400, refused(50076, 'invalid_grant')));
+    expect(message).toBe(
+      "microsoft refused profile acme (HTTP 400, invalid_grant: AADSTS50076: Something is wrong with 'x'.)",
+    );
+    const { correlation_id: _, ...without } = refused(50076, 'invalid_grant');
+    expect(refusalOf(readAcme(microsoftPassword), replyWith(400, without)).message).toContain('Correlation ID: 9a8b');
+  });
+
   it('finds the code in the description where error_codes is missing', () => {
     const { error_codes: _, ...body } = refused(700016, 'unauthorized_client');
     expect(refusalOf(readAcme(microsoftPassword), replyWith(400, body)).advice).toContain('acme.client_id');

@@ -1,7 +1,7 @@
 import type { Failure, RunResult, StepResult } from '../result.ts';
 import { duration } from './duration.ts';
 import { indentJson } from './indent-json.ts';
-import { failuresOf, inWords, placeOf, type Report, totalsOf } from './report.ts';
+import { EMULATED, failuresOf, inWords, placeOf, type Report, totalsOf } from './report.ts';
 import { shorten, visible, visibleLine } from './visible.ts';
 
 /** GitHub shows ten errors for a step of a job and drops the others without a word. */
@@ -64,6 +64,7 @@ export function githubSummary(report: Report): string {
     '',
     `${words.steps}, ${duration(report.elapsedMs)}`,
     '',
+    ...(report.emulated === true ? [EMULATED, ''] : []),
     '| | script | passed | failed | skipped | time |',
     '|---|---|--:|--:|--:|--:|',
     ...rows,

@@ -4,7 +4,7 @@ import { escapeHtml } from './escape-html.ts';
 import { pageScript, pageScriptHash } from './html-script.ts';
 import { stepHtml } from './html-step.ts';
 import { pageStyle, pageStyleHash } from './html-style.ts';
-import { failuresOf, inWords, type Report, type Totals, totalsOf } from './report.ts';
+import { EMULATED, failuresOf, inWords, type Report, type Totals, totalsOf } from './report.ts';
 
 const MAX_LISTED = 100;
 const MANY = 300;
@@ -42,7 +42,7 @@ export function htmlReport(report: Report): string {
 <header>
 <h1 class="${state}">${state === 'passed' ? '✓ All passed' : `✗ ${failedInWords(totals, report)}`}</h1>
 <p class="sub">${words.scripts} · ${words.steps} · ${duration(report.elapsedMs)} · <time datetime="${startedAt}">${startedAt.slice(0, 19).replace('T', ' ')} UTC</time></p>
-${share(totals)}
+${report.emulated === true ? `<p class="alert">${EMULATED}</p>\n` : ''}${share(totals)}
 </header>
 <main>
 ${controls(totals)}

@@ -10,6 +10,7 @@ export function jsonReport(report: Report): string {
   const shown = {
     schemaVersion: 1,
     generator: { name: 'oauth-profile', version: report.version },
+    ...(report.emulated === true && { emulated: true }),
     state: scripts.failed === 0 ? 'passed' : 'failed',
     ...times(report),
     counts: { scripts, steps },

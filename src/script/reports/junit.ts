@@ -13,13 +13,13 @@ export function junitReport(report: Report): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="oauth-profile" ${counts} time="${seconds(report.elapsedMs)}">`,
-    ...report.runs.flatMap(suite),
+    ...report.runs.flatMap((run, index) => suite(run, index, report.emulated === true)),
     '</testsuites>',
     '',
   ].join('\n');
 }
 
-function suite(run: RunResult, index: number): string[] {
+function suite(run: RunResult, index: number, emulated: boolean): string[] {
   const { name, file, counts, startedAt, elapsedMs, steps, interrupted } = run;
   const attributes = [
     `name=${quoted(name)}`,
@@ -32,6 +32,7 @@ function suite(run: RunResult, index: number): string[] {
   ];
   return [
     `  <testsuite ${attributes.join(' ')}>`,
+    ...(emulated ? ['    <properties><property name="emulated" value="true"/></properties>'] : []),
     ...steps.map((step) => testcase(run, step)),
     ...(interrupted ? ['    <system-err>the run was interrupted</system-err>'] : []),
     '  </testsuite>',

@@ -8,7 +8,13 @@ export interface Report {
   readonly elapsedMs: number;
   /** The version of this package that ran them. */
   readonly version: string;
+  /** An emulator played the providers: nothing is known of the real ones. */
+  readonly emulated?: boolean | undefined;
 }
+
+/** What a person should know who reads the report of an emulated run. */
+export const EMULATED = 'Emulated: an emulator played the providers; nothing was sent to them.';
+
 
 /** How many scripts and steps ended how, over all runs. */
 export interface Totals {

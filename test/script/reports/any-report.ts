@@ -77,4 +77,5 @@ export const anyReport: fc.Arbitrary<Report> = fc.record({
   startedAt,
   elapsedMs,
   version: anyField,
+  emulated: fc.boolean(),
 });
