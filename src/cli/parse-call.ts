@@ -64,11 +64,16 @@ function parseFlags(command: Command, args: readonly string[]): Call {
     }
   }
   const { min, max } = command.positionals;
-  if (positionals.length < min) faults.push(`${command.usage} is missing`);
+  if (positionals.length < min) faults.push(`${missingIn(command, positionals.length)} is missing`);
   if (positionals.length > max)
     faults.push(`unexpected argument ${positionals.slice(max).map(withoutValue).join(' ')}`);
   if (faults.length > 0) throw usage(faults, `see oauth-profile ${command.name} --help`);
   return { positionals, switches, values };
+}
+
+/** Of the arguments that help shows, those that are not there: `<command…>` of `<profile> -- <command…>`. */
+function missingIn({ usage }: Command, given: number): string {
+  return given === 0 ? usage : (usage.match(/<[^>]*>/g) ?? []).slice(given).join(' ');
 }
 
 /** What follows a flag as its value; another flag is none. */
