@@ -145,7 +145,7 @@ describe('microsoft, refusals', () => {
     expect(message).toBe(
       "microsoft refused profile acme (HTTP 400, invalid_grant: AADSTS50076: Something is wrong with 'x'.)",
     );
-    const { correlation_id: _, ...without } = refused(50076, 'invalid_grant');
+    const { correlation_id: _, trace_id: __, ...without } = refused(50076, 'invalid_grant');
     expect(refusalOf(readAcme(microsoftPassword), replyWith(400, without)).message).toContain('Correlation ID: 9a8b');
   });
 
