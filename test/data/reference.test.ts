@@ -27,6 +27,7 @@ describe('a reference', () => {
     ['${name}', ['name'], []],
     ['${graph.client_id}', ['graph', 'client_id'], []],
     ['${list[0]}', ['list'], [0]],
+    ['${list[123456789]}', ['list'], [123456789]],
     ['${name.path[0].member}', ['name', 'path'], [0, 'member']],
     ['${name["odd key"]}', ['name'], ['odd key']],
     ["${name['odd key']}", ['name'], ['odd key']],

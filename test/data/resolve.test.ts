@@ -331,8 +331,16 @@ describe('a secret', () => {
   });
 
   it('with something like a reference in it is not quoted in an error', () => {
-    for (const password of ['hunter2${hunter2}', '${hunter2', 'a${hunter2.x}', '${a:-${hunter2}}', 'x${env:hunter2}']) {
-      const { message, advice } = failureOf(() => resolved(variablesOf({ given: { password } }), 'password'));
+    for (const password of [
+      '${hunter2}hunter2',
+      'hunter2${hunter2}',
+      '${hunter2',
+      'a${hunter2.x}',
+      '${a:-${hunter2}}',
+      'x${env:hunter2}',
+    ]) {
+      const { code, message, advice } = failureOf(() => resolved(variablesOf({ given: { password } }), 'password'));
+      expect(code).toBe('data_invalid');
       expect(`${message} ${advice}`).not.toContain('hunter2');
       expect(message).toBe('a reference inside it cannot be followed');
       expect(advice).toBe('correct the ${…} in it; a literal ${ is written $${');
@@ -371,6 +379,13 @@ describe('what is not defined', () => {
     expect(failureOf(() => resolved(variables, 'y')).advice).toBe('did you mean token.data.id?');
   });
 
+  it.each([
+    ['${a.b}', { a: 'text' }, 'a.b'],
+    ['${list[5]}', { list: ['v', 'w'] }, 'list[5]'],
+  ])('%s is not compared with the letters of a text or the items of a list', (text, others, name) => {
+    expect(fault(text, others).advice).toBe(`define ${name}, or write \${${name}:-default}`);
+  });
+
   it.each(['${graph}', '<${graph}>'])('%s of a map names its parts', (text) => {
     expect(fault(text, { graph: { type: 'x', client_id: 'y' } })).toEqual({
       message: 'graph has parts and is no value of its own',
@@ -403,6 +418,7 @@ describe('a value with parts inside a text', () => {
   it('is an error even when it is empty, and short when it is long', () => {
     expect(fault('<${a}>', { a: [] }).advice).toBe('it is empty: give it a value, or remove the reference');
     expect(fault('<${a}>', { a: Array(1000).fill('v') }).advice).toMatch(/\[10\], \[11\], …$/);
+    expect(fault('<${a}>', { a: Array(12).fill('v') }).advice).toMatch(/\[10\], \[11\]$/);
   });
 });
 
@@ -484,6 +500,12 @@ describe('references that multiply', () => {
     expect(failureOf(() => [...variables].map((variable) => resolver.resolve(variable))).message).toMatch(/^grows/);
   });
 
+  it('are not stopped at the limit itself', () => {
+    const given = { half: 'x'.repeat(524_288), x: '${half}${half}', y: '${half}${half}.' };
+    expect(resolved(variablesOf({ given }), 'x')).toHaveLength(1_048_576);
+    expect(failureOf(() => resolved(variablesOf({ given }), 'y')).message).toMatch(/^grows beyond/);
+  });
+
   it('are not stopped while they are small', () => {
     const given = doubling((v) => [v, v], 'a');
     expect(JSON.stringify(resolved(variablesOf({ given }), 'v3'))).toBe(
@@ -535,6 +557,19 @@ describe("the user's file and the folder's", () => {
     expect(`${message} ${advice}`).not.toContain('hidden');
   });
 
+  it("a folder file's reference may not take what holds a secret among other things", () => {
+    const variables = variablesOf({
+      user: { all: ['Ada', { password: 'hidden', name: 'Ada' }] },
+      folder: { 'evil.field': '${all}', 'evil.other': '${all[1]}' },
+    });
+    for (const name of ['evil.field', 'evil.other']) {
+      expect(failureOf(() => resolved(variables, name))).toMatchObject({
+        code: 'data_invalid',
+        message: expect.stringContaining('a working folder must not take your secrets'),
+      });
+    }
+  });
+
   it("a folder file's reference may use what is not secret", () => {
     const variables = variablesOf({
       user: { tenant: 'contoso', all: [{ name: 'Ada', password: 'hidden' }] },
@@ -567,6 +602,7 @@ describe("the user's file and the folder's", () => {
     const variables = variablesOf({ user: { host: 'good', u: '${host}' }, folder: { host: 'evil', f: '${host}' } });
     for (const name of ['u', 'f']) {
       expect(failureOf(() => resolved(variables, name))).toMatchObject({
+        code: 'data_invalid',
         message: `host stands in both ${sources.user.label} and oauth-profiles.yaml`,
         advice: 'rename one of the two, or give host with --data or --set',
       });

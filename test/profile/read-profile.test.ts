@@ -131,7 +131,13 @@ describe('a fault says what is wrong and what to do', () => {
       'refresh_token',
       without(google, 'refresh_token'),
       'is missing; the grant refresh_token needs it',
-      'set acme.refresh_token, or sign in once: oauth-profile login acme',
+      'set acme.refresh_token, or set acme.scope and sign in once: oauth-profile login acme',
+    ],
+    [
+      'refresh_token',
+      { ...without(google, 'refresh_token'), scope: 'email' },
+      'is missing: nobody has signed in for acme yet',
+      'run: oauth-profile login acme; or set acme.refresh_token',
     ],
     [
       'password',

@@ -109,7 +109,11 @@ function failureSection({ run, step }: { readonly run: RunResult; readonly step:
     ...fenced(message),
     ...(expected === undefined ? [] : ['expected', '', ...fenced(expected)]),
     ...(actual === undefined ? [] : ['actual', '', ...fenced(actual)]),
-    ...(advice === undefined ? [] : shorten(advice, MAX_VALUE).split(/\n+/).flatMap((line) => [`**${plain(line)}**`, ''])),
+    ...(advice === undefined
+      ? []
+      : shorten(advice, MAX_VALUE)
+          .split(/\n+/)
+          .flatMap((line) => [`**${plain(line)}**`, ''])),
   ].join('\n');
 }
 

@@ -15,7 +15,6 @@ export interface Report {
 /** What a person should know who reads the report of an emulated run. */
 export const EMULATED = 'Emulated: an emulator played the providers; nothing was sent to them.';
 
-
 /** How many scripts and steps ended how, over all runs. */
 export interface Totals {
   readonly scripts: { readonly passed: number; readonly failed: number };
