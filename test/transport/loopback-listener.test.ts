@@ -94,8 +94,9 @@ describe('the listener of a sign-in', () => {
     kept.setEncoding('latin1').on('data', (text) => texts.push(String(text)));
     // The listener may have hung up already.
     kept.on('error', () => {});
+    const gone = new Promise((resolve) => kept.once('close', resolve));
     kept.write(get(listener.port, `/callback?${RIGHT}`));
-    await once(kept, 'close');
+    await gone;
     expect(texts.join('')).not.toContain('You are signed in');
     redirect.show('signed-in');
     expect(await first).toContain('You are signed in');
