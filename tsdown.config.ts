@@ -14,8 +14,8 @@ const together = (name: string, priority: number, files: string) => ({
 const CORE =
   'compose|session|errors|version|data/(?!line-starts|read-(?:careful-|plain-)?yaml).+|(?:profile|providers|secret|token)/.+';
 const groups = [
-  // What reading a kept token takes.
-  together('vault', 1, 'store/(?:file|fingerprint|failure|folder|key|records|seal)'),
+  // What reading a kept token takes, and the little of it that Redis needs too.
+  together('vault', 1, 'store/(?:file|fingerprint|failure|folder|key|records|seal|turns)'),
   together(
     'send',
     1,
@@ -28,24 +28,10 @@ const groups = [
 const yaml = [/^yaml/, 'js-yaml'];
 const alias = { yaml: join(import.meta.dirname, 'node_modules/yaml/browser/dist/index.js') };
 
-/** In one file instead of ninety, ioredis loads in a third of the time. */
-const redis = [
-  /^@?ioredis/,
-  'cluster-key-slot',
-  'debug',
-  'ms',
-  'denque',
-  /^lodash\./,
-  /^redis-/,
-  'standard-as-callback',
-];
-/** Colours for debug's messages, which nobody sees. */
-const neverBundle = ['supports-color'];
-
 export default defineConfig([
   {
     ...common,
-    deps: { alwaysBundle: [...yaml, ...redis], neverBundle },
+    deps: { alwaysBundle: yaml },
     alias,
     entry: {
       index: 'src/index.ts',
@@ -75,7 +61,7 @@ export default defineConfig([
     // Half the text is half the time to read it; a stack trace of the command line is for us alone.
     minify: true,
     // In one file instead of seventy, reading YAML loads in a third of the time; as ES modules, the parts can become one.
-    deps: { alwaysBundle: [...yaml, ...redis, 'oauth4webapi', 'jose', 'json-p3'], neverBundle },
+    deps: { alwaysBundle: [...yaml, 'oauth4webapi', 'jose', 'json-p3'] },
     alias,
     outputOptions: {
       // `import()` would set up the loader of ES modules after all.

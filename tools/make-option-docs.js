@@ -55,7 +55,7 @@ export const environment = {
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
   NODE_DISABLE_COMPILE_CACHE: 'no compiled code is kept beside the program, if set',
-  'NODE_DEBUG, DEBUG': 'what they make Node print is searched for secrets; the Redis client stays quiet',
+  NODE_DEBUG: 'what it makes Node print is searched for secrets',
 };
 
 /** Which member of the options that were read tells what an option is unless it is set. @type {Record<string, string>} */

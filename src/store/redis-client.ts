@@ -1,4 +1,5 @@
 import { RedisConnection } from './redis-connection.ts';
+import type { Reply } from './redis-protocol.ts';
 import { RELEASE, REMOVE, RENEW, STAMP_LENGTH, TAKE, WRITE } from './redis-scripts.ts';
 
 /** How long a question is repeated while Redis is away: a restart does not show, a loss does. */
@@ -52,12 +53,12 @@ export class RedisClient {
     return this.#connection.ask(async (redis) => {
       const sentAt = Date.now();
       const [time, keyIds, ...info] = await Promise.all([
-        redis.time(),
-        redis.smembers(KEY_IDS),
-        ...['persistence', 'memory'].map((section) => redis.info(section).catch(() => '')),
+        redis.ask('TIME'),
+        redis.ask('SMEMBERS', KEY_IDS),
+        ...['persistence', 'memory'].map((section) => redis.ask('INFO', section).catch(() => '')),
       ]);
-      this.#setTime(time, sentAt);
-      return { weaknesses: weaknessesIn(info.join('\n')), keyIds };
+      this.#setTime(textsIn(time), sentAt);
+      return { weaknesses: weaknessesIn(info.join('\n')), keyIds: textsIn(keyIds) };
     }, 0);
   }
 
@@ -67,8 +68,9 @@ export class RedisClient {
 
   /** The records with these names, as many as there are. */
   async read(names: Names): Promise<Stored[]> {
-    const ask = () => this.#connection.ask((redis) => redis.mgetBuffer(...names.map(recordKey)), PATIENCE_MS);
-    return names.length === 0 ? [] : toStored(names, await ask());
+    if (names.length === 0) return [];
+    const found = await this.#connection.ask((redis) => redis.ask('MGET', ...names.map(recordKey)), PATIENCE_MS);
+    return toStored(names, listIn(found));
   }
 
   /** The names of all records that are sealed with that key, or with any. */
@@ -76,12 +78,14 @@ export class RedisClient {
     const found = new Set<string>();
     let cursor = '0';
     do {
-      const [next, some] = await this.#connection.ask(
-        (redis) => redis.scan(cursor, 'MATCH', recordKey({ keyId, id: '*' }), 'COUNT', 1000),
-        PATIENCE_MS,
+      const [next = '0', some = []] = listIn(
+        await this.#connection.ask(
+          (redis) => redis.ask('SCAN', cursor, 'MATCH', recordKey({ keyId, id: '*' }), 'COUNT', 1000),
+          PATIENCE_MS,
+        ),
       );
-      for (const name of some) found.add(name);
-      cursor = next;
+      for (const name of textsIn(some)) found.add(name);
+      cursor = String(next);
     } while (cursor !== '0');
     return [...found].map((key) => {
       const [id = '', of = ''] = key.split(':').reverse();
@@ -92,15 +96,15 @@ export class RedisClient {
   /** Asks for the turn of a name; `seen` is the stamp that was last seen, `look` before the first, `any` where it does not matter. */
   async take(names: Names, nonce: string, seen: string, keyIds: readonly string[], patienceMs: number): Promise<Turn> {
     let sentAt = 0;
-    const reply = (await this.#connection.ask(
+    const reply = await this.#connection.ask(
       (redis) => {
         sentAt = Date.now();
         return TAKE.run(redis, [KEY_IDS, ...keysOf(names)], [nonce, LEASE_MS, seen, ...keyIds]);
       },
       Math.min(patienceMs, PATIENCE_MS),
-    )) as [number, Buffer, Buffer, ...Buffer[]];
-    const [state, seconds, microseconds, ...found] = reply;
-    this.#setTime([Number(seconds), Number(microseconds)], sentAt);
+    );
+    const [state, seconds = 0, microseconds = 0, ...found] = listIn(reply);
+    this.#setTime([String(seconds), String(microseconds)], sentAt);
     if (state === 0) return { state: 'busy' };
     if (state === 3) return { state: 'foreign', keyId: String(found[0]) };
     return { state: state === 1 ? 'taken' : 'changed', found: toStored(names, found) };
@@ -111,19 +115,17 @@ export class RedisClient {
    * which costs Redis a tenth.
    */
   async isWorthTaking(names: Names, seen: string, patienceMs: number): Promise<boolean> {
-    const [holders, ...stamps] = await this.#connection.ask(
-      async (redis) => {
-        const pipeline = redis.pipeline().mget(...names.map(lockKey));
-        for (const name of names) pipeline.getrange(recordKey(name), 0, STAMP_LENGTH - 1);
-        return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-          if (error !== null) throw error;
-          return reply;
-        });
-      },
+    const [holders = [], ...stamps] = await this.#connection.ask(
+      (redis) =>
+        Promise.all([
+          redis.ask('MGET', ...names.map(lockKey)),
+          ...names.map((name) => redis.ask('GETRANGE', recordKey(name), 0, STAMP_LENGTH - 1)),
+        ]),
       Math.min(patienceMs, PATIENCE_MS),
     );
-    const free = (holders as (string | null)[]).every((holder) => holder === null);
-    return free || (seen !== 'any' && (stamps.find((stamp) => stamp !== '') ?? '') !== seen);
+    const free = listIn(holders).every((holder) => holder === null);
+    const stamp = textsIn(stamps).find((text) => text !== '') ?? '';
+    return free || (seen !== 'any' && stamp !== seen);
   }
 
   /** Whoever loses the lease meanwhile goes on: the reply to a request that was sent must be written, and the head guards the write. */
@@ -168,10 +170,10 @@ export class RedisClient {
   /** Forgets the id of a key if nothing is sealed with it any more. */
   async forgetKey(keyId: string): Promise<boolean> {
     if ((await this.names(keyId)).length > 0) return false;
-    await this.#connection.ask((redis) => redis.srem(KEY_IDS, keyId), PATIENCE_MS);
+    await this.#connection.ask((redis) => redis.ask('SREM', KEY_IDS, keyId), PATIENCE_MS);
     // Somebody may just have used it.
     if ((await this.names(keyId)).length === 0) return true;
-    await this.#connection.ask((redis) => redis.sadd(KEY_IDS, keyId), PATIENCE_MS);
+    await this.#connection.ask((redis) => redis.ask('SADD', KEY_IDS, keyId), PATIENCE_MS);
     return false;
   }
 
@@ -180,9 +182,9 @@ export class RedisClient {
   }
 
   /** As of the middle between question and answer, where that tells enough. */
-  #setTime([seconds = 0, microseconds = 0]: readonly number[], sentAt: number): void {
+  #setTime([seconds, microseconds]: readonly string[], sentAt: number): void {
     if (this.#offsetMs !== undefined && Date.now() - sentAt > PROMPT_MS) return;
-    this.#offsetMs = Math.round(seconds * 1000 + microseconds / 1000 - (sentAt + Date.now()) / 2);
+    this.#offsetMs = Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - (sentAt + Date.now()) / 2);
   }
 }
 
@@ -190,10 +192,13 @@ const recordKey = ({ keyId, id }: Names[number]): string => `${PREFIX}:record:${
 const lockKey = ({ id }: Names[number]): string => `${PREFIX}:lock:${id}`;
 const keysOf = (names: Names): string[] => [...names.map(lockKey), ...names.map(recordKey)];
 
-function toStored(names: Names, values: readonly (Buffer | null | undefined)[]): Stored[] {
+const listIn = (reply: Reply): readonly Reply[] => (Array.isArray(reply) ? reply : []);
+const textsIn = (reply: Reply): string[] => listIn(reply).map(String);
+
+function toStored(names: Names, values: readonly Reply[]): Stored[] {
   return names.flatMap(({ id }, index) => {
     const value = values[index];
-    if (!value?.length) return [];
+    if (!Buffer.isBuffer(value) || value.length === 0) return [];
     return [{ id, stamp: value.toString('latin1', 0, STAMP_LENGTH), sealed: value.subarray(STAMP_LENGTH) }];
   });
 }

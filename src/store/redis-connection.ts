@@ -1,11 +1,9 @@
-import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { OAuthProfileError } from '../errors.ts';
 import { Secret } from '../secret/secret.ts';
+import { RedisLink } from './redis-link.ts';
+import { ReplyError } from './redis-protocol.ts';
 
-const CONNECT_MS = 5_000;
-const ANSWER_MS = 5_000;
 const RETRY_MS = 100;
 
 /** A connection to Redis that is made when it is needed and made anew when it is lost; what goes wrong is one of our errors. */
@@ -13,9 +11,7 @@ export class RedisConnection {
   /** The address without user and password. */
   readonly place: string;
   readonly #address: Address;
-  #current: Promise<Redis> | undefined;
-  #latest: Redis | undefined;
-  #underWay = 0;
+  #current: Promise<RedisLink> | undefined;
 
   constructor(address: string) {
     this.#address = readAddress(address);
@@ -26,7 +22,7 @@ export class RedisConnection {
    * Asks, and while Redis is away asks again for so long: only what may be done twice is to be asked. An answer that was lost is asked for
    * again too.
    */
-  async ask<T>(question: (redis: Redis) => Promise<T>, patienceMs: number): Promise<T> {
+  async ask<T>(question: (redis: RedisLink) => Promise<T>, patienceMs: number): Promise<T> {
     const until = performance.now() + patienceMs;
     for (;;) {
       try {
@@ -41,68 +37,49 @@ export class RedisConnection {
 
   close(): void {
     this.#current?.then(
-      (redis) => redis.disconnect(),
+      (link) => link.end(),
       () => {},
     );
     this.#current = undefined;
   }
 
-  async #askOnce<T>(question: (redis: Redis) => Promise<T>): Promise<T> {
-    this.#current ??= this.#connect();
-    const current = this.#current;
-    let redis: Redis | undefined;
-    this.#underWay++;
+  async #askOnce<T>(question: (redis: RedisLink) => Promise<T>): Promise<T> {
+    const link = await this.#link();
     try {
-      redis = await current;
-      redis.stream.ref();
-      return await question(redis);
+      return await question(link);
     } catch (error) {
-      if (mayPass(error)) {
-        if (this.#current === current) this.#current = undefined;
-        redis?.stream.destroy();
-      }
+      if (mayPass(error)) link.end(error);
       throw error;
-    } finally {
-      // A connection that nobody waits for keeps no process alive.
-      if (--this.#underWay === 0) redis?.stream.unref();
     }
   }
 
-  async #connect(): Promise<Redis> {
-    const { host, port, db, tls, username, password } = this.#address;
-    const redis = new Redis({
-      host,
-      port,
-      // An address is no name that TLS could send.
-      ...(tls && { tls: isIP(host) === 0 ? { servername: host } : {} }),
-      lazyConnect: true,
-      connectTimeout: CONNECT_MS,
-      commandTimeout: ANSWER_MS,
-      disconnectTimeout: RETRY_MS,
-      // All of this is done here, where it is known what may be repeated and for how long.
-      retryStrategy: () => null,
-      enableOfflineQueue: false,
-      enableReadyCheck: false,
-      disableClientInfo: true,
+  /** The one there is, or a new one if that is lost. */
+  async #link(): Promise<RedisLink> {
+    this.#current ??= this.#connect();
+    const current = this.#current;
+    const forget = (): void => {
+      if (this.#current === current) this.#current = undefined;
+    };
+    const link = await current.catch((error: unknown) => {
+      forget();
+      throw error;
     });
-    let fault: unknown;
-    redis.on('error', (error) => {
-      fault ??= error;
-    });
+    if (link.isOpen) return link;
+    forget();
+    return this.#link();
+  }
+
+  async #connect(): Promise<RedisLink> {
+    const { db, username, password } = this.#address;
+    const link = await RedisLink.open(this.#address);
     try {
-      await redis.connect();
       const login = username === '' ? [password] : [username, password];
-      await Promise.all([password !== '' && redis.call('AUTH', ...login), db !== 0 && redis.select(db)]);
+      await Promise.all([password !== '' && link.ask('AUTH', ...login), db !== 0 && link.ask('SELECT', db)]);
+      return link;
     } catch (error) {
-      redis.disconnect();
-      // What the library says last is that the connection is closed; what it said first is why.
-      throw fault ?? error;
+      link.end(error);
+      throw error;
     }
-    this.#latest = redis;
-    redis.once('end', () => {
-      if (this.#latest === redis) this.#current = undefined;
-    });
-    return redis;
   }
 }
 
@@ -153,7 +130,7 @@ function notAnAddress(): OAuthProfileError {
 const PASSING = ['LOADING', 'READONLY', 'MASTERDOWN', 'BUSY', 'TRYAGAIN', 'CLUSTERDOWN', 'MISCONF'];
 
 function mayPass(error: unknown): boolean {
-  return (error as Error).name !== 'ReplyError' || PASSING.includes(wordOf(error));
+  return !(error instanceof ReplyError) || PASSING.includes(wordOf(error));
 }
 
 /** The code of the system, or the first word of Redis; never anything that was sent. */
@@ -168,6 +145,7 @@ const SET_PASSWORD = 'set OAUTH_PROFILE_STORE to redis://user:password@host, or 
 const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> = {
   ECONNREFUSED: ['nobody listens there', CHECK],
   ENOTFOUND: ['there is no host of that name', CHECK],
+  NO_REDIS: ['what answers there is no Redis', CHECK],
   NOAUTH: ['it wants a password', SET_PASSWORD],
   WRONGPASS: ['it does not know this user and password', SET_PASSWORD],
   NOPERM: [

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { RedisLink } from './redis-link.ts';
+import type { Reply } from './redis-protocol.ts';
 
 // A stored value begins with a stamp: 32 characters that mark its head, and 32 that no other write has. The sealed record follows.
 export const MARK_LENGTH = 32;
@@ -15,12 +16,12 @@ class Script {
     this.#digest = createHash('sha1').update(text).digest('hex');
   }
 
-  async run(redis: Redis, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {
+  async run(redis: RedisLink, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<Reply> {
     try {
-      return await redis.callBuffer('EVALSHA', this.#digest, keys.length, ...keys, ...args);
+      return await redis.ask('EVALSHA', this.#digest, keys.length, ...keys, ...args);
     } catch (error) {
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
-      return redis.callBuffer('EVAL', this.#text, keys.length, ...keys, ...args);
+      return redis.ask('EVAL', this.#text, keys.length, ...keys, ...args);
     }
   }
 }

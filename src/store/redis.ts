@@ -5,7 +5,7 @@ import type { Bounds, Environment, Held, Kept, TokenStore, Wait } from '../ports
 import { Secret } from '../secret/secret.ts';
 import { locked, unreadable } from './failure.ts';
 import { fingerprint } from './fingerprint.ts';
-import type { Names, RedisClient, Stored } from './redis-client.ts';
+import { type Names, RedisClient, type Stored } from './redis-client.ts';
 import { markOf, namesOf, type StampedRecord, toStored } from './redis-record.ts';
 import { type KeyRing, readKeys, type SealedRecord, unseal } from './seal.ts';
 import { Turns } from './turns.ts';
@@ -27,7 +27,7 @@ export async function openRedisStore(
     );
   }
   const ring = readKeys(new Secret(key), 'OAUTH_PROFILE_KEY');
-  const client = new (await loadClient())(address);
+  const client = new RedisClient(address);
   const { weaknesses, keyIds } = await client.open();
   const store = new RedisStore(client, ring, keyIds);
   try {
@@ -38,17 +38,6 @@ export async function openRedisStore(
   }
   for (const weakness of weaknesses) warn(`the Redis at ${client.place}: ${weakness}`);
   return store;
-}
-
-/** With DEBUG set for it the library prints every command, the password among them. */
-async function loadClient(): Promise<typeof RedisClient> {
-  const debug = process.env['DEBUG'];
-  if (debug !== undefined) process.env['DEBUG'] = `${debug},-ioredis:*`;
-  try {
-    return (await import('./redis-client.ts')).RedisClient;
-  } finally {
-    if (debug !== undefined) process.env['DEBUG'] = debug;
-  }
 }
 
 class RedisStore implements TokenStore {

@@ -9,6 +9,7 @@ import { Secret } from '../../../src/secret/secret.ts';
 import { Keys } from '../../../src/store/key.ts';
 import { Records } from '../../../src/store/records.ts';
 import { openRedisStore } from '../../../src/store/redis.ts';
+import { ProtocolError, ReplyReader } from '../../../src/store/redis-protocol.ts';
 import { readKeys, recordId, type SealedRecord, unseal } from '../../../src/store/seal.ts';
 import { attempt, type Target } from '../target.ts';
 
@@ -219,4 +220,25 @@ const redis: Target = {
   },
 };
 
-export const storeTargets: readonly Target[] = [seal, vault, note, keyText, kept, redis];
+/** What a server says, read whole and in two pieces: both mean the same. */
+const redisReply: Target = {
+  name: 'redis-reply',
+  seeds: ['+OK\r\n', '*2\r\n$3\r\na\r\n\r\n:-7\r\n', '-ERR no\r\n*-1\r\n$-1\r\n*0\r\n'],
+  tokens: ['\r\n', '+', '-', ':', '$', '*', '$-1\r\n', '*2\r\n', '536870912'],
+  check(input) {
+    const bytes = Buffer.from(input, 'latin1');
+    const read = (pieces: readonly Buffer[]): unknown => {
+      const reader = new ReplyReader();
+      try {
+        return pieces.flatMap((piece) => reader.read(piece));
+      } catch (error) {
+        assert.ok(error instanceof ProtocolError);
+        return 'no Redis';
+      }
+    };
+    const middle = bytes.length >> 1;
+    assert.deepEqual(read([bytes.subarray(0, middle), bytes.subarray(middle)]), read([bytes]));
+  },
+};
+
+export const storeTargets: readonly Target[] = [seal, vault, note, keyText, kept, redis, redisReply];
