@@ -216,10 +216,10 @@ function firstSentence(name) {
 }
 
 /** @param {import('../src/providers/provider.ts').Hint} hint */
-function hintRow({ codes, error, description, status, grant, advice }) {
+function hintRow({ codes, error, description, grant, advice }) {
   const words = description === undefined ? '' : ` “${description.source}”`;
   const says = [...(codes ?? []), ...(error === undefined ? [] : [error])].map(code).join(', ');
-  return `| ${says}${words}${status === undefined ? '' : ` (HTTP ${status})`} | ${grant === undefined ? '' : code(grant)} | ${marked(advice)} |`;
+  return `| ${says}${words} | ${grant === undefined ? '' : code(grant)} | ${marked(advice)} |`;
 }
 
 /** `{client_secret}` stands for a variable of the profile, `{login}` for a command. @param {string} advice */

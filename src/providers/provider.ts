@@ -13,7 +13,6 @@ export interface Hint {
   readonly codes?: readonly string[];
   readonly error?: string;
   readonly description?: RegExp;
-  readonly status?: number;
   readonly grant?: string;
   readonly advice: string;
 }

@@ -2,7 +2,7 @@ import { type ErrorCode, ProviderError, type Refusal } from '../errors.ts';
 import { loginCommand } from '../profile/login-command.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Hint } from '../providers/provider.ts';
-import { MASK } from '../secret/secret.ts';
+import { MASK, Secret } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { parseRefusal } from './parse-refusal.ts';
@@ -164,7 +164,6 @@ function findHint(profile: Profile, refusal: Refusal): Hint | undefined {
     (hint.codes === undefined || hint.codes.some((code) => refusal.codes?.includes(code) === true)) &&
     (hint.error === undefined || hint.error === refusal.error) &&
     (hint.description === undefined || hint.description.test(refusal.description ?? '')) &&
-    (hint.status === undefined || hint.status === refusal.status) &&
     (hint.grant === undefined || hint.grant === profile.grant);
   // A code that we do not know may mean anything that a person has to do; only without one it is a wrong password.
   const guess = refusal.codes !== undefined && refusal.error === 'invalid_grant' && profile.grant === 'password';
@@ -190,8 +189,8 @@ export function withVariables(advice: string, profile: Profile): string {
 function encodingAdvice(profile: Profile, { error }: Refusal): string {
   const { name, basic, clientAuth, fields } = profile;
   if (error !== 'invalid_client' || clientAuth !== 'basic') return '';
-  const secret = basic?.password.value ?? fields.find((field) => field.name === 'client_secret')?.value ?? '';
+  const secret = basic?.password.value ?? fields.find((field) => field.name === 'client_secret')?.value;
   const changes = (text: string): boolean => encodeURIComponent(text) !== text;
-  if (!(typeof secret === 'string' ? changes(secret) : secret.test(changes))) return '';
+  if (!(secret instanceof Secret ? secret.test(changes) : changes(secret ?? ''))) return '';
   return `; if they are right, the server may not decode them: set ${name}.options.client_auth to basic_raw or body`;
 }

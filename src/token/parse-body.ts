@@ -6,7 +6,8 @@ export type ParsedBody =
 
 /** Reads a JSON object, a form-encoded body, or else text. */
 export function parseBody(body: string): ParsedBody {
-  const text = (body.charCodeAt(0) === 0xfeff ? body.slice(1) : body).trim();
+  // A byte order mark is a blank too.
+  const text = body.trim();
   if (text === '') return { kind: 'empty' };
   if (text.startsWith('{')) {
     try {

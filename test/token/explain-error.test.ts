@@ -123,6 +123,22 @@ describe('a refresh token that only a person can replace', () => {
   });
 });
 
+describe('a password that a provider refuses with a code of its own', () => {
+  const said = (fields: DataObject, error: string, codes?: readonly number[]) =>
+    refusalOf(readAcme(fields), replyWith(400, { error, ...(codes && { error_codes: codes }) })).advice;
+  const password = samples.microsoftPassword;
+
+  it('D15 is called wrong only where there is no such code', () => {
+    expect(said(password, 'invalid_grant', [999999])).toBeUndefined();
+    expect(said(password, 'invalid_grant')).toMatch(/acme\.password/);
+  });
+
+  it('D15 gets the advice for another standard error all the same', () => {
+    expect(said(password, 'invalid_scope', [999999])).toMatch(/acme\.scope/);
+    expect(said(samples.microsoftRefresh, 'invalid_grant', [999999])).toEqual(expect.any(String));
+  });
+});
+
 describe('the status comes first', () => {
   const bodies: [string, unknown][] = [
     ['a standard error', { error: 'invalid_grant', error_description: 'x' }],
@@ -153,6 +169,7 @@ describe('the status comes first', () => {
         const error = refusalOf(readAcme(fields), replyWith(status, body));
         expect(error.code).toBe('provider_unavailable');
         expect(error.provider.status).toBe(status);
+        expect(error.message).toMatch(new RegExp(`^\\S+ is out of order \\(HTTP ${status}\\b`));
         expect(error.advice).toMatch(/^try again later(?:$|; if it says the same again, )/);
       }
     }
@@ -236,7 +253,12 @@ describe('a Basic header that the server may not decode', () => {
 
   it('D12 is pointed out when encoding changed the secret, and only then', () => {
     expect(basic('s/cret+')).toMatch(/set acme\.options\.client_auth to basic_raw or body$/);
-    expect(basic('plain-secret_1.~')).not.toMatch(/basic_raw/);
+    expect(basic('plain-secret_1.~')).toMatch(/check acme\.client_id and acme\.client_secret$/);
+  });
+
+  it('D12 is not blamed for another refusal', () => {
+    const fields = readAcme({ ...samples.twitter, client_secret: 's/cret+' });
+    expect(refusalOf(fields, replyWith(400, { error: 'invalid_scope' })).advice).not.toMatch(/basic_raw/);
   });
 });
 

@@ -35,6 +35,8 @@ describe('the body of a reply', () => {
     [' <html>', 'html'],
     ['\ufeff<?xml version="1.0"?><a/>', 'html'],
     ['Too Many Requests', 'text'],
+    ['refused for reason=quota', 'text'],
+    ['reason=quota is used up', 'text'],
     ['Retry later\n', 'text'],
     ['[{"access_token":"a"}]', 'text'],
     ['"access_token"', 'text'],

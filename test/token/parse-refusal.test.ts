@@ -13,6 +13,19 @@ function understood(status: number, body: unknown, headers = {}): Partial<Refusa
 
 describe('the words of a refusal', () => {
   it.each([
+    ['asks for a sign-in with claims', { claims: '{"access_token":{}}' }, true],
+    ['does not', {}, undefined],
+  ])('tell whether Microsoft %s', (_, members, expected) => {
+    const { provider } = refusalOf(profile, replyWith(400, { error: 'interaction_required', ...members }));
+    expect(provider.claims).toBe(expected);
+  });
+
+  it('name the codes that the description does', () => {
+    const told = { error: 'a', error_description: 'AADSTS7000215: Invalid. See AADSTS7000222, AADSTSx.' };
+    expect(understood(400, told).codes).toEqual(['AADSTS7000215', 'AADSTS7000222']);
+  });
+
+  it.each([
     ['the standard shape', { error: 'a', error_description: 'b', error_uri: 'c' }, { error: 'a', description: 'b' }],
     ['an error alone', { error: 'a' }, { error: 'a' }],
     ['an error with a message', { error: 'a', message: 'b' }, { error: 'a', description: 'b' }],

@@ -54,8 +54,14 @@ describe('what a token is known by', () => {
 
   it('does not change with the refresh token, which its chain stands for', () => {
     expect(keyOf({ ...google, refresh_token: 'next' })).toBe(keyOf(google));
-    const other = { ...custom, refresh_token: 'one' };
-    expect(keyOf({ ...other, refresh_token: 'two' })).not.toBe(keyOf({ ...other, grant_type: 'x' }));
+    expect(JSON.parse(keyOf(google)).slice(7)).toEqual([
+      ...['grant_type', 'refresh_token', 'client_id', google.client_id, 'client_secret', google.client_secret],
+    ]);
+  });
+
+  it('differs with a refresh token that is sent for something else', () => {
+    const other = { ...custom, grant_type: 'urn:example:exchange', refresh_token: 'one' };
+    expect(keyOf({ ...other, refresh_token: 'two' })).not.toBe(keyOf(other));
   });
 
   it('cannot be the same for two lists', () => {
