@@ -55,14 +55,13 @@ class ProfileTokens implements TokenSource {
     this.#origins = new Set((options.origins ?? []).map(originOf));
   }
 
-  async get({ signal }: GetOptions = {}): Promise<TokenResponse> {
-    const known = this.#known;
-    if (known !== undefined) {
-      const response = known.at(Date.now());
-      if (response !== undefined) return response;
-    }
+  // Not `async`: a token that is at hand is behind a promise already.
+  get(options?: GetOptions): Promise<TokenResponse> {
+    const response = this.#known?.at(Date.now());
+    if (response !== undefined) return response;
     // Who comes while the token is asked for waits for the same one; a token that was refused since needs another asking.
-    return this.#asking.join(String(this.#refusals), (abandoned) => this.#obtain(abandoned), { signal });
+    const wait = { signal: options?.signal };
+    return this.#asking.join(String(this.#refusals), (abandoned) => this.#obtain(abandoned), wait);
   }
 
   invalidate(): void {
@@ -125,7 +124,9 @@ function endWithout(lifetimeMs: number | undefined): number | undefined {
 /** A response in memory; the seconds that it has left are written anew once a second. */
 class Known {
   #response: TokenResponse;
-  #secondsLeft = Number.NaN;
+  #promised: Promise<TokenResponse>;
+  /** When the response has to be written anew, or is not fresh any more. */
+  #until: number;
 
   constructor(
     response: TokenResponse,
@@ -134,6 +135,8 @@ class Known {
     readonly minTtlMs: number,
   ) {
     this.#response = response;
+    this.#promised = Promise.resolve(response);
+    this.#until = response.expires_in === undefined ? endsAt - minTtlMs : Number.NEGATIVE_INFINITY;
   }
 
   holds({ access_token }: TokenResponse): boolean {
@@ -141,17 +144,19 @@ class Known {
   }
 
   /** The response at a time, while it is fresh. */
-  at(now: number): TokenResponse | undefined {
+  at(now: number): Promise<TokenResponse> | undefined {
+    return now < this.#until ? this.#promised : this.#anew(now);
+  }
+
+  #anew(now: number): Promise<TokenResponse> | undefined {
     const leftMs = this.endsAt - now;
     if (leftMs <= this.minTtlMs) return undefined;
-    if (this.#response.expires_in === undefined) return this.#response;
     const seconds = Math.floor(leftMs / 1000);
-    if (seconds !== this.#secondsLeft) {
-      this.#secondsLeft = seconds;
-      const left = typeof this.#response.expires_in === 'string' ? String(seconds) : seconds;
-      this.#response = { ...this.#response, expires_in: left };
-    }
-    return this.#response;
+    const left = typeof this.#response.expires_in === 'string' ? String(seconds) : seconds;
+    this.#response = { ...this.#response, expires_in: left };
+    this.#promised = Promise.resolve(this.#response);
+    this.#until = this.endsAt - Math.max(seconds * 1000, this.minTtlMs);
+    return this.#promised;
   }
 }
 
