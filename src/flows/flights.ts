@@ -30,13 +30,18 @@ export class Flights<T> {
    * Waits for the flight with this key, a new one unless one is boarding. An abort or the time-out detaches the caller alone; `work` gets a
    * signal that is aborted when everybody has left, and a function to call when it begins and nobody may join any more.
    */
-  async join(key: string, work: (abandoned: AbortSignal, close: () => void) => Promise<T>, wait: Wait): Promise<T> {
-    const { signal } = wait;
-    if (signal?.aborted) throw aborted(signal);
+  join(key: string, work: (abandoned: AbortSignal, close: () => void) => Promise<T>, wait: Wait): Promise<T> {
+    const { signal, timeout } = wait;
+    if (signal?.aborted) return Promise.reject(aborted(signal));
     const flight = this.#boarding.get(key) ?? this.#open(key, work);
     flight.callers++;
+    // A thousand callers who cannot leave before it ends share one promise.
+    return signal === undefined && timeout === undefined ? flight.work : this.#waitFor(flight, wait);
+  }
+
+  async #waitFor(flight: Flight<T>, wait: Wait): Promise<T> {
     try {
-      return await this.#waitFor(flight.work, wait);
+      return await this.#earliest(flight.work, wait);
     } finally {
       if (--flight.callers === 0) {
         // Whoever comes now did not abort anything.
@@ -59,8 +64,7 @@ export class Flights<T> {
     return flight;
   }
 
-  async #waitFor(work: Promise<T>, { signal, timeout }: Wait): Promise<T> {
-    if (signal === undefined && timeout === undefined) return work;
+  async #earliest(work: Promise<T>, { signal, timeout }: Wait): Promise<T> {
     const over = new AbortController();
     let leave = (): void => {};
     const waits: Promise<T>[] = [work];
