@@ -4,6 +4,7 @@ import { constants, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
+import { childEnvironment } from '../secret/child-environment.ts';
 import { printable } from '../secret/printable.ts';
 import type { Context } from './context.ts';
 import { showError } from './show-error.ts';
@@ -23,7 +24,7 @@ export async function run(context: Context): Promise<number> {
     handover = call.switches.has('token-file')
       ? writeFile(reply.accessToken, surroundings.env)
       : inVariable(reply.accessToken);
-    return await runChild(command, args, { ...withoutOurs(surroundings.env), ...handover.env });
+    return await runChild(command, args, { ...childEnvironment(surroundings.env), ...handover.env });
   } catch (error) {
     const status = showError(error, terminal, call.switches.has('json'), call.switches.has('verbose'));
     return status === 130 ? status : OWN_FAILURE;
@@ -59,11 +60,6 @@ function writeFile(token: Token, env: Environment): Handover {
     throw error;
   }
   return { env: { OAUTH_ACCESS_TOKEN_FILE: file }, remove };
-}
-
-/** The child has a token; what else we know is not its business. */
-function withoutOurs(env: Environment): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('OAUTH_PROFILE_')));
 }
 
 function runChild(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '../ports.ts';
+import { childEnvironment } from '../secret/child-environment.ts';
 
 /** What finding a browser takes of the machine. */
 export interface Machine {
@@ -70,7 +71,12 @@ export async function openBrowser(address: string, env: Environment): Promise<st
 function runs(program: string, args: readonly string[], env: Environment): Promise<boolean> {
   return new Promise((resolve) => {
     // It lives on when we are done, and does not hear our Ctrl-C.
-    const child = spawn(program, args, { stdio: 'ignore', detached: true, env, windowsHide: true });
+    const child = spawn(program, args, {
+      stdio: 'ignore',
+      detached: true,
+      env: childEnvironment(env),
+      windowsHide: true,
+    });
     const timer = setTimeout(() => resolve(true), OPENED_MS);
     const end = (opened: boolean): void => {
       clearTimeout(timer);

@@ -8,6 +8,7 @@ import { Browser } from '../support/independent-browser.ts';
 import { type Running, startCommand } from '../support/login-cli.ts';
 import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
 import { Sandbox } from '../support/run-cli.ts';
+import { anyKey } from '../support/store-home.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {
@@ -47,11 +48,13 @@ describe('login with an emulator', () => {
 
   it('opens the browser that BROWSER names on the page', async () => {
     const browser = join(sandbox.folder, 'browser');
-    writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > '${sandbox.folder}/opened'\n`);
+    writeFileSync(browser, `#!/bin/sh\nenv > '${sandbox.folder}/env'; printf %s "$1" > '${sandbox.folder}/opened'\n`);
     chmodSync(browser, 0o755);
-    const login = startCommand(sandbox, ['login', 'drive', '--emulate'], { BROWSER: `${browser} %s` });
+    const env = { BROWSER: `${browser} %s`, OAUTH_PROFILE_KEY: anyKey() };
+    const login = startCommand(sandbox, ['login', 'drive', '--emulate'], env);
     const address = await addressOf(login);
     expect(readFileSync(join(sandbox.folder, 'opened'), 'utf8')).toBe(address);
+    expect(readFileSync(join(sandbox.folder, 'env'), 'utf8')).not.toContain('OAUTH_PROFILE_');
     await new Browser().visit(await signInByHand(address));
     expect(await login.finished).toMatchObject({ exit: 0 });
   });
