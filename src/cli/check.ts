@@ -38,15 +38,18 @@ export async function run(context: Context): Promise<number> {
   try {
     const checked: CheckedProfile[] = [];
     for (const name of names) checked.push(await checkProfile(name, variables, session, context));
-    const usable = checked.map(({ profile }) => profile).filter((profile) => profile !== undefined);
+    const readable = checked.map(({ profile }) => profile).filter((profile) => profile !== undefined);
     const looked = online
-      ? await (await import('./check-online.ts')).look(usable, session, context, emulation?.address)
+      ? await (await import('./check-online.ts')).look(readable, session, context, emulation?.address)
       : undefined;
     const profiles = checked.map((one) => verdictOf(one, one.profile && looked?.findings.get(one.profile)));
     const store = looked?.store;
     if (call.switches.has('json')) terminal.print(`${printableJson({ profiles, store }, 2)}\n`);
     else {
-      for (const verdict of profiles) terminal.print(text(verdict, context));
+      const usable = profiles.filter(({ url }) => url !== undefined);
+      const widest = (cell: (verdict: Verdict) => string) => Math.max(0, ...usable.map((one) => cell(one).length));
+      const widths = [widest(({ profile }) => printable(profile)), widest(wayOf)] as const;
+      for (const verdict of profiles) terminal.print(text(verdict, widths, context));
       if (store !== undefined) terminal.print(findingLines([store], '', context));
     }
     if (emulation !== undefined) warn(context, 'emulated: the emulator was looked at, not the providers');
@@ -64,15 +67,21 @@ function verdictOf({ name, faults, notes, profile }: CheckedProfile, findings?: 
   return { profile: name, ok, provider: provider.type, grant, url: url.href, notes, faults, findings };
 }
 
-function text(verdict: Verdict, context: Context): string {
-  const { profile, ok, provider, grant, url, notes, faults, findings = [] } = verdict;
+/** The provider and the grant of a profile that can be used. */
+function wayOf({ provider, grant }: Verdict): string {
+  return [provider, grant].flatMap((part) => (part === undefined ? [] : [printable(part)])).join(', ');
+}
+
+function text(verdict: Verdict, [nameWidth, wayWidth]: readonly [number, number], context: Context): string {
+  const { profile, ok, url, notes, faults, findings = [] } = verdict;
   const style = context.terminal.style.out;
   const shown = context.call.switches.has('quiet') ? [] : notes;
   const remarks = shown.map((note) => `    ${style.yellow('note:')} ${note}\n`).join('');
-  const how = grant === undefined ? `${provider}` : `${provider}, ${printable(grant)}`;
-  const what = provider === undefined ? '' : `  ${how}  ${style.dim(String(url))}`;
+  const name = printable(profile);
+  const pad = name.padEnd(nameWidth).slice(name.length);
+  const what = url === undefined ? '' : `${pad}  ${wayOf(verdict).padEnd(wayWidth)}  ${style.dim(url)}`;
   const mark = ok ? style.green('✓') : style.red('✗');
-  const head = `${mark} ${style.bold(printable(profile))}${what}\n`;
+  const head = `${mark} ${style.bold(name)}${what}\n`;
   return head + faultLines(faults, style) + remarks + findingLines(findings, '    ', context);
 }
 
