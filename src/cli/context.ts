@@ -96,6 +96,7 @@ export function wishOf(context: Context, profile: Profile): Partial<Wish> {
   };
 }
 
-function logTo({ terminal }: Context, line: string): void {
+/** A line for a person who asked to see more. */
+export function logTo({ terminal }: Context, line: string): void {
   terminal.tell(`${terminal.style.err.dim(line)}\n`);
 }

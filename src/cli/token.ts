@@ -1,11 +1,12 @@
 import { OAuthProfileError } from '../errors.ts';
 import type { Obtained } from '../flows/wish.ts';
+import type { Profile } from '../profile/profile.ts';
 import { hasControls, printable, printableJson } from '../secret/printable.ts';
 import { MASK } from '../secret/secret.ts';
 import { isSecretName } from '../secret/secret-names.ts';
 import type { TokenReply } from '../token/parse-response.ts';
 import { memberNames } from '../token/secret-members.ts';
-import { type Context, sessionOf, variablesOf, warn, wishOf } from './context.ts';
+import { type Context, logTo, sessionOf, variablesOf, warn, wishOf } from './context.ts';
 import { emulationOf } from './emulation.ts';
 import { usage } from './usage.ts';
 
@@ -31,14 +32,30 @@ export async function obtain(context: Context): Promise<Obtained> {
   const session = sessionOf(context, emulation?.address);
   try {
     const profile = await session.readProfile(call.positionals[0] ?? '', variables);
-    if (call.switches.has('verbose')) for (const note of profile.notes) warn(context, note);
+    const verbose = call.switches.has('verbose');
+    if (verbose) tellWay(profile, context);
     const obtained = await session.obtain(profile, wishOf(context, profile));
+    if (verbose) {
+      const origin = obtained.reused ? `kept in ${(await session.openStore()).place}` : 'new';
+      logTo(context, `the token is ${origin}${lifetimeOf(obtained.reply)}`);
+    }
     if (emulation !== undefined) warn(context, 'emulated: this token is of use to the emulator alone');
     return obtained;
   } finally {
     await session.close();
     await emulation?.close();
   }
+}
+
+/** Tells what is about to be asked for. */
+function tellWay({ name, provider, grant, url, notes }: Profile, context: Context): void {
+  for (const note of notes) warn(context, note);
+  const way = [provider.type, grant].filter((part) => part !== undefined).join(', ');
+  logTo(context, printable(`${name}: ${way}, ${url.href}`));
+}
+
+function lifetimeOf({ expiresAt }: TokenReply): string {
+  return expiresAt === undefined ? '' : `; it lasts for another ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
 }
 
 /** The token alone; what is no token by RFC 6749 §A.12 could steer a terminal, or end a header. */

@@ -44,6 +44,19 @@ describe('token', () => {
     expect(server.received).toHaveLength(1);
   });
 
+  it('with --verbose tells what it asks for, and whether the token is new', async () => {
+    const line = 'oauth-profile token robot --verbose >/dev/null';
+    const { stderr } = await run(`${line}; ${line}`);
+    const way = `robot: custom, client_credentials, http://127.0.0.1:${server.port}/token`;
+    expect(stderr.split('\n')).toEqual([
+      way,
+      expect.stringMatching(/^the token is new; it lasts for another 3(?:600|59\d) s$/),
+      way,
+      expect.stringMatching(/^the token is kept in .+\/vault; it lasts for another 3(?:600|59\d) s$/),
+      '',
+    ]);
+  });
+
   it.each(['--fresh', '--min-ttl 2h'])('asks anew with %s, and keeps what it got', async (flag) => {
     const { stdout } = await run(
       `oauth-profile token robot; oauth-profile token robot ${flag}; oauth-profile token robot`,
