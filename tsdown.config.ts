@@ -12,10 +12,11 @@ const together = (name: string, priority: number, files: string) => ({
 });
 
 const CORE =
-  'compose|session|errors|version|data/(?!line-starts|read-(?:careful-|plain-)?yaml).+|(?:profile|providers|secret|token)/.+';
+  'compose|session|errors|version|monotonic|data/(?!line-starts|read-(?:careful-|plain-)?yaml).+|(?:profile|providers|secret|token)/.+';
 const groups = [
   // What reading a kept token takes, and the little of it that Redis needs too.
   together('vault', 1, 'store/(?:file|fingerprint|failure|folder|key|records|seal|turns)'),
+  together('vault-writer', 1, 'store/(?!redis|memory|keychain|make-key|ask-df|ps-).+'),
   together(
     'send',
     1,
@@ -43,11 +44,7 @@ export default defineConfig([
     dts: true,
     outputOptions: {
       codeSplitting: {
-        groups: [
-          together('core', 2, `${CORE}|library-session|token-source|oauth-profile|flows/.+`),
-          ...groups,
-          together('vault-writer', 1, 'store/(?!redis|memory|keychain|make-key).+'),
-        ],
+        groups: [together('core', 2, `${CORE}|library-session|token-source|oauth-profile|flows/.+`), ...groups],
       },
     },
   },

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { OAuthProfileError } from '../errors.ts';
 
@@ -25,18 +24,15 @@ const REMOTE = new Map([
 ]);
 
 /** Refuses a folder on a network file system: a lock there would hold nobody off. */
-export function refuseRemote(folder: string): void {
-  const kind = process.platform === 'linux' ? REMOTE.get(statfsSync(folder).type >>> 0) : askDf(folder);
+export async function refuseRemote(folder: string): Promise<void> {
+  // What starts another program is loaded only where one must be asked.
+  const kind =
+    process.platform === 'linux'
+      ? REMOTE.get(statfsSync(folder).type >>> 0)
+      : (await import('./ask-df.ts')).askDf(folder);
   if (kind === undefined) return;
   throw new OAuthProfileError('store_unwritable', `${folder} is on a network file system (${kind})`, {
     advice:
       'set OAUTH_PROFILE_HOME to a folder on a local disk; to share tokens between machines use --store redis://…',
   });
-}
-
-/** The numbers of other systems are not fixed, but their `df` names the server of a share: `host:/path` or `//host/share`. */
-function askDf(folder: string): string | undefined {
-  if (process.platform === 'win32') return folder.startsWith('\\\\') ? 'a share' : undefined;
-  const device = execFileSync('df', ['-P', folder], { encoding: 'utf8' }).split('\n')[1] ?? '';
-  return /^(?:\/\/|[^/\s]+:\/)/.exec(device) === null ? undefined : 'a share';
 }

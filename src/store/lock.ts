@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { aborted } from '../errors.ts';
+import { monotonicMs } from '../monotonic.ts';
 import type { Bounds } from '../ports.ts';
 import { locked } from './failure.ts';
 import { ours, pidOf } from './owner.ts';
@@ -25,7 +26,7 @@ export interface Waiting extends Bounds {
  * processes wait for each other.
  */
 export async function takeLocks(stake: Stake, locks: readonly string[], waiting: Waiting): Promise<boolean> {
-  const began = performance.now();
+  const began = monotonicMs();
   const taken: string[] = [];
   try {
     for (const lock of [...locks].sort()) {
@@ -44,7 +45,7 @@ async function takeLock(stake: Stake, lock: string, waiting: Waiting, began: num
   for (;;) {
     if (signal?.aborted) throw aborted(signal);
     const ino = statSync(lock, { throwIfNoEntry: false })?.ino ?? -1;
-    const now = performance.now();
+    const now = monotonicMs();
     // As long as the same holder is there, whether he lives need not be asked each time.
     if (ino === -1 || ino !== tried.ino || now - tried.at >= ours().askEveryMs) {
       const holder = stake.take(lock);

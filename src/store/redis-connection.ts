@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OAuthProfileError } from '../errors.ts';
+import { monotonicMs } from '../monotonic.ts';
 import { Secret } from '../secret/secret.ts';
 import { RedisLink } from './redis-link.ts';
 import { ReplyError } from './redis-protocol.ts';
@@ -23,13 +24,13 @@ export class RedisConnection {
    * again too.
    */
   async ask<T>(question: (redis: RedisLink) => Promise<T>, patienceMs: number): Promise<T> {
-    const until = performance.now() + patienceMs;
+    const until = monotonicMs() + patienceMs;
     for (;;) {
       try {
         return await this.#askOnce(question);
       } catch (error) {
         if (error instanceof OAuthProfileError) throw error;
-        if (!mayPass(error) || performance.now() + RETRY_MS > until) throw toFailure(error, this.place);
+        if (!mayPass(error) || monotonicMs() + RETRY_MS > until) throw toFailure(error, this.place);
       }
       await sleep(RETRY_MS);
     }

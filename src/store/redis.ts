@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../errors.ts';
+import { monotonicMs } from '../monotonic.ts';
 import type { Bounds, Environment, Held, Kept, TokenStore, Wait } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import { locked, unreadable } from './failure.ts';
@@ -81,7 +82,7 @@ class RedisStore implements TokenStore {
 
   async update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>): Promise<T> {
     const queuedAt = this.now();
-    const deadline = performance.now() + wait.timeoutMs;
+    const deadline = monotonicMs() + wait.timeoutMs;
     const late = (): Error => locked('another process', wait.timeoutMs);
     const result = await this.#turns.take(name, wait, late, async () => {
       try {
@@ -225,7 +226,7 @@ interface Waiting<T> extends Pick<Wait<T>, 'contentWith'>, Pick<Bounds, 'signal'
 }
 
 function leftOf({ deadline }: Waiting<unknown>): number {
-  return Math.max(0, deadline - performance.now());
+  return Math.max(0, deadline - monotonicMs());
 }
 
 /** The right to send, for as long as it is renewed. */

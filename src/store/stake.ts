@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { monotonicMs } from '../monotonic.ts';
 import { failedWith } from './failure.ts';
 import { inventOwner, isOwner, type Life, lifeOf } from './owner.ts';
 
@@ -133,7 +134,7 @@ export class Stake {
   #isOver(lock: string, { owner, mark }: Sight): boolean {
     const life = lifeIn(this.folder, owner);
     if (life !== 'unknown') return life === 'dead';
-    const now = performance.now();
+    const now = monotonicMs();
     const seen = watched.get(lock);
     if (seen?.mark === mark) return now - seen.since >= LEASE_MS;
     watched.set(lock, { mark, since: now });

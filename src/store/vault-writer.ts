@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { monotonicMs } from '../monotonic.ts';
 import type { Bounds, Held, Wait } from '../ports.ts';
 import { makeFolder } from './disk.ts';
 import { locked, writing } from './failure.ts';
@@ -9,6 +10,7 @@ import type { Keys } from './key.ts';
 import { refuseRemote } from './local-disk.ts';
 import { pause, takeLocks, type Waiting } from './lock.ts';
 import { isNoted, settleKeys } from './make-key.ts';
+import { learnProcesses } from './owner.ts';
 import type { Records } from './records.ts';
 import type { KeyRing } from './seal.ts';
 import { look, Stake } from './stake.ts';
@@ -42,8 +44,8 @@ export class VaultWriter {
 
   /** See {@link TokenStore.update}. */
   async update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>, queuedAt: number): Promise<T> {
-    const deadline = performance.now() + wait.timeoutMs;
-    const left = () => ({ ...wait, timeoutMs: Math.max(0, deadline - performance.now()) });
+    const deadline = monotonicMs() + wait.timeoutMs;
+    const left = () => ({ ...wait, timeoutMs: Math.max(0, deadline - monotonicMs()) });
     const late = () => {
       const busy = this.#tenures.has(name) || this.#holder === '' ? `process ${process.pid}` : this.#holder;
       return locked(busy, wait.timeoutMs);
@@ -93,9 +95,10 @@ export class VaultWriter {
 
   async #prepare(wait: Bounds): Promise<KeyRing> {
     if (this.#ring !== undefined && existsSync(this.#folder)) return this.#ring;
+    await learnProcesses();
     await writing(this.#folder, () => makeFolder(this.#folder));
     checkFolder(this.#folder);
-    refuseRemote(this.#folder);
+    await refuseRemote(this.#folder);
     sweep(this.#folder);
     let found = await this.keys.find();
     if (found === undefined || !isNoted(this.keys, found)) {
@@ -143,7 +146,7 @@ export class VaultWriter {
       this.#tenures.delete(name);
     }
     const { name: yielded, until } = this.#yielded;
-    const politeMs = Math.min(until - performance.now(), wait.timeoutMs);
+    const politeMs = Math.min(until - monotonicMs(), wait.timeoutMs);
     if (yielded === name && politeMs > 0) await pause(politeMs, wait.signal);
     const locks = lockFiles(this.#folder, name, ring, 'lock');
     const stake = await this.#take(locks, wait);
@@ -157,7 +160,7 @@ export class VaultWriter {
   #exit(name: string): void {
     const tenure = this.#tenures.get(name);
     if (tenure === undefined) return;
-    const now = performance.now();
+    const now = monotonicMs();
     tenure.endsAt ??= now + KEEP_MS;
     if (this.#turns.waiting(name) > 0 && now < tenure.endsAt) return;
     this.#tenures.delete(name);

@@ -1,3 +1,5 @@
+import { monotonicMs } from '../monotonic.ts';
+
 /** A time that is running. */
 export interface TimeLimit {
   readonly endsAt: number;
@@ -13,7 +15,7 @@ export class TimeLimits {
   #dueAt = Number.POSITIVE_INFINITY;
 
   start(ms: number, onEnd: () => void): TimeLimit {
-    const endsAt = now() + ms;
+    const endsAt = monotonicMs() + ms;
     const limit = { endsAt, onEnd, place: this.#running.length };
     this.#running.push(limit);
     if (endsAt < this.#dueAt) this.#wake(endsAt);
@@ -34,12 +36,12 @@ export class TimeLimits {
     clearTimeout(this.#timer);
     this.#dueAt = at;
     // What is limited keeps the process alive, not the limit.
-    this.#timer = setTimeout(this.#check, Math.ceil(at - now())).unref();
+    this.#timer = setTimeout(this.#check, Math.ceil(at - monotonicMs())).unref();
   }
 
   #check = (): void => {
     this.#dueAt = Number.POSITIVE_INFINITY;
-    const time = now();
+    const time = monotonicMs();
     for (const limit of this.#running.filter(({ endsAt }) => endsAt <= time)) {
       this.stop(limit);
       limit.onEnd();
@@ -47,10 +49,4 @@ export class TimeLimits {
     const next = this.#running.reduce((least, { endsAt }) => Math.min(least, endsAt), Number.POSITIVE_INFINITY);
     if (next < this.#dueAt) this.#wake(next);
   };
-}
-
-/** Milliseconds that no change of the clock touches; `performance.now()` would load a module first. */
-function now(): number {
-  const [seconds, nanoseconds] = process.hrtime();
-  return seconds * 1000 + nanoseconds / 1e6;
 }

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { inventOwner, isOwner, lifeOf, ours, type Processes, pidOf, psProcesses } from '../../src/store/owner.ts';
+import { inventOwner, isOwner, lifeOf, ours, pidOf } from '../../src/store/owner.ts';
+import type { Processes } from '../../src/store/processes.ts';
+import { psProcesses } from '../../src/store/ps-processes.ts';
 
 const real: [string, () => Processes][] = [['ps', psProcesses]];
 if (process.platform === 'linux') real.unshift(['/proc', ours]);
