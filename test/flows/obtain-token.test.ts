@@ -1,70 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { findChain } from '../../src/flows/find-chain.ts';
-import { Flights } from '../../src/flows/flights.ts';
 import { readRecord } from '../../src/flows/kept-record.ts';
-import { obtainToken } from '../../src/flows/obtain-token.ts';
-import type { Obtained, Wish } from '../../src/flows/wish.ts';
 import type { Kept, Send, TokenStore } from '../../src/ports.ts';
-import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/secret/secret.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
-import { fakePorts } from '../support/fake-ports.ts';
-import { ManualClock, settle } from '../support/manual-clock.ts';
+import { settle } from '../support/manual-clock.ts';
+import { chained, FIRST, machine, Process, recordOf, world } from '../support/obtain-world.ts';
 import { profileOf } from '../support/profile-of.ts';
-import { json, RotatingProvider } from '../support/rotating-provider.ts';
+import { json, type RotatingProvider } from '../support/rotating-provider.ts';
 import { errorOf } from '../support/wire-request.ts';
 
-const FIRST = 'pasted-refresh-token';
-const chained = { type: 'custom', url: 'https://id.test/token', grant_type: 'refresh_token', client_id: 'app' };
-const machine = { type: 'custom', url: 'https://id.test/token', grant_type: 'client_credentials', client_id: 'app' };
-
-/** One process: callers that share a store with others have each their own. */
-class Process {
-  readonly warnings: string[] = [];
-  readonly lines: string[] = [];
-  readonly clock: ManualClock;
-  readonly #flights: Flights<Obtained>;
-
-  constructor(
-    readonly provider: RotatingProvider,
-    readonly store: TokenStore,
-    clock: ManualClock,
-  ) {
-    this.clock = clock;
-    this.#flights = new Flights<Obtained>(clock);
-  }
-
-  async get(profile: Profile, wish: Partial<Wish> = {}): Promise<string> {
-    return (await this.obtain(profile, wish)).reply.accessToken.reveal();
-  }
-
-  obtain(profile: Profile, wish: Partial<Wish> = {}): Promise<Obtained> {
-    const full = {
-      minTtlMs: 60_000,
-      anew: false,
-      keep: true,
-      forgetRefusal: false,
-      rejected: undefined,
-      signal: undefined,
-    };
-    const log = (line: string) => this.lines.push(line);
-    const ports = fakePorts({ send: this.provider.send, clock: this.clock as never, log });
-    return obtainToken(profile, { ...full, ...wish }, ports, {
-      openStore: async () => this.store,
-      flights: this.#flights,
-      warn: (text) => this.warnings.push(text),
-    });
-  }
-}
-
-function world(fields: Record<string, unknown> = chained) {
-  const clock = new ManualClock();
-  const provider = new RotatingProvider(FIRST, clock);
-  const store = createMemoryStore(clock);
-  const start = (): Process => new Process(provider, store, clock);
-  const refreshing = fields['grant_type'] === 'refresh_token' ? { refresh_token: FIRST } : {};
-  return { clock, provider, store, start, profile: profileOf({ ...refreshing, ...fields }) };
+/** A promise that a test keeps when it likes. */
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((keep) => {
+    resolve = keep;
+  });
+  return { promise, resolve };
 }
 
 describe('a kept token', () => {
@@ -87,6 +39,9 @@ describe('a kept token', () => {
     const { reply, reused } = await new Process(provider, skewed, clock).obtain(profile);
     expect(reused).toBe(true);
     expect(reply.expiresAt).toBe(clock.time + Number(reply.response['expires_in']) * 1000);
+    const anew = await new Process(provider, skewed, clock).obtain(profile, { anew: true });
+    expect(anew.reused).toBe(false);
+    expect(anew.reply.expiresAt).toBe(clock.time + 3_600_000);
   });
 
   it('is replaced once no more than min_ttl is left', async () => {
@@ -106,7 +61,8 @@ describe('a kept token', () => {
     const told = world({ ...machine, options: { default_ttl: '1h' } });
     told.provider.expiresIn = undefined;
     await told.start().get(told.profile);
-    await told.start().get(told.profile);
+    const { reply, reused } = await told.start().obtain(told.profile);
+    expect([reply.expiresAt, reused]).toEqual([undefined, true]);
     expect(told.provider.requests).toHaveLength(1);
   });
 
@@ -133,6 +89,14 @@ describe('a kept token', () => {
     await start().get(profile);
     await start().get(profileOf({ ...machine, ...change }));
     expect(provider.requests).toHaveLength(2);
+  });
+
+  it('is not handed out where the profile looks for it in another place by now', async () => {
+    const { start, profile, provider } = world(machine);
+    await start().get(profile);
+    const moved = profileOf({ ...machine, options: { token_path: 'data.token' } });
+    provider.next.push(json(200, { data: { token: 'moved' } }));
+    expect(await start().get(moved, { rejected: new Secret('refused before') })).toBe('moved');
   });
 
   it('that an API has refused is replaced once, however many callers were refused', async () => {
@@ -173,6 +137,42 @@ describe('many callers', () => {
     expect(new Set(tokens).size).toBe(1);
     expect(await one.get(profile, { anew: true })).toBe('access-token-2');
     expect(provider.revoked).toBe(false);
+  });
+
+  it('of one process share nothing where they want different tokens', async () => {
+    const { start, profile } = world(machine);
+    const one = start();
+    const wanted = [profile, profileOf({ ...machine, scope: 'other' })];
+    expect(await Promise.all(wanted.map((each) => one.get(each)))).toEqual(['access-token-1', 'access-token-2']);
+  });
+
+  it('of one process share nothing where one of them was refused what serves the other', async () => {
+    const { start, profile, provider, store, clock } = world();
+    const { promise: gate, resolve: open } = withResolvers();
+    const slow: TokenStore = { ...store, update: (...args) => gate.then(() => store.update(...args)) };
+    const one = new Process(provider, slow, clock);
+    const content = one.get(profile);
+    await settle();
+    const rejected = new Secret(await start().get(profile));
+    const refused = one.get(profile, { rejected });
+    await settle();
+    open();
+    expect(await Promise.all([content, refused])).toEqual(['access-token-1', 'access-token-2']);
+  });
+
+  it('who came while an attempt was under way take what it brings', async () => {
+    const { start, profile, clock, provider } = world();
+    const { promise, resolve: open } = withResolvers();
+    provider.gate = promise;
+    const first = start().get(profile);
+    await settle();
+    await clock.advance(1_000);
+    const second = start().obtain(profile);
+    await settle();
+    open();
+    expect(await first).toBe('access-token-1');
+    expect(await second).toMatchObject({ reused: true });
+    expect(provider.requests).toHaveLength(1);
   });
 
   it('are satisfied by a new token whose life is shorter than their min_ttl', async () => {
@@ -430,13 +430,6 @@ describe('a lost reply', () => {
 });
 
 describe('what a reply leaves in the chain', () => {
-  const recordOf = async (profile: Profile, store: TokenStore) => {
-    const { kept } = await findChain(profile, store);
-    const record = kept && readRecord(kept);
-    if (record?.kind !== 'chain') expect.fail('no chain is kept');
-    return record;
-  };
-
   it('is the successor, the token and its scope, and nothing of the attempt', async () => {
     const { start, profile, provider, store } = world();
     provider.next.push(json(200, { access_token: 'a', refresh_token: 'next', expires_in: 60, scope: 'read' }));
@@ -558,9 +551,13 @@ describe('a caller who waits', () => {
   it('gives up two seconds after the time of the profile, and is told why', async () => {
     const { start, clock, provider, profile } = world({ ...chained, options: { timeout: '5s' } });
     provider.gate = new Promise(() => {});
-    const waiting = errorOf(start().get(profile));
+    let over = false;
+    const waiting = errorOf(start().get(profile)).finally(() => {
+      over = true;
+    });
     await settle();
-    await clock.advance(6_999);
+    await clock.advance(6_998);
+    expect(over).toBe(false);
     await clock.advance(1);
     expect(await waiting).toMatchObject({
       code: 'timed_out',
@@ -568,6 +565,84 @@ describe('a caller who waits', () => {
       advice: 'try again, or raise svc.options.timeout',
       sent: false,
     });
+  });
+
+  it.each([
+    ['is not taken off', machine, 499, 8_000],
+    ['is taken off', machine, 500, 7_500],
+    ['is taken off', machine, 3_000, 5_000],
+    ['is not taken off', chained, 499, 8_000],
+    ['is not taken off', chained, 3_000, 8_000],
+  ])('has a time in the queue that %s the time of the request: %o, %i ms', async (_, fields, waitedMs, leftMs) => {
+    const { profile, provider, store, clock } = world({ ...fields, options: { timeout: '8s' } });
+    const crowded: TokenStore = {
+      ...store,
+      update: (...args) => {
+        clock.time += waitedMs;
+        return store.update(...args);
+      },
+    };
+    const bounds: number[] = [];
+    const send: Send = (request, { timeoutMs }) => {
+      bounds.push(timeoutMs);
+      return provider.send(request, { timeoutMs, signal: undefined });
+    };
+    await new Process({ ...provider, send } as RotatingProvider, crowded, clock).get(profile);
+    expect(bounds).toEqual([leftMs]);
+  });
+});
+
+describe('a caller whose store looks while it waits', () => {
+  /** Looks once, after the turn of somebody else, and counts the turns that are needed all the same. */
+  function looking(fields: typeof chained = chained) {
+    const all = world(fields);
+    const { promise: gate, resolve: open } = withResolvers();
+    const waits: number[] = [];
+    let turns = 0;
+    const store: TokenStore = {
+      ...all.store,
+      async update(name, change, wait) {
+        const queuedAt = all.clock.now();
+        waits.push(wait.timeoutMs);
+        await gate;
+        const content = wait.contentWith?.(await all.store.read(name), queuedAt);
+        if (content !== undefined) return content;
+        turns++;
+        return all.store.update(name, change, wait);
+      },
+    };
+    const process = new Process(all.provider, store, all.clock);
+    return { ...all, process, open, waits, turns: () => turns };
+  }
+
+  it.each([chained, machine])('is content with a token that came since ($grant_type)', async (fields) => {
+    const { process, profile, provider, start, open, turns } = looking(fields);
+    const waiting = process.obtain(profile, { anew: true });
+    await settle();
+    await start().get(profile);
+    open();
+    const { reply, reused } = await waiting;
+    expect([reply.accessToken.reveal(), reused]).toEqual(['access-token-1', true]);
+    expect([provider.requests.length, turns()]).toEqual([1, 0]);
+  });
+
+  it('shares a failure that came since', async () => {
+    const { process, profile, provider, start, open, turns } = looking(machine);
+    const waiting = errorOf(process.get(profile));
+    await settle();
+    provider.next.push(json(403, { error: 'access_denied' }));
+    await errorOf(start().get(profile));
+    open();
+    expect(await waiting).toMatchObject({ code: 'provider_refused' });
+    expect([provider.requests.length, turns()]).toEqual([1, 0]);
+  });
+
+  it('takes its turn where nothing came, within the time of the profile', async () => {
+    const { process, profile, open, turns, waits } = looking();
+    const waiting = process.get(profile);
+    open();
+    expect(await waiting).toBe('access-token-1');
+    expect([turns(), waits]).toEqual([1, [30_000]]);
   });
 });
 
@@ -580,10 +655,17 @@ describe('a profile that keeps nothing', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it('may say refresh_token and hold none', async () => {
+  it.each([{ refresh_token: '' }, {}])('may say refresh_token and hold none: %o', async (none) => {
     const { start, provider, store } = world();
     provider.next.push(json(200, { access_token: 'a' }));
-    expect(await start().get(profileOf({ ...chained, refresh_token: '' }), { keep: false })).toBe('a');
+    expect(await start().get(profileOf({ ...chained, ...none }), { keep: false })).toBe('a');
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('may send a refresh token that another grant has no use for', async () => {
+    const { start, store } = world();
+    const beside = profileOf({ ...machine, refresh_token: 'beside' });
+    expect(await start().get(beside, { keep: false })).toBe('access-token-1');
     expect(await store.list()).toEqual([]);
   });
 });
