@@ -50,7 +50,8 @@ function shared(
   return accepted(wish, revive(profile, record, key, store.now()));
 }
 
-function accepted({ rejected }: Wish, found: Obtained | undefined): Obtained | undefined {
+/** What was found, unless it is the very token that an API has refused. */
+export function accepted({ rejected }: Wish, found: Obtained | undefined): Obtained | undefined {
   const same = rejected?.test((one) => found?.reply.accessToken.test((other) => one === other) === true);
   return same ? undefined : found;
 }

@@ -6,7 +6,7 @@ import type { Reply } from '../token/reply.ts';
 import { clientIdOf, refreshTokenOf, withRefreshToken } from '../token/token-key.ts';
 import { acquireToken } from './acquire-token.ts';
 import { refuseForeign } from './find-chain.ts';
-import { findShared, revive } from './find-fresh.ts';
+import { accepted, findShared, revive } from './find-fresh.ts';
 import { endOf, keepToken } from './keep-token.ts';
 import { type ChainRecord, fromKept, fromKeptError, toKept, toKeptError } from './kept-record.ts';
 import type { Obtained, Task } from './wish.ts';
@@ -78,7 +78,7 @@ function usedUp({ profile, key, wish, store }: Task, record: ChainRecord): Obtai
   const risky = replay === 'revokes' || (replay === 'grace' && store.now() - attempt.sentAt > graceMs);
   const end = record.tokens[key] && endOf(record.tokens[key], profile);
   if (!risky || end === undefined || end - store.now() <= LAST_SECONDS_MS) return undefined;
-  return revive(profile, record, key, store.now());
+  return accepted(wish, revive(profile, record, key, store.now()));
 }
 
 function refuseRemembered({ wish, key, store }: Task, { refusal }: ChainRecord): void {

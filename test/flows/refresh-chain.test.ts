@@ -4,6 +4,7 @@ import { findChain } from '../../src/flows/find-chain.ts';
 import { toKept } from '../../src/flows/kept-record.ts';
 import type { Kept, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
+import { Secret } from '../../src/secret/secret.ts';
 import { settle } from '../support/manual-clock.ts';
 import { chained, FIRST, Process, recordOf, rotated, withHeld, world } from '../support/obtain-world.ts';
 import { profileOf } from '../support/profile-of.ts';
@@ -179,6 +180,14 @@ describe('an access token that is too old for the caller, after a lost reply', (
     await start().get(profile);
     await noteAttempt(profile, store, 60_000);
     expect(await start().get(profile)).toBe('access-token-2');
+  });
+
+  it('does not serve whom an API has refused it', async () => {
+    const { start, profile, clock, store } = world();
+    const rejected = new Secret(await start().get(profile));
+    await clock.advance(3_560_000);
+    await noteAttempt(profile, store, 60_000);
+    expect(await start().get(profile, { rejected })).toBe('access-token-2');
   });
 });
 
