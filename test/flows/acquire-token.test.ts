@@ -398,8 +398,46 @@ describe('time', () => {
     const options = { client_auth: 'private_key_jwt', key_file };
     const profile = profileOf({ ...machine, url: 'http://localhost/', options });
     const error = await errorOf(acquireToken(profile, fakePorts({ send, sign, clock })));
-    expect(error).toMatchObject({ code: 'timed_out', sent: false, advice: 'raise svc.options.timeout' });
+    expect(error).toMatchObject({
+      code: 'timed_out',
+      message: 'no time was left to ask localhost',
+      sent: false,
+      advice: 'raise svc.options.timeout',
+    });
     expect(sent).toHaveLength(0);
+  });
+
+  it('D17 no attempt is announced when signing took all the time', async () => {
+    const clock = new FakeClock();
+    const { send } = scripted(clock, () => token);
+    const sign: Ports['sign'] = async () => {
+      clock.time += 4_000;
+      return new Secret('signed');
+    };
+    const key_file = new Authority().file('own.pem', 'read by nobody');
+    const options = { client_auth: 'private_key_jwt', key_file, timeout: '4s' };
+    const profile = profileOf({ ...machine, url: 'http://localhost/', options });
+    const announced: number[] = [];
+    const witness = { beforeSend: async (timeoutMs: number) => void announced.push(timeoutMs), afterReply: () => {} };
+    await errorOf(acquireToken(profile, fakePorts({ send, sign, clock }), undefined, witness));
+    expect(announced).toEqual([]);
+  });
+
+  it.each([
+    [3_999, 1],
+    [4_000, 0],
+    [4_001, 0],
+  ])('D17 nothing is sent when announcing it took all the time: %i of 4000 ms', async (ms, times) => {
+    const clock = new FakeClock();
+    const { send, sent } = scripted(clock, () => token);
+    const profile = profileOf({ ...machine, url: 'http://localhost/', options: { timeout: '4s' } });
+    const beforeSend = async (): Promise<void> => {
+      clock.time += ms;
+    };
+    const asking = acquireToken(profile, fakePorts({ send, clock }), undefined, { beforeSend, afterReply: () => {} });
+    if (times === 0) expect(await errorOf(asking)).toMatchObject({ code: 'timed_out', sent: false });
+    else await asking;
+    expect(sent).toHaveLength(times);
   });
 
   it('D17 signing has the time of an attempt, or what is left of all', async () => {
@@ -551,6 +589,13 @@ describe('private_key_jwt', () => {
     );
   });
 
+  it('leaves alone an assertion that the profile brings along', async () => {
+    const server = await serve();
+    const { client_secret: _, ...given } = { ...machine, client_assertion: 'c4n4ry.own.assertion' };
+    await acquireToken(profileOf({ ...given, url: server.url }), fakePorts());
+    expect(new URLSearchParams(server.requests[0]?.body).get('client_assertion')).toBe('c4n4ry.own.assertion');
+  });
+
   it('sends nothing with a key that cannot be used', async () => {
     const server = await serve();
     const bad = authority.file('bad.pem', 'no key');
@@ -570,6 +615,17 @@ describe('an abort', () => {
     const error = await errorOf(acquireToken(profile, fakePorts(), AbortSignal.abort(reason)));
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
     expect(server.connections).toBe(0);
+  });
+
+  it('is heeded before each attempt, whatever signer, transport and clock make of it', async () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const { send, sent } = scripted(clock, notSent, () => token);
+    clock.whileAsleep = () => controller.abort(reason);
+    const profile = profileOf({ ...machine, url: 'http://localhost/' });
+    const asking = acquireToken(profile, fakePorts({ send, clock }), controller.signal);
+    expect(await errorOf(asking)).toMatchObject({ code: 'aborted', cause: reason });
+    expect(sent).toHaveLength(1);
   });
 
   it('while a reply is awaited ends the call, and nothing is repeated', async () => {
