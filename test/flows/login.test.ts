@@ -49,7 +49,9 @@ function signIn(
     refreshToken = 'rt-first',
     account,
     replace = false,
-  }: { refreshToken?: string; account?: string; replace?: boolean } = {},
+    lifetimeMs = 3_600_000,
+    scope = 'api',
+  }: { refreshToken?: string; account?: string; replace?: boolean; lifetimeMs?: number | null; scope?: unknown } = {},
 ): Promise<KeptLogin & { asked: string[] }> {
   const variables = variablesWith(name, fields as Record<string, unknown>);
   const asked: string[] = [];
@@ -61,14 +63,14 @@ function signIn(
           access_token: 'at-first',
           refresh_token: refreshToken,
           expires_in: 3600,
-          scope: 'api',
+          scope,
           ...(account === undefined ? {} : { id_token: idToken(account) }),
         },
         accessToken: new Secret('at-first'),
         refreshToken: new Secret(refreshToken),
         otherSecrets: [],
         tokenType: 'Bearer',
-        expiresAt: ports.clock.now() + 3_600_000,
+        expiresAt: lifetimeMs === null ? undefined : ports.clock.now() + lifetimeMs,
       }),
       readWith: (brought) => readProfile(name, variables, outside, brought),
       mayReplace: async (former, next) => {
@@ -114,6 +116,20 @@ describe('a login', () => {
     expect(await signIn('lab', lab, { refreshToken: 'rt-two' })).toMatchObject({ replaced: true });
     expect(await tokenOf('lab', lab)).toBe('rt-two');
     expect(await store.list()).toHaveLength(2);
+  });
+
+  it('with the refresh token that is kept already leaves it in place', async () => {
+    await signIn('lab', lab, { refreshToken: 'rt-same' });
+    await signIn('lab', lab, { refreshToken: 'rt-same' });
+    expect(await tokenOf('lab', lab)).toBe('rt-same');
+  });
+
+  it('replaces one whose refresh token is gone', async () => {
+    await signIn('lab', lab, { refreshToken: 'rt-one' });
+    const { chain = '' } = await profileOf('lab', lab);
+    await store.update(chain, (held) => held.remove(), { timeoutMs: 1_000, signal: undefined });
+    expect(await signIn('lab', lab, { refreshToken: 'rt-two' })).toMatchObject({ replaced: false });
+    expect(await tokenOf('lab', lab)).toBe('rt-two');
   });
 
   it('of another account is asked about first', async () => {
@@ -209,6 +225,35 @@ describe('what a login leaves', () => {
     expect(profile.chain).toBe(kept?.kind === 'login' ? kept.chain : undefined);
   });
 
+  it('is written under the newest refresh token, which others compare, and nowhere else', async () => {
+    const { update } = store;
+    const names = new Set<string>();
+    store = {
+      ...store,
+      update: (name, ...rest) => {
+        names.add(name);
+        return update(name, ...rest);
+      },
+    };
+    await signIn('lab', lab);
+    const kept = await store.list();
+    expect([...names].sort()).toEqual(kept.map(({ name }) => name).sort());
+    const { chain = '' } = await profileOf('lab', lab);
+    expect(kept.map(({ kept: { head } }) => head).sort()).toEqual([store.fingerprint('rt-first'), chain].sort());
+  });
+
+  it('says of no pasted value that it was replaced, where there was none', async () => {
+    await signIn('lab', lab);
+    expect((await records()).find((record) => record.kind === 'login')).toMatchObject({ replaced: [] });
+  });
+
+  it('has no end and no scope where the provider names none', async () => {
+    expect(await signIn('lab', lab, { lifetimeMs: null, scope: ['api'] })).toMatchObject({ scope: undefined });
+    const chain = (await records()).find((record) => record.kind === 'chain');
+    expect(chain).not.toHaveProperty('scope');
+    expect(Object.values(chain?.tokens ?? {})[0]).not.toHaveProperty('expiresAt');
+  });
+
   it('serves for its first access token without a refresh', async () => {
     await signIn('lab', lab);
     const profile = await profileOf('lab', lab);
@@ -260,6 +305,7 @@ describe('a logout', () => {
   it('forgets everything of one profile, and nothing of the others', async () => {
     await signIn('lab', lab, { account: 'ada' });
     await signIn('svc', custom, { refreshToken: 'rt-other' });
+    expect(await findLogins(store, 'svc')).toMatchObject([{ profile: 'svc' }]);
     await forget(await only('lab'), store);
     expect(await findLogins(store)).toMatchObject([{ profile: 'svc' }]);
     expect(await tokenOf('svc', custom)).toBe('rt-other');
@@ -295,6 +341,7 @@ describe('a logout', () => {
           readDocument: async () => ({
             issuer: 'https://id.example.com',
             token_endpoint: 'https://id.example.com/token',
+            authorization_endpoint: 'https://id.example.com/authorize',
             revocation_endpoint,
           }),
         },
@@ -304,7 +351,9 @@ describe('a logout', () => {
     expect((await endpoint(custom, 'https://id.example.com/revoke'))?.href).toBe('https://id.example.com/revoke');
     expect(await endpoint(custom)).toBeUndefined();
     const elsewhere = { ...custom, options: { authorization_url: 'https://id.example.com/authorize' } };
-    expect(await endpoint({ ...elsewhere, url: 'https://api.example.com/token' })).toBeUndefined();
+    expect((await endpoint(elsewhere, 'https://id.example.com/revoke'))?.href).toBe('https://id.example.com/revoke');
+    const apart = { ...elsewhere, url: 'https://api.example.com/token' };
+    expect(await endpoint(apart, 'https://id.example.com/revoke')).toBeUndefined();
   });
 
   it('is not undone by a caller who had read the login before', async () => {
@@ -342,6 +391,7 @@ describe('a logout', () => {
     [429, 'rate_limited'],
     [401, 'provider_refused'],
     [302, 'redirected'],
+    [300, 'redirected'],
   ])('that the provider answers with %i keeps the login, so that it can be tried again', async (status, code) => {
     await signIn('lab', lab);
     answer = { status, body: '' };
