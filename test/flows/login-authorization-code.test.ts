@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type OAuthProfileError, TransportError } from '../../src/errors.ts';
 import { type BrowserWish, loginAuthorizationCode } from '../../src/flows/login-authorization-code.ts';
@@ -215,9 +216,27 @@ describe('a sign-in with a browser', () => {
     ],
     ['is named wrongly, though on the same host', metadata, '&iss=https://accounts.google.com/x', 'reply_unreadable'],
     ['is missing, and nothing could be read of it', new Error('no network'), '', undefined],
+    [
+      'is the one that was asked, as far as can be read',
+      new Error('no network'),
+      '&iss=https://accounts.google.com',
+      undefined,
+    ],
   ])('RFC 9207: the issuer %s', async (_, document, more, code) => {
     const { outcome, comeBack } = world({ document });
     await comeBack(`code=a&state=${STATE}${more}`);
+    expect((await outcome).error?.code).toBe(code);
+  });
+
+  it.each([
+    ['https://id.example.com', undefined],
+    ['https://api.example.com', undefined],
+    ['https://www.example.com', 'reply_unreadable'],
+  ])('RFC 9207: where nothing is published, the issuer is one that is asked: %s', async (issuer, code) => {
+    const options = { authorization_url: 'https://id.example.com/authorize' };
+    const fields = { type: 'custom', url: 'https://api.example.com/token', client_id: 'a', options };
+    const { outcome, comeBack } = world({ fields });
+    await comeBack(`code=a&state=${STATE}&iss=${issuer}`);
     expect((await outcome).error?.code).toBe(code);
   });
 
@@ -307,6 +326,23 @@ describe('a sign-in with a browser', () => {
     expect(seen.closed).toBe(true);
   });
 
+  it('reads no line where a browser was opened', async () => {
+    const lines = [`http://127.0.0.1:4711/callback?code=pasted&state=${STATE}`];
+    const { outcome, comeBack, sent } = world({ lines });
+    await comeBack(`code=brought&state=${STATE}`);
+    await outcome;
+    expect(lines).toHaveLength(1);
+    expect(new URLSearchParams(sent[0]?.body).get('code')).toBe('brought');
+  });
+
+  it('lets go of the signal when it is over', async () => {
+    const { signal } = new AbortController();
+    const { outcome, comeBack } = world({ signal });
+    await comeBack(`code=a&state=${STATE}`);
+    await outcome;
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
   it('leaves no listener behind when the person presses Ctrl-C', async () => {
     const controller = new AbortController();
     const { outcome, seen } = world({ signal: controller.signal });
@@ -360,6 +396,21 @@ describe('where no browser can be opened', () => {
     expect((await outcome).reply).toBeDefined();
     expect(seen.mistakes).toEqual(['that is not an address that begins with http://127.0.0.1:4711/callback?']);
     expect(sent).toHaveLength(1);
+  });
+
+  it('an empty line is no mistake, and blanks are none', async () => {
+    const { outcome, seen } = world({ problem, lines: ['', '  \t', right] });
+    expect((await outcome).reply).toBeDefined();
+    expect(seen.mistakes).toEqual([]);
+  });
+
+  it.each([
+    [16_384, 0],
+    [16_385, 1],
+  ])('a redirect of %i characters draws %i complaints', async (length, complaints) => {
+    const { outcome, seen } = world({ problem, lines: [`${right}&x=`.padEnd(length, 'x'), right] });
+    expect((await outcome).reply).toBeDefined();
+    expect(seen.mistakes).toHaveLength(complaints);
   });
 
   it.each([
