@@ -121,6 +121,12 @@ describe('a device code', () => {
     expect(sent).toHaveLength(3);
   });
 
+  it('is asked about once more in the moment in which its time ends', async () => {
+    const { login, sent } = world([{ ...device, expires_in: 10 }, pending, granted]);
+    expect((await login()).refreshToken.reveal()).toBe('rt-value');
+    expect(sent).toHaveLength(3);
+  });
+
   it.each([
     ['expired_token', 'timed_out', /run: oauth-profile login svc/],
     ['access_denied', 'provider_refused', /said no; to try again, run: oauth-profile login svc/],
@@ -162,8 +168,21 @@ describe('a device code', () => {
     expect(first.sent).toHaveLength(1);
     const single = { error: 'invalid_request', error_description: 'AADSTS50194' };
     const second = world([single]);
-    await failure(second.login(graph));
+    expect(await failure(second.login(graph))).toMatchObject({ code: 'provider_refused', provider: { status: 400 } });
     expect(second.sent).toHaveLength(2);
+  });
+
+  it('D23 asks the own tenant where one of several reasons is that', async () => {
+    const refusal = { error: 'invalid_request', error_codes: [50194, 70000], error_description: 'no' };
+    const { login, sent } = world([refusal, device, granted]);
+    await login(graph);
+    expect(sent.map(({ url }) => url.pathname.split('/')[1])).toEqual(['organizations', 'contoso.com', 'contoso.com']);
+  });
+
+  it('D23 does not ask the own tenant where no reason has a number', async () => {
+    const { login, sent } = world([{ error: 'invalid_client' }]);
+    expect(await failure(login(graph))).toMatchObject({ code: 'provider_refused' });
+    expect(sent).toHaveLength(1);
   });
 
   it('is asked for again where the network fails, because nothing is lost by that', async () => {
