@@ -74,7 +74,10 @@ describe('what a server publishes of itself', () => {
     for (const fields of [machine, person]) {
       const { findings } = await lookAt(fields, document);
       expect(levels(findings)).toEqual(['ok certificate', 'ok discovery']);
-      expect(findings[1]?.where).toBe(`${server}/.well-known/oauth-authorization-server`);
+      expect(findings[1]).toMatchObject({
+        where: `${server}/.well-known/oauth-authorization-server`,
+        message: 'agrees with the profile',
+      });
     }
   });
 
@@ -237,6 +240,47 @@ describe('what a server publishes of itself', () => {
     expect(bad).toEqual([]);
   });
 
+  it.each([
+    ['disagrees where an address does', { token_endpoint: `${server}/v2/token` }, machine, ['warning discovery']],
+    [
+      'agrees where only a scope is lacking',
+      { scopes_supported: ['offline_access'] },
+      { ...person, scope: 'read' },
+      ['ok discovery', 'note scope'],
+    ],
+  ])('%s', async (_, changes, fields, expected) => {
+    const { findings } = await lookAt(fields, { ...document, ...changes });
+    expect(levels(findings)).toEqual(['ok certificate', ...expected]);
+  });
+
+  it('counts only where it is answered with 200', async () => {
+    const { bad } = await look(machine, {
+      paths: { '/.well-known/oauth-authorization-server': { status: 203, body: document } },
+    });
+    expect(bad).toEqual([
+      {
+        level: 'note',
+        about: 'discovery',
+        where: `${server}/.well-known/oauth-authorization-server`,
+        message: 'nothing is published there (HTTP 203), so that the profile cannot be compared',
+      },
+    ]);
+  });
+
+  it('is looked for below the longest path first, three steps up at most', async () => {
+    const { asked } = await look({ ...machine, url: `${server}/a/b/c/d/token` });
+    expect(asked.map(({ url }) => url.pathname)).toEqual([
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration',
+      '/a/b/c/d/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server/a/b/c/d',
+      '/a/b/c/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server/a/b/c',
+      '/a/b/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server/a/b',
+    ]);
+  });
+
   it('is looked for at each issuer that the token endpoint may belong to', async () => {
     const url = `${server}/realms/x/protocol/openid-connect/token`;
     const path = '/realms/x/.well-known/openid-configuration';
@@ -332,6 +376,43 @@ describe('providers that are known', () => {
         message: expect.stringMatching(/^HTTP 400, invalid_tenant: AADSTS90002[^\r\n]*$/),
         advice: expect.stringContaining('svc.tenant_id'),
       }),
+    ]);
+  });
+
+  it.each([
+    ['microsoft', graph, path, 'check svc.tenant_id and svc.url'],
+    [
+      'gitlab',
+      { type: 'gitlab', username: 'u', password: 'c4n4ry' },
+      '/.well-known/openid-configuration',
+      'check svc.url',
+    ],
+  ])('%s, when it knows nothing of what was asked for, says so in its own words', async (_, fields, at, advice) => {
+    const { bad } = await look(fields, { paths: { [at]: { status: 404, body: { error: 'so_not_here' } } } });
+    expect(bad[0]).toMatchObject({ level: 'fault', message: 'HTTP 404, so_not_here', advice });
+  });
+
+  it.each<[string, Answer]>([
+    ['of another kind', { status: 500, body: { error: 'server_error' } }],
+    ['without a word', { status: 404 }],
+    ['that is no refusal', { status: 404, body: { hello: 'world' } }],
+  ])('an answer %s is no fault of the profile', async (_, answer) => {
+    const { bad } = await look({ ...graph, scope: 'offline_access' }, { paths: { [path]: answer } });
+    expect(bad).toEqual([
+      {
+        level: 'note',
+        about: 'discovery',
+        where: ms + path,
+        message: `nothing is published there (HTTP ${answer.status}), so that the profile cannot be compared`,
+      },
+    ]);
+  });
+
+  it('a provider whose people sign in elsewhere is asked at both addresses there', async () => {
+    const { asked } = await look({ ...graph, 'options.authorization_url': 'https://sso.example.test/authorize' });
+    expect(asked.map(({ url }) => url.href)).toEqual([
+      'https://sso.example.test/.well-known/oauth-authorization-server',
+      'https://sso.example.test/.well-known/openid-configuration',
     ]);
   });
 
@@ -454,7 +535,19 @@ describe('the way to the server', () => {
     const { findings } = await look(machine, {
       seeCertificate: async () => ({ ...trusted, proxy: 'proxy.corp:3128' }),
     });
-    expect(findings[0]).toMatchObject({ level: 'ok', message: 'reached through the proxy proxy.corp:3128' });
+    expect(findings[0]).toMatchObject({
+      level: 'ok',
+      about: 'connection',
+      message: 'reached through the proxy proxy.corp:3128',
+    });
+  });
+
+  it('has no certificate without TLS', async () => {
+    const { findings } = await look(
+      { ...machine, url: 'http://127.0.0.1:8080/oauth/token' },
+      { seeCertificate: () => Promise.reject(new Error('nobody shows one')) },
+    );
+    expect(levels(findings)).toEqual(['note discovery']);
   });
 
   it.each([
@@ -476,11 +569,12 @@ describe('the way to the server', () => {
   });
 
   it.each([
-    [true, ['note discovery']],
-    [false, ['fault connection']],
-  ])(
-    'to a server that shakes no hands without a client certificate: the profile has one, %s',
-    async (has, expected) => {
+    [true, 'tls_failed', ['note discovery']],
+    [false, 'tls_failed', ['fault connection']],
+    [true, 'connection_failed', ['fault connection']],
+  ] as const)(
+    'to a server that shakes no hands without a client certificate: the profile has one, %s; %s',
+    async (has, code, expected) => {
       const plain = profileOf(machine);
       const cert = has ? new ReadFile('client.pem', '') : undefined;
       const profile: Profile = { ...plain, options: { ...plain.options, cert } };
@@ -489,7 +583,7 @@ describe('the way to the server', () => {
         version: '1',
         callApi: async () => answerOf({ status: 404 }),
         listen: () => Promise.reject(new Error('nobody listens')),
-        seeCertificate: () => Promise.reject(transportError('tls_failed', false)),
+        seeCertificate: () => Promise.reject(transportError(code, false)),
       };
       expect(levels((await checkOnline([profile], outside, undefined)).get(profile) ?? [])).toEqual(expected);
     },
@@ -506,23 +600,38 @@ describe('the way to the server', () => {
     expect(levels(bad)).toEqual(['note discovery']);
   });
 
+  it('hides no mistake of our own after the first answer', async () => {
+    let asked = 0;
+    const mistake = new TypeError('a mistake');
+    const looking = look(machine, {
+      callApi: async () => {
+        if (asked++ > 0) throw mistake;
+        return answerOf({ status: 404 });
+      },
+    });
+    await expect(looking).rejects.toBe(mistake);
+  });
+
   it('ends with the person’s patience, not with a finding', async () => {
     const aborted = new OAuthProfileError('aborted', 'stop');
     await expect(look(machine, { callApi: () => Promise.reject(aborted) })).rejects.toBe(aborted);
   });
 
-  it('has ten seconds in all, however many addresses are asked', async () => {
+  it.each([
+    [4_000, [10_000, 6_000, 2_000]],
+    [5_000, [10_000, 5_000]],
+  ])('has ten seconds in all, however many addresses are asked: %i ms each', async (ms, expected) => {
     let now = NOW;
     const times: number[] = [];
     await look(machine, {
       clock: { now: () => now },
       callApi: async (_, { timeoutMs }) => {
         times.push(timeoutMs);
-        now += 4_000;
+        now += ms;
         return answerOf({ status: 404 });
       },
     });
-    expect(times).toEqual([10_000, 6_000, 2_000]);
+    expect(times).toEqual(expected);
   });
 });
 
@@ -545,7 +654,18 @@ describe('the redirect', () => {
     const { findings } = await look(fields, {
       listen: () => Promise.reject(new OAuthProfileError('usage', 'port 8912 of 127.0.0.1 cannot be listened on')),
     });
-    expect(findings.at(-1)).toMatchObject({ level: 'fault', where: 'svc.options.redirect_uri' });
+    expect(findings.at(-1)).toEqual({
+      level: 'fault',
+      about: 'redirect',
+      where: 'svc.options.redirect_uri',
+      message: 'port 8912 of 127.0.0.1 cannot be listened on',
+      advice: 'end the program that has the port, or register a redirect with another one and set it here',
+    });
+  });
+
+  it('hides no mistake of our own', async () => {
+    const mistake = new TypeError('a mistake');
+    await expect(look(fields, { listen: () => Promise.reject(mistake) })).rejects.toBe(mistake);
   });
 
   it('without a port means port 80', async () => {
