@@ -92,21 +92,24 @@ describe('a vault', () => {
   );
 });
 
-it('a store in the network is read and locked once, and its key is the environment’s', async () => {
+it('a store in the network is locked once, but not read as a whole, and its key is the environment’s', async () => {
   const store = createMemoryStore(fakePorts().clock);
   const asked: string[] = [];
   const update: typeof store.update = (name, change, wait) => {
     asked.push(name);
     return store.update(name, change, wait);
   };
-  const open = async () => ({ ...store, place: 'redis.test:6379', fingerprint: store.fingerprint, update });
+  const list = () => Promise.reject(new Error('it may be large'));
+  const open = async () => ({ ...store, place: 'redis.test:6379', fingerprint: store.fingerprint, update, list });
   const tryFolder = () => Promise.reject(new Error('there is no folder'));
-  expect(await checkStore({ open, tryFolder }, true, bounds)).toMatchObject({
-    level: 'ok',
-    where: 'redis.test:6379',
-    message: 'can be read and written, sealed with the key of OAUTH_PROFILE_KEY',
-  });
-  expect(asked).toHaveLength(1);
+  for (const refreshes of [true, false]) {
+    expect(await checkStore({ open, tryFolder }, refreshes, bounds)).toMatchObject({
+      level: 'ok',
+      where: 'redis.test:6379',
+      message: 'can be read and written, sealed with the key of OAUTH_PROFILE_KEY',
+    });
+  }
+  expect(asked).toHaveLength(2);
 });
 
 it('a vault whose key is in the keychain says so, and one whose folder cannot be used what to do', async () => {
