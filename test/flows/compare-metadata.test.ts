@@ -269,3 +269,28 @@ describe('two addresses', () => {
     expect(isSameEndpoint(announced, ours, custom)).toBe(same);
   });
 });
+
+it('an assertion that is signed with a key is of one kind alone', () => {
+  const profile: Profile = { ...profileOf({ ...machine, client_assertion: 'c4n4ry' }), clientAuth: 'private_key_jwt' };
+  const announcing = (...methods: string[]) =>
+    compareMetadata(profile, {
+      token_endpoint: `${server}/token`,
+      token_endpoint_auth_methods_supported: methods,
+    }).map(({ message }) => message);
+  expect(announcing('private_key_jwt')).toEqual([]);
+  expect(announcing('client_secret_jwt')).toEqual([
+    'the server does not announce the client authentication private_key_jwt, only client_secret_jwt',
+  ]);
+});
+
+it.each([[[`${server}/token`]], [`${server}/to/ken`], [new URL(`${server}/token`)]])(
+  'what is no text, or has other steps, is another address: %o',
+  (announced) => {
+    expect(isSameEndpoint(announced, new URL(`${server}/token`), custom)).toBe(false);
+  },
+);
+
+it('a provider that needs no scope for refresh tokens lacks none', () => {
+  const lab = profileOf({ type: 'gitlab', client_id: 'a', client_secret: 'c4n4ry', refresh_token: 'r', scope: 'api' });
+  expect(compareScopes(lab)).toEqual([]);
+});
