@@ -49,6 +49,24 @@ describe('the chain of a refresh token', () => {
     });
   });
 
+  it('is found among records of other kinds', async () => {
+    const store = createMemoryStore(new FakeClock());
+    const token = { kind: 'token', profile: 'svc', tokens: {}, failure: undefined } as const;
+    const wait = { timeoutMs: 1_000, signal: undefined };
+    await store.update('of-another-kind', (held) => held.write(toKept(token, '')), wait);
+    await keep(store, chainName(binding, 'first', store), chainOf(store));
+    expect(await findChain(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
+      kept: { head: 'head' },
+    });
+  });
+
+  it('is kept, as a login is, under a name that other versions know', () => {
+    const store = createMemoryStore(new FakeClock());
+    const names = [chainName(binding, 'first', store), loginName('svc', binding, store)];
+    const texts = ['["chain","https://id.test","app","first"]', '["login","svc","https://id.test","app"]'];
+    expect(names).toEqual(texts.map(store.fingerprint));
+  });
+
   it('begins with a value that nobody knows, is of another client, or of another server', async () => {
     const store = createMemoryStore(new FakeClock());
     await keep(store, chainName(binding, 'first', store), chainOf(store));
