@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { Flights } from '../../src/flows/flights.ts';
 import { ManualClock, settle } from '../support/manual-clock.ts';
@@ -88,6 +89,31 @@ describe('callers who want the same', () => {
     begun[0]?.land('one');
     expect(await long).toBe('one');
     expect(clock.waiting).toEqual([]);
+  });
+
+  it('let go of their signal when the work is done', async () => {
+    const { begun, join } = world();
+    const { signal } = new AbortController();
+    const waiting = join('a', { signal });
+    await settle();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    begun[0]?.land('one');
+    expect(await waiting).toBe('one');
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  it('may wait without an end, and leave all the same', async () => {
+    const clock = new ManualClock();
+    const flights = new Flights<string>(clock);
+    const controller = new AbortController();
+    const never = () => new Promise<string>(() => {});
+    const staying = flights.join('a', never, { signal: undefined });
+    expect(flights.join('a', never, { signal: undefined })).toBe(staying);
+    const leaving = errorOf(flights.join('a', never, { signal: controller.signal }));
+    await settle();
+    expect(clock.waiting).toEqual([]);
+    controller.abort();
+    expect(await leaving).toMatchObject({ code: 'aborted' });
   });
 
   it('do not board when they have left before', async () => {
