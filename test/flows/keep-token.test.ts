@@ -76,7 +76,10 @@ describe('a token that is handed out again', () => {
   });
 
   it('is none where the profile looks for it in another place', () => {
-    expect(reviveToken(nested, kept(plain, { access_token: 'a' }), undefined, 3_000)).toBeUndefined();
+    for (const data of [undefined, null, 'text', { list: null }]) {
+      const found = kept(plain, { access_token: 'a', expires_in: 60, data });
+      expect(reviveToken(nested, found, undefined, 3_000)).toBeUndefined();
+    }
   });
 
   it('announces the other secrets of its response', () => {
