@@ -67,6 +67,13 @@ describe('a form of a sign-in', () => {
     expect(signed).toMatchObject([{ timeoutMs: 10_000 }, { timeoutMs: 10_000 }]);
   });
 
+  it('leaves alone an assertion that the profile brings along', async () => {
+    const fields = [{ name: 'client_assertion', value: 'own', source: '' }];
+    const { sent, post } = world([], { ...plain, fields });
+    await post();
+    expect(sent.map(({ body }) => body)).toEqual(['client_assertion=own']);
+  });
+
   it.each<[Repeat, boolean, number]>([
     ['any', true, 3],
     ['any', false, 3],
