@@ -19,6 +19,8 @@ export interface Witness {
   /** Before an attempt that ends after `timeoutMs` at the latest; what it throws ends the asking. */
   beforeSend(timeoutMs: number): Promise<void>;
   afterReply(reply: Reply): void;
+  /** The provider may have acted on an attempt, and another one follows. */
+  afterLoss(): void;
 }
 
 /** Asks the provider for a token, again where that is harmless and can help, within the profile's total time. */
@@ -67,6 +69,7 @@ export async function acquireToken(
       const asked = error instanceof ProviderError ? error.retryAt : undefined;
       const waitMs = Math.max(backoffMs(attempt + 1, ports.random()), (asked ?? now) - now);
       if (!mayBeSentAt(now + waitMs)) throw error;
+      if (failure === 'lost') witness?.afterLoss();
       log(`attempt ${attempt}: ${(error as Error).message}; again in ${(waitMs / 1000).toFixed(1)} s`);
       await clock.sleep(waitMs, signal);
       // A machine that was suspended meanwhile slept longer.
@@ -83,7 +86,7 @@ function outOfTime({ name, url }: Profile, sent: boolean): TransportError {
 }
 
 /** How far another attempt is worth thinking about; `undefined` where it is not. */
-function failureOf(error: unknown): Failure | undefined {
+export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof TransportError) {
     switch (error.code) {
       case 'connection_failed':

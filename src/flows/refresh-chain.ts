@@ -4,7 +4,7 @@ import { Secret } from '../secret/secret.ts';
 import { refreshTokenIn } from '../token/parse-response.ts';
 import type { Reply } from '../token/reply.ts';
 import { clientIdOf, refreshTokenOf, withRefreshToken } from '../token/token-key.ts';
-import { acquireToken } from './acquire-token.ts';
+import { acquireToken, failureOf } from './acquire-token.ts';
 import { refuseForeign } from './find-chain.ts';
 import { accepted, findShared, revive } from './find-fresh.ts';
 import { endOf, keepToken } from './keep-token.ts';
@@ -123,6 +123,8 @@ class Attempt {
   readonly #former: ChainRecord['attempt'];
   #record: ChainRecord;
   #reply: Reply | undefined;
+  /** The provider may have acted on an attempt before the last one. */
+  #lost = false;
 
   constructor(task: Task, record: ChainRecord) {
     this.#task = task;
@@ -138,6 +140,9 @@ class Attempt {
       beforeSend: (timeoutMs) => this.#journal(timeoutMs),
       afterReply: (received) => {
         this.#reply = received;
+      },
+      afterLoss: () => {
+        this.#lost = true;
       },
     });
     const lifetimeMs = reply.expiresAt === undefined ? undefined : reply.expiresAt - ports.clock.now();
@@ -162,15 +167,13 @@ class Attempt {
     const { store, key, ports } = this.#task;
     const kept = toKeptError(error);
     if (kept === undefined || error instanceof Overtaken) return;
-    // Only an answer settles what became of the token; a request that never left says nothing of an earlier one.
-    const unsettled = error instanceof TransportError ? (error.sent ? this.#record.attempt : this.#former) : undefined;
     // A reply that is of no use otherwise may hold the only living successor.
     const successor = this.#reply && refreshTokenIn(this.#reply);
     const forGood = isForGood(error);
     try {
       await this.#write({
         ...this.#withSuccessor(successor),
-        attempt: unsettled,
+        attempt: this.#unsettled(error),
         failure: { startedAt: this.#startedAt, key, error: kept },
         refusal: forGood ? { key, until: store.now() + REFUSAL_MS, error: kept } : this.#record.refusal,
       });
@@ -179,6 +182,16 @@ class Attempt {
       if (successor !== undefined) throw failure;
       ports.log(`the failure is not kept: ${failure.message}`);
     }
+  }
+
+  /** What is still not known of the token: only an answer settles that, and neither "out of order" nor "too many requests" is one. */
+  #unsettled(error: unknown): ChainRecord['attempt'] {
+    const failure = failureOf(error);
+    const { attempt } = this.#record;
+    if (error instanceof TransportError) return this.#lost || error.sent ? attempt : this.#former;
+    if (failure === undefined) return undefined;
+    // Who was answered waits for nothing any more, and nobody need wait for it.
+    return this.#lost || failure === 'lost' ? attempt && { ...attempt, until: this.#task.store.now() } : this.#former;
   }
 
   /** Whoever comes after us must know that this token was sent, and until when its outcome may still arrive. */

@@ -418,7 +418,8 @@ describe('time', () => {
     const options = { client_auth: 'private_key_jwt', key_file, timeout: '4s' };
     const profile = profileOf({ ...machine, url: 'http://localhost/', options });
     const announced: number[] = [];
-    const witness = { beforeSend: async (timeoutMs: number) => void announced.push(timeoutMs), afterReply: () => {} };
+    const beforeSend = async (timeoutMs: number) => void announced.push(timeoutMs);
+    const witness = { beforeSend, afterReply: () => {}, afterLoss: () => {} };
     await errorOf(acquireToken(profile, fakePorts({ send, sign, clock }), undefined, witness));
     expect(announced).toEqual([]);
   });
@@ -434,7 +435,8 @@ describe('time', () => {
     const beforeSend = async (): Promise<void> => {
       clock.time += ms;
     };
-    const asking = acquireToken(profile, fakePorts({ send, clock }), undefined, { beforeSend, afterReply: () => {} });
+    const witness = { beforeSend, afterReply: () => {}, afterLoss: () => {} };
+    const asking = acquireToken(profile, fakePorts({ send, clock }), undefined, witness);
     if (times === 0) expect(await errorOf(asking)).toMatchObject({ code: 'timed_out', sent: false });
     else await asking;
     expect(sent).toHaveLength(times);

@@ -191,6 +191,63 @@ describe('an access token that is too old for the caller, after a lost reply', (
   });
 });
 
+describe('an answer that does not tell what became of the refresh token', () => {
+  /** Asks, and lets time pass until that has failed. */
+  async function failing({ start, profile, clock }: ReturnType<typeof world>) {
+    const asking = errorOf(start().get(profile));
+    for (let round = 0; round < 3; round++) {
+      await settle();
+      await clock.advance(2_000);
+    }
+    return asking;
+  }
+
+  it.each([500, 502, 503, 504])('leaves the attempt noted, and nobody to wait for: HTTP %i', async (status) => {
+    const { start, profile, clock, provider, store } = world();
+    await start().get(profile);
+    await clock.advance(3_560_000);
+    const sentAt = clock.time;
+    provider.next.push(json(status, {}));
+    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'provider_unavailable' });
+    expect((await recordOf(profile, store)).attempt).toEqual({ sentAt, until: clock.time });
+    expect(await start().get(profile)).toBe('access-token-1');
+    await clock.advance(40_000);
+    expect(await start().get(profile)).toBe('access-token-2');
+  });
+
+  it('settles nothing of what was lost before it: a request that never left', async () => {
+    const all = await ended({ replay: 'grace' });
+    const sentAt = all.clock.time;
+    all.provider.next.push('lose', 'unreachable', 'unreachable');
+    expect(await failing(all)).toMatchObject({ code: 'connection_failed', sent: false });
+    expect((await recordOf(all.profile, all.store)).attempt).toMatchObject({ sentAt });
+  });
+
+  it('settles nothing of what was lost before it: too many requests', async () => {
+    const all = await ended({ replay: 'grace' });
+    await noteAttempt(all.profile, all.store, 60_000);
+    const sentAt = all.clock.time - 60_000;
+    all.provider.next.push(...Array.from({ length: 3 }, () => json(429, {})));
+    expect(await failing(all)).toMatchObject({ code: 'rate_limited' });
+    expect((await recordOf(all.profile, all.store)).attempt).toMatchObject({ sentAt });
+  });
+
+  it('is none where the provider looked at the credentials', async () => {
+    const { start, profile, provider, store } = await ended();
+    await noteAttempt(profile, store, 60_000);
+    provider.next.push(json(500, { error: 'invalid_client' }));
+    await errorOf(start().get(profile));
+    expect((await recordOf(profile, store)).attempt).toBeUndefined();
+  });
+
+  it('leaves nothing noted where nothing was sent', async () => {
+    const all = await ended();
+    all.provider.next.push('unreachable', 'unreachable', 'unreachable');
+    expect(await failing(all)).toMatchObject({ code: 'connection_failed', sent: false });
+    expect((await recordOf(all.profile, all.store)).attempt).toBeUndefined();
+  });
+});
+
 describe('a refusal that is remembered', () => {
   it('stands for the same request only', async () => {
     const { start, profile, provider } = world();
