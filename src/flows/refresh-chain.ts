@@ -164,11 +164,11 @@ class Attempt {
 
   /** Lets those who queued share the failure, and remembers a refusal that no repeat would change. */
   async keepFailure(error: unknown): Promise<void> {
-    const { store, key, ports } = this.#task;
+    const { profile, store, key, ports } = this.#task;
     const kept = toKeptError(error);
     if (kept === undefined || error instanceof Overtaken) return;
     // A reply that is of no use otherwise may hold the only living successor.
-    const successor = this.#reply && refreshTokenIn(this.#reply);
+    const successor = this.#reply && refreshTokenIn(this.#reply, profile.options.tokenPath);
     const forGood = isForGood(error);
     try {
       await this.#write({

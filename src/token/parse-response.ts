@@ -73,12 +73,18 @@ export function replyFrom(
   };
 }
 
-/** The refresh token in a successful reply, also in one that holds no access token. */
-export function refreshTokenIn({ status, body }: Reply): Secret | undefined {
+/** The refresh token in a successful reply, also in one that holds no access token: beside where that should be, or above. */
+export function refreshTokenIn(
+  { status, body }: Reply,
+  tokenPath: readonly (string | number)[] = ['access_token'],
+): Secret | undefined {
   if (status < 200 || status >= 300) return undefined;
   const parsed = parseBody(body);
-  const token = parsed.kind === 'object' ? parsed.members['refresh_token'] : undefined;
-  return typeof token === 'string' && token !== '' ? new Secret(token) : undefined;
+  if (parsed.kind !== 'object') return undefined;
+  const above = tokenPath.map((_, depth) => tokenPath.slice(0, depth));
+  const tokens = above.map((path) => locate(parsed.members, [...path, 'refresh_token']).token);
+  const nearest = tokens.findLast((token) => typeof token === 'string' && token !== '');
+  return typeof nearest === 'string' ? new Secret(nearest) : undefined;
 }
 
 /** `expires_in` is a number, but some providers send it as text. */

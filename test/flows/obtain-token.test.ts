@@ -222,6 +222,13 @@ describe('a refresh token', () => {
     expect(await start().get(profile, { anew: true })).toBe('access-token-1');
   });
 
+  it('of a reply that is otherwise unusable is kept, also beside where the token should be', async () => {
+    const { start, profile, provider, store } = world({ ...chained, options: { token_path: 'data.token' } });
+    provider.next.push(json(200, { data: { refresh_token: 'the-only-living-one' } }));
+    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'reply_unreadable' });
+    expect((await recordOf(profile, store)).refreshToken.reveal()).toBe('the-only-living-one');
+  });
+
   it('is exchanged to the end when its caller leaves', async () => {
     const { start, profile, clock, provider } = world();
     let open = (): void => {};

@@ -268,6 +268,18 @@ describe('the refresh token of a reply that may be of no other use', () => {
   ])('%i %j: %s', (status, body, token) => {
     expect(refreshTokenIn(replyWith(status, body))?.reveal()).toBe(token);
   });
+
+  it.each([
+    [{ data: { refresh_token: 'r' } }, 'r'],
+    [{ data: { refresh_token: 'r' }, refresh_token: 'top' }, 'r'],
+    [{ data: { refresh_token: 7 }, refresh_token: 'top' }, 'top'],
+    [{ data: { list: [{ refresh_token: 'r' }], refresh_token: 'above' } }, 'r'],
+    [{ data: null, refresh_token: 'top' }, 'top'],
+    [{ data: 'text' }, undefined],
+    [{ other: { refresh_token: 'r' } }, undefined],
+  ])('stands beside where the token should be, or above: %j: %s', (body, token) => {
+    expect(refreshTokenIn(replyWith(200, body), ['data', 'list', 0, 'token'])?.reveal()).toBe(token);
+  });
 });
 
 it('a reply that is nested without end is no token, and overflows nobody', () => {
