@@ -72,7 +72,7 @@ export class Flights<T> {
       waits.push(
         new Promise((_, reject) => {
           leave = () => reject(aborted(signal));
-          signal.addEventListener('abort', leave, { once: true });
+          signal.addEventListener('abort', leave);
         }),
       );
     }

@@ -53,7 +53,7 @@ export async function loginAuthorizationCode(
   const listener = await outside.listen(address, (query) => answersTo(query, state));
   const over = new AbortController();
   const leave = (): void => over.abort(signal?.reason);
-  signal?.addEventListener('abort', leave, { once: true });
+  signal?.addEventListener('abort', leave);
   if (signal?.aborted) leave();
   try {
     const redirectUri = redirectUriOf(login, address, listener.port);
