@@ -1,8 +1,7 @@
 // Runs the command line inside this process, for pages and tests that show what it prints: a process for each would take minutes.
 import { existsSync } from 'node:fs';
-import { helpText } from '../src/cli/help.ts';
+import { dispatch } from '../src/cli/main.ts';
 import { Output } from '../src/cli/output.ts';
-import { parseCall } from '../src/cli/parse-call.ts';
 import { showError } from '../src/cli/show-error.ts';
 import { Terminal } from '../src/cli/terminal.ts';
 import { OAuthProfileError } from '../src/errors.ts';
@@ -29,9 +28,6 @@ class Kept extends Output {
   async finish() {}
 }
 
-/** Where the code of a command is, if not in a file of its name. @type {Record<string, string>} */
-const FILES = { commands: 'script-commands' };
-
 /** What `main` does, in a folder and an environment of its own. @param {readonly string[]} args @param {Place} place @returns {Promise<Finished>} */
 export async function runCommand(args, { cwd, env, interrupt = new AbortController().signal }) {
   if (!existsSync(cwd)) throw new Error(`there is no folder ${cwd}`);
@@ -43,14 +39,8 @@ export async function runCommand(args, { cwd, env, interrupt = new AbortControll
   let exit = 0;
   let code;
   try {
-    const request = parseCall(args);
-    if (request.kind !== 'run') {
-      terminal.print(helpText(request.kind === 'help' ? request.command : undefined, terminal.style.out));
-    } else {
-      const { name } = request.command;
-      const { run } = await import(`../src/cli/${FILES[name] ?? name}.ts`);
-      exit = await run({ terminal, call: request.call, surroundings: { env, cwd }, signal: interrupt });
-    }
+    const surroundings = { env, cwd };
+    exit = await dispatch(args, terminal, (call) => ({ terminal, call, surroundings, signal: interrupt }));
   } catch (error) {
     code = error instanceof OAuthProfileError ? error.code : undefined;
     exit = showError(error, terminal, args.includes('--json'), args.includes('--verbose'));

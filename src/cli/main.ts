@@ -28,25 +28,34 @@ export async function main(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
   if (process.env['NODE_DEBUG']) terminal.guard(process.stderr);
   try {
-    const request = parseCall(args);
-    switch (request.kind) {
-      case 'help':
-        terminal.print(helpText(request.command, terminal.style.out));
-        return 0;
-      case 'version':
-        terminal.print(`${version}\n`);
-        return 0;
-      case 'run': {
-        const load = runners[request.command.name];
-        if (load === undefined) throw new TypeError(`the command ${request.command.name} has no code`);
-        const { run } = await load();
-        return await run(contextOf(terminal, request.call));
-      }
-    }
+    return await dispatch(args, terminal, (call) => contextOf(terminal, call));
   } catch (error) {
     return showError(error, terminal, args.includes('--json'), args.includes('--verbose'));
   } finally {
     await terminal.finish();
+  }
+}
+
+/** Does what the arguments ask for; `contextOf` is asked when that is a command, and what goes wrong is thrown. */
+export async function dispatch(
+  args: readonly string[],
+  terminal: Terminal,
+  contextOf: (call: Call) => Context,
+): Promise<number> {
+  const request = parseCall(args);
+  switch (request.kind) {
+    case 'help':
+      terminal.print(helpText(request.command, terminal.style.out));
+      return 0;
+    case 'version':
+      terminal.print(`${version}\n`);
+      return 0;
+    case 'run': {
+      const load = runners[request.command.name];
+      if (load === undefined) throw new TypeError(`the command ${request.command.name} has no code`);
+      const { run } = await load();
+      return run(contextOf(request.call));
+    }
   }
 }
 
