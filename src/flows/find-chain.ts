@@ -1,5 +1,6 @@
 import { OAuthProfileError } from '../errors.ts';
 import type { Kept, TokenStore } from '../ports.ts';
+import { loginCommand } from '../profile/login-command.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Binding, Candidate } from '../profile/read-binding.ts';
 import type { Login } from '../profile/read-profile.ts';
@@ -56,7 +57,7 @@ export async function findLogin(profile: string, candidate: Candidate, store: To
 export function refuseForeign(record: ChainRecord, profile: Profile, store: TokenStore): void {
   if (isBoundTo(record, { origin: profile.url.origin, clientId: clientIdOf(profile) }, store)) return;
   throw new OAuthProfileError('store_unreadable', `the kept refresh token of ${profile.name} is bound elsewhere`, {
-    advice: `run: oauth-profile login ${profile.name}`,
+    advice: `run: ${loginCommand(profile.name)}`,
   });
 }
 
