@@ -5,6 +5,7 @@ import { OAuthProfileError } from '../errors.ts';
 import { type FoundLogin, findLogins, forget, revocationEndpoint, revokeToken } from '../flows/logout.ts';
 import type { TokenStore } from '../ports.ts';
 import { collectFields } from '../profile/collect-fields.ts';
+import { providerName } from '../profile/profile.ts';
 import { readLoginProfile } from '../profile/read-login-profile.ts';
 import { printable, printableJson } from '../secret/printable.ts';
 import type { Session } from '../session.ts';
@@ -66,7 +67,7 @@ async function revoke(
     const login = readLoginProfile(found.profile, variables, session.outside);
     const endpoint = await revocationEndpoint(login, ports, await composeSignIn(surroundings, undefined), signal);
     if (endpoint === undefined) {
-      const who = login.provider.tokenUrl === undefined ? login.url.host : login.provider.type;
+      const who = providerName(login);
       warn(context, `${who} has no address where a refresh token is revoked: end it in the account's settings there`);
       return false;
     }

@@ -1,5 +1,6 @@
 import { OAuthProfileError, ProviderError } from '../errors.ts';
 import type { Ports, Redirect, RedirectAddress, SignInPorts } from '../ports.ts';
+import { providerName } from '../profile/profile.ts';
 import type { LoginProfile } from '../profile/read-login-profile.ts';
 import { Secret } from '../secret/secret.ts';
 import { authorizationUrl } from '../token/authorization-url.ts';
@@ -181,8 +182,7 @@ function unreadable({ command }: LoginProfile, message: string): OAuthProfileErr
 function refused(login: LoginProfile, error: string, description: string | undefined): ProviderError {
   const provider = { status: 302, error, description };
   const said = description === undefined ? error : `${error}: ${description}`;
-  const { url } = login;
-  const who = login.provider.tokenUrl === undefined ? (login.endpoints.authorize ?? url).host : login.provider.type;
+  const who = providerName({ provider: login.provider, url: login.endpoints.authorize ?? login.url });
   const request = codeExchange(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
   return new ProviderError('provider_refused', `${who} refused profile ${login.name} (${said})`, {
     provider,

@@ -56,6 +56,11 @@ export function tlsFilesOf({ ca, cert, certKey }: Options): Record<'ca' | 'cert'
   return { ca: ca?.text, cert: cert?.text, certKey: certKey?.text };
 }
 
+/** What a message calls the provider: its type, or the host of a custom one. */
+export function providerName({ provider, url }: Pick<Profile, 'provider' | 'url'>): string {
+  return provider.tokenUrl === undefined ? url.host : provider.type;
+}
+
 /** User and password of a Basic header. */
 export interface BasicPair {
   readonly user: Field;

@@ -1,6 +1,6 @@
 import { type ErrorCode, ProviderError, type Refusal } from '../errors.ts';
 import { loginCommand } from '../profile/login-command.ts';
-import type { Profile } from '../profile/profile.ts';
+import { type Profile, providerName } from '../profile/profile.ts';
 import type { Hint } from '../providers/provider.ts';
 import { MASK, Secret } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
@@ -70,7 +70,7 @@ export function explainRefusal(
   const { found } = secretMembers(body.kind === 'object' ? body.members : {}, [], isSecretOfRefusal);
   const quote = quoteWithout(profile, request, reply, found);
   const provider = parseRefusal(reply, body, quote);
-  const who = profile.provider.tokenUrl === undefined ? profile.url.host : profile.provider.type;
+  const who = providerName(profile);
   const words = wordsOf(provider);
   const said = words === '' ? `HTTP ${reply.status}` : `HTTP ${reply.status}, ${words}`;
   // The status comes first: Okta's 429 may say invalid_grant.

@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import type { Profile } from '../profile/profile.ts';
+import { type Profile, providerName } from '../profile/profile.ts';
 import type { Secret } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
 import { withVariables } from './explain-error.ts';
@@ -16,12 +16,9 @@ export function parseSignIn(profile: Profile, request: TokenRequest, reply: Repl
   const found = parseResponse(profile, request, reply, receivedAt);
   const { refreshToken } = found;
   if (refreshToken !== undefined) return { ...found, refreshToken };
-  const { signIn, tokenUrl, type } = profile.provider;
-  const who = tokenUrl === undefined ? profile.url.host : type;
   const advice =
-    signIn?.withoutRefreshToken ??
+    profile.provider.signIn?.withoutRefreshToken ??
     'many servers send one only with the scope offline_access, or to clients that are registered for refresh tokens: check {scope}, then {login}';
-  throw new OAuthProfileError('provider_refused', `${who} signed the person in, but sent no refresh token to keep`, {
-    advice: withVariables(advice, profile),
-  });
+  const message = `${providerName(profile)} signed the person in, but sent no refresh token to keep`;
+  throw new OAuthProfileError('provider_refused', message, { advice: withVariables(advice, profile) });
 }
