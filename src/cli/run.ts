@@ -3,13 +3,14 @@ import type { Variables } from '../data/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../errors.ts';
 import type { Listener } from '../script/events.ts';
 import { renderFaults } from '../script/readers/render-faults.ts';
-import { jsonReport, jsonText } from '../script/reports/json.ts';
+import { jsonReport } from '../script/reports/json.ts';
 import type { Report } from '../script/reports/report.ts';
 import { summaryText } from '../script/reports/summary.ts';
 import { type Progress, progress } from '../script/reports/terminal.ts';
 import type { RunResult } from '../script/result.ts';
 import type { Script } from '../script/script.ts';
 import { ScriptHost } from '../script-host.ts';
+import { printableJson } from '../secret/printable.ts';
 import { version } from '../version.ts';
 import { type Context, sessionOf, variablesReader, warn } from './context.ts';
 import { emulationOf } from './emulation.ts';
@@ -105,7 +106,7 @@ async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, 
 function showProgress(context: Context, scripts: number): { listener: Listener; end(): void } {
   const { call, terminal } = context;
   if (call.switches.has('events')) {
-    return { listener: (event) => terminal.print(`${jsonText(event)}\n`), end: () => {} };
+    return { listener: (event) => terminal.print(`${printableJson(event)}\n`), end: () => {} };
   }
   if (call.switches.has('json') || call.switches.has('quiet')) return { listener: () => {}, end: () => {} };
   const live = terminal.isLive;

@@ -1,8 +1,6 @@
+import { printableJson } from '../../secret/printable.ts';
 import type { Exchange, RunResult, StepResult } from '../result.ts';
 import { type Report, totalsOf } from './report.ts';
-
-// C1 controls, line separators and marks that reorder text: JSON may hold them, but a terminal that shows the file obeys them.
-const risky = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** A report for programs; `docs/report.schema.json` describes it. */
 export function jsonReport(report: Report): string {
@@ -16,13 +14,7 @@ export function jsonReport(report: Report): string {
     counts: { scripts, steps },
     scripts: report.runs.map(script),
   };
-  return `${jsonText(shown, 2)}\n`;
-}
-
-/** JSON that a terminal can show. */
-export function jsonText(value: unknown, indent?: number): string {
-  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value, undefined, indent).replace(risky, escaped);
+  return `${printableJson(shown, 2)}\n`;
 }
 
 function times({ startedAt, elapsedMs }: { readonly startedAt: number; readonly elapsedMs: number }) {
