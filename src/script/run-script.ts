@@ -3,6 +3,7 @@ import type { Value } from '../data/value.ts';
 import type { Variables } from '../data/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
+import { beginning } from '../secret/printable.ts';
 import { display } from './compare.ts';
 import { holds, type Lookup, type Matches } from './condition.ts';
 import type { Listener, ScriptEvent } from './events.ts';
@@ -277,8 +278,7 @@ function masked(text: string, redact: (text: string) => string): string {
 
 function cut(text: string): string {
   if (text.length <= MAX_SHOWN) return text;
-  // A character beyond the BMP is two units: none is cut in half.
-  const kept = text.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '');
+  const kept = beginning(text, MAX_SHOWN);
   return `${kept}… (${text.length - kept.length} more)`;
 }
 

@@ -27,7 +27,10 @@ function escaped(char: string): string {
 /** The first `length` characters of a text from outside, printable. */
 export function excerpt(text: string, length: number): string {
   const line = printable(text).trim();
-  if (line.length <= length) return line;
-  // A character beyond the BMP is two units: none is cut in half.
-  return `${line.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return line.length <= length ? line : `${beginning(line, length - 1)}…`;
+}
+
+/** At most `length` units of a text; a character beyond the BMP is two of them, and is not cut in half. */
+export function beginning(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }

@@ -1,5 +1,6 @@
 import { holdsSecret } from '../../data/resolve.ts';
 import type { ApiReply } from '../../ports.ts';
+import { beginning } from '../../secret/printable.ts';
 import { MASK, type Secret } from '../../secret/secret.ts';
 import { display } from '../compare.ts';
 import type { Exchange } from '../result.ts';
@@ -59,8 +60,7 @@ export function showBody(reply: ApiReply, length: number, context: StepContext):
 export function showText(text: string, type: string, length: number, context: StepContext): string {
   if (text.length > MAX_SEARCHED) return `<${text.length} characters of ${type}>`;
   const safe = masked(text, context);
-  // A character beyond the BMP is two units: none is cut in half.
-  return safe.length <= length ? safe : `${safe.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return safe.length <= length ? safe : `${beginning(safe, length - 1)}…`;
 }
 
 function showHeader(name: string, value: string, context: StepContext): string {

@@ -1,5 +1,5 @@
 import type { Span } from '../../data/read-yaml-document.ts';
-import { printable } from '../../secret/printable.ts';
+import { beginning, printable } from '../../secret/printable.ts';
 import { MASK } from '../../secret/secret.ts';
 import { isSecretName } from '../../secret/secret-names.ts';
 import { harmlessReference } from './find-secrets.ts';
@@ -117,8 +117,8 @@ function secretStart(text: string, isSecret: (name: string) => boolean): number 
 function cut(line: string, caret: number): Excerpt {
   const from = line.length <= MAX_LENGTH ? 0 : Math.max(0, Math.min(caret - BEFORE, line.length - MAX_LENGTH));
   const to = Math.min(line.length, from + MAX_LENGTH);
-  // A character beyond the BMP is two units: none is cut in half.
+  // What a cut left of a character beyond the BMP is not shown.
   const before = (from > 0 ? '…' : '') + printable(line.slice(from, caret).replace(/^[\udc00-\udfff]/, ''));
-  const after = printable(line.slice(caret, to).replace(/[\ud800-\udbff]$/, '')) + (to < line.length ? '…' : '');
+  const after = printable(beginning(line.slice(caret), to - caret)) + (to < line.length ? '…' : '');
   return { excerpt: (before + after).trimEnd(), caret: before.length };
 }

@@ -1,4 +1,4 @@
-import { printable } from '../../secret/printable.ts';
+import { beginning, printable } from '../../secret/printable.ts';
 
 /** Text from outside in one line, every character one that XML, HTML and a terminal can show as it is. */
 export function visibleLine(text: string): string {
@@ -13,7 +13,6 @@ export function visible(text: string): string {
 /** Text without its end where it is longer than `length` characters, and a word about what is missing. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
-  // A character beyond the BMP is two units: none is cut in half.
-  const kept = text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+  const kept = beginning(text, length);
   return `${kept}\n… ${text.length - kept.length} more characters`;
 }
