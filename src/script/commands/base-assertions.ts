@@ -1,11 +1,9 @@
-import { member } from '../../data/resolve.ts';
-import type { Value } from '../../data/value.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { ask, askBoth, contains, display, sameValue, textValue } from '../compare.ts';
 import { isVoid } from '../condition.ts';
-import type { StepContext } from '../step-context.ts';
 import { StepFailure } from '../step-failure.ts';
 import { bounded } from './bounded.ts';
+import { lookUp } from './look-up.ts';
 
 const assertEqual = defineCommand({
   group: 'base',
@@ -140,7 +138,7 @@ const assertVarsPresent = defineCommand({
   parameters: [{ name: 'vars', kind: 'names', help: 'The variables, or parts of them such as token.access_token' }],
   example: 'base.assertVarsPresent: "token, me.body"',
   run({ vars }, context) {
-    const found = vars.map((name) => ({ name, value: lookUp(name, context) }));
+    const found = vars.map((name) => ({ name, value: lookUp(name.split('.'), context) }));
     const missing = found.filter(({ value }) => value === undefined).map(({ name }) => `${name} is not defined`);
     const empty = found
       .filter(({ value }) => value !== undefined && isVoid(value))
@@ -148,16 +146,6 @@ const assertVarsPresent = defineCommand({
     if (missing.length + empty.length > 0) throw new StepFailure([...missing, ...empty].join(', '));
   },
 });
-
-/** As in a reference, the longest defined name wins and the rest is the path into it. */
-function lookUp(name: string, context: StepContext): Value | undefined {
-  const path = name.split('.');
-  for (let length = path.length; length > 0; length--) {
-    const value = context.get(path.slice(0, length).join('.'));
-    if (value !== undefined) return member(value, path.slice(length));
-  }
-  return undefined;
-}
 
 /** The assertions of the group base. */
 export const baseAssertions: readonly Command[] = [

@@ -1,5 +1,4 @@
 import { parsePath } from '../../data/reference.ts';
-import { member } from '../../data/resolve.ts';
 import { isCompound, textOf } from '../../data/value.ts';
 import { printable } from '../../secret/printable.ts';
 import { Secret } from '../../secret/secret.ts';
@@ -8,6 +7,7 @@ import { type Command, defineCommand } from '../command.ts';
 import { ask } from '../compare.ts';
 import type { StepContext } from '../step-context.ts';
 import { StepFailure } from '../step-failure.ts';
+import { lookUp } from './look-up.ts';
 
 /** They say where a message ends and who it is for. */
 const NOT_SETTABLE =
@@ -145,17 +145,11 @@ function headerValue(name: string | Secret, value: string | Secret): string | Se
   });
 }
 
-/** The longest defined name wins, as in a reference. */
 function variableText(name: string | Secret, context: StepContext): string | Secret {
-  const path = typeof name === 'string' ? parsePath(name) : [];
-  for (let length = path.length; length > 0; length--) {
-    const variable = context.get(path.slice(0, length).join('.'));
-    const value = variable === undefined ? undefined : member(variable, path.slice(length));
-    if (value === undefined) continue;
-    if (isCompound(value)) throw new StepFailure(`${String(name)} has parts and cannot be a header`);
-    return textOf(value);
-  }
-  throw new StepFailure(`there is no variable ${printable(String(name))}`);
+  const value = typeof name === 'string' ? lookUp(parsePath(name), context) : undefined;
+  if (value === undefined) throw new StepFailure(`there is no variable ${printable(String(name))}`);
+  if (isCompound(value)) throw new StepFailure(`${String(name)} has parts and cannot be a header`);
+  return textOf(value);
 }
 
 function toSecret(value: string | Secret): Secret | undefined {
