@@ -1,7 +1,7 @@
 import type { ScriptEvent } from '../events.ts';
+import { columnsOf, fitColumns } from '../fit-columns.ts';
 import type { StepState } from '../result.ts';
 import { duration } from './duration.ts';
-import { columnsOf, fitColumns } from './fit-columns.ts';
 import { type AreaLine, LiveArea } from './live-area.ts';
 import { ProgressLines } from './progress-lines.ts';
 import type { Style } from './style.ts';

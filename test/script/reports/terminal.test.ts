@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ScriptEvent } from '../../../src/script/events.ts';
-import { columnsOf } from '../../../src/script/reports/fit-columns.ts';
+import { columnsOf } from '../../../src/script/fit-columns.ts';
 import type { Style } from '../../../src/script/reports/style.ts';
 import { type ProgressOptions, progress } from '../../../src/script/reports/terminal.ts';
 import type { RunResult } from '../../../src/script/result.ts';

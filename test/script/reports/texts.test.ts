@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines } from '../../../src/script/reports/diff-lines.ts';
 import { duration } from '../../../src/script/reports/duration.ts';
-import { columnsOf, fitColumns } from '../../../src/script/reports/fit-columns.ts';
 import { indentJson } from '../../../src/script/reports/indent-json.ts';
 import { shorten, visible, visibleLine } from '../../../src/script/reports/visible.ts';
 import { anyField } from './any-report.ts';
@@ -115,22 +114,4 @@ describe('the difference of two texts', () => {
     expect(diffLines(lines('a'), lines('b'))).toBeUndefined();
     expect(diffLines(`${lines('a')}\nx`, `${lines('a')}\ny`)?.length).toBe(502);
   });
-});
-
-describe('a text in columns', () => {
-  it.each([
-    ['abc', 3],
-    ['日本', 4],
-    ['😀', 2],
-    ['é', 1],
-    ['✓ ✗ … │ ⠋', 9],
-  ])('%s takes %d', (text, expected) => expect(columnsOf(text)).toBe(expected));
-
-  it.each([
-    ['abcdef', 4, 'abc…'],
-    ['abcd', 4, 'abcd'],
-    ['日本語', 4, '日…'],
-    ['abc', 0, ''],
-    ['', 5, ''],
-  ])('%s in %d columns is %s', (text, columns, expected) => expect(fitColumns(text, columns)).toBe(expected));
 });
