@@ -1,22 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nearest } from '../../src/data/nearest.ts';
+import { KNOWN_FIELDS as fields } from '../../src/profile/known-fields.ts';
 
-const fields = [
-  'type',
-  'url',
-  'tenant_id',
-  'grant_type',
-  'client_id',
-  'client_secret',
-  'username',
-  'password',
-  'refresh_token',
-  'scope',
-  'audience',
-  'resource',
-  'redirect_uri',
-];
 const types = ['microsoft', 'google', 'okta', 'gitlab', 'twitter', 'custom'];
 
 describe('D16 did you mean', () => {

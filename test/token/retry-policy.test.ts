@@ -93,19 +93,14 @@ describe('another attempt', () => {
 
 describe('a provider that looked at the credentials', () => {
   it.each([
-    'invalid_grant',
-    'invalid_client',
-    'invalid_credentials',
-    'unauthorized_client',
-    'access_denied',
-    'interaction_required',
-    'login_required',
-    'consent_required',
-    'bad_token',
-    'E0000004',
-    'authenticity_token_error',
-  ])('and says %s is not asked again', (error) => {
-    expect(refusesCredentials({ status: 500, error })).toBe(true);
+    ['RFC 6749', ['invalid_grant', 'invalid_client', 'unauthorized_client', 'access_denied']],
+    ['OpenID Connect', ['interaction_required', 'login_required', 'consent_required']],
+    ['Microsoft', ['bad_token']],
+    ['Okta', ['E0000004']],
+    ['X', ['authenticity_token_error']],
+    ['others', ['invalid_credentials']],
+  ])('and says no in the words of %s is not asked again: %j', (_, words) => {
+    for (const error of words) expect(refusesCredentials({ status: 500, error })).toBe(true);
   });
 
   it.each(['server_error', 'temporarily_unavailable', undefined])('does not say %s', (error) => {
