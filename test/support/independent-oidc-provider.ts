@@ -1,11 +1,29 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { ClientMetadata, Provider } from 'oidc-provider';
+import type { ClientMetadata, Configuration, Provider } from 'oidc-provider';
 import { vi } from 'vitest';
 import type { Pair } from './certificates.ts';
 import { type Listening, listen } from './independent-listen.ts';
 
 /** The person who signs in whenever somebody has to. */
 const ACCOUNT = 'ada@example.com';
+
+/** What every `oidc-provider` of the tests is told: it would warn of each time that it has to choose itself. */
+export const commonSettings: Configuration = {
+  rotateRefreshToken: true,
+  cookies: { keys: ['a key for cookies'] },
+  findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+  ttl: {
+    AccessToken: 3600,
+    AuthorizationCode: 60,
+    ClientCredentials: 600,
+    DeviceCode: 600,
+    Grant: 86_400,
+    IdToken: 3600,
+    Interaction: 3600,
+    RefreshToken: 86_400,
+    Session: 86_400,
+  },
+};
 
 /** A running `oidc-provider`. */
 export interface OidcProvider extends Listening {
@@ -49,24 +67,11 @@ async function createProvider(issuer: string, clients: ClientMetadata[]): Promis
       },
     },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
-    rotateRefreshToken: true,
+    ...commonSettings,
     // Its memory forgets what has expired after this time, and only until then it can tell old from unknown.
     clockTolerance: 15,
-    cookies: { keys: ['a key for cookies'] },
     pkce: { required: () => false },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-    findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
-    ttl: {
-      AccessToken: 3600,
-      AuthorizationCode: 60,
-      ClientCredentials: 600,
-      DeviceCode: 600,
-      Grant: 86_400,
-      IdToken: 3600,
-      Interaction: 3600,
-      RefreshToken: 86_400,
-      Session: 86_400,
-    },
   });
   warned.mockRestore();
   return provider;

@@ -1,6 +1,7 @@
 import type { Provider } from 'oidc-provider';
 import { vi } from 'vitest';
 import { listen } from './independent-listen.ts';
+import { commonSettings } from './independent-oidc-provider.ts';
 
 /** A server that somebody else wrote, with the pages that it brings along. */
 export interface LoginServer {
@@ -36,19 +37,7 @@ export async function startLoginServer(): Promise<LoginServer> {
         revocation: { enabled: true },
       },
       clientAuthMethods: ['none'],
-      rotateRefreshToken: true,
-      cookies: { keys: ['a key for cookies'] },
-      ttl: {
-        AccessToken: 3600,
-        AuthorizationCode: 60,
-        DeviceCode: 600,
-        Grant: 86_400,
-        IdToken: 3600,
-        Interaction: 3600,
-        RefreshToken: 86_400,
-        Session: 86_400,
-      },
-      findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+      ...commonSettings,
     });
     provider.on('grant.success', (ctx) => events.push(String(ctx.oidc.params?.['grant_type'])));
     provider.on('grant.revoked', () => events.push('revoked'));
