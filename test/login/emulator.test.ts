@@ -2,7 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/logout.ts';
 import { Browser as Visitor } from '../support/independent-browser.ts';
-import { enterCode, launchBrowser, signInAt } from '../support/login-browser.ts';
+import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
+import { enterCode, signInAt } from '../support/login-browser.ts';
 import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
 import { LoginWorld } from '../support/login-world.ts';
 
@@ -118,7 +119,7 @@ async function useAndRevoke(name: Name): Promise<void> {
   expect(await store.list()).toEqual([]);
 }
 
-describe('a sign-in with a browser', () => {
+describe.skipIf(chromiumPath === undefined)('a sign-in with a browser', () => {
   it.each(all)('%s: signs in, hands out the token, refreshes, and is revoked', async (name) => {
     await begin(name);
     // Pages of the emulator are alike, redirects are not.
@@ -135,7 +136,7 @@ describe('a sign-in with a browser', () => {
   });
 });
 
-describe('a sign-in with a device code', () => {
+describe.skipIf(chromiumPath === undefined)('a sign-in with a device code', () => {
   it.each(all.filter((name) => name !== 'google'))(
     '%s: signs in, hands out the token, refreshes, and is revoked',
     async (name) => {
@@ -174,7 +175,7 @@ describe('a sign-in with a device code', () => {
   });
 });
 
-describe('a sign-in that comes to nothing', () => {
+describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', () => {
   const nothingKept = async () => expect(await (await world.session.openStore()).list()).toEqual([]);
 
   it('is told to the person who says no, in the browser and in the terminal', async () => {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/login-browser.ts';
+import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
 import { startCommand } from '../support/login-cli.ts';
 import { type LoginServer, startLoginServer } from '../support/login-oidc-provider.ts';
 import { Sandbox } from '../support/run-cli.ts';
@@ -52,7 +52,7 @@ async function signIn(): Promise<void> {
   await page.locator('button[type=submit]', { hasText: 'Continue' }).click();
 }
 
-describe('a server that somebody else wrote', () => {
+describe.skipIf(chromiumPath === undefined)('a server that somebody else wrote', () => {
   it('signs in with a browser; the vault serves token, a rotation, list, and logout --revoke', async () => {
     const login = startCommand(sandbox, ['login', 'svc', '--no-open']);
     const [, address = ''] = await login.tells(/^ {2}(http\S+)\n/m);

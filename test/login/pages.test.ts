@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenForRedirect } from '../../src/transport/loopback-listener.ts';
-import { launchBrowser, phone } from '../support/login-browser.ts';
+import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
+import { phone } from '../support/login-browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -31,7 +32,7 @@ const measure = `({
   html: document.documentElement.outerHTML,
 })`;
 
-describe('the page at the end of a sign-in', () => {
+describe.skipIf(chromiumPath === undefined)('the page at the end of a sign-in', () => {
   it.each(views)('%s is readable: %s, on %s', async (kind, colorScheme, place, device) => {
     const context = await browser.newContext({ ...device, colorScheme });
     const listener = await listenForRedirect({ host: '127.0.0.1', port: 0, path: '/callback' }, (query) =>

@@ -1,20 +1,4 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-
-/** A real browser; as root it runs without its sandbox, and it talks to nobody on its own. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-}
+import type { BrowserContextOptions, Page } from 'playwright-core';
 
 /** A phone, as far as a page can tell. */
 export const phone: BrowserContextOptions = {

@@ -1,34 +1,17 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { htmlReport } from '../../../src/script/reports/html.ts';
 import type { Report } from '../../../src/script/reports/report.ts';
+import { chromiumPath, launchBrowser } from '../../support/launch-browser.ts';
 import { exchange, failure, reportOf, runOf, sampleReport } from './sample-report.ts';
-
-const executablePath = [
-  process.env['CHROMIUM'] ?? '',
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-].find((path) => path !== '' && existsSync(path));
-
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const phone = { viewport: { width: 360, height: 740 } };
 
-describe.skipIf(executablePath === undefined)(
+describe.skipIf(chromiumPath === undefined)(
   'the HTML report in Chromium (skipped where there is none: install it, or name it in CHROMIUM)',
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-report-'));
@@ -36,7 +19,7 @@ describe.skipIf(executablePath === undefined)(
     const complaints: string[] = [];
 
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+      browser = await launchBrowser();
     });
     afterAll(async () => {
       await browser?.close();
