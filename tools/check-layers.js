@@ -115,7 +115,7 @@ for (const file of files) {
   const targets = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) =>
     relative(src, join(src, dirname(file), path ?? '')),
   );
-  // A lazy import is an edge of the layers, but never a cycle at load time.
+  // Imports of types and lazy ones count too: a cycle of them may not fail, but it cannot be read from one end to the other.
   imports.set(file, targets);
   const layer = layerOf(file);
   for (const target of targets) {
