@@ -15,7 +15,7 @@ export function explainSignIn(error: unknown, { command }: LoginProfile): unknow
   const { provider, code, message, advice } = error;
   const again = `run: ${command}`;
   if (provider.error === 'expired_token') {
-    return new OAuthProfileError('timed_out', 'nobody entered the code in time', { advice: `${again}`, cause: error });
+    return new OAuthProfileError('timed_out', 'nobody entered the code in time', { advice: again, cause: error });
   }
   // What a provider's finer code says is better than what the standard's word does; Okta's 429 may say invalid_grant of a code that is good.
   const known = code === 'provider_refused' && (provider.codes === undefined || advice === undefined);
