@@ -1,11 +1,12 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { TransportError } from '../errors.ts';
 import type { WireRequest } from '../ports.ts';
 
 const decoders = new Map<string, (body: Buffer, limits: { maxOutputLength: number }) => Buffer>([
   ['gzip', gunzipSync],
   ['x-gzip', gunzipSync],
-  ['deflate', inflateSync],
+  // Some servers leave out the header that RFC 9110 §8.4.1.2 wants; with it the low half of the first byte is 8.
+  ['deflate', (body, limits) => (((body[0] ?? 0) & 0x0f) === 8 ? inflateSync : inflateRawSync)(body, limits)],
   ['br', brotliDecompressSync],
 ]);
 
@@ -18,6 +19,7 @@ export function decode(body: Buffer, encoding: string, maxBytes: number, { url }
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
       throw new TransportError('reply_too_large', `${url.host} answered with more than ${maxBytes} bytes`, {
         sent: true,
+        advice: 'that is no token response: check the address',
       });
     }
   }
