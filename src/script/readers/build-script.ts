@@ -59,9 +59,9 @@ function adviseOnKey<At>(name: string, { registry }: Reading<At>): string {
 function checkVersion<At>(part: Part<At> | undefined, reading: Reading<At>): void {
   if (part === undefined || (part.kind === 'scalar' && part.value === 1)) return;
   const version = part.kind === 'scalar' ? excerpt(String(textOf(part.value)), MAX_KEY) : '';
-  if (/^\d+$/.test(version)) {
+  if (/^\d+$/.test(version) && version !== '1') {
     reading.fault(part.at, `is of version ${version}, and this program knows version 1`, 'update oauth-profile');
-  } else reading.fault(part.at, 'version must be 1', 'write version: 1, or leave it out');
+  } else reading.fault(part.at, 'version must be 1', 'write version: 1, without quotes, or leave it out');
 }
 
 function readName<At>(part: Part<At> | undefined, reading: Reading<At>): string {
