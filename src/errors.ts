@@ -88,7 +88,7 @@ export class InvalidProfileError extends OAuthProfileError {
   }
 
   override toJSON(): Record<string, unknown> {
-    return { code: this.code, message: this.summary, faults: this.faults };
+    return { code: this.code, message: this.summary, advice: this.advice, faults: this.faults };
   }
 }
 
