@@ -1,4 +1,5 @@
 import { profileNames } from '../profile/collect-fields.ts';
+import type { Command } from './command.ts';
 import { commands, globalFlags } from './commands.ts';
 import { type Context, variablesOf } from './context.ts';
 import { usage } from './usage.ts';
@@ -27,6 +28,10 @@ const flagsOf = (name: string): string[] =>
     (flag) => `--${flag.name}`,
   );
 
+/** The commands whose arguments are of a kind. */
+const commandsOf = (kind: Command['positionals']['kind']): string[] =>
+  commands.filter(({ positionals }) => positionals.kind === kind).map(({ name }) => name);
+
 const scripts: Readonly<Record<string, () => string>> = {
   bash: () => `_oauth_profile() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words
@@ -34,16 +39,30 @@ const scripts: Readonly<Record<string, () => string>> = {
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${[...commands.map(({ name }) => name), ...globalFlags.map(({ name }) => `--${name}`)].join(' ')}"
   elif [ "$previous" = --data ]; then
-    COMPREPLY=($(compgen -f -- "$current"))
+    _oauth_profile_files
+    return
+  elif [[ " \${COMP_WORDS[*]:1:COMP_CWORD-1} " == *" -- "* ]]; then
+    _oauth_profile_files
+    [ "$previous" != -- ] || COMPREPLY+=($(compgen -c -- "$current"))
     return
   else
     case \${COMP_WORDS[1]}:$current in
 ${commands.map(({ name }) => `      ${name}:-*) words="${flagsOf(name).join(' ')}" ;;`).join('\n')}
+${commandsOf('file')
+  .map((name) => `      ${name}:*) _oauth_profile_files; return ;;`)
+  .join('\n')}
       completion:*) words="${shells.join(' ')}" ;;
-      *) words=$(oauth-profile completion ${NAMES} 2>/dev/null) ;;
+${commandsOf('profile')
+  .map((name) => `      ${name}:*) words=$(oauth-profile completion ${NAMES} 2>/dev/null) ;;`)
+  .join('\n')}
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+_oauth_profile_files() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=($(compgen -f -- "$current"))
 }
 complete -F _oauth_profile oauth-profile
 `,
@@ -52,13 +71,16 @@ _oauth_profile() {
   if (( CURRENT == 2 )); then
     local -a commands=(${commands.map(({ name, summary }) => `'${name}:${summary.replaceAll("'", '')}'`).join(' ')})
     _describe command commands
-  elif [[ $words[CURRENT-1] == --data ]]; then
+  elif [[ $words[CURRENT-1] == --data || $words[2] == (${commandsOf('file').join('|')}) && $words[CURRENT] != -* ]]; then
+    _files
+  elif (( \${words[(i)--]} < CURRENT )); then
+    _command_names -e
     _files
   else
     case $words[2]:$words[CURRENT] in
 ${commands.map(({ name }) => `      ${name}:-*) compadd -- ${flagsOf(name).join(' ')} ;;`).join('\n')}
       completion:*) compadd -- ${shells.join(' ')} ;;
-      *) compadd -- \${(f)"$(oauth-profile completion ${NAMES} 2>/dev/null)"} ;;
+      (${commandsOf('profile').join('|')}):*) compadd -- \${(f)"$(oauth-profile completion ${NAMES} 2>/dev/null)"} ;;
     esac
   fi
 }
@@ -79,10 +101,8 @@ compdef _oauth_profile oauth-profile
         ),
       ),
       `complete -c oauth-profile -n '__fish_seen_subcommand_from completion' -a '${shells.join(' ')}'`,
-      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commands
-        .filter(({ positionals }) => positionals.kind === 'profile')
-        .map(({ name }) => name)
-        .join(' ')}' -a '(oauth-profile completion ${NAMES} 2>/dev/null)'`,
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsOf('file').join(' ')}' -F`,
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsOf('profile').join(' ')}' -a '(oauth-profile completion ${NAMES} 2>/dev/null)'`,
       '',
     ].join('\n'),
 };

@@ -36,6 +36,19 @@ describe('completion, asked of the shells themselves', () => {
     expect(await inBash('check', '--data', 'oauth-p')).toEqual(['oauth-profiles.yaml']);
   });
 
+  it('bash offers files where a command takes files, and profiles only where it takes profiles', async () => {
+    sandbox.write('smoke test.yaml', 'steps: []\n');
+    expect(await inBash('run', 'smo')).toEqual(['smoke test.yaml']);
+    expect(await inBash('run', '--qu')).toEqual(['--quiet']);
+    expect(await inBash('run', 'gra')).toEqual(['']);
+    expect(await inBash('list', '')).toEqual(['']);
+    expect(await inBash('commands', '')).toEqual(['']);
+    expect(await inBash('exec', 'l')).toEqual(['lab']);
+    expect(await inBash('exec', 'lab', '--', 'oauth-profil')).toContain('oauth-profiles.yaml');
+    expect(await inBash('exec', 'lab', '--', 'prin')).toContain('printf');
+    expect(await inBash('exec', 'lab', '--', 'cat', 'smo')).toEqual(['smoke test.yaml']);
+  });
+
   it.skipIf(!has('zsh'))('zsh takes its script', async () => {
     const { stdout, stderr } = await sandbox.run(
       `oauth-profile completion zsh > _op; zsh -f -c 'autoload -Uz compinit && compinit -u -d ./dump && source ./_op && print $_comps[oauth-profile]'`,
@@ -46,8 +59,9 @@ describe('completion, asked of the shells themselves', () => {
 
   it.skipIf(!has('fish'))('fish offers the same', async () => {
     const { stdout } = await sandbox.run(
-      `oauth-profile completion fish > op.fish; fish --no-config -c 'source op.fish; complete -C "oauth-profile to"; complete -C "oauth-profile token "; complete -C "oauth-profile token --rev"'`,
+      `oauth-profile completion fish > op.fish; fish --no-config -c 'source op.fish; complete -C "oauth-profile to"; complete -C "oauth-profile token "; complete -C "oauth-profile token --rev"; complete -C "oauth-profile run oauth-pro"'`,
     );
+    expect(stdout).toMatch(/^oauth-profiles\.yaml$/m);
     expect(stdout).toMatch(/^token\tprint a valid token/m);
     expect(stdout).toMatch(/^graph$/m);
     expect(stdout).toMatch(/^--reveal/m);
