@@ -68,7 +68,8 @@ function asJson(profile: Profile, { method, url, headers, form }: TokenRequest, 
     url: url.href,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, show(value)])),
     form: form.map(({ name, value, source }) => ({ name, value: show(value), source })),
-    grant: profile.grant,
+    // A profile of type custom need not name one; who reads the object finds every member all the same.
+    grant: profile.grant ?? null,
     provider: profile.provider.type,
   };
 }
