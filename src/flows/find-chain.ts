@@ -29,6 +29,24 @@ export async function findChain(
   return { name, kept: undefined };
 }
 
+/** The record of a chain that begins with this refresh token. */
+export function beginChain(profile: Profile, refreshToken: Secret, store: TokenStore): ChainRecord {
+  return {
+    kind: 'chain',
+    profile: profile.name,
+    origin: profile.url.origin,
+    client: store.fingerprint(clientIdOf(profile)),
+    refreshToken,
+    members: [store.fingerprint(refreshToken)],
+    tokens: {},
+    failure: undefined,
+    attempt: undefined,
+    refusal: undefined,
+    account: undefined,
+    scope: undefined,
+  };
+}
+
 /** Name of the chain that a refresh token begins; the binding is part of it, so that no other client and no other server ever finds it. */
 export function chainName({ origin, clientId }: Binding, token: string | Secret, store: TokenStore): string {
   return store.fingerprint(unambiguous(['chain', origin, clientId, token]));

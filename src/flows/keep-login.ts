@@ -5,7 +5,7 @@ import type { Binding } from '../profile/read-binding.ts';
 import type { Secret } from '../secret/secret.ts';
 import type { TokenReply } from '../token/parse-response.ts';
 import { clientIdOf, tokenKey } from '../token/token-key.ts';
-import { loginName } from './find-chain.ts';
+import { beginChain, loginName } from './find-chain.ts';
 import { keepToken } from './keep-token.ts';
 import { type ChainRecord, fromKept, type LoginRecord, toKept } from './kept-record.ts';
 
@@ -97,16 +97,8 @@ function firstRecord(
   const lifetimeMs = reply.expiresAt === undefined ? undefined : reply.expiresAt - clock.now();
   const { scope } = reply.response;
   return {
-    kind: 'chain',
-    profile: profile.name,
-    origin: profile.url.origin,
-    client: store.fingerprint(clientIdOf(profile)),
-    refreshToken,
-    members: [store.fingerprint(refreshToken)],
+    ...beginChain(profile, refreshToken, store),
     tokens: { [store.fingerprint(tokenKey(profile))]: keepToken(reply, store.now(), store.now(), lifetimeMs) },
-    failure: undefined,
-    attempt: undefined,
-    refusal: undefined,
     account,
     scope: typeof scope === 'string' ? scope : undefined,
   };

@@ -3,9 +3,9 @@ import { loginCommand } from '../profile/login-command.ts';
 import { Secret } from '../secret/secret.ts';
 import { refreshTokenIn } from '../token/parse-response.ts';
 import type { Reply } from '../token/reply.ts';
-import { clientIdOf, refreshTokenOf, withRefreshToken } from '../token/token-key.ts';
+import { refreshTokenOf, withRefreshToken } from '../token/token-key.ts';
 import { acquireToken, failureOf } from './acquire-token.ts';
-import { refuseForeign } from './find-chain.ts';
+import { beginChain, refuseForeign } from './find-chain.ts';
 import { accepted, findShared, revive } from './find-fresh.ts';
 import { endOf, keepToken } from './keep-token.ts';
 import { type ChainRecord, fromKept, fromKeptError, toKept, toKeptError } from './kept-record.ts';
@@ -54,20 +54,7 @@ function firstOf({ profile, store }: Task): ChainRecord {
     });
   }
   const token = refreshTokenOf(profile) ?? '';
-  return {
-    kind: 'chain',
-    profile: profile.name,
-    origin: profile.url.origin,
-    client: store.fingerprint(clientIdOf(profile)),
-    refreshToken: typeof token === 'string' ? new Secret(token) : token,
-    members: [store.fingerprint(token)],
-    tokens: {},
-    failure: undefined,
-    attempt: undefined,
-    refusal: undefined,
-    account: undefined,
-    scope: undefined,
-  };
+  return beginChain(profile, typeof token === 'string' ? new Secret(token) : token, store);
 }
 
 /** A lost reply may have left a dead token, whose use could revoke the access tokens too: what is left of these comes first. */

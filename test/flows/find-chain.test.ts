@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chainName, findChain, findLogin, loginName, refuseForeign } from '../../src/flows/find-chain.ts';
+import { beginChain, chainName, findChain, findLogin, loginName, refuseForeign } from '../../src/flows/find-chain.ts';
 import { type ChainRecord, type LoginRecord, toKept } from '../../src/flows/kept-record.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/secret/secret.ts';
@@ -14,18 +14,8 @@ const binding = { origin: 'https://id.test', clientId: 'app' };
 
 function chainOf(store: TokenStore, changes: Partial<ChainRecord> = {}): ChainRecord {
   return {
-    kind: 'chain',
-    profile: 'svc',
-    origin: binding.origin,
-    client: store.fingerprint('app'),
-    refreshToken: new Secret('newest'),
+    ...beginChain(profile, new Secret('newest'), store),
     members: [store.fingerprint('first'), store.fingerprint('newest')],
-    tokens: {},
-    failure: undefined,
-    attempt: undefined,
-    refusal: undefined,
-    account: undefined,
-    scope: undefined,
     ...changes,
   };
 }
