@@ -22,8 +22,7 @@ export async function askAlone(task: Task, signal: AbortSignal): Promise<Obtaine
   };
   try {
     const reply = await acquireToken(profile, ports, signal);
-    const lifetimeMs = reply.expiresAt === undefined ? undefined : reply.expiresAt - ports.clock.now();
-    await keep({ tokens: { [key]: keepToken(reply, startedAt, store.now(), lifetimeMs) }, failure: undefined });
+    await keep({ tokens: { [key]: keepToken(reply, startedAt, store, ports.clock) }, failure: undefined });
     return { reply, reused: false };
   } catch (error) {
     const failure = signal.aborted ? undefined : toKeptError(error);

@@ -94,11 +94,10 @@ function firstRecord(
   { clock }: Ports,
   store: TokenStore,
 ): ChainRecord {
-  const lifetimeMs = reply.expiresAt === undefined ? undefined : reply.expiresAt - clock.now();
   const { scope } = reply.response;
   return {
     ...beginChain(profile, refreshToken, store),
-    tokens: { [store.fingerprint(tokenKey(profile))]: keepToken(reply, store.now(), store.now(), lifetimeMs) },
+    tokens: { [store.fingerprint(tokenKey(profile))]: keepToken(reply, store.now(), store, clock) },
     account,
     scope: typeof scope === 'string' ? scope : undefined,
   };

@@ -1,22 +1,24 @@
+import type { Clock, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../secret/secret.ts';
 import { replyFrom, type TokenReply } from '../token/parse-response.ts';
 import type { KeptToken } from './kept-record.ts';
 
-/** A token response to be kept, its times in the store's time. */
+/** A token response that has just come, to be kept: its times become those of the store. */
 export function keepToken(
   reply: TokenReply,
   startedAt: number,
-  obtainedAt: number,
-  lifetimeMs: number | undefined,
+  store: Pick<TokenStore, 'now'>,
+  clock: Pick<Clock, 'now'>,
 ): KeptToken {
   const { refresh_token: refreshToken, ...rest } = reply.response;
+  const obtainedAt = store.now();
   return {
     response: Secret.around(JSON.stringify(rest)),
     hadRefreshToken: refreshToken !== undefined,
     startedAt,
     obtainedAt,
-    expiresAt: lifetimeMs === undefined ? undefined : obtainedAt + lifetimeMs,
+    expiresAt: reply.expiresAt === undefined ? undefined : obtainedAt + reply.expiresAt - clock.now(),
   };
 }
 

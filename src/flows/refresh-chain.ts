@@ -132,8 +132,7 @@ class Attempt {
         this.#lost = true;
       },
     });
-    const lifetimeMs = reply.expiresAt === undefined ? undefined : reply.expiresAt - ports.clock.now();
-    const token = keepToken(reply, this.#startedAt, store.now(), lifetimeMs);
+    const token = keepToken(reply, this.#startedAt, store, ports.clock);
     const others = profile.provider.refreshEndsTokens ? [] : this.#livingTokens();
     const { scope } = reply.response;
     const written = await this.#write({

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { endOf, keepToken, reviveToken } from '../../src/flows/keep-token.ts';
 import { Secret } from '../../src/secret/secret.ts';
-import type { TokenReply } from '../../src/token/parse-response.ts';
 import { profileOf } from '../support/profile-of.ts';
-import { receive, replyWith } from '../support/read-sample.ts';
+import { RECEIVED_AT, receive, replyWith } from '../support/read-sample.ts';
 
 const plain = profileOf({ type: 'custom', url: 'https://id.test/token' });
 const nested = profileOf({ type: 'custom', url: 'https://id.test/token', 'options.token_path': 'data.list[0].token' });
 
-function kept(profile: typeof plain, body: object, lifetimeMs: number | undefined = 60_000) {
-  return keepToken(receive(profile, replyWith(200, body)) as TokenReply, 1_000, 2_000, lifetimeMs);
+/** Asked for at 1 s of the store's time, and received at 2 s. */
+function kept(profile: typeof plain, body: object) {
+  return keepToken(receive(profile, replyWith(200, body)), 1_000, { now: () => 2_000 }, { now: () => RECEIVED_AT });
 }
 
 describe('a token that is kept', () => {
@@ -20,7 +20,7 @@ describe('a token that is kept', () => {
   });
 
   it('has no end where nobody knows it', () => {
-    const found = keepToken(receive(plain, replyWith(200, { access_token: 'a' })), 1_000, 2_000, undefined);
+    const found = kept(plain, { access_token: 'a' });
     expect(found).toMatchObject({ hadRefreshToken: false, expiresAt: undefined });
     expect(endOf(found, plain)).toBeUndefined();
     expect(endOf({ ...found, expiresAt: null as never }, plain)).toBeUndefined();
@@ -44,9 +44,8 @@ describe('a token that is handed out again', () => {
   });
 
   it('says nothing of its end where the response did not', () => {
-    expect(reviveToken(plain, kept(plain, { access_token: 'a' }), undefined, 3_000)?.response).toEqual({
-      access_token: 'a',
-    });
+    const silent = { ...kept(plain, { access_token: 'a' }), expiresAt: 62_000 };
+    expect(reviveToken(plain, silent, undefined, 3_000)?.response).toEqual({ access_token: 'a' });
     const endless = { ...kept(plain, { access_token: 'a', expires_in: 60 }), expiresAt: undefined };
     expect(reviveToken(plain, endless, undefined, 3_000)?.response).toEqual({ access_token: 'a', expires_in: 60 });
   });
