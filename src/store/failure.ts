@@ -23,7 +23,7 @@ export function failedWith(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && code !== undefined && codes.includes(code);
 }
 
-/** The error for a caller who waited in vain for his turn. */
+/** The error for a caller who waited in vain for a turn. */
 export function locked(holder: string, waitedMs: number): OAuthProfileError {
   return new OAuthProfileError(
     'store_locked',

@@ -46,7 +46,7 @@ async function takeLock(stake: Stake, lock: string, waiting: Waiting, began: num
     if (signal?.aborted) throw aborted(signal);
     const ino = statSync(lock, { throwIfNoEntry: false })?.ino ?? -1;
     const now = monotonicMs();
-    // As long as the same holder is there, whether he lives need not be asked each time.
+    // As long as the same holder is there, whether it lives need not be asked each time.
     if (ino === -1 || ino !== tried.ino || now - tried.at >= ours().askEveryMs) {
       const holder = stake.take(lock);
       if (holder === undefined) return true;

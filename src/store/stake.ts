@@ -36,7 +36,7 @@ const letGoOfAll = (): void => {
 };
 
 /**
- * The file that stands for one holder. Its hard links are his locks, so that a lock appears at once with the holder's name in it. A lock whose
+ * The file that stands for one holder. Its hard links are the locks, so that a lock appears at once with the holder's name in it. A lock whose
  * holder's file is gone is over, even if it could not be removed.
  */
 export class Stake {
@@ -54,7 +54,7 @@ export class Stake {
     this.#renewing = setInterval(() => this.#renew(), RENEW_MS).unref();
   }
 
-  /** Where this holder can put a file of his own; it is taken away with him, or swept when he is dead. */
+  /** Where this holder can put a file of its own, which goes when the holder does, or is swept after its death. */
   path(kind: 'temp' | 'reserve'): string {
     const file = join(this.folder, `${this.owner}.${kind}`);
     this.#files.add(file);
@@ -150,7 +150,7 @@ export class Stake {
     if (!this.#link(claim)) {
       const claimant = look(claim);
       if (claimant === undefined || !this.#isOver(claim, claimant)) return false;
-      // He died while taking over, or while giving back: the claim itself is taken over, in the same way.
+      // It died while taking over, or while giving back: the claim itself is taken over, in the same way.
       if (!this.#replace(claim, claimant)) return false;
     }
     const now = look(place);

@@ -87,7 +87,7 @@ describe.concurrent('a lock', () => {
     home.remove();
   });
 
-  it('that was taken lets its former holder announce and remove nothing; what only he has he still writes', async () => {
+  it('that was taken lets its former holder announce and remove nothing; what only it has it still writes', async () => {
     const home = new StoreHome();
     const key = anyKey();
     await put(home.open(key), 'a', kept('one'));
@@ -108,7 +108,7 @@ describe.concurrent('a lock', () => {
     home.remove();
   });
 
-  elsewhere('of a holder elsewhere who lives is not taken, though his process number says nothing here', async () => {
+  elsewhere('of a holder elsewhere that lives is not taken, though its process number says nothing here', async () => {
     await withHolder('hold', ELSEWHERE, async (holder, home, key) => {
       const late = home.open(key).update('counter', async () => 'in', impatient);
       await expect(late).rejects.toMatchObject({ code: 'store_locked' });
@@ -128,7 +128,7 @@ describe.concurrent('a lock', () => {
     });
   });
 
-  elsewhere('of a holder elsewhere was taken, and he still writes what only he has; his follower notices', async () => {
+  elsewhere('of a holder elsewhere was taken, and it still writes what only it has; its follower notices', async () => {
     await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
       const pids = childrenOf(holder.pid);
       for (const pid of pids) process.kill(pid, 'SIGSTOP');
@@ -150,7 +150,7 @@ describe.concurrent('a lock', () => {
     });
   });
 
-  elsewhere('of a holder elsewhere was taken, and he writes nothing over what his follower wrote', async () => {
+  elsewhere('of a holder elsewhere was taken, and it writes nothing over what its follower wrote', async () => {
     await withHolder('write-late rotated', ELSEWHERE, async (holder, home, key) => {
       const pids = childrenOf(holder.pid);
       for (const pid of pids) process.kill(pid, 'SIGSTOP');

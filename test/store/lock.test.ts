@@ -85,7 +85,7 @@ describe('a process', () => {
 });
 
 describe('a holder', () => {
-  it('keeps out other processes until he is done, and is named to those who wait in vain', async () => {
+  it('keeps out other processes until it is done, and is named to those who wait in vain', async () => {
     const holder = await startHolder();
     const late = home.open(key).update('counter', async () => {}, { timeoutMs: 100, signal: undefined });
     await expect(late).rejects.toMatchObject({
