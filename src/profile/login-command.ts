@@ -1,4 +1,9 @@
 /** The command that signs a person in for a profile, as a shell takes it. */
 export function loginCommand(profile: string): string {
-  return `oauth-profile login ${/^[\w.@+-]+$/.test(profile) ? profile : `'${profile.replaceAll("'", `'\\''`)}'`}`;
+  return `oauth-profile login ${asArgument(profile)}`;
+}
+
+/** A text as one argument of a shell. */
+export function asArgument(text: string): string {
+  return /^[\w.@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

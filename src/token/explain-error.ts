@@ -76,7 +76,8 @@ export function explainRefusal(
   // The status comes first: Okta's 429 may say invalid_grant.
   if (reply.status === 429) {
     const retryAt = retryAtOf(reply.headers, receivedAt);
-    const wait = retryAt === undefined ? 'wait a while' : `wait ${Math.ceil((retryAt - receivedAt) / 1000)} s`;
+    const seconds = secondsUntil(retryAt, receivedAt);
+    const wait = seconds === 0 ? 'wait a while' : `wait ${seconds} s`;
     return new ProviderError('rate_limited', `${who} takes no more requests for now (${said})`, {
       provider,
       retryAt,
@@ -85,8 +86,8 @@ export function explainRefusal(
   }
   if (reply.status >= 500) {
     const retryAt = retryAtOf(reply.headers, receivedAt);
-    const later =
-      retryAt === undefined ? 'try again later' : `try again in ${Math.ceil((retryAt - receivedAt) / 1000)} s`;
+    const seconds = secondsUntil(retryAt, receivedAt);
+    const later = seconds === 0 ? 'try again later' : `try again in ${seconds} s`;
     // Some servers are out of order whenever they mean no.
     const refusal = adviceFor(profile, provider, codeOf(profile, provider));
     return new ProviderError('provider_unavailable', `${who} is out of order (${said})`, {
@@ -101,6 +102,11 @@ export function explainRefusal(
     provider,
     advice: adviceFor(profile, provider, code),
   });
+}
+
+/** 0 where the provider does not say, or says "at once" while it still refuses. */
+function secondsUntil(retryAt: number | undefined, receivedAt: number): number {
+  return retryAt === undefined ? 0 : Math.ceil((retryAt - receivedAt) / 1000);
 }
 
 /** What to do about a refusal, where that is known; a person who must sign in is told the command. */

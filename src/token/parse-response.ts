@@ -1,4 +1,5 @@
 import { ProviderError } from '../errors.ts';
+import { asArgument } from '../profile/login-command.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
@@ -111,7 +112,7 @@ function unreadable(profile: Profile, reply: Reply, what: string): ProviderError
   return new ProviderError('reply_unreadable', `${url.host} ${what} (HTTP ${reply.status})`, {
     provider: { status: reply.status },
     advice: isDefaultUrl(profile)
-      ? `see what is sent with: oauth-profile explain ${name}`
+      ? `see what is sent with: oauth-profile explain ${asArgument(name)}`
       : `check that ${name}.url is a token endpoint; where the token has another name, set ${name}.options.token_path`,
   });
 }

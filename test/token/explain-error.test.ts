@@ -189,6 +189,12 @@ describe('the status comes first', () => {
     expect(throttled.advice).toMatch(/^wait 30 s /);
   });
 
+  it('D18 does not advise to wait 0 s where the provider refuses and says "at once"', () => {
+    const headers = { 'retry-after': '0' };
+    expect(refusalOf(profile, replyWith(429, '', headers)).advice).toMatch(/^wait a while /);
+    expect(refusalOf(profile, replyWith(503, '', headers)).advice).toBe('try again later');
+  });
+
   it('D18 an absurd time to come back is still an error that prints', () => {
     const error = refusalOf(profile, replyWith(429, 'x', { 'retry-after': '9'.repeat(300) }));
     expect(() => JSON.stringify(error)).not.toThrow();
