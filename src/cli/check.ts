@@ -5,6 +5,7 @@ import { printable, printableJson } from '../secret/printable.ts';
 import { type CheckedProfile, checkProfile } from './check-profile.ts';
 import { type Context, sessionOf, variablesOf, warn } from './context.ts';
 import { emulationOf } from './emulation.ts';
+import { repeatFlags, repeatFlagsIn } from './repeat-flags.ts';
 import { faultLines } from './show-error.ts';
 import type { Style } from './style.ts';
 
@@ -44,7 +45,7 @@ export async function run(context: Context): Promise<number> {
       : undefined;
     const profiles = checked.map((one) => verdictOf(one, one.profile && looked?.findings.get(one.profile)));
     const store = looked?.store;
-    if (call.switches.has('json')) terminal.print(`${printableJson({ profiles, store }, 2)}\n`);
+    if (call.switches.has('json')) terminal.print(`${printableJson(repeatFlagsIn({ profiles, store }, call), 2)}\n`);
     else {
       const usable = profiles.filter(({ url }) => url !== undefined);
       const widest = (cell: (verdict: Verdict) => string) => Math.max(0, ...usable.map((one) => cell(one).length));
@@ -81,8 +82,9 @@ function text(verdict: Verdict, [nameWidth, wayWidth]: readonly [number, number]
   const pad = name.padEnd(nameWidth).slice(name.length);
   const what = url === undefined ? '' : `${pad}  ${wayOf(verdict).padEnd(wayWidth)}  ${style.dim(url)}`;
   const mark = ok ? style.green('✓') : style.red('✗');
-  const head = `${mark} ${style.bold(name)}${what}\n`;
-  return head + faultLines(faults, style) + remarks + findingLines(findings, '    ', context);
+  const head = `${mark} ${style.bold(name)}${what}
+`;
+  return head + faultLines(faults, style, context.call) + remarks + findingLines(findings, '    ', context);
 }
 
 function findingLines(findings: readonly Finding[], indent: string, { terminal, call }: Context): string {
@@ -90,7 +92,8 @@ function findingLines(findings: readonly Finding[], indent: string, { terminal, 
   return findings
     .filter(({ level }) => !call.switches.has('quiet') || level === 'fault')
     .map(({ level, where, message, advice }) => {
-      const mend = advice === undefined ? '' : `${indent}  ${style.cyan('→')} ${printable(advice)}\n`;
+      const mend =
+        advice === undefined ? '' : `${indent}  ${style.cyan('→')} ${printable(repeatFlags(advice, call))}\n`;
       return `${indent}${style[COLOURS[level]](`${level}:`)} ${printable(where)}: ${printable(message)}\n${mend}`;
     })
     .join('');

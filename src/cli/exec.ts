@@ -26,7 +26,7 @@ export async function run(context: Context): Promise<number> {
       : inVariable(reply.accessToken);
     return await runChild(command, args, { ...childEnvironment(surroundings.env), ...handover.env });
   } catch (error) {
-    const status = showError(error, terminal, call.switches.has('json'), call.switches.has('verbose'));
+    const status = showError(error, terminal, call.switches.has('json'), call.switches.has('verbose'), call);
     return status === 130 ? status : OWN_FAILURE;
   } finally {
     handover?.remove();

@@ -43,7 +43,7 @@ export async function run(context: Context): Promise<number> {
       } catch (error) {
         // The others are forgotten all the same.
         if (!(error instanceof OAuthProfileError) || found.length === 1) throw error;
-        status ||= showError(error, terminal, json, call.switches.has('verbose'));
+        status ||= showError(error, terminal, json, call.switches.has('verbose'), call);
       }
     }
     if (json) terminal.print(`${printableJson({ forgotten }, 2)}\n`);

@@ -27,10 +27,14 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
 export async function main(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
   if (process.env['NODE_DEBUG']) terminal.guard(process.stderr);
+  let call: Call | undefined;
   try {
-    return await dispatch(args, terminal, (call) => contextOf(terminal, call));
+    return await dispatch(args, terminal, (given) => {
+      call = given;
+      return contextOf(terminal, given);
+    });
   } catch (error) {
-    return showError(error, terminal, args.includes('--json'), args.includes('--verbose'));
+    return showError(error, terminal, args.includes('--json'), args.includes('--verbose'), call);
   } finally {
     await terminal.finish();
   }

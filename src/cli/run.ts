@@ -77,7 +77,7 @@ async function readAll(files: readonly string[], host: ScriptHost, context: Cont
       faulty = true;
       const json = call.switches.has('json');
       if (error instanceof InvalidScriptError && !json) terminal.tell(renderFaults(error, terminal.style.err));
-      showError(error, terminal, json, false);
+      showError(error, terminal, json, false, call);
     }
   }
   return faulty ? undefined : jobs;

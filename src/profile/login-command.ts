@@ -5,5 +5,5 @@ export function loginCommand(profile: string): string {
 
 /** A text as one argument of a shell. */
 export function asArgument(text: string): string {
-  return /^[\w.@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^[\w.@+:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
