@@ -121,7 +121,9 @@ class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
     const collected = new ByteCollector(maxBytes);
     const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
     const content: AsyncIterable<Buffer> =
-      encoding === 'identity' ? response : await (await import('./unpack.ts')).unpack(response, encoding, host);
+      encoding === 'identity'
+        ? response
+        : await (await import('./unpack-stream.ts')).unpackStream(response, encoding, host);
     for await (const piece of content) {
       if (save === undefined) {
         if (!collected.add(piece)) throw tooLarge(host, maxBytes);

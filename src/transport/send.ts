@@ -69,8 +69,8 @@ class TokenAttempt extends Attempt<WireRequest, Bounds, Reply> {
   }
 
   async #unpack(status: number, headers: Reply['headers'], body: Buffer, encoding: string): Promise<void> {
-    const { decode } = await import('./decode.ts');
-    this.#succeed({ status, headers, body: decode(body, encoding, MAX_REPLY_BYTES, this.wire) });
+    const { unpackReply } = await import('./unpack-reply.ts');
+    this.#succeed({ status, headers, body: unpackReply(body, encoding, MAX_REPLY_BYTES, this.wire) });
   }
 
   #succeed(reply: Reply): void {

@@ -12,7 +12,7 @@ const decoders = new Map<string, (first: Buffer) => Transform>([
 ]);
 
 /** A reply's body without its compression, piece by piece, so that a bomb can be left before it goes off. */
-export async function unpack(
+export async function unpackStream(
   response: IncomingMessage,
   encoding: string,
   host: string,

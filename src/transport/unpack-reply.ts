@@ -10,8 +10,8 @@ const decoders = new Map<string, (body: Buffer, limits: { maxOutputLength: numbe
   ['br', brotliDecompressSync],
 ]);
 
-/** Unpacks a reply from a server that compresses unasked; the limit holds for what comes out. */
-export function decode(body: Buffer, encoding: string, maxBytes: number, { url }: WireRequest): string {
+/** The text of a reply from a server that compresses unasked; the limit holds for what comes out. */
+export function unpackReply(body: Buffer, encoding: string, maxBytes: number, { url }: WireRequest): string {
   const decoder = decoders.get(encoding);
   try {
     if (decoder !== undefined) return decoder(body, { maxOutputLength: maxBytes }).toString();
