@@ -6,11 +6,11 @@ import { showError } from '../src/cli/show-error.ts';
 import { Terminal } from '../src/cli/terminal.ts';
 import { OAuthProfileError } from '../src/errors.ts';
 
-/** `output` is both together, as a terminal shows them; `code` that of an error which ended the command. @typedef {{output: string, exit: number, code: string | undefined}} Finished */
+/** `output` is both together, as a terminal shows them, `told` what went to stderr; `code` that of an error which ended the command. @typedef {{output: string, told: string, exit: number, code: string | undefined}} Finished */
 /** @typedef {{cwd: string, env: Readonly<Record<string, string | undefined>>, interrupt?: AbortSignal | undefined}} Place */
 
 /** Hands on what is written instead of writing it. */
-class Kept extends Output {
+export class KeptOutput extends Output {
   /** @param {'stdout' | 'stderr'} name @param {(text: string) => void} keep */
   constructor(name, keep) {
     super(name);
@@ -32,10 +32,15 @@ class Kept extends Output {
 export async function runCommand(args, { cwd, env, interrupt = new AbortController().signal }) {
   if (!existsSync(cwd)) throw new Error(`there is no folder ${cwd}`);
   let output = '';
+  let told = '';
   const keep = (/** @type {string} */ text) => {
     output += text;
   };
-  const terminal = new Terminal(new Kept('stdout', keep), new Kept('stderr', keep), env);
+  const tell = (/** @type {string} */ text) => {
+    told += text;
+    keep(text);
+  };
+  const terminal = new Terminal(new KeptOutput('stdout', keep), new KeptOutput('stderr', tell), env);
   let exit = 0;
   let code;
   try {
@@ -47,5 +52,5 @@ export async function runCommand(args, { cwd, env, interrupt = new AbortControll
   } finally {
     await terminal.finish();
   }
-  return { output, exit, code };
+  return { output, told, exit, code };
 }

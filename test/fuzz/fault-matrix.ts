@@ -1,21 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run as check } from '../../src/cli/check.ts';
-import type { Context } from '../../src/cli/context.ts';
-import { run as exec } from '../../src/cli/exec.ts';
-import type { Output } from '../../src/cli/output.ts';
-import { parseCall } from '../../src/cli/parse-call.ts';
-import { run as runScripts } from '../../src/cli/run.ts';
 import { showError } from '../../src/cli/show-error.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
-import { run as token } from '../../src/cli/token.ts';
 import { type FaultKind, faultKinds } from '../../src/emulator/fault.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import { errorCodes, OAuthProfileError } from '../../src/errors.ts';
 import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/logout.ts';
 import { oauthProfile } from '../../src/oauth-profile.ts';
 import { Session } from '../../src/session.ts';
+import { KeptOutput, runCommand } from '../../tools/run-command.js';
 import { FakeClock } from '../support/fake-ports.ts';
 import { leaksIn } from '../support/leaks.ts';
 import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
@@ -122,22 +116,6 @@ async function withEmulator(
   }
 }
 
-/** An output that is no process's. */
-class Page {
-  text = '';
-  readonly isTerminal = false;
-
-  write(text: string): void {
-    this.text += text;
-  }
-
-  open(): this {
-    return this;
-  }
-
-  async finish(): Promise<void> {}
-}
-
 /** The last thing that a person reads: the sentence and its advice, in one line. */
 function lastWords(text: string): string {
   const at = text.lastIndexOf('oauth-profile: ');
@@ -147,21 +125,11 @@ function lastWords(text: string): string {
 }
 
 /** A command of the command line, in this process. */
-async function runCommand(
-  run: (context: Context) => Promise<number>,
-  args: readonly string[],
-  folder: string,
-): Promise<Omit<Seen, 'attempts'>> {
-  const [out, err] = [new Page(), new Page()];
-  const terminal = new Terminal(out as unknown as Output, err as unknown as Output, {});
-  const request = parseCall(args);
-  if (request.kind !== 'run') throw new TypeError('that runs nothing');
-  const surroundings = { env: { HOME: folder, PATH: process.env['PATH'] }, cwd: folder };
-  const context: Context = { terminal, surroundings, call: request.call, signal: new AbortController().signal };
-  const exit = await run(context).catch((error: unknown) => showError(error, terminal, false, false));
-  await terminal.finish();
+async function perform(args: readonly string[], folder: string): Promise<Omit<Seen, 'attempts'>> {
+  const env = { HOME: folder, PATH: process.env['PATH'] };
   // Where a token was asked for, stdout has it.
-  return { exit, code: '', told: err.text.includes('oauth-profile: ') ? lastWords(err.text) : '' };
+  const { exit, told } = await runCommand(args, { cwd: folder, env });
+  return { exit, code: '', told: told.includes('oauth-profile: ') ? lastWords(told) : '' };
 }
 
 async function askLibrary(fields: Fields, emulator: Emulator): Promise<Omit<Seen, 'attempts'>> {
@@ -175,11 +143,14 @@ async function askLibrary(fields: Fields, emulator: Emulator): Promise<Omit<Seen
 
 function seenError(error: unknown): Omit<Seen, 'attempts'> {
   if (!(error instanceof OAuthProfileError)) throw error;
-  const page = new Page();
-  const terminal = new Terminal(new Page() as unknown as Output, page as unknown as Output, {});
+  let told = '';
+  const err = new KeptOutput('stderr', (text) => {
+    told += text;
+  });
+  const terminal = new Terminal(new KeptOutput('stdout', () => {}), err, {});
   const exit = showError(error, terminal, false, false);
   terminal.flush();
-  return { exit, code: error.code, told: lastWords(page.text) };
+  return { exit, code: error.code, told: lastWords(told) };
 }
 
 /** One fault, met by the library and the three commands that ask for a token. */
@@ -190,16 +161,13 @@ export async function grantRow(grant: GrantCase, fault: FaultKind): Promise<Row>
   try {
     writeFileSync(join(folder, 'oauth-profiles.yaml'), JSON.stringify({ svc: fields }));
     writeFileSync(join(folder, 'get.yaml'), 'steps:\n  - ws.oauthProfile: [token, svc]\n');
-    const command = (run: (context: Context) => Promise<number>, ...args: string[]): Promise<Seen> =>
-      withEmulator(fields, fault, ({ url }) => {
-        const [name = '', first = '', ...rest] = args;
-        return runCommand(run, [name, first, `--emulate=${url}`, ...rest], folder);
-      });
+    const command = (name: string, first: string, ...rest: string[]): Promise<Seen> =>
+      withEmulator(fields, fault, ({ url }) => perform([name, first, `--emulate=${url}`, ...rest], folder));
     const [called, shell, child, script] = await Promise.all([
       withEmulator(fields, fault, (emulator) => askLibrary(fields, emulator)),
-      command(token, 'token', 'svc'),
-      command(exec, 'exec', 'svc', '--', 'true'),
-      command(runScripts, 'run', 'get.yaml'),
+      command('token', 'svc'),
+      command('exec', 'svc', '--', 'true'),
+      command('run', 'get.yaml'),
     ]);
     if (shell.told !== called.told) throw new Error(`${fault}: ${shell.told}\nbut the library: ${called.told}`);
     const attempts = new Set([called, shell, child, script].map((seen) => seen.attempts));
@@ -285,7 +253,7 @@ export async function otherRow(fault: FaultKind): Promise<Row> {
   try {
     writeFileSync(join(folder, 'oauth-profiles.yaml'), JSON.stringify({ svc: grant.fields }));
     const looked = await withEmulator(grant.fields, fault, ({ url }) =>
-      runCommand(check, ['check', 'svc', '--online', `--emulate=${url}`], folder),
+      perform(['check', 'svc', '--online', `--emulate=${url}`], folder),
     );
     const left = await signOut(fault);
     return [`\`${fault}\``, ...[looked, left].flatMap(({ exit, attempts }) => [String(exit), String(attempts)])];
