@@ -37,7 +37,7 @@ export function oauthCommands({ acquire, readProfile }: OAuthPorts): Command[] {
         if (typeof args.profile !== 'string' || args.profile === '') {
           throw new StepFailure('profile must be the name of a profile, and not made from a secret');
         }
-        await keepToken(await readProfile(args.profile, context.variables), args.var, context, acquire);
+        await keepResponse(await readProfile(args.profile, context.variables), args.var, context, acquire);
       },
     }),
     defineCommand({
@@ -66,7 +66,7 @@ export function oauthCommands({ acquire, readProfile }: OAuthPorts): Command[] {
           ({ name, value }): Entry => ({ name: `${OWN_PROFILE}.${name}`, value, literal: true }),
         );
         const variables = new Variables().add(entries, context.source);
-        await keepToken(await readProfile(OWN_PROFILE, variables), args.var, context, acquire);
+        await keepResponse(await readProfile(OWN_PROFILE, variables), args.var, context, acquire);
       },
     }),
   ];
@@ -82,7 +82,7 @@ function* entriesOf(map: Readonly<Record<string, Value>>, prefix: string): Itera
 }
 
 /** Nothing is kept before the token is there (D2). */
-async function keepToken(profile: Profile, name: string, context: StepContext, acquire: Acquire): Promise<void> {
+async function keepResponse(profile: Profile, name: string, context: StepContext, acquire: Acquire): Promise<void> {
   const { reply, reused } = await asked(profile, context, acquire);
   context.set(name, reply.response as Readonly<Record<string, Value>>);
   const { setHeader } = profile.options;
