@@ -10,6 +10,7 @@ import { type Quote, quoteLowerCaseWithout, quoteWithout } from './quote.ts';
 import type { Reply } from './reply.ts';
 import { retryAtOf } from './retry-after.ts';
 import { isSecretOfRefusal, secretMembers } from './secret-members.ts';
+import { withoutQuery } from './without-query.ts';
 
 /** Advice for the standard codes (RFC 6749 §5.2), where the provider's own hints have none. */
 const standardHints: readonly Hint[] = [
@@ -159,10 +160,6 @@ function targetOf(reply: Reply, profile: Profile, quote: Quote, quoteLowerCase: 
     return 'an address with a secret of the request in it';
   }
   return quote(`${protocol}//${host}${pathname}`, 200);
-}
-
-function withoutQuery(address: string): string {
-  return address.replace(/[?#].*$/s, '');
 }
 
 function findHint(profile: Profile, refusal: Refusal): Hint | undefined {

@@ -1,4 +1,5 @@
 import { isLoopback } from '../secret/loopback.ts';
+import { withoutQuery } from './without-query.ts';
 
 /** What is known of the server that a sign-in belongs to. */
 export interface Issuer {
@@ -55,8 +56,4 @@ function isAt(address: string, origin: string): boolean {
   if (!URL.canParse(address)) return false;
   const url = new URL(address);
   return url.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
-}
-
-function withoutQuery(address: string): string {
-  return address.replace(/[?#].*$/s, '');
 }
