@@ -4,6 +4,8 @@ import { Secret } from '../secret/secret.ts';
 import { replyFrom, type TokenReply } from '../token/parse-response.ts';
 import type { KeptToken } from './kept-record.ts';
 
+const REFRESH_TOKEN = 'refresh_token';
+
 /** A token response that has just come, to be kept: its times become those of the store. */
 export function keepToken(
   reply: TokenReply,
@@ -13,8 +15,11 @@ export function keepToken(
 ): KeptToken {
   const { refresh_token: refreshToken, ...rest } = reply.response;
   const obtainedAt = store.now();
+  // One that is nested, beside the access token, leaves its place empty.
+  const emptied = (name: string, value: unknown): unknown =>
+    name === REFRESH_TOKEN && reply.refreshToken?.test((token) => token === value) ? '' : value;
   return {
-    response: Secret.around(JSON.stringify(rest)),
+    response: Secret.around(JSON.stringify(rest, emptied)),
     hadRefreshToken: refreshToken !== undefined,
     startedAt,
     obtainedAt,
@@ -35,11 +40,13 @@ export function reviveToken(
   refreshToken: Secret | undefined,
   now: number,
 ): TokenReply | undefined {
-  const response = JSON.parse(kept.response.reveal()) as Record<string, unknown>;
+  const filled = (name: string, value: unknown): unknown =>
+    name === REFRESH_TOKEN && value === '' ? refreshToken?.reveal() : value;
+  const response = JSON.parse(kept.response.reveal(), filled) as Record<string, unknown>;
   const left = kept.expiresAt === undefined ? undefined : Math.max(0, Math.floor((kept.expiresAt - now) / 1000));
   if (left !== undefined) setLeft(response, profile.options.tokenPath ?? [], left);
   if (kept.hadRefreshToken && refreshToken !== undefined) {
-    response['refresh_token'] = refreshToken.reveal();
+    response[REFRESH_TOKEN] = refreshToken.reveal();
   }
   const reply = replyFrom(profile, response, now);
   return reply && { ...reply, otherSecrets: reply.otherSecrets ?? [] };

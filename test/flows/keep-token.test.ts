@@ -19,6 +19,13 @@ describe('a token that is kept', () => {
     expect(found).toMatchObject({ hadRefreshToken: true, startedAt: 1_000, obtainedAt: 2_000, expiresAt: 62_000 });
   });
 
+  it('is kept without a refresh token that stands beside it, too', () => {
+    const list = [{ token: 'a', refresh_token: 'c4n4ry-refresh' }];
+    const found = kept(nested, { data: { list, refresh_token: 'another' } });
+    expect(found.response.reveal()).not.toContain('c4n4ry-refresh');
+    expect(JSON.parse(found.response.reveal())).toMatchObject({ data: { refresh_token: 'another' } });
+  });
+
   it('has no end where nobody knows it', () => {
     const found = kept(plain, { access_token: 'a' });
     expect(found).toMatchObject({ hadRefreshToken: false, expiresAt: undefined });
@@ -72,6 +79,15 @@ describe('a token that is handed out again', () => {
     expect([lacked?.response, lacked?.refreshToken]).toEqual([{ access_token: 'a' }, undefined]);
     const none = reviveToken(plain, kept(plain, { access_token: 'a', refresh_token: 'r' }), undefined, 3_000);
     expect([none?.response, none?.refreshToken]).toEqual([{ access_token: 'a' }, undefined]);
+  });
+
+  it('comes with the newest refresh token beside it, where it came so', () => {
+    const found = kept(nested, { data: { list: [{ token: 'a', refresh_token: 'r' }] } });
+    const had = reviveToken(nested, found, new Secret('newest'), 3_000);
+    expect(had?.response).toEqual({ data: { list: [{ token: 'a', refresh_token: 'newest' }] } });
+    expect(had?.refreshToken?.reveal()).toBe('newest');
+    const none = reviveToken(nested, found, undefined, 3_000);
+    expect([none?.response, none?.refreshToken]).toEqual([{ data: { list: [{ token: 'a' }] } }, undefined]);
   });
 
   it('is none where the profile looks for it in another place', () => {
