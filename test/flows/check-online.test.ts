@@ -366,6 +366,11 @@ describe('providers that are known', () => {
     });
   });
 
+  it('what is published agrees also with a profile whose scope draws a warning', async () => {
+    const { findings } = await look({ ...graph, scope: 'user.read' }, { paths: { [path]: { body: published } } });
+    expect(levels(findings)).toEqual(['ok certificate', 'ok discovery', 'warning scope']);
+  });
+
   it('a tenant that the provider does not know is a fault, with the advice that the provider’s code has', async () => {
     const body = { error: 'invalid_tenant', error_description: "AADSTS90002: Tenant 'x' not found.\r\nTrace ID: 1" };
     const { bad } = await look(graph, { paths: { [path]: { status: 400, body } } });
