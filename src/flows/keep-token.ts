@@ -57,7 +57,7 @@ function setLeft(members: Record<string, unknown>, path: readonly (string | numb
   const value = members['expires_in'];
   if (value !== undefined) members['expires_in'] = typeof value === 'string' ? String(seconds) : seconds;
   const inner = path[0] === undefined ? undefined : members[path[0]];
-  if (path.length > 1 && typeof inner === 'object' && inner !== null) {
+  if (typeof inner === 'object' && inner !== null) {
     setLeft(inner as Record<string, unknown>, path.slice(1), seconds);
   }
 }
