@@ -215,15 +215,18 @@ describe('an answer that does not tell what became of the refresh token', () => 
     expect(await start().get(profile)).toBe('access-token-2');
   });
 
-  it('settles nothing of what was lost before it: a request that never left', async () => {
+  it.each([
+    ['a request that never left', 'unreachable', 'connection_failed'],
+    ['too many requests', json(429, {}), 'rate_limited'],
+  ] as const)('settles nothing of what was lost just before: %s', async (_, answer, code) => {
     const all = await ended({ replay: 'grace' });
     const sentAt = all.clock.time;
-    all.provider.next.push('lose', 'unreachable', 'unreachable');
-    expect(await failing(all)).toMatchObject({ code: 'connection_failed', sent: false });
+    all.provider.next.push('lose', answer, answer);
+    expect(await failing(all)).toMatchObject({ code });
     expect((await recordOf(all.profile, all.store)).attempt).toMatchObject({ sentAt });
   });
 
-  it('settles nothing of what was lost before it: too many requests', async () => {
+  it('settles nothing of what another process lost', async () => {
     const all = await ended({ replay: 'grace' });
     await noteAttempt(all.profile, all.store, 60_000);
     const sentAt = all.clock.time - 60_000;
