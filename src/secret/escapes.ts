@@ -11,17 +11,25 @@ interface HexNumber {
 
 const NONE: readonly Reading[] = [];
 
-/** The named characters of HTML: those of XML, and from U+00A0 on those of Latin-1 in their order. */
-const namedCharacters = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-  ...'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'
-    .split(' ')
-    .map((name, index): [string, string] => [name, String.fromCharCode(0xa0 + index)]),
-]);
+/** The named characters of Latin-1 in HTML, from U+00A0 on. */
+const LATIN_1 =
+  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml';
+
+let named: ReadonlyMap<string, string> | undefined;
+
+/** What a name means in HTML; few texts have one, so the table is made when the first comes. */
+function namedCharacter(name: string): string | undefined {
+  named ??= new Map([
+    ['amp', '&'],
+    ['lt', '<'],
+    ['gt', '>'],
+    ['quot', '"'],
+    ['apos', "'"],
+    ...LATIN_1.split(' ').map((one, index): [string, string] => [one, String.fromCharCode(0xa0 + index)]),
+  ]);
+  return named.get(name);
+}
+
 const LONGEST_NAME = 10;
 
 const controls: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
@@ -37,7 +45,7 @@ const quotings: readonly (readonly [mark: string, rest: string, meaning: string]
 ];
 
 /** The signs that begin an escape, by their codes. */
-const marks = Uint8Array.from({ length: 0x80 }, (_, code) => ('%\\&\'"]'.includes(String.fromCharCode(code)) ? 1 : 0));
+const marks = codesOf('%\\&\'"]');
 
 /** What the next character rules out in most cases; the text may also end there. */
 const beginnings = /%(?:[\da-f]|$)|\\|&(?:#|\w{2,6};|\w{0,6}$)|'(?:['\\"\n&%]|$)|"(?:["\\&%]|$)|\](?:\]|$)/iy;
@@ -158,7 +166,7 @@ export class Escapes {
       if (next.text === ';') break;
       name += next.text;
     }
-    const text = name.startsWith('#') ? numbered(name.slice(1)) : namedCharacters.get(name);
+    const text = name.startsWith('#') ? numbered(name.slice(1)) : namedCharacter(name);
     if (text !== undefined) found.push({ text, end });
   }
 
@@ -208,4 +216,11 @@ function isAlphanumeric(code: number): boolean {
 
 function hexValue(digit: string): number {
   return '0123456789abcdef'.indexOf(digit.toLowerCase());
+}
+
+/** A table of 1 for each of these signs, by its code, and 0 for all others. */
+export function codesOf(signs: string): Uint8Array {
+  const table = new Uint8Array(0x80);
+  for (const sign of signs) table[sign.charCodeAt(0)] = 1;
+  return table;
 }

@@ -66,6 +66,6 @@ export function hashOn(hash: number, code: number): number {
 /** Numbers of characters; what some spelling takes for the same has the same. */
 const scattered = Uint16Array.from({ length: 0x100 }, (_, code) => {
   const char = String.fromCharCode(code).toLowerCase();
-  const same = /[+\-\n\r\t ]/.test(char) ? ' ' : char === '_' ? '/' : char;
+  const same = '+-\n\r\t '.includes(char) ? ' ' : char === '_' ? '/' : char;
   return Math.imul(same.charCodeAt(0) + 1, 0x9e3779b1) >>> 12;
 });

@@ -1,4 +1,4 @@
-import { Escapes } from './escapes.ts';
+import { codesOf, Escapes } from './escapes.ts';
 import { HASHES, type Heads, hashOn } from './heads.ts';
 import { HEAD_LENGTH, type Spelling } from './spellings.ts';
 import { isBreak, Trace } from './trace.ts';
@@ -21,9 +21,7 @@ const MAX_READINGS = 8;
 const COMPARED_DEPTH = 64;
 
 /** Characters that need a second look, by their codes. */
-const suspects = Uint8Array.from({ length: 0x80 }, (_, code) =>
-  '%\\&\'"]\n\r'.includes(String.fromCharCode(code)) ? 1 : 0,
-);
+const suspects = codesOf('%\\&\'"]\n\r');
 
 /** A line end inside of base64: what follows is at least the rest of the shortest secret's. */
 const wrap = /(?<=[\w+/-])(?:\r?\n(?=[\w+/%\\&-]{7}|[\w+/%\\&-]*$)|\r$)/y;
