@@ -65,6 +65,9 @@ function parseFlags(command: Command, args: readonly string[]): Call {
   }
   const { min, max } = command.positionals;
   if (positionals.length < min) faults.push(`${missingIn(command, positionals.length)} is missing`);
+  // What a shell makes of a variable that is not set.
+  const empty = positionals.slice(0, min).findIndex((text) => text.trim() === '');
+  if (empty >= 0) faults.push(`${(command.usage.match(/<[^>]*>/g) ?? [])[empty]} is empty`);
   if (positionals.length > max)
     faults.push(`unexpected argument ${positionals.slice(max).map(withoutValue).join(' ')}`);
   if (faults.length > 0) throw usage(faults, `see oauth-profile ${command.name} --help`);

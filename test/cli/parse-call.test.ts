@@ -11,4 +11,13 @@ describe('an argument that is out of place', () => {
   ])('is named without its value, which may be a secret: %j', (args, message) => {
     expect(failureOf(() => parseCall(args)).message).toBe(message);
   });
+
+  it.each([
+    [['token', ''], '<profile> is empty'],
+    [['explain', ' \t'], '<profile> is empty'],
+    [['exec', '', '--', 'true'], '<profile> is empty'],
+    [['exec', 'graph', '--', ''], '<command…> is empty'],
+  ])('is told if a shell has left nothing of it: %j', (args, message) => {
+    expect(failureOf(() => parseCall(args)).message).toBe(message);
+  });
 });
