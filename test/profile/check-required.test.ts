@@ -85,6 +85,88 @@ describe('a profile that somebody has yet to sign in for', () => {
   });
 });
 
+describe('the advice for what is missing', () => {
+  const microsoft = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c' };
+  const needed = (grant: string): string => `is missing; the grant ${grant} needs it`;
+  const signIn = 'or sign in once: oauth-profile login acme';
+
+  it.each<[situation: string, fields: DataObject, faults: [field: string, message: string, advice: string][]]>([
+    [
+      'nothing but the type',
+      { type: 'gitlab' },
+      [
+        ['username', needed('password'), `set acme.username, ${signIn}`],
+        ['password', needed('password'), `set acme.password, ${signIn}`],
+      ],
+    ],
+    ['a user', { type: 'gitlab', username: 'u' }, [['password', needed('password'), 'set acme.password']]],
+    [
+      'a grant that a login does not bring',
+      { ...microsoft, grant_type: 'password' },
+      [
+        ['username', needed('password'), 'set acme.username'],
+        ['password', needed('password'), 'set acme.password'],
+      ],
+    ],
+    [
+      'the grant that a login brings, and no client',
+      { type: 'gitlab', grant_type: 'refresh_token' },
+      [['refresh_token', needed('refresh_token'), `set acme.refresh_token, ${signIn}`]],
+    ],
+    [
+      'the grant that a login brings, and a client',
+      { type: 'gitlab', grant_type: 'refresh_token', client_id: 'c' },
+      [
+        [
+          'refresh_token',
+          'is missing: nobody has signed in for acme yet',
+          'run: oauth-profile login acme; or set acme.refresh_token',
+        ],
+      ],
+    ],
+    [
+      'a client with a secret, and a password',
+      { ...microsoft, client_secret: 's', password: 'p' },
+      [
+        [
+          'username',
+          needed('password'),
+          'set acme.username, or set acme.grant_type: client_credentials to sign in as the application itself',
+        ],
+      ],
+    ],
+    [
+      'half a client where nobody can sign in',
+      { type: 'twitter', client_id: 'c' },
+      [['client_secret', needed('client_credentials'), 'set acme.client_secret']],
+    ],
+    [
+      'half a client and no grant',
+      { type: 'custom', url: 'https://id.example.com/token', client_id: 'c', options: { client_auth: 'basic' } },
+      [['client_secret', 'is missing', 'set acme.client_secret']],
+    ],
+    [
+      'a misspelt refresh token and a grant that was chosen',
+      { ...microsoft, grant_type: 'password', username: 'u', refreshtoken: 'r' },
+      [['password', needed('password'), 'set acme.password']],
+    ],
+  ])('D16 fits the profile with %s', (_, fields, faults) => {
+    expect(faultsOf(() => readAcme(fields))).toEqual(
+      faults.map(([field, message, advice]) => ({ variable: `acme.${field}`, message, advice })),
+    );
+  });
+
+  it('D16 names a field that nobody knows only where something is missing', () => {
+    expect(() => readAcme({ ...samples.microsoftPassword, refreshtoken: 'r' })).not.toThrow();
+    expect(faultsOf(() => readAcme({ ...microsoft, refreshtoken: 'r' }))).toContainEqual({
+      variable: 'acme.refreshtoken',
+      message: 'is not a field that we know',
+      advice: 'did you mean acme.refresh_token?',
+      where: 'data',
+    });
+  });
+});
+
 describe('near misses', () => {
   it.each([
     ['clientid', 'client_id'],
