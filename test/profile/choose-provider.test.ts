@@ -38,6 +38,12 @@ describe('the type of a profile', () => {
     ['graph.Type: microsoft', 'graph.Type is there: did you mean graph.type?'],
     ['graph.typ: microsoft', 'graph.typ is there: did you mean graph.type?'],
     ['other: x', 'set it to one of microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom'],
+    // That is the type of a profile of its own.
+    [
+      'graf.type: microsoft\ngraf.client_id: b',
+      'set it to one of microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom',
+    ],
+    ['graf.typo: microsoft', 'set it to one of microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom'],
   ])('D16 a profile without type, beside %j', (line, advice) => {
     expect(faultsOf(() => readFromYaml('graph', `${line}\ngraph.client_id: a\n`))).toMatchObject([
       { variable: 'graph.type', message: 'is missing', advice },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tlsFilesOf } from '../../src/profile/profile.ts';
 import { optionNames, parseDuration } from '../../src/profile/read-options.ts';
 import { faultsOf, faultyIn, outsideWith, readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
@@ -147,11 +148,14 @@ describe('options', () => {
 
   it('D19 reads the files of a private CA and of mutual TLS', () => {
     const options = { ca_file: 'ca.pem', cert_file: 'cert.pem', cert_key_file: 'cert-key.pem' };
-    expect(readAcme({ ...custom, options }, files).options).toMatchObject({
+    const read = readAcme({ ...custom, options }, files).options;
+    expect(read).toMatchObject({
       ca: { path: 'ca.pem', text: 'CA' },
       cert: { path: 'cert.pem', text: 'CERT' },
       certKey: { path: 'cert-key.pem', text: 'KEY' },
     });
+    expect(tlsFilesOf(read)).toEqual({ ca: 'CA', cert: 'CERT', certKey: 'KEY' });
+    expect(tlsFilesOf(readAcme(custom).options)).toEqual({ ca: undefined, cert: undefined, certKey: undefined });
     expect(readAcme({ ...custom, options: { cert_file: 'both.pem' } }, files).options.certKey).toBeUndefined();
   });
 
