@@ -9,6 +9,7 @@ import { ByteCollector } from './byte-collector.ts';
 import type { Route, Routes } from './route.ts';
 
 const MAX_REPLY_BYTES = 1_048_576;
+const MOMENT_MS = 250;
 
 /** The real {@link Send}, on `node:http` and `node:https` with kept connections; the environment names the proxies. */
 export function createSend(env: Environment): Send {
@@ -41,10 +42,12 @@ class TokenAttempt extends Attempt<WireRequest, Bounds, Reply> {
     const { timeoutMs } = this.bounds;
     const rounded = Math.ceil(timeoutMs / 10) * 10;
     const time = rounded < 1000 ? `${rounded} ms` : `${Number((rounded / 1000).toFixed(1))} s`;
+    // A moment of an attempt's time may have gone before it was sent.
+    const shortened = timeoutMs < ATTEMPT_MS - MOMENT_MS;
     return new TransportError('timed_out', `${this.wire.url.host} did not answer within ${time}`, {
       sent: this.connected,
       advice: this.connected
-        ? `the provider is slow or hangs: try again${timeoutMs < ATTEMPT_MS ? `, or raise ${this.wire.profile}.options.timeout` : ' later'}`
+        ? `the provider is slow or hangs: try again${shortened ? `, or raise ${this.wire.profile}.options.timeout` : ' later'}`
         : 'no connection came about: check the address, the network and the proxy',
     });
   }
