@@ -82,8 +82,7 @@ function text(verdict: Verdict, [nameWidth, wayWidth]: readonly [number, number]
   const pad = name.padEnd(nameWidth).slice(name.length);
   const what = url === undefined ? '' : `${pad}  ${wayOf(verdict).padEnd(wayWidth)}  ${style.dim(url)}`;
   const mark = ok ? style.green('✓') : style.red('✗');
-  const head = `${mark} ${style.bold(name)}${what}
-`;
+  const head = `${mark} ${style.bold(name)}${what}\n`;
   return head + faultLines(faults, style, context.call) + remarks + findingLines(findings, '    ', context);
 }
 
