@@ -67,7 +67,7 @@ function parseFlags(command: Command, args: readonly string[]): Call {
   if (positionals.length < min) faults.push(`${missingIn(command, positionals.length)} is missing`);
   // What a shell makes of a variable that is not set.
   const empty = positionals.slice(0, min).findIndex((text) => text.trim() === '');
-  if (empty >= 0) faults.push(`${(command.usage.match(/<[^>]*>/g) ?? [])[empty]} is empty`);
+  if (empty >= 0) faults.push(`${argumentsOf(command)[empty]} is empty`);
   if (positionals.length > max)
     faults.push(`unexpected argument ${positionals.slice(max).map(withoutValue).join(' ')}`);
   if (faults.length > 0) throw usage(faults, `see oauth-profile ${command.name} --help`);
@@ -75,8 +75,12 @@ function parseFlags(command: Command, args: readonly string[]): Call {
 }
 
 /** Of the arguments that help shows, those that are not there: `<command…>` of `<profile> -- <command…>`. */
-function missingIn({ usage }: Command, given: number): string {
-  return given === 0 ? usage : (usage.match(/<[^>]*>/g) ?? []).slice(given).join(' ');
+function missingIn(command: Command, given: number): string {
+  return given === 0 ? command.usage : argumentsOf(command).slice(given).join(' ');
+}
+
+function argumentsOf({ usage }: Command): string[] {
+  return usage.match(/<[^>]*>/g) ?? [];
 }
 
 /** What follows a flag as its value; another flag is none. */
