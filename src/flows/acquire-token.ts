@@ -23,6 +23,9 @@ export interface Witness {
   afterLoss(): void;
 }
 
+/** Most replies need no explanation, and no process should read what there is to say about all the others. */
+const loadExplanations = () => import('../token/explain-reply.ts');
+
 /** Asks the provider for a token, again where that is harmless and can help, within the profile's total time. */
 export async function acquireToken(
   profile: Profile,
@@ -57,7 +60,10 @@ export async function acquireToken(
       const wire = { profile: profile.name, url, headers, body, reuseConnection, tls };
       const reply = await ports.send(wire, { timeoutMs: leftMs, signal });
       witness?.afterReply(reply);
-      return parseResponse(profile, signed, reply, clock.now());
+      const receivedAt = clock.now();
+      const token = parseResponse(profile, reply, receivedAt);
+      if (token !== undefined) return token;
+      throw (await loadExplanations()).explainReply(profile, signed, reply, receivedAt);
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;

@@ -3,7 +3,8 @@ import type { Bounds, SeeCertificate, SeenCertificate, SignInPorts } from '../po
 import type { Profile } from '../profile/profile.ts';
 import { excerpt } from '../secret/printable.ts';
 import { adviceFor } from '../token/explain-error.ts';
-import { isRefusal, parseRefusal } from '../token/parse-refusal.ts';
+import { isRefusal } from '../token/parse-body.ts';
+import { parseRefusal } from '../token/parse-refusal.ts';
 import { compareMetadata, compareScopes, isSameEndpoint } from './compare-metadata.ts';
 import type { Finding } from './finding.ts';
 import { judgeCertificate, judgeClock, judgeFailure } from './judge-connection.ts';

@@ -23,3 +23,14 @@ export function parseBody(body: string): ParsedBody {
   }
   return { kind: 'text', text };
 }
+
+/** Whether a body says no, even with status 200. */
+export function isRefusal(members: Readonly<Record<string, unknown>>): boolean {
+  const { error, errors, errorCode } = members;
+  return isGiven(error) || isGiven(errorCode) || (Array.isArray(errors) && errors.length > 0);
+}
+
+/** A member that is there, and says something. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '' && value !== false;
+}

@@ -4,8 +4,8 @@ import { excerpt, printable } from '../secret/printable.ts';
 import { Secret } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
 import { explainRefusal } from './explain-error.ts';
-import { parseBody } from './parse-body.ts';
-import { isRefusal } from './parse-refusal.ts';
+import { isRefusal, parseBody } from './parse-body.ts';
+import { succeeds } from './parse-response.ts';
 import type { Reply } from './reply.ts';
 
 /** A device code, and what its person has to do with it. */
@@ -34,8 +34,7 @@ export function parseDeviceResponse(
   receivedAt: number,
 ): DeviceCode {
   const body = parseBody(reply.body);
-  const succeeded = reply.status >= 200 && reply.status < 300;
-  if (!succeeded || (body.kind === 'object' && isRefusal(body.members))) {
+  if (!succeeds(reply) || (body.kind === 'object' && isRefusal(body.members))) {
     throw explainRefusal(profile, request, reply, body, receivedAt);
   }
   const members = body.kind === 'object' ? body.members : {};

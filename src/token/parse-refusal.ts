@@ -1,5 +1,5 @@
 import type { Refusal } from '../errors.ts';
-import type { ParsedBody } from './parse-body.ts';
+import { isGiven, type ParsedBody } from './parse-body.ts';
 import { beforeSecrets, type Quote } from './quote.ts';
 import type { Reply } from './reply.ts';
 
@@ -14,16 +14,6 @@ const CORRELATION_HEADERS = [
 const SHORT = 100;
 const LONG = 400;
 const MAX_CODES = 8;
-
-/** Whether a body says no, even with status 200. */
-export function isRefusal(members: Readonly<Record<string, unknown>>): boolean {
-  const { error, errors, errorCode } = members;
-  return given(error) || given(errorCode) || (Array.isArray(errors) && errors.length > 0);
-}
-
-function given(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '' && value !== false;
-}
 
 /** A refusal in one shape, from any of the shapes that providers use; the provider's words pass through `quote`. */
 export function parseRefusal(reply: Reply, body: ParsedBody, quote: Quote): Refusal {
@@ -63,7 +53,7 @@ function shapes(members: Readonly<Record<string, unknown>>, text: Text): Omit<Re
     };
   }
   // Okta's platform around the token endpoint.
-  if (given(errorCode)) {
+  if (isGiven(errorCode)) {
     const code = text(errorCode, SHORT);
     return {
       error: code,

@@ -1,14 +1,8 @@
-import { ProviderError } from '../errors.ts';
-import { asArgument } from '../profile/login-command.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../secret/secret.ts';
-import type { TokenRequest } from './build-request.ts';
-import { explainRefusal } from './explain-error.ts';
-import { parseBody } from './parse-body.ts';
-import { isRefusal } from './parse-refusal.ts';
-import { quoteWithout } from './quote.ts';
+import { isRefusal, parseBody } from './parse-body.ts';
 import type { Reply } from './reply.ts';
-import { memberNames, secretMembers } from './secret-members.ts';
+import { secretMembers } from './secret-members.ts';
 
 /** A token response: what the provider sent, and what we understood of it. */
 export interface TokenReply {
@@ -23,32 +17,17 @@ export interface TokenReply {
   readonly expiresAt: number | undefined;
 }
 
-/** Reads a reply (RFC 6749 §5.1); everything that is not a token throws a {@link ProviderError}. */
-export function parseResponse(profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number): TokenReply {
-  const body = parseBody(reply.body);
-  const succeeded = reply.status >= 200 && reply.status < 300;
-  if (!succeeded || (body.kind === 'object' && isRefusal(body.members))) {
-    throw explainRefusal(profile, request, reply, body, receivedAt);
-  }
-  if (body.kind !== 'object') {
-    const what = {
-      html: 'an HTML page',
-      text: 'text that is neither a JSON object nor form-encoded',
-      empty: 'nothing',
-    }[body.kind];
-    throw unreadable(profile, reply, `answered with ${what}`);
-  }
+/** Reads a reply (RFC 6749 §5.1), `undefined` where it is no token; {@link explainReply} tells why. */
+export function parseResponse(profile: Profile, reply: Reply, receivedAt: number): TokenReply | undefined {
+  const body = succeeds(reply) ? parseBody(reply.body) : undefined;
+  if (body?.kind !== 'object' || isRefusal(body.members)) return undefined;
   const found = replyFrom(profile, body.members, receivedAt);
-  if (found === undefined) {
-    const { found: secrets } = secretMembers(body.members, []);
-    const quote = quoteWithout(profile, request, reply, secrets);
-    const names = quote(memberNames(body.members).join(', '), 200) || 'no member at all';
-    throw unreadable(profile, reply, `answered without a token (it sent ${names})`);
-  }
-  if (found.otherSecrets === undefined) {
-    throw unreadable(profile, reply, 'answered with a reply that is nested too deeply');
-  }
-  return found as TokenReply;
+  return found?.otherSecrets === undefined ? undefined : (found as TokenReply);
+}
+
+/** Whether the status says yes; the body may still say no. */
+export function succeeds({ status }: Reply): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** What a response's members mean, `undefined` where they hold no token. */
@@ -76,11 +55,11 @@ export function replyFrom(
 
 /** The refresh token in a successful reply, also in one that holds no access token: beside where that should be, or above. */
 export function refreshTokenIn(
-  { status, body }: Reply,
+  reply: Reply,
   tokenPath: readonly (string | number)[] = ['access_token'],
 ): Secret | undefined {
-  if (status < 200 || status >= 300) return undefined;
-  const parsed = parseBody(body);
+  if (!succeeds(reply)) return undefined;
+  const parsed = parseBody(reply.body);
   if (parsed.kind !== 'object') return undefined;
   const above = tokenPath.map((_, depth) => tokenPath.slice(0, depth));
   const tokens = above.map((path) => locate(parsed.members, [...path, 'refresh_token']).token);
@@ -105,19 +84,4 @@ function locate(members: Readonly<Record<string, unknown>>, path: readonly (stri
     token = holder[step];
   }
   return { holder, token };
-}
-
-function unreadable(profile: Profile, reply: Reply, what: string): ProviderError {
-  const { url, name } = profile;
-  return new ProviderError('reply_unreadable', `${url.host} ${what} (HTTP ${reply.status})`, {
-    provider: { status: reply.status },
-    advice: isDefaultUrl(profile)
-      ? `see what is sent with: oauth-profile explain ${asArgument(name)}`
-      : `check that ${name}.url is a token endpoint; where the token has another name, set ${name}.options.token_path`,
-  });
-}
-
-function isDefaultUrl({ provider: { tokenUrl }, url: { href } }: Profile): boolean {
-  const [start, end = ''] = tokenUrl?.split('{tenant_id}') ?? [];
-  return start !== undefined && href.startsWith(start) && href.endsWith(end);
 }

@@ -3,6 +3,7 @@ import { type Profile, providerName } from '../profile/profile.ts';
 import type { Secret } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
 import { withVariables } from './explain-error.ts';
+import { explainReply } from './explain-reply.ts';
 import { parseResponse, type TokenReply } from './parse-response.ts';
 import type { Reply } from './reply.ts';
 
@@ -13,7 +14,8 @@ export interface SignInReply extends TokenReply {
 
 /** Reads the reply that ends a sign-in; one without a refresh token is of no use, and says why. */
 export function parseSignIn(profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number): SignInReply {
-  const found = parseResponse(profile, request, reply, receivedAt);
+  const found = parseResponse(profile, reply, receivedAt);
+  if (found === undefined) throw explainReply(profile, request, reply, receivedAt);
   const { refreshToken } = found;
   if (refreshToken !== undefined) return { ...found, refreshToken };
   const advice =

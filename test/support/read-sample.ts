@@ -6,6 +6,7 @@ import type { Profile } from '../../src/profile/profile.ts';
 import { type ProfileOutside, readProfile } from '../../src/profile/read-profile.ts';
 import type { Secret } from '../../src/secret/secret.ts';
 import { buildRequest, encodeBody } from '../../src/token/build-request.ts';
+import { explainReply } from '../../src/token/explain-reply.ts';
 import { parseResponse, type TokenReply } from '../../src/token/parse-response.ts';
 import type { Reply } from '../../src/token/reply.ts';
 
@@ -84,7 +85,9 @@ export function replyWith(status: number, body: unknown, headers: Reply['headers
 
 /** What the product makes of a reply to the request of `profile`. */
 export function receive(profile: Profile, reply: Reply): TokenReply {
-  return parseResponse(profile, buildRequest(profile, '1.2.3'), reply, RECEIVED_AT);
+  const found = parseResponse(profile, reply, RECEIVED_AT);
+  if (found !== undefined) return found;
+  throw explainReply(profile, buildRequest(profile, '1.2.3'), reply, RECEIVED_AT);
 }
 
 /** The error that a reply to the request of `profile` leads to. */

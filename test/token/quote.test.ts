@@ -5,7 +5,7 @@ import type { DataObject } from '../../src/data/flatten.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/secret/secret.ts';
 import { buildRequest, withAssertion } from '../../src/token/build-request.ts';
-import { parseResponse } from '../../src/token/parse-response.ts';
+import { explainReply } from '../../src/token/explain-reply.ts';
 import type { Reply } from '../../src/token/reply.ts';
 import { anyText } from '../support/any-text.ts';
 import { outsideWith, readAcme, refusalOf, replyWith } from '../support/read-sample.ts';
@@ -306,12 +306,7 @@ describe('what was added to the request when it was sent', () => {
     const request = withAssertion(buildRequest(profile, '1'), new Secret(assertion));
     for (const echo of spelled(assertion)) {
       for (const reply of Object.values(places)) {
-        let error: unknown;
-        try {
-          parseResponse(profile, request, reply(echo), 0);
-        } catch (thrown) {
-          error = thrown;
-        }
+        const error = explainReply(profile, request, reply(echo), 0);
         expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain(echo.slice(8, 28));
       }
     }

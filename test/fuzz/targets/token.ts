@@ -3,6 +3,7 @@ import { type OAuthProfileError, ProviderError } from '../../../src/errors.ts';
 import { hasControls } from '../../../src/secret/printable.ts';
 import { accountOf } from '../../../src/token/account.ts';
 import { buildRequest } from '../../../src/token/build-request.ts';
+import { explainReply } from '../../../src/token/explain-reply.ts';
 import { parseBody } from '../../../src/token/parse-body.ts';
 import { parseDeviceResponse } from '../../../src/token/parse-device-response.ts';
 import { parseResponse, refreshTokenIn } from '../../../src/token/parse-response.ts';
@@ -100,8 +101,9 @@ const reply: Target = {
     attempt(() => parseBody(answer.body));
     attempt(() => refreshTokenIn(answer));
     for (const { profile, request } of profiles) {
-      const { value, error } = attempt(() => parseResponse(profile, request, answer, RECEIVED_AT));
-      if (error !== undefined) checkError(error as OAuthProfileError);
+      const { value, error } = attempt(() => parseResponse(profile, answer, RECEIVED_AT));
+      assert.equal(error, undefined);
+      if (value === undefined) checkError(explainReply(profile, request, answer, RECEIVED_AT));
       else {
         assert.ok(value.accessToken.length > 0, 'an empty token is handed out');
         assert.ok(value.expiresAt === undefined || Number.isFinite(value.expiresAt), 'a token ends at no time');
