@@ -1,20 +1,21 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Kept, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { Secret } from '../secret/secret.ts';
-import { ATTEMPT_MS } from '../token/retry-policy.ts';
-import { refreshTokenOf, tokenKey } from '../token/token-key.ts';
-import { acquireToken } from './acquire-token.ts';
-import { askAlone } from './ask-alone.ts';
+import { refreshes, tokenKey } from '../token/token-key.ts';
 import { findChain } from './find-chain.ts';
 import { findContent, findFresh } from './find-fresh.ts';
 import type { Flights } from './flights.ts';
-import { refreshChain } from './refresh-chain.ts';
 import type { Obtained, Wish } from './wish.ts';
 
 const PATIENCE_MS = 2_000;
-/** So little time in the queue is not worth taking off. */
-const SHORT_WAIT_MS = 500;
+
+let asking: typeof import('./asking.ts') | undefined;
+
+/** Who finds a fresh token needs nothing of what it takes to ask for one. */
+async function loadAsking(): Promise<typeof import('./asking.ts')> {
+  asking ??= await import('./asking.ts');
+  return asking;
+}
 
 /** What obtaining a token takes beside the ports. */
 export interface Keeping {
@@ -36,19 +37,10 @@ export async function obtainToken(profile: Profile, wish: Wish, ports: Ports, ke
   return obtainKept(profile, wish, ports, { ...keeping, store, name, kept });
 }
 
-/** Whether there is a chain to follow; a custom profile may say refresh_token and hold none. */
-function refreshes(profile: Profile): boolean {
-  return profile.grant === 'refresh_token' && !isEmpty(refreshTokenOf(profile));
-}
-
-function isEmpty(text: string | Secret | undefined): boolean {
-  return text === undefined || text.length === 0;
-}
-
 /** What is no refresh can do without a store. */
 async function obtainOther(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
   const ask = async (): Promise<Obtained> => ({
-    reply: await acquireToken(profile, ports, wish.signal),
+    reply: await (asking ?? (await loadAsking())).acquireToken(profile, ports, wish.signal),
     reused: false,
   });
   if (!wish.keep) return ask();
@@ -77,16 +69,11 @@ async function obtainKept(
   const work = (abandoned: AbortSignal, close: () => void): Promise<Obtained> =>
     store.update(
       name,
-      (held) => {
+      async (held) => {
         close();
         const waitedMs = ports.clock.now() - startedAt;
-        const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
-        if (!refreshes(profile)) {
-          return askAlone({ profile: within(profile, leftMs), key, wish, ports, store, held, warn }, abandoned);
-        }
-        // A refresh that is sent at all gets the time of an attempt, though its caller may be gone by then.
-        const sendMs = Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs));
-        return refreshChain({ profile: within(profile, sendMs), key, wish, ports, store, held, warn });
+        const { askInTurn } = await loadAsking();
+        return askInTurn({ profile, key, wish, ports, store, held, warn }, waitedMs, abandoned);
       },
       {
         timeoutMs,
@@ -111,8 +98,4 @@ function inLocalTime({ reply, reused }: Obtained, { clock }: Ports, store: Token
   const { expiresAt } = reply;
   if (!reused || expiresAt === undefined) return { reply, reused };
   return { reply: { ...reply, expiresAt: expiresAt + clock.now() - store.now() }, reused };
-}
-
-function within(profile: Profile, timeoutMs: number): Profile {
-  return { ...profile, options: { ...profile.options, timeoutMs } };
 }
