@@ -6,7 +6,7 @@ import { type Style, styleFor } from './style.ts';
 
 /** The two outputs of a process, with every secret it ever held masked on both. */
 export class Terminal {
-  readonly style: { readonly out: Style; readonly err: Style };
+  #style: { readonly out: Style; readonly err: Style } | undefined;
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
   /** The one that was written to last. */
@@ -22,7 +22,6 @@ export class Terminal {
     readonly env: Environment,
   ) {
     const redactor = new Redactor();
-    this.style = { out: styleFor(out, env), err: styleFor(err, env) };
     this.#out = new RedactedStream(redactor, (text) => out.write(text));
     this.#err = new RedactedStream(redactor, (text) => {
       this.#telling = true;
@@ -35,6 +34,11 @@ export class Terminal {
       redactor.add(secret);
       if (this.#onGithub) this.#announce(secret);
     });
+  }
+
+  get style(): { readonly out: Style; readonly err: Style } {
+    this.#style ??= { out: styleFor(this.out, this.env), err: styleFor(this.err, this.env) };
+    return this.#style;
   }
 
   /** Whether a person looks at stderr, and what is shown there can be redrawn. */

@@ -4,6 +4,8 @@ import { asWritten, type Value } from './value.ts';
 /** Deeper texts are no data but an attack on the stack. */
 const MAX_DEPTH = 64;
 
+const BLANKS = ' \t\n\r';
+
 /** Parses JSON; numbers keep their digits, which `JSON.parse` would round away, and a name that stands twice in a map is an error. */
 export function parseJson(text: string, label: string): Value {
   return new Parser(text, label).document();
@@ -87,7 +89,7 @@ class Parser {
   }
 
   #skipBlanks(): void {
-    this.#match(/[ \t\n\r]*/y);
+    while (BLANKS.includes(this.text[this.#at] ?? '-')) this.#at++;
   }
 
   #take(char: string): boolean {

@@ -60,12 +60,17 @@ const WHOLE = 1 << (HEAD_LENGTH - 1);
 
 /** Each character is shifted out by the fourth after it, so that the hash is always that of a head. */
 export function hashOn(hash: number, code: number): number {
+  scattered ??= scatter();
   return ((hash << 4) ^ (code < 0x100 ? (scattered[code] ?? 0) : Math.imul(code, 0x9e37))) & (HASHES - 1);
 }
 
 /** Numbers of characters; what some spelling takes for the same has the same. */
-const scattered = Uint16Array.from({ length: 0x100 }, (_, code) => {
-  const char = String.fromCharCode(code).toLowerCase();
-  const same = '+-\n\r\t '.includes(char) ? ' ' : char === '_' ? '/' : char;
-  return Math.imul(same.charCodeAt(0) + 1, 0x9e3779b1) >>> 12;
-});
+let scattered: Uint16Array | undefined;
+
+function scatter(): Uint16Array {
+  return Uint16Array.from({ length: 0x100 }, (_, code) => {
+    const char = String.fromCharCode(code).toLowerCase();
+    const same = '+-\n\r\t '.includes(char) ? ' ' : char === '_' ? '/' : char;
+    return Math.imul(same.charCodeAt(0) + 1, 0x9e3779b1) >>> 12;
+  });
+}

@@ -1,8 +1,10 @@
 import { MASK } from './secret.ts';
 
-const secretNames = new Set(['code', 'device_code']);
-const secretPattern = /secret|passw|token|assertion|credential|api.?key|private/i;
-const harmlessPattern = /^(?:.*_)?token_type$|_url$|^token_path$/i;
+// Texts, since every process looks at some names: to compile patterns takes longer than to read a profile.
+const secretNames = ['code', 'device_code'];
+const secretParts = ['secret', 'passw', 'token', 'assertion', 'credential', 'private'];
+const harmlessNames = ['token_type', 'token_path'];
+const harmlessEnds = ['_token_type', '_url'];
 
 /** The same few names come again with every request; what does not is not worth keeping. */
 const known = new Map<string, boolean>();
@@ -12,11 +14,17 @@ const MAX_KNOWN = 500;
 export function isSecretName(name: string): boolean {
   let secret = known.get(name);
   if (secret === undefined) {
-    const field = name.slice(name.lastIndexOf('.') + 1);
-    secret = secretNames.has(field) || (secretPattern.test(field) && !harmlessPattern.test(field));
+    secret = judge(name.slice(name.lastIndexOf('.') + 1));
     if (known.size < MAX_KNOWN && name.length < 100) known.set(name, secret);
   }
   return secret;
+}
+
+function judge(field: string): boolean {
+  const name = field.toLowerCase();
+  if (secretNames.includes(field)) return true;
+  if (harmlessNames.includes(name) || harmlessEnds.some((end) => name.endsWith(end))) return false;
+  return secretParts.some((part) => name.includes(part)) || (name.includes('key') && /api.?key/.test(name));
 }
 
 /** A dotted name for a message: below a secret's name stands the secret itself, misread (`client_secret: {S3cr3t}`); `profile` is no such name. */

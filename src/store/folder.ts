@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
@@ -41,6 +41,7 @@ export function checkFolder(folder: string): boolean {
     throw unreadable(`${folder} is not a folder, or a link to one`, 'set OAUTH_PROFILE_HOME to where the vault is');
   }
   refuseOthers(folder, stats, 'chmod 700');
+  if (isReal(folder)) return true;
   for (let part = dirname(folder); part !== dirname(part); part = dirname(part)) refuseForeignLink(part);
   return true;
 }
@@ -83,6 +84,15 @@ function refuseOthers(path: string, { uid, mode }: Stats, chmod: string): void {
       `${path} is open to other users (mode ${(mode & 0o777).toString(8)})`,
       `close it with: ${chmod} ${path}; whoever could read it may have copied it`,
     );
+  }
+}
+
+/** Whether there is no link on the way, which is told at once. */
+function isReal(path: string): boolean {
+  try {
+    return realpathSync.native(path) === path;
+  } catch {
+    return false;
   }
 }
 

@@ -114,8 +114,8 @@ export function unseal(sealed: Buffer, id: string, ring: KeyRing, where: string)
   const decipher = createDecipheriv('aes-256-gcm', key.sealing, sealed.subarray(HEADER_BYTES, BODY_AT));
   decipher.setAAD(sealed.subarray(0, HEADER_BYTES)).setAuthTag(sealed.subarray(-TAG_BYTES));
   try {
-    const text = decipher.update(sealed.subarray(BODY_AT, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-    const { name, turn, head, content } = JSON.parse(text);
+    const text = Buffer.concat([decipher.update(sealed.subarray(BODY_AT, -TAG_BYTES)), decipher.final()]);
+    const { name, turn, head, content } = JSON.parse(text.toString());
     return { name, turn, kept: { head, content: Secret.around(content) } };
   } catch (error) {
     throw damaged(where, error);
