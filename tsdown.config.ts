@@ -1,38 +1,78 @@
 import { join } from 'node:path';
-import { defineConfig } from 'tsdown';
+import { defineConfig, type Rolldown } from 'tsdown';
 
-const common = { target: 'node20', platform: 'node', fixedExtension: false, hash: false, logLevel: 'warn' } as const;
+const common = {
+  target: 'node20',
+  platform: 'node',
+  fixedExtension: false,
+  hash: false,
+  logLevel: 'warn',
+  // Whoever installs a clone has no use for the time that each part of the build took.
+  checks: { pluginTimings: false },
+} as const;
 
-/** Files that are needed together go into one: each file that Node loads adds to every start. */
-const together = (name: string, priority: number, files: string) => ({
+/** A file goes into one with all that it imports, and that is in no earlier one: each file that Node loads adds to every start. */
+const together = (name: string, ...files: string[]) => ({
   name,
-  priority,
   // Declarations are bundled as files of their own, which must stay where they are.
-  test: new RegExp(`/src/(?:${files})(?<!\\.d)\\.ts$`),
+  test: new RegExp(`/src/(?:${files.join('|')})(?<!\\.d)\\.ts$`),
 });
 
-const CORE =
-  'compose|session|errors|version|monotonic|data/(?!line-starts|read-(?:careful-|plain-)?yaml).+|(?:profile|providers|secret|token)/.+';
 const groups = [
-  // What reading a kept token takes, and the little of it that Redis needs too.
-  together('vault', 1, 'store/(?:file|fingerprint|failure|folder|key|records|seal|turns)'),
-  together('vault-writer', 1, 'store/(?!redis|memory|keychain|make-key|ask-df|ps-).+'),
-  together(
-    'send',
-    1,
-    'transport/(?:send|agents|attempt|byte-collector|host-of|proxy|time-limits|explain-network-error)',
-  ),
-  together('yaml', 1, 'data/(?:line-starts|read-(?:plain-)?yaml)'),
+  // Redis needs the turns too, and little else of all this.
+  together('vault', 'store/file', 'store/turns'),
+  together('vault-writer', 'store/vault-writer'),
+  together('asking', 'flows/asking', 'transport/send'),
+  together('yaml', 'data/read-yaml'),
 ];
 
 /** The parsers of YAML are part of every build: a little of js-yaml, and of yaml the code that prints nothing when the environment says so. */
 const yaml = [/^yaml/, 'js-yaml'];
 const alias = { yaml: join(import.meta.dirname, 'node_modules/yaml/browser/dist/index.js') };
 
+/** Of js-yaml only the parser of events is used. All else that it prepares is told to be without effect, so that it is left out. */
+const slimYaml: Rolldown.Plugin = {
+  name: 'slim-yaml',
+  transform: {
+    filter: { id: /\/js-yaml\.mjs$/ },
+    handler(code) {
+      const variables = this.parse(code).body.flatMap((node) =>
+        node.type === 'VariableDeclaration' ? node.declarations : [],
+      );
+      return variables.reduceRight((slim, { init }) => {
+        if (init === null || ['Literal', 'UnaryExpression'].includes(init.type)) return slim;
+        const { start, end } = init;
+        return `${slim.slice(0, start)}/* @__PURE__ */ prepare(() => (${code.slice(start, end)}))${slim.slice(end)}`;
+      }, `${code}\nfunction prepare(make) { return make(); }`);
+    },
+  },
+};
+
+const HELPERS = 'rolldown-runtime.cjs';
+const requireHelpers = /(require\(.\.\/)rolldown-runtime(\.cjs.\))/;
+
+/** Every start reads the first file: the bundler's helpers become part of it, and text in ASCII needs no decoding. */
+const quickStart: Rolldown.Plugin = {
+  name: 'quick-start',
+  generateBundle(_, bundle) {
+    const helpers = bundle[HELPERS];
+    if (helpers?.type !== 'chunk') throw new Error(`the bundler made no ${HELPERS}`);
+    const inlined = `(exports=>{${helpers.code};return exports})(exports.helpers={})`;
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      chunk.code = chunk.code
+        .replace(requireHelpers, (_, start, end) => (chunk.isEntry ? inlined : `${start}main${end}.helpers`))
+        .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    }
+    delete bundle[HELPERS];
+  },
+};
+
 export default defineConfig([
   {
     ...common,
     deps: { alwaysBundle: yaml },
+    plugins: [slimYaml],
     alias,
     entry: {
       index: 'src/index.ts',
@@ -44,7 +84,7 @@ export default defineConfig([
     dts: true,
     outputOptions: {
       codeSplitting: {
-        groups: [together('core', 2, `${CORE}|library-session|token-source|oauth-profile|flows/.+`), ...groups],
+        groups: [together('core', 'index', 'monotonic'), ...groups],
       },
     },
   },
@@ -55,6 +95,9 @@ export default defineConfig([
     format: 'cjs',
     dts: false,
     outDir: 'dist/cli',
+    plugins: [slimYaml, quickStart],
+    // What others need of the first file, it exports too, instead of becoming one more file.
+    inputOptions: { preserveEntrySignatures: 'allow-extension' },
     // Half the text is half the time to read it; a stack trace of the command line is for us alone.
     minify: true,
     // In one file instead of seventy, reading YAML loads in a third of the time; as ES modules, the parts can become one.
@@ -64,14 +107,7 @@ export default defineConfig([
       // `import()` would set up the loader of ES modules after all.
       dynamicImportInCjs: false,
       codeSplitting: {
-        groups: [
-          together(
-            'core',
-            2,
-            `${CORE}|flows/(?:acquire|ask|find-|flights|keep-token|kept|obtain|refresh|wish).*|cli/(?:command|context|emulation|help|output|parse-call|show-error|style|terminal|token|usage).*|emulator/fault`,
-          ),
-          ...groups,
-        ],
+        groups: [together('main', 'cli/main', 'monotonic'), ...groups],
       },
     },
   },

@@ -2,7 +2,7 @@
 // Starts the command line, with the compiled code that an earlier `token` left beside it: compiling takes longer than all else that
 // `token` does before it sends. Who could change that code could as well change the program, which lies in the same folder.
 // NODE_DISABLE_COMPILE_CACHE, which means the same to Node itself, turns it off.
-const { accessSync, constants, existsSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
+const { accessSync, constants, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
@@ -12,7 +12,8 @@ const enabled = !process.env['NODE_DISABLE_COMPILE_CACHE'];
 const { size, mtimeMs } = statSync(process.execPath);
 const ending = `.${process.version}-${size}-${Math.floor(mtimeMs)}.compiled`;
 const modules = new Map();
-const uncompiled = new Map();
+const scripts = new Map();
+let complete = true;
 
 /** What `require` does, for the files of the program. */
 function load(name) {
@@ -21,8 +22,9 @@ function load(name) {
   const filename = join(folder, name);
   const source = readFileSync(filename);
   const cachedData = enabled ? readCompiled(filename + ending, source) : undefined;
-  const script = new Script(`(function(exports,require){${source}\n})`, { filename, cachedData });
-  if (cachedData === undefined) uncompiled.set(filename + ending, { source, script });
+  const script = new Script(`(function(exports,require){${source.latin1Slice()}\n})`, { filename, cachedData });
+  scripts.set(filename + ending, { source, script });
+  if (cachedData === undefined) complete = false;
   const module = { exports: {} };
   modules.set(name, module);
   script.runInThisContext()(module.exports, (id) => (id.startsWith('./') ? load(id.slice(2)) : require(id)));
@@ -31,8 +33,12 @@ function load(name) {
 
 /** V8 believes all that it is given: it would run the code of an older source, and crash over what a disk spoilt. */
 function readCompiled(file, source) {
-  if (!existsSync(file)) return undefined;
-  const bytes = readFileSync(file);
+  let bytes;
+  try {
+    bytes = readFileSync(file);
+  } catch {
+    return undefined;
+  }
   const length = (bytes.length - source.length) / 2;
   if (!Number.isInteger(length) || length <= 0) return undefined;
   const code = bytes.subarray(0, length);
@@ -46,12 +52,15 @@ function contentsOf(code, source) {
   return Buffer.concat([code, code, source]);
 }
 
-/** Leaves the code of this run to the next one, where the person may write to the program's folder. */
+/**
+ * Leaves the code of this run to the next one, where the person may write to the program's folder. V8 compiles a function when it is
+ * first called: who loads a new file goes new ways through the others too, so that these are kept again, with what they have gained.
+ */
 function keepCompiled() {
-  if (!enabled || uncompiled.size === 0) return;
+  if (!enabled || complete) return;
   try {
     accessSync(folder, constants.W_OK);
-    for (const [file, { source, script }] of uncompiled) {
+    for (const [file, { source, script }] of scripts) {
       writeFileSync(`${file}.${process.pid}`, contentsOf(script.createCachedData(), source), { flush: true });
       renameSync(`${file}.${process.pid}`, file);
     }

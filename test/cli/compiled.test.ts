@@ -52,6 +52,26 @@ it('a token leaves compiled code beside the program, once, and the next one work
   expect(left.every((file, index) => contents[index]?.equals(readFileSync(join(program, file))))).toBe(true);
 });
 
+it('who loads a file that nobody loaded before keeps what it compiled of the others too', async () => {
+  await run('token p --data p.json');
+  const main = () => readFileSync(join(program, compiled().find((file) => file.startsWith('main.cjs')) as string));
+  const before = main();
+  sandbox.write('p.yaml', `p: { type: custom, url: "http://127.0.0.1:${server.port}/" }`);
+  expect(await run('token p --data p.yaml')).toEqual(given);
+  const after = main();
+  expect(after.equals(before)).toBe(false);
+  expect(await run('token p --data p.yaml')).toEqual(given);
+  expect(main().equals(after)).toBe(true);
+});
+
+it('the program is written in ASCII, so that it is read without decoding', () => {
+  for (const file of readdirSync(program))
+    expect(
+      readFileSync(join(program, file)).every((byte) => byte < 0x80),
+      file,
+    ).toBe(true);
+});
+
 it('nothing is left by other commands, by a failure, or where Node is told to keep nothing', async () => {
   await run('--help');
   await run('check --data p.json');
@@ -73,7 +93,7 @@ it.each([
 
 it('compiled code of another source is not used, not even where it is as long', async () => {
   await run('token p --data p.json');
-  const file = join(program, 'core.cjs');
+  const file = join(program, 'main.cjs');
   writeFileSync(file, readFileSync(file, 'utf8').replace(`\`${version}\``, '`9.9.9`'));
   expect((await run('--version')).stdout).toBe('9.9.9\n');
 });
