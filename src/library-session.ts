@@ -53,8 +53,15 @@ export async function variablesFor({ data }: CallOptions, script?: DataEntries):
   return loadVariables({ ...findDataFiles(surroundings), script, given: [], settings });
 }
 
-/** Reads the profile of a call. A program asks with the same `data` again and again: as long as it holds the same, it is not read again. */
-export async function profileFor(session: Session, name: string, options: CallOptions): Promise<Profile> {
+/** The profile of a call. A program asks with the same `data` again and again: as long as it holds the same, it is not read again. */
+export function profileFor(session: Session, name: string, options: CallOptions): Profile | Promise<Profile> {
+  const { data } = options;
+  const known = data && read.get(data);
+  const found = known?.profiles.get(name);
+  return found !== undefined && holdsSame(data, known?.copy) ? found : readProfileFor(session, name, options);
+}
+
+async function readProfileFor(session: Session, name: string, options: CallOptions): Promise<Profile> {
   const { data } = options;
   if (data === undefined) return session.readProfile(name, await variablesFor(options));
   let known = read.get(data);
@@ -65,8 +72,6 @@ export async function profileFor(session: Session, name: string, options: CallOp
     read.set(data, known);
   }
   const { variables, profiles } = known;
-  const found = profiles.get(name);
-  if (found !== undefined) return found;
   // What else it depends on may change unseen.
   let lasts = true;
   const profile = await session.readProfile(name, variables, () => {

@@ -15,6 +15,7 @@ import type { Ports, TokenStore } from './ports.ts';
 import type { Profile } from './profile/profile.ts';
 import { readCandidate } from './profile/read-binding.ts';
 import { type ProfileOutside, readProfile } from './profile/read-profile.ts';
+import type { Secret } from './secret/secret.ts';
 
 /** What a session can be told. */
 export interface SessionOptions extends PortOptions, StoreOptions {}
@@ -59,23 +60,38 @@ export class Session {
 
   /** Gets a token; by default as the profile says: anew, or one that is kept and fresh. */
   obtain(profile: Profile, wish: Partial<Wish> = {}): Promise<Obtained> {
-    const full = {
-      minTtlMs: wish.minTtlMs ?? profile.options.minTtlMs,
-      anew: wish.anew ?? !reuses(profile),
-      keep: wish.keep ?? reuses(profile),
-      forgetRefusal: wish.forgetRefusal ?? false,
-      rejected: wish.rejected,
-      get signal() {
-        return wish.signal;
-      },
-    };
-    return obtainToken(profile, full, this.ports, this.#keeping);
+    return obtainToken(profile, new FullWish(wish, profile), this.ports, this.#keeping);
   }
 
   /** Waits for refreshes under way, and lets go of the store. */
   async close(): Promise<void> {
     const store = await this.#store?.catch(() => undefined);
     await store?.close();
+  }
+}
+
+/** A wish with what the profile says where the caller says nothing. */
+class FullWish implements Wish {
+  readonly minTtlMs: number;
+  readonly anew: boolean;
+  readonly keep: boolean;
+  readonly forgetRefusal: boolean;
+  readonly rejected: Secret | undefined;
+  readonly #given: Partial<Wish>;
+
+  constructor(given: Partial<Wish>, profile: Profile) {
+    const reused = reuses(profile);
+    this.minTtlMs = given.minTtlMs ?? profile.options.minTtlMs;
+    this.anew = given.anew ?? !reused;
+    this.keep = given.keep ?? reused;
+    this.forgetRefusal = given.forgetRefusal ?? false;
+    this.rejected = given.rejected;
+    this.#given = given;
+  }
+
+  /** Asked for only when there is something to wait for: listening for Ctrl-C has its price. */
+  get signal(): AbortSignal | undefined {
+    return this.#given.signal;
   }
 }
 

@@ -1,7 +1,7 @@
 import { aborted, ProviderError, TransportError } from '../errors.ts';
 import type { Ports } from '../ports.ts';
 import { type Profile, tlsFilesOf } from '../profile/profile.ts';
-import { buildRequest, encodeBody, withAssertion } from '../token/build-request.ts';
+import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../token/build-request.ts';
 import { parseResponse, type TokenReply } from '../token/parse-response.ts';
 import type { Reply } from '../token/reply.ts';
 import {
@@ -23,6 +23,22 @@ export interface Witness {
   afterLoss(): void;
 }
 
+/** A program asks with the same profile again and again; what is signed is another text each time. */
+const prepared = new WeakMap<Profile, { readonly request: TokenRequest; readonly body: string | undefined }>();
+
+function prepare(
+  profile: Profile,
+  version: string,
+): { readonly request: TokenRequest; readonly body: string | undefined } {
+  let known = prepared.get(profile);
+  if (known === undefined) {
+    const request = buildRequest(profile, version);
+    known = { request, body: request.assertion === undefined ? encodeBody(request) : undefined };
+    prepared.set(profile, known);
+  }
+  return known;
+}
+
 /** Most replies need no explanation, and no process should read what there is to say about all the others. */
 const loadExplanations = () => import('../token/explain-reply.ts');
 
@@ -34,7 +50,7 @@ export async function acquireToken(
   witness?: Witness,
 ): Promise<TokenReply> {
   const { clock, log } = ports;
-  const request = buildRequest(profile, ports.version);
+  const { request, body: unsigned } = prepare(profile, ports.version);
   const { url, headers } = request;
   const tls = tlsFilesOf(profile.options);
   const deadline = clock.now() + profile.options.timeoutMs;
@@ -46,7 +62,7 @@ export async function acquireToken(
       const boundsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, boundsAt(clock.now())));
       const signed = assertion === undefined ? request : withAssertion(request, assertion);
-      const body = encodeBody(signed);
+      const body = unsigned ?? encodeBody(signed);
       const sentAt = clock.now();
       if (sentAt >= deadline) throw outOfTime(profile, lost);
       firstSentAt ??= sentAt;

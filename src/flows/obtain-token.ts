@@ -30,8 +30,12 @@ export interface Keeping {
  * A token for a profile: one that is kept and fresh, or a new one. However many want the same, in this process and in others, the provider is
  * asked once; a refresh is never sent but through the store.
  */
-export async function obtainToken(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
-  if (!refreshes(profile)) return obtainOther(profile, wish, ports, keeping);
+export function obtainToken(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
+  if (refreshes(profile)) return obtainRefreshed(profile, wish, ports, keeping);
+  return wish.keep ? obtainOther(profile, wish, ports, keeping) : ask(profile, wish, ports);
+}
+
+async function obtainRefreshed(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
   const store = await keeping.openStore();
   const { name, kept } = await findChain(profile, store);
   return obtainKept(profile, wish, ports, { ...keeping, store, name, kept });
@@ -39,11 +43,6 @@ export async function obtainToken(profile: Profile, wish: Wish, ports: Ports, ke
 
 /** What is no refresh can do without a store. */
 async function obtainOther(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
-  const ask = async (): Promise<Obtained> => ({
-    reply: await (asking ?? (await loadAsking())).acquireToken(profile, ports, wish.signal),
-    reused: false,
-  });
-  if (!wish.keep) return ask();
   try {
     const store = await keeping.openStore();
     const name = store.fingerprint(tokenKey(profile));
@@ -51,8 +50,13 @@ async function obtainOther(profile: Profile, wish: Wish, ports: Ports, keeping: 
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code !== 'store_unwritable') throw error;
     keeping.warn(`the token is not kept: ${error.message}`);
-    return ask();
+    return ask(profile, wish, ports);
   }
+}
+
+async function ask(profile: Profile, { signal }: Wish, ports: Ports): Promise<Obtained> {
+  const { acquireToken } = asking ?? (await loadAsking());
+  return { reply: await acquireToken(profile, ports, signal), reused: false };
 }
 
 async function obtainKept(

@@ -18,21 +18,21 @@ export function secretMembers(
   isSecret: (name: string) => boolean = isSecretName,
 ): SecretMembers {
   const found = new Map<string, Secret>();
-  let level: [part: object, secret: boolean][] = [[members, false]];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return { found: [...found.values()], tooDeep: true };
-    const below: typeof level = [];
-    for (const [part, inherited] of level) {
-      for (const [name, value] of Object.entries(part)) {
-        const secret = inherited || isSecret(name);
-        if (typeof value === 'object' && value !== null) below.push([value, secret]);
-        else if (typeof value === 'string' && secret && !known.includes(value) && !found.has(value))
-          found.set(value, new Secret(value));
-      }
+  let tooDeep = false;
+  const search = (part: object, inherited: boolean, depth: number): void => {
+    if (depth > MAX_DEPTH) {
+      tooDeep = true;
+      return;
     }
-    level = below;
-  }
-  return { found: [...found.values()], tooDeep: false };
+    for (const [name, value] of Object.entries(part)) {
+      const secret = inherited || isSecret(name);
+      if (typeof value === 'object' && value !== null) search(value, secret, depth + 1);
+      else if (typeof value === 'string' && secret && !known.includes(value) && !found.has(value))
+        found.set(value, new Secret(value));
+    }
+  };
+  search(members, false, 0);
+  return { found: [...found.values()], tooDeep };
 }
 
 /** In a refusal `code` is the provider's word for what is wrong. */
