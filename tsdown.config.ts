@@ -48,31 +48,43 @@ const slimYaml: Rolldown.Plugin = {
   },
 };
 
-const HELPERS = 'rolldown-runtime.cjs';
-const requireHelpers = /(require\(.\.\/)rolldown-runtime(\.cjs.\))/;
+/** Text in ASCII needs no decoding, and half the memory. */
+const inAscii = (code: string) =>
+  code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Every start reads the first file: the bundler's helpers become part of it, and text in ASCII needs no decoding. */
-const quickStart: Rolldown.Plugin = {
-  name: 'quick-start',
-  generateBundle(_, bundle) {
-    const helpers = bundle[HELPERS];
-    if (helpers?.type !== 'chunk') throw new Error(`the bundler made no ${HELPERS}`);
-    const inlined = `(exports=>{${helpers.code};return exports})(exports.helpers={})`;
-    for (const chunk of Object.values(bundle)) {
-      if (chunk.type !== 'chunk') continue;
-      chunk.code = chunk.code
-        .replace(requireHelpers, (_, start, end) => (chunk.isEntry ? inlined : `${start}main${end}.helpers`))
-        .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-    }
-    delete bundle[HELPERS];
-  },
-};
+/** What the bundler needs itself becomes part of the file that is loaded first, instead of one of its own. */
+const quickStart = (first: string, helpers: string, use: (code: string, isFirst: boolean, helpers: string) => string) =>
+  ({
+    name: 'quick-start',
+    generateBundle(_, bundle) {
+      const part = bundle[helpers];
+      if (part?.type !== 'chunk' || bundle[first] === undefined) throw new Error(`the bundler made no ${helpers}`);
+      for (const chunk of Object.values(bundle)) {
+        // Declarations are for people too.
+        if (chunk.type === 'chunk' && !chunk.fileName.endsWith('.d.ts'))
+          chunk.code = inAscii(use(chunk.code, chunk.fileName === first, part.code));
+      }
+      delete bundle[helpers];
+    },
+  }) satisfies Rolldown.Plugin;
+
+const quickLibrary = quickStart('core.js', 'rolldown-runtime.js', (code, isFirst, helpers) =>
+  isFirst
+    ? code + helpers.replace('__exportAll as t', '__exportAll as helper')
+    : code.replace('{ t as __exportAll } from "./rolldown-runtime.js"', '{ helper as __exportAll } from "./core.js"'),
+);
+
+const quickProgram = quickStart('main.cjs', 'rolldown-runtime.cjs', (code, isFirst, helpers) =>
+  code.replace(/(require\(.\.\/)rolldown-runtime(\.cjs.\))/, (_, start, end) =>
+    isFirst ? `(exports=>{${helpers};return exports})(exports.helpers={})` : `${start}main${end}.helpers`,
+  ),
+);
 
 export default defineConfig([
   {
     ...common,
     deps: { alwaysBundle: yaml },
-    plugins: [slimYaml],
+    plugins: [slimYaml, quickLibrary],
     alias,
     entry: {
       index: 'src/index.ts',
@@ -95,7 +107,7 @@ export default defineConfig([
     format: 'cjs',
     dts: false,
     outDir: 'dist/cli',
-    plugins: [slimYaml, quickStart],
+    plugins: [slimYaml, quickProgram],
     // What others need of the first file, it exports too, instead of becoming one more file.
     inputOptions: { preserveEntrySignatures: 'allow-extension' },
     // Half the text is half the time to read it; a stack trace of the command line is for us alone.

@@ -12,32 +12,36 @@
  * @property {(url: string, file: string) => Get} share refreshes a token that rotates and that other processes use too, and has the access token
  */
 
-/** Everything that is compared, ours first; each is loaded only by the process that measures it. */
-const modules = /** @satisfies {Record<string, () => Promise<Partial<Candidate>>>} */ ({
-  'oauth-profile': () => import('./candidates/oauth-profile.js'),
-  'node:http': () => import('./candidates/node-http.js'),
-  'undici.request': () => import('./candidates/undici.js'),
-  fetch: () => import('./candidates/fetch.js'),
-  oauth4webapi: () => import('./candidates/oauth4webapi.js'),
-  'openid-client': () => import('./candidates/openid-client.js'),
-  'simple-oauth2': () => import('./candidates/simple-oauth2.js'),
-  '@badgateway/oauth2-client': () => import('./candidates/badgateway.js'),
-  'google-auth-library': () => import('./candidates/google-auth-library.js'),
-  '@azure/msal-node': () => import('./candidates/msal-node.js'),
-  '@azure/msal-node, silent': () => import('./candidates/msal-node-silent.js'),
-  'a map': () => import('./candidates/map.js'),
-});
+/** Everything that is compared, ours first, and the file of each; it is loaded only by the process that measures it. */
+const files = {
+  'oauth-profile': 'oauth-profile.js',
+  'node:http': 'node-http.js',
+  'undici.request': 'undici.js',
+  fetch: 'fetch.js',
+  oauth4webapi: 'oauth4webapi.js',
+  'openid-client': 'openid-client.js',
+  'simple-oauth2': 'simple-oauth2.js',
+  '@badgateway/oauth2-client': 'badgateway.js',
+  'google-auth-library': 'google-auth-library.js',
+  '@azure/msal-node': 'msal-node.js',
+  '@azure/msal-node, silent': 'msal-node-silent.js',
+  'a map': 'map.js',
+};
 
 export const OURS = 'oauth-profile';
 
 /** Who can ask for a token. */
-export const requesters = Object.keys(modules).filter((name) => !['@azure/msal-node, silent', 'a map'].includes(name));
+export const requesters = Object.keys(files).filter((name) => !['@azure/msal-node, silent', 'a map'].includes(name));
 
 /** Not libraries for tokens, but what one is made of: they may be ahead of us. */
 export const parts = ['node:http', 'undici.request', 'a map'];
 
+/** Where a candidate is imported from. @param {string} name */
+export function candidateFile(name) {
+  return new URL(`candidates/${files[/** @type {keyof typeof files} */ (name)]}`, import.meta.url).href;
+}
+
 /** @param {string} name @returns {Promise<Candidate>} */
 export async function loadCandidate(name) {
-  const load = modules[/** @type {keyof typeof modules} */ (name)];
-  return /** @type {Candidate} */ (await load());
+  return import(candidateFile(name));
 }

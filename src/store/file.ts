@@ -1,9 +1,12 @@
-import type { Clock, Environment, TokenStore } from '../ports.ts';
+import { monotonicMs } from '../monotonic.ts';
+import type { Clock, Environment, Held, TokenStore, Wait } from '../ports.ts';
+import { awaitOthers } from './await-others.ts';
 import { fingerprint } from './fingerprint.ts';
 import { checkFolder, findVaultFolder } from './folder.ts';
 import { type Keychain, type KeySource, Keys } from './key.ts';
 import { Records } from './records.ts';
 import type { VaultWriter } from './vault-writer.ts';
+import { RecordWatch } from './watch-record.ts';
 
 /** What a vault needs of the world. */
 export interface VaultOptions {
@@ -29,6 +32,24 @@ export function openVault(options: VaultOptions): Vault {
   const clock = options.clock ?? { now: Date.now };
   let loading: Promise<VaultWriter> | undefined;
   let closed = false;
+  const underWay = new Set<Promise<unknown>>();
+  const random = options.random ?? Math.random;
+
+  async function update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>): Promise<T> {
+    const queuedAt = clock.now();
+    const startedAt = monotonicMs();
+    const found = checkFolder(records.folder) ? await keys.find() : undefined;
+    if (found !== undefined && wait.contentWith !== undefined) {
+      const watch = new RecordWatch(name, records, found.ring, wait.contentWith, queuedAt);
+      const brought = await awaitOthers(watch, wait, random);
+      if (brought !== undefined) return brought;
+    }
+    // Most calls find a fresh token, and need nothing of this.
+    loading ??= import('./vault-writer.ts').then(({ VaultWriter }) => new VaultWriter(records, keys, random));
+    const timeoutMs = Math.max(0, wait.timeoutMs - (monotonicMs() - startedAt));
+    return (await loading).update(name, change, { ...wait, timeoutMs }, queuedAt);
+  }
+
   return {
     place: records.folder,
     fingerprint: (text) => fingerprint(text),
@@ -44,16 +65,14 @@ export function openVault(options: VaultOptions): Vault {
       return found === undefined ? [] : records.all(found.ring).map(({ name, kept }) => ({ name, kept }));
     },
     async update(name, change, wait) {
-      const queuedAt = clock.now();
       if (closed) throw new TypeError('the store is closed');
-      // Most calls find a fresh token, and need nothing of this.
-      loading ??= import('./vault-writer.ts').then(
-        ({ VaultWriter }) => new VaultWriter(records, keys, options.random ?? Math.random),
-      );
-      return (await loading).update(name, change, wait, queuedAt);
+      const updating = update(name, change, wait).finally(() => underWay.delete(updating));
+      underWay.add(updating);
+      return updating;
     },
     async close() {
       closed = true;
+      await Promise.allSettled(underWay);
       await (await loading)?.close();
     },
   };

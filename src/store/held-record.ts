@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
 import type { Held, Kept } from '../ports.ts';
 import { syncFolder, writeThrough } from './disk.ts';
 import { locked, writing } from './failure.ts';
 import { takeLocks } from './lock.ts';
 import type { Records } from './records.ts';
-import { type KeyRing, recordId, type SealedRecord, seal } from './seal.ts';
+import { type KeyRing, type SealedRecord, seal } from './seal.ts';
 import { look, type Stake } from './stake.ts';
 
 /** Room for the reply of a provider, beyond the size of the record. */
@@ -23,11 +22,6 @@ export interface Tenure {
   reserved: boolean;
   /** When the next process should get its turn. */
   endsAt: number | undefined;
-}
-
-/** The files that lock a name, under each key that it could be sealed with. */
-export function lockFiles(folder: string, name: string, ring: KeyRing, kind: 'lock' | 'commit'): string[] {
-  return ring.map((key) => join(folder, `${recordId(key, name)}.${kind}`));
 }
 
 /** A record whose lock this process holds. */
@@ -122,7 +116,7 @@ export class HeldRecord implements Held {
    */
   async #commit<T>(act: () => T): Promise<T> {
     const { stake } = this.tenure;
-    const locks = lockFiles(this.records.folder, this.name, this.ring, 'commit');
+    const locks = this.records.locks(this.name, this.ring, 'commit');
     try {
       await takeLocks(stake, locks, { timeoutMs: COMMIT_MS, signal: undefined, random: () => 0.5 });
     } catch (error) {

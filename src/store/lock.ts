@@ -3,7 +3,9 @@ import { aborted } from '../errors.ts';
 import { monotonicMs } from '../monotonic.ts';
 import type { Bounds } from '../ports.ts';
 import { locked } from './failure.ts';
-import { ours, pidOf } from './owner.ts';
+import { ours } from './owner.ts';
+import { partsOf } from './owner-name.ts';
+import { pause } from './pause.ts';
 import type { Stake } from './stake.ts';
 
 /** How long to wait before looking again, at first and after a while. */
@@ -50,7 +52,7 @@ async function takeLock(stake: Stake, lock: string, waiting: Waiting, began: num
     if (ino === -1 || ino !== tried.ino || now - tried.at >= ours().askEveryMs) {
       const holder = stake.take(lock);
       if (holder === undefined) return true;
-      const name = `process ${pidOf(holder) ?? '(unknown)'}`;
+      const name = `process ${partsOf(holder)?.pid ?? '(unknown)'}`;
       onHolder?.(name);
       if (now - began >= timeoutMs) throw locked(name, now - began);
       tried = { at: now, ino };
@@ -59,17 +61,4 @@ async function takeLock(stake: Stake, lock: string, waiting: Waiting, began: num
     const ms = (now - began < LATER_MS ? LOOK_MS : LOOK_LATER_MS) * (0.5 + random());
     await pause(Math.min(ms, Math.max(0, timeoutMs - (now - began))), signal);
   }
-}
-
-/** Ends early, without an error, when the signal comes. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, ms);
-    signal?.addEventListener('abort', finish, { once: true });
-  });
 }

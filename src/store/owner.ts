@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { linuxProcesses } from './linux-processes.ts';
+import { partsOf } from './owner-name.ts';
 import type { Processes } from './processes.ts';
 
 /** Whether a process lives; `unknown` where it cannot be seen from here. */
@@ -15,28 +16,16 @@ export function inventOwner(processes: Processes = ours()): string {
   return `${where}-${process.pid}-${start}-${randomBytes(8).toString('hex')}`;
 }
 
-const OWNER = /^([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{16}$/;
-
-/** Whether a text is an owner's name. */
-export function isOwner(text: string): boolean {
-  return OWNER.test(text);
-}
-
 /** Whether the process of that name still lives. */
 export function lifeOf(owner: string, processes: Processes = ours()): Life {
-  const [, where, pid, start] = OWNER.exec(owner) ?? [];
+  const parts = partsOf(owner);
   // From another namespace or machine every number looks gone.
-  if (where === undefined || where === NOWHERE || where !== processes.where) return 'unknown';
+  if (parts === undefined || parts.where === NOWHERE || parts.where !== processes.where) return 'unknown';
   try {
-    return processes.startOf(Number(pid)) === start ? 'alive' : 'dead';
+    return processes.startOf(parts.pid) === parts.start ? 'alive' : 'dead';
   } catch {
     return 'unknown';
   }
-}
-
-/** The number of the process of that name. */
-export function pidOf(owner: string): string | undefined {
-  return OWNER.exec(owner)?.[2];
 }
 
 const NOWHERE = '0'.repeat(12);

@@ -15,6 +15,11 @@ export class Records {
     return join(this.folder, `${id}-${key.id}.sealed`);
   }
 
+  /** The files that lock a name, under each key that it could be sealed with. */
+  locks(name: string, ring: KeyRing, kind: 'lock' | 'commit'): string[] {
+    return ring.map((key) => join(this.folder, `${recordId(key, name)}.${kind}`));
+  }
+
   /** What is kept under the name. Where nothing is, nothing may be sealed with an unknown key: the record could be under it. */
   find(name: string, ring: KeyRing): SealedRecord | undefined {
     let newest: SealedRecord | undefined;

@@ -15,7 +15,8 @@ import {
 import { join } from 'node:path';
 import { monotonicMs } from '../monotonic.ts';
 import { failedWith } from './failure.ts';
-import { inventOwner, isOwner, type Life, lifeOf } from './owner.ts';
+import { inventOwner, type Life, lifeOf } from './owner.ts';
+import { isOwner } from './owner-name.ts';
 
 /** How long a lock stays with a holder whose death cannot be known and who gives no sign of life. */
 const LEASE_MS = 5000;

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOwner, lifeOf } from './owner.ts';
+import { lifeOf } from './owner.ts';
+import { isOwner } from './owner-name.ts';
 import { claimOf, lifeIn, look, Stake } from './stake.ts';
 
 /** Where death cannot be known, what nobody has touched for so long is litter. */

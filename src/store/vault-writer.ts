@@ -5,17 +5,19 @@ import type { Bounds, Held, Wait } from '../ports.ts';
 import { makeFolder } from './disk.ts';
 import { locked, writing } from './failure.ts';
 import { checkFolder } from './folder.ts';
-import { HeldRecord, lockFiles, type Tenure } from './held-record.ts';
+import { HeldRecord, type Tenure } from './held-record.ts';
 import type { Keys } from './key.ts';
 import { refuseRemote } from './local-disk.ts';
-import { pause, takeLocks, type Waiting } from './lock.ts';
+import { takeLocks, type Waiting } from './lock.ts';
 import { isNoted, settleKeys } from './make-key.ts';
 import { learnProcesses } from './owner.ts';
+import { pause } from './pause.ts';
 import type { Records } from './records.ts';
 import type { KeyRing } from './seal.ts';
 import { look, Stake } from './stake.ts';
 import { hasWaiters, sweep } from './sweep.ts';
 import { Turns } from './turns.ts';
+import { RecordWatch } from './watch-record.ts';
 
 /** How long a process goes on letting its own callers in before the others get their turn. */
 const KEEP_MS = 50;
@@ -53,9 +55,9 @@ export class VaultWriter {
     const result = await this.#turns.take(name, wait, late, async () => {
       try {
         const ring = await this.#prepare(left());
-        const content = this.#contentWith(name, ring, wait, queuedAt);
-        const tenure = await this.#enter(name, ring, { ...left(), isContent: content.isContent });
-        if (tenure === undefined) return content.found as T;
+        const watch = new RecordWatch(name, this.records, ring, wait.contentWith, queuedAt);
+        const tenure = await this.#enter(name, ring, { ...left(), isContent: watch.isContent });
+        if (tenure === undefined) return watch.found as T;
         const held = new HeldRecord(name, queuedAt, tenure, this.records, ring);
         try {
           return await change(held);
@@ -74,23 +76,6 @@ export class VaultWriter {
 
   close(): Promise<void> {
     return this.#turns.close();
-  }
-
-  /** Looks at what others write meanwhile, each time that it changes. */
-  #contentWith<T>(name: string, ring: KeyRing, { contentWith }: Wait<T>, queuedAt: number) {
-    let seen: string | undefined;
-    const content = {
-      found: undefined as T | undefined,
-      isContent: (): boolean => {
-        if (contentWith === undefined) return false;
-        const mark = this.records.mark(name, ring);
-        if (mark === seen) return false;
-        seen = mark;
-        content.found = contentWith(this.records.find(name, ring)?.kept, queuedAt);
-        return content.found !== undefined;
-      },
-    };
-    return content;
   }
 
   async #prepare(wait: Bounds): Promise<KeyRing> {
@@ -148,7 +133,7 @@ export class VaultWriter {
     const { name: yielded, until } = this.#yielded;
     const politeMs = Math.min(until - monotonicMs(), wait.timeoutMs);
     if (yielded === name && politeMs > 0) await pause(politeMs, wait.signal);
-    const locks = lockFiles(this.#folder, name, ring, 'lock');
+    const locks = this.records.locks(name, ring, 'lock');
     const stake = await this.#take(locks, wait);
     if (stake === undefined) return undefined;
     const tenure = { stake, locks, reserved: false, endsAt: undefined };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Kept } from '../../src/ports.ts';
 import { anyKey, kept, patient, put, StoreHome } from '../support/store-home.ts';
 import { buildStoreChild, StoreProcess } from '../support/store-process.ts';
 
@@ -81,6 +82,102 @@ describe('a process', () => {
         'in',
       );
     }
+  });
+});
+
+describe('who may be content with what another process brings', () => {
+  const owners = () => home.files().filter((file) => file.endsWith('.owner'));
+  const turn = async () => 'a turn';
+
+  /** A process that has the turn, and will write `new` before it lets go. */
+  async function startWriter(): Promise<StoreProcess> {
+    const writer = await start();
+    writer.tell('write-late new');
+    await writer.said('holding');
+    return writer;
+  }
+
+  /** Content with `new` alone; `asked` tells that the waiting has begun. */
+  function contentWithNew() {
+    let ask = () => {};
+    const asked = new Promise<void>((resolve) => {
+      ask = resolve;
+    });
+    const contentWith = (found: Kept | undefined) => {
+      ask();
+      return found?.head === 'new' ? 'content' : undefined;
+    };
+    return { asked, wait: { ...patient, contentWith } };
+  }
+
+  it('waits for it without getting in line', async () => {
+    const writer = await startWriter();
+    const { asked, wait } = contentWithNew();
+    const waiting = home.open(key).update('counter', turn, wait);
+    await asked;
+    expect(owners()).toHaveLength(1);
+    writer.tell('release');
+    expect(await waiting).toBe('content');
+    await writer.said('written true');
+    expect(await home.open(key).update('counter', turn, patient)).toBe('a turn');
+    expect(litter()).toEqual([]);
+  });
+
+  it('gets a turn where that is not brought', async () => {
+    const holder = await startHolder();
+    const { asked, wait } = contentWithNew();
+    const waiting = home.open(key).update('counter', turn, wait);
+    await asked;
+    holder.tell('release');
+    expect(await waiting).toBe('a turn');
+  });
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)('gets a turn where the other ends by %s', async (signal) => {
+    const holder = await startHolder();
+    const { asked, wait } = contentWithNew();
+    const waiting = home.open(key).update('counter', turn, wait);
+    await asked;
+    if (signal === 'SIGTERM') holder.tell('release');
+    await holder.kill(signal);
+    expect(await waiting).toBe('a turn');
+  });
+
+  it('gets in line behind one who takes long, and is told of it in the end', async () => {
+    const holder = await startHolder();
+    const { wait } = contentWithNew();
+    await expect(home.open(key).update('counter', turn, { ...wait, timeoutMs: 200 })).rejects.toMatchObject({
+      code: 'store_locked',
+      message: expect.stringContaining(`process ${holder.pid} is still busy`),
+    });
+    expect(owners()).toHaveLength(1);
+  });
+
+  it('can be called off', async () => {
+    await startWriter();
+    const { asked, wait } = contentWithNew();
+    const caller = new AbortController();
+    const waiting = home.open(key).update('counter', turn, { ...wait, signal: caller.signal });
+    await asked;
+    caller.abort();
+    await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
+    expect(owners()).toHaveLength(1);
+  });
+
+  it('is waited for by who closes the store', async () => {
+    const writer = await startWriter();
+    const vault = home.open(key);
+    const { asked, wait } = contentWithNew();
+    const waiting = vault.update('counter', turn, wait);
+    await asked;
+    let closed = false;
+    const closing = vault.close().then(() => {
+      closed = true;
+    });
+    await expect(vault.update('counter', turn, patient)).rejects.toThrow('the store is closed');
+    expect(closed).toBe(false);
+    writer.tell('release');
+    expect(await waiting).toBe('content');
+    await closing;
   });
 });
 

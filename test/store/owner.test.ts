@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { inventOwner, isOwner, lifeOf, ours, pidOf } from '../../src/store/owner.ts';
+import { inventOwner, lifeOf, ours } from '../../src/store/owner.ts';
+import { isOwner, partsOf } from '../../src/store/owner-name.ts';
 import type { Processes } from '../../src/store/processes.ts';
 import { psProcesses } from '../../src/store/ps-processes.ts';
 
@@ -13,7 +14,7 @@ describe.each(real)('processes as %s shows them', (_, make) => {
     const processes = make();
     const me = inventOwner(processes);
     expect(isOwner(me)).toBe(true);
-    expect(pidOf(me)).toBe(String(process.pid));
+    expect(partsOf(me)?.pid).toBe(process.pid);
     expect(lifeOf(me, processes)).toBe('alive');
     expect(lifeOf(me.replace(/-\d+-([0-9a-f]{16})$/, '-1-$1'), processes)).toBe('dead');
   });
