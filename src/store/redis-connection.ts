@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { OAuthProfileError } from '../errors.ts';
 import { monotonicMs } from '../monotonic.ts';
 import { Secret } from '../secret/secret.ts';
+import { pause } from './pause.ts';
 import { RedisLink } from './redis-link.ts';
 import { ReplyError } from './redis-protocol.ts';
 
@@ -32,7 +32,7 @@ export class RedisConnection {
         if (error instanceof OAuthProfileError) throw error;
         if (!mayPass(error) || monotonicMs() + RETRY_MS > until) throw toFailure(error, this.place);
       }
-      await sleep(RETRY_MS);
+      await pause(RETRY_MS, undefined);
     }
   }
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../errors.ts';
 import { monotonicMs } from '../monotonic.ts';
 import type { Bounds, Environment, Held, Kept, TokenStore, Wait } from '../ports.ts';
 import { Secret } from '../secret/secret.ts';
 import { locked, unreadable } from './failure.ts';
 import { fingerprint } from './fingerprint.ts';
+import { pause } from './pause.ts';
 import { type Names, RedisClient, type Stored } from './redis-client.ts';
 import { markOf, namesOf, type StampedRecord, toStored } from './redis-record.ts';
 import { type KeyRing, readKeys, type SealedRecord, unseal } from './seal.ts';
@@ -157,7 +157,7 @@ class RedisStore implements TokenStore {
       if (leftOf(wait) === 0) throw late();
       // Half of it is left to chance, so that a fleet does not ask in step.
       const ms = Math.min(pauseMs * (0.5 + Math.random() / 2), leftOf(wait));
-      await sleep(ms, undefined, signal && { signal }).catch(() => {});
+      await pause(ms, signal);
       if (signal?.aborted) throw aborted(signal);
       if (await this.#client.isWorthTaking(names, seen, leftOf(wait))) return;
     }
