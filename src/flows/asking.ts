@@ -1,6 +1,6 @@
 import { ATTEMPT_MS } from '../token/retry-policy.ts';
-import { refreshes } from '../token/token-key.ts';
 import { askAlone } from './ask-alone.ts';
+import { refreshes } from './find-chain.ts';
 import { refreshChain } from './refresh-chain.ts';
 import type { Obtained, Task } from './wish.ts';
 

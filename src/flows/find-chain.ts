@@ -8,6 +8,11 @@ import type { Secret } from '../secret/secret.ts';
 import { clientIdOf, refreshTokenOf, unambiguous } from '../token/token-key.ts';
 import { type ChainRecord, fromKept } from './kept-record.ts';
 
+/** Whether there is a chain to follow; a custom profile may say refresh_token and hold none. */
+export function refreshes(profile: Profile): boolean {
+  return profile.grant === 'refresh_token' && (refreshTokenOf(profile)?.length ?? 0) > 0;
+}
+
 /** The chain of a profile's refresh token: any known member leads to it, an unknown value begins one. */
 export async function findChain(
   profile: Profile,

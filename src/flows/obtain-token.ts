@@ -1,8 +1,8 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Kept, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import { refreshes, tokenKey } from '../token/token-key.ts';
-import { findChain } from './find-chain.ts';
+import { tokenKey } from '../token/token-key.ts';
+import { findChain, refreshes } from './find-chain.ts';
 import { findContent, findFresh } from './find-fresh.ts';
 import type { Flights } from './flights.ts';
 import type { Obtained, Wish } from './wish.ts';

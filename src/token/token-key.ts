@@ -26,11 +26,6 @@ export function refreshTokenOf({ fields }: Profile): string | Secret | undefined
   return fieldValue(fields, 'refresh_token');
 }
 
-/** Whether there is a chain to follow; a custom profile may say refresh_token and hold none. */
-export function refreshes(profile: Profile): boolean {
-  return profile.grant === 'refresh_token' && (refreshTokenOf(profile)?.length ?? 0) > 0;
-}
-
 /** The same request with another refresh token. */
 export function withRefreshToken(profile: Profile, token: Secret): Profile {
   const fields = profile.fields.map((field) => (field.name === 'refresh_token' ? { ...field, value: token } : field));

@@ -17,6 +17,13 @@ describe('the reply that ends a sign-in', () => {
     expect([accessToken.reveal(), refreshToken.reveal()]).toEqual(['a', 'r']);
   });
 
+  it('may be a refusal', () => {
+    expect(failureOf(() => signIn(samples.custom, { error: 'access_denied' }))).toMatchObject({
+      code: 'provider_refused',
+      message: 'id.example.com refused profile acme (HTTP 200, access_denied)',
+    });
+  });
+
   it('says why it is of no use without one: what a server that is not known may want', () => {
     expect(failureOf(() => signIn(samples.custom, { access_token: 'a' }))).toMatchObject({
       code: 'provider_refused',
