@@ -46,8 +46,7 @@ export function openVault(options: VaultOptions): Vault {
     }
     // Most calls find a fresh token, and need nothing of this.
     loading ??= import('./vault-writer.ts').then(({ VaultWriter }) => new VaultWriter(records, keys, random));
-    const timeoutMs = Math.max(0, wait.timeoutMs - (monotonicMs() - startedAt));
-    return (await loading).update(name, change, { ...wait, timeoutMs }, queuedAt);
+    return (await loading).update(name, change, wait, { queuedAt, startedAt });
   }
 
   return {

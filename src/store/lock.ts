@@ -15,6 +15,8 @@ const LATER_MS = 1000;
 
 /** How to wait for locks. */
 export interface Waiting extends Bounds {
+  /** When the caller began to wait, for whatever came before the locks; now unless given. */
+  readonly startedAt?: number | undefined;
   /** A number from 0 up to 1, so that a crowd does not look in step. */
   readonly random: () => number;
   /** Told whom we wait for. */
@@ -54,7 +56,7 @@ async function takeLock(stake: Stake, lock: string, waiting: Waiting, began: num
       if (holder === undefined) return true;
       const name = `process ${partsOf(holder)?.pid ?? '(unknown)'}`;
       onHolder?.(name);
-      if (now - began >= timeoutMs) throw locked(name, now - began);
+      if (now - began >= timeoutMs) throw locked(name, now - (waiting.startedAt ?? began));
       tried = { at: now, ino };
     }
     if (isContent?.()) return false;

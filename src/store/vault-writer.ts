@@ -24,7 +24,13 @@ const KEEP_MS = 50;
 /** How long it then waits itself, if others are waiting. */
 const POLITE_MS = 8;
 
-type Patience = Bounds & Pick<Waiting, 'isContent'>;
+type Patience = Bounds & Pick<Waiting, 'isContent' | 'startedAt'>;
+
+/** When a caller came: by the clock of the store, and by the one that measures how long it waits. */
+interface Arrival {
+  readonly queuedAt: number;
+  readonly startedAt: number;
+}
 
 /** The part of a vault that changes it. */
 export class VaultWriter {
@@ -45,14 +51,15 @@ export class VaultWriter {
   }
 
   /** See {@link TokenStore.update}. */
-  async update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>, queuedAt: number): Promise<T> {
-    const deadline = monotonicMs() + wait.timeoutMs;
-    const left = () => ({ ...wait, timeoutMs: Math.max(0, deadline - monotonicMs()) });
+  async update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>, arrival: Arrival): Promise<T> {
+    const { queuedAt, startedAt } = arrival;
+    const deadline = startedAt + wait.timeoutMs;
+    const left = () => ({ ...wait, startedAt, timeoutMs: Math.max(0, deadline - monotonicMs()) });
     const late = () => {
       const busy = this.#tenures.has(name) || this.#holder === '' ? `process ${process.pid}` : this.#holder;
-      return locked(busy, wait.timeoutMs);
+      return locked(busy, monotonicMs() - startedAt);
     };
-    const result = await this.#turns.take(name, wait, late, async () => {
+    const result = await this.#turns.take(name, left(), late, async () => {
       try {
         const ring = await this.#prepare(left());
         const watch = new RecordWatch(name, this.records, ring, wait.contentWith, queuedAt);
@@ -78,7 +85,7 @@ export class VaultWriter {
     return this.#turns.close();
   }
 
-  async #prepare(wait: Bounds): Promise<KeyRing> {
+  async #prepare(wait: Patience): Promise<KeyRing> {
     if (this.#ring !== undefined && existsSync(this.#folder)) return this.#ring;
     await learnProcesses();
     await writing(this.#folder, () => makeFolder(this.#folder));
@@ -97,7 +104,7 @@ export class VaultWriter {
     return found.ring;
   }
 
-  async #alone<T>(locks: string[], wait: Bounds, act: (stake: Stake) => Promise<T>): Promise<T> {
+  async #alone<T>(locks: string[], wait: Patience, act: (stake: Stake) => Promise<T>): Promise<T> {
     const stake = (await this.#take(locks, wait)) as Stake;
     try {
       return await writing(this.#folder, () => act(stake));
@@ -161,8 +168,9 @@ export class VaultWriter {
     this.#sealedAgain = true;
     if ([...this.records.keyIds()].every((id) => id === ring[0].id)) return;
     for (const { name } of this.records.all(ring)) {
+      const arrival = { queuedAt: 0, startedAt: monotonicMs() };
       const sealAgain = async (held: Held) => held.kept && held.write(held.kept);
-      await this.update(name, sealAgain, { timeoutMs: 0, signal: undefined }, 0).catch(() => {});
+      await this.update(name, sealAgain, { timeoutMs: 0, signal: undefined }, arrival).catch(() => {});
     }
   }
 }

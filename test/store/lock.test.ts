@@ -152,6 +152,15 @@ describe('who may be content with what another process brings', () => {
     expect(owners()).toHaveLength(1);
   });
 
+  it('is told how long it waited in all', async () => {
+    await startHolder();
+    const { wait } = contentWithNew();
+    await expect(home.open(key).update('counter', turn, { ...wait, timeoutMs: 1000 })).rejects.toMatchObject({
+      code: 'store_locked',
+      message: expect.stringMatching(/ after 1(?:\.\d)? s$/),
+    });
+  });
+
   it('can be called off', async () => {
     await startWriter();
     const { asked, wait } = contentWithNew();
