@@ -44,13 +44,15 @@ export function sessionFor({ emulator, store }: CallOptions): Session {
 
 /** The variables of a call; a script's own are weaker than what the caller gives. */
 export async function variablesFor({ data }: CallOptions, script?: DataEntries): Promise<Variables> {
-  if (data !== undefined) {
-    const variables = new Variables();
-    if (script !== undefined) variables.add(script.entries, script.source);
-    return variables.add(flatten(data, 'data'), dataSource);
-  }
+  if (data !== undefined) return variablesIn(data, script);
   const settings = { entries: [], source: dataSource };
   return loadVariables({ ...findDataFiles(surroundings), script, given: [], settings });
+}
+
+function variablesIn(data: DataObject, script?: DataEntries): Variables {
+  const variables = new Variables();
+  if (script !== undefined) variables.add(script.entries, script.source);
+  return variables.add(flatten(data, 'data'), dataSource);
 }
 
 /** The profile of a call. A program asks with the same `data` again and again: as long as it holds the same, it is not read again. */
@@ -66,8 +68,8 @@ async function readProfileFor(session: Session, name: string, options: CallOptio
   if (data === undefined) return session.readProfile(name, await variablesFor(options));
   let known = read.get(data);
   if (known === undefined || !holdsSame(data, known.copy)) {
-    // Made before the copy: it refuses what contains itself.
-    const variables = await variablesFor(options);
+    // Made before the copy: it refuses what contains itself. And in one go with it: the caller may change `data` while we wait.
+    const variables = variablesIn(data);
     known = { copy: copyOf(data), variables, profiles: new Map() };
     read.set(data, known);
   }

@@ -82,6 +82,18 @@ describe('variables', () => {
     expect(await errorOf(oauthProfile('acme', { data }))).toBeInstanceOf(InvalidProfileError);
   });
 
+  it('that change while a call is under way are read again by the next one', async () => {
+    const server = await serve();
+    const acme: Record<string, unknown> = { ...machine, url: server.url };
+    const data = { acme };
+    const first = oauthProfile('acme', { data });
+    acme['client_id'] = 'you';
+    await first;
+    await oauthProfile('acme', { data });
+    const ids = server.requests.map(({ body }) => new URLSearchParams(body).get('client_id'));
+    expect(ids).toEqual(['me', 'you']);
+  });
+
   it('are read from the files of the shell command where none are given', async () => {
     const server = await serve();
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'oauth-profile-')));
