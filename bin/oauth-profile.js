@@ -2,7 +2,7 @@
 // Starts the command line, with the compiled code that an earlier `token` left beside it: compiling takes longer than all else that
 // `token` does before it sends. Who could change that code could as well change the program, which lies in the same folder.
 // NODE_DISABLE_COMPILE_CACHE, which means the same to Node itself, turns it off.
-const { accessSync, constants, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
+const { accessSync, constants, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
@@ -60,12 +60,21 @@ function keepCompiled() {
   if (!enabled || complete) return;
   try {
     accessSync(folder, constants.W_OK);
-    for (const [file, { source, script }] of scripts) {
-      writeFileSync(`${file}.${process.pid}`, contentsOf(script.createCachedData(), source), { flush: true });
-      renameSync(`${file}.${process.pid}`, file);
-    }
+    for (const [file, { source, script }] of scripts) replace(file, contentsOf(script.createCachedData(), source));
   } catch {
     // Then the next run compiles again.
+  }
+}
+
+/** Nobody would ever take away what a full disk had no room for the rest of, and each run would add to it. */
+function replace(file, contents) {
+  const temp = `${file}.${process.pid}`;
+  try {
+    writeFileSync(temp, contents, { flush: true });
+    renameSync(temp, file);
+  } catch (error) {
+    rmSync(temp, { force: true });
+    throw error;
   }
 }
 

@@ -98,6 +98,18 @@ it('compiled code of another source is not used, not even where it is as long', 
   expect((await run('--version')).stdout).toBe('9.9.9\n');
 });
 
+it('what cannot be kept leaves nothing behind', async () => {
+  await run('token p --data p.json');
+  const left = compiled();
+  // Neither to be read nor to be replaced; a full disk ends in the same way.
+  for (const file of left) {
+    rmSync(join(program, file));
+    mkdirSync(join(program, file));
+  }
+  expect(await run('token p --data p.json')).toEqual(given);
+  expect(compiled()).toEqual(left);
+});
+
 it('a program that is linked from elsewhere is found all the same', async () => {
   const link = join(sandbox.folder, 'link');
   symlinkSync(join(sandbox.folder, 'installed', 'bin', 'oauth-profile.js'), link);
