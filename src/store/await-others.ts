@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { aborted } from '../errors.ts';
 import { monotonicMs } from '../monotonic.ts';
 import type { Bounds } from '../ports.ts';
@@ -9,6 +10,8 @@ import type { RecordWatch } from './watch-record.ts';
 /** After this, or half of the caller's time, who still has nothing gets in line. */
 const PATIENCE_MS = 1000;
 const LOOK_MS = 8;
+/** A holder at work gives a sign of life twice in this time; another process may have got the number of one who is gone. */
+const SILENCE_MS = 3000;
 
 /**
  * Waits while a process that lives has the lock of a record, for what it brings. In a crowd most are content with that; they need not get in
@@ -37,6 +40,8 @@ export async function awaitOthers<T>(
  */
 function isHeld(lock: string): boolean {
   try {
+    const seen = statSync(lock, { throwIfNoEntry: false });
+    if (seen === undefined || Date.now() - seen.mtimeMs > SILENCE_MS) return false;
     const owner = partsOf(readPrivate(lock)?.toString('latin1') ?? '');
     return owner !== undefined && owner.pid !== process.pid && process.kill(owner.pid, 0);
   } catch {
