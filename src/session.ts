@@ -15,7 +15,6 @@ import type { Ports, TokenStore } from './ports.ts';
 import type { Profile } from './profile/profile.ts';
 import { readCandidate } from './profile/read-binding.ts';
 import { type ProfileOutside, readProfile } from './profile/read-profile.ts';
-import type { Secret } from './secret/secret.ts';
 
 /** What a session can be told. */
 export interface SessionOptions extends PortOptions, StoreOptions {}
@@ -76,7 +75,7 @@ class FullWish implements Wish {
   readonly anew: boolean;
   readonly keep: boolean;
   readonly forgetRefusal: boolean;
-  readonly rejected: Secret | undefined;
+  readonly rejected: Wish['rejected'];
   readonly #given: Partial<Wish>;
 
   constructor(given: Partial<Wish>, profile: Profile) {
