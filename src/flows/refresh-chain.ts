@@ -151,17 +151,18 @@ class Attempt {
   /** Lets those who queued share the failure, and remembers a refusal that no repeat would change. */
   async keepFailure(error: unknown): Promise<void> {
     const { profile, store, key, ports } = this.#task;
+    if (error instanceof Overtaken) return;
     const kept = toKeptError(error);
-    if (kept === undefined || error instanceof Overtaken) return;
-    // A reply that is of no use otherwise may hold the only living successor.
+    // A reply that is of no use otherwise may hold the only living successor, even where what explains it cannot be loaded any more.
     const successor = this.#reply && refreshTokenIn(this.#reply, profile.options.tokenPath);
-    const forGood = isForGood(error);
+    if (kept === undefined && successor === undefined) return;
+    const refusal = kept && isForGood(error) ? { key, until: store.now() + REFUSAL_MS, error: kept } : undefined;
     try {
       await this.#write({
         ...this.#withSuccessor(successor),
         attempt: this.#unsettled(error),
-        failure: { startedAt: this.#startedAt, key, error: kept },
-        refusal: forGood ? { key, until: store.now() + REFUSAL_MS, error: kept } : this.#record.refusal,
+        failure: kept && { startedAt: this.#startedAt, key, error: kept },
+        refusal: refusal ?? this.#record.refusal,
       });
     } catch (failure) {
       if (!(failure instanceof OAuthProfileError)) throw failure;

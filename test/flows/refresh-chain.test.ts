@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { findChain } from '../../src/flows/find-chain.ts';
 import { toKept } from '../../src/flows/kept-record.ts';
@@ -362,4 +362,19 @@ describe('a store that fails after the request was sent', () => {
     provider.next.push(json(403, { error: 'access_denied' }));
     await expect(new Process(provider, failing(store, mistake), clock).get(profile)).rejects.toBe(mistake);
   });
+});
+
+it('a refresh token in a reply of no other use is kept, even if the program was replaced and cannot tell what is wrong', async () => {
+  const { profile, store, provider, start } = await ended();
+  const explaining = '../../src/token/explain-reply.ts';
+  vi.doMock(explaining, () => ({
+    explainReply: () => {
+      throw new TypeError('gone');
+    },
+  }));
+  onTestFinished(() => void vi.doUnmock(explaining));
+  provider.next.push(json(200, { refresh_token: 'the-successor' }));
+  await expect(start().get(profile)).rejects.toThrow('gone');
+  const { refreshToken, attempt, failure } = await recordOf(profile, store);
+  expect([refreshToken.reveal(), attempt, failure]).toEqual(['the-successor', undefined, undefined]);
 });
