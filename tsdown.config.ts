@@ -74,11 +74,13 @@ const quickLibrary = quickStart('core.js', 'rolldown-runtime.js', (code, isFirst
     : code.replace('{ t as __exportAll } from "./rolldown-runtime.js"', '{ helper as __exportAll } from "./core.js"'),
 );
 
-const quickProgram = quickStart('main.cjs', 'rolldown-runtime.cjs', (code, isFirst, helpers) =>
-  code.replace(/(require\(.\.\/)rolldown-runtime(\.cjs.\))/, (_, start, end) =>
+/** The files of the program are functions, as `bin/oauth-profile.js` calls them: it compiles the text as it is, without a copy. */
+const quickProgram = quickStart('main.cjs', 'rolldown-runtime.cjs', (code, isFirst, helpers) => {
+  const whole = code.replace(/(require\(.\.\/)rolldown-runtime(\.cjs.\))/, (_, start, end) =>
     isFirst ? `(exports=>{${helpers};return exports})(exports.helpers={})` : `${start}main${end}.helpers`,
-  ),
-);
+  );
+  return `(function(exports,require){${whole}\n})`;
+});
 
 export default defineConfig([
   {

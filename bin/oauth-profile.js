@@ -15,14 +15,14 @@ const modules = new Map();
 const scripts = new Map();
 let complete = true;
 
-/** What `require` does, for the files of the program. */
+/** What `require` does, for the files of the program: each is a function of what it exports and requires, in ASCII. */
 function load(name) {
   const known = modules.get(name);
   if (known !== undefined) return known.exports;
   const filename = join(folder, name);
   const source = readFileSync(filename);
   const cachedData = enabled ? readCompiled(filename + ending, source) : undefined;
-  const script = new Script(`(function(exports,require){${source.latin1Slice()}\n})`, { filename, cachedData });
+  const script = new Script(source.latin1Slice(), { filename, cachedData });
   scripts.set(filename + ending, { source, script });
   if (cachedData === undefined) complete = false;
   const module = { exports: {} };

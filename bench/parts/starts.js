@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OURS, requesters } from '../candidates.js';
 import { processFile, startChild } from '../child.js';
@@ -54,7 +54,7 @@ function prepareStarts(url, rotatingUrl, folder) {
   const lines = Object.entries(p).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`);
   writeFileSync(join(folder, 'p.yaml'), `p:\n${lines.join('')}`);
   writeFileSync(join(folder, 'kept.json'), JSON.stringify(refreshingDataFor(rotatingUrl, 'kept.0'), null, 2));
-  const command = join(import.meta.dirname, '..', '..', 'bin', 'oauth-profile.js');
+  const command = join(install(folder), 'bin', 'oauth-profile.js');
   const expected = `${accessToken}\n`;
   const token = (/** @type {string[]} */ ...args) => ({ args: [command, 'token', 'p', '--data', ...args], expected });
   const uncompiled = { NODE_DISABLE_COMPILE_CACHE: '1' };
@@ -72,6 +72,16 @@ function prepareStarts(url, rotatingUrl, folder) {
       requesters.map((name) => [scriptWith(name), { args: [processFile('print-token.js'), name, url], expected }]),
     ),
   };
+}
+
+/** The program as it is after its installation: in a clone, tests have left compiled code of ways that hardly anybody goes. @param {string} folder */
+function install(folder) {
+  const root = join(import.meta.dirname, '..', '..');
+  const installed = join(folder, 'installed');
+  for (const part of ['bin', 'dist/cli']) {
+    cpSync(join(root, part), join(installed, part), { recursive: true, filter: (file) => !file.includes('.compiled') });
+  }
+  return installed;
 }
 
 /** @param {string} candidate */
