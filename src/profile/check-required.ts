@@ -23,15 +23,15 @@ export function checkRequired(
   if (awaitsLogin(draft, provider, grant, absent)) {
     const { name } = draft;
     draft.fault('refresh_token', `is missing: nobody has signed in for ${name} yet`, loginAdvice(draft, grant, absent));
-    return;
-  }
-  for (const field of absent) {
-    missing(
-      draft,
-      field,
-      grant === undefined ? 'is missing' : `is missing; the grant ${grant} needs it`,
-      advice(draft, provider, field, grant),
-    );
+  } else {
+    for (const field of absent) {
+      missing(
+        draft,
+        field,
+        grant === undefined ? 'is missing' : `is missing; the grant ${grant} needs it`,
+        advice(draft, provider, field, grant),
+      );
+    }
   }
   if (draft.faults.length > 0 && !draft.has('grant_type')) explainDefault(draft, provider);
 }
@@ -60,10 +60,10 @@ function requiredBy(
   return required;
 }
 
-/** A misspelt field may be the reason why the default grant was taken. */
+/** A misspelt field may be the reason why the default grant was taken, a misspelt secret why a person is asked for. */
 function explainDefault(draft: ProfileDraft, { grantsByFields }: Provider): void {
   const unknown = unknownIn(draft);
-  for (const field of grantsByFields.flatMap(({ fields }) => fields)) {
+  for (const field of [...grantsByFields.flatMap(({ fields }) => fields), 'client_secret']) {
     if (draft.has(field) || draft.isFaulty(field)) continue;
     const near = nearest(field, unknown);
     if (near === undefined || draft.isFaulty(near)) continue;

@@ -165,6 +165,12 @@ describe('the advice for what is missing', () => {
       where: 'data',
     });
   });
+
+  it('D16 names a misspelt secret also where a person could sign in instead', () => {
+    const faults = faultsOf(() => readAcme({ ...microsoft, client_secrt: 's' }));
+    expect(faults.map(({ variable }) => variable)).toEqual(['acme.refresh_token', 'acme.client_secrt']);
+    expect(faults[1]).toMatchObject({ advice: 'did you mean acme.client_secret?' });
+  });
 });
 
 describe('near misses', () => {
