@@ -23,13 +23,16 @@ export interface Witness {
   afterLoss(): void;
 }
 
-/** A program asks with the same profile again and again; what is signed is another text each time. */
-const prepared = new WeakMap<Profile, { readonly request: TokenRequest; readonly body: string | undefined }>();
+/** A request, and its body where that is the same each time: what is signed is not. */
+interface Prepared {
+  readonly request: TokenRequest;
+  readonly body: string | undefined;
+}
 
-function prepare(
-  profile: Profile,
-  version: string,
-): { readonly request: TokenRequest; readonly body: string | undefined } {
+/** A program asks with the same profile again and again. */
+const prepared = new WeakMap<Profile, Prepared>();
+
+function prepare(profile: Profile, version: string): Prepared {
   let known = prepared.get(profile);
   if (known === undefined) {
     const request = buildRequest(profile, version);

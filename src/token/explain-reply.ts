@@ -4,9 +4,9 @@ import type { Profile } from '../profile/profile.ts';
 import type { TokenRequest } from './build-request.ts';
 import { explainRefusal } from './explain-error.ts';
 import { isRefusal, parseBody } from './parse-body.ts';
-import { replyFrom, succeeds } from './parse-response.ts';
+import { replyFrom } from './parse-response.ts';
 import { quoteWithout } from './quote.ts';
-import type { Reply } from './reply.ts';
+import { type Reply, succeeds } from './reply.ts';
 import { memberNames, secretMembers } from './secret-members.ts';
 
 /** The error for a reply that {@link parseResponse} finds no token in: a refusal, or something that is neither. */

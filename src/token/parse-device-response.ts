@@ -5,8 +5,7 @@ import { Secret } from '../secret/secret.ts';
 import type { TokenRequest } from './build-request.ts';
 import { explainRefusal } from './explain-error.ts';
 import { isRefusal, parseBody } from './parse-body.ts';
-import { succeeds } from './parse-response.ts';
-import type { Reply } from './reply.ts';
+import { type Reply, succeeds } from './reply.ts';
 
 /** A device code, and what its person has to do with it. */
 export interface DeviceCode {

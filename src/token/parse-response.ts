@@ -1,7 +1,7 @@
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../secret/secret.ts';
 import { isRefusal, parseBody } from './parse-body.ts';
-import type { Reply } from './reply.ts';
+import { type Reply, succeeds } from './reply.ts';
 import { secretMembers } from './secret-members.ts';
 
 /** A token response: what the provider sent, and what we understood of it. */
@@ -23,11 +23,6 @@ export function parseResponse(profile: Profile, reply: Reply, receivedAt: number
   if (body?.kind !== 'object' || isRefusal(body.members)) return undefined;
   const found = replyFrom(profile, body.members, receivedAt);
   return found?.otherSecrets === undefined ? undefined : (found as TokenReply);
-}
-
-/** Whether the status says yes; the body may still say no. */
-export function succeeds({ status }: Reply): boolean {
-  return status >= 200 && status < 300;
 }
 
 /** What a response's members mean, `undefined` where they hold no token. */

@@ -9,3 +9,8 @@ export interface Reply {
   /** What the transport added to the request: who answers may repeat it. */
   readonly secrets?: readonly Secret[] | undefined;
 }
+
+/** Whether the status says yes; the body may still say no. */
+export function succeeds({ status }: Reply): boolean {
+  return status >= 200 && status < 300;
+}
