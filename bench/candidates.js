@@ -9,7 +9,7 @@
  * @typedef {object} Candidate
  * @property {(url: string) => Get} connect asks the token endpoint each time, and has the access token
  * @property {(url: string) => Get} keep hands out what it keeps while that is fresh, in the library's own form
- * @property {(url: string, file: string) => Get} share refreshes a token that rotates and that other processes use too, and has the access token
+ * @property {(url: string, file: string, refreshToken: string) => Get} share refreshes a token that rotates and that other processes use too, and has the access token
  */
 
 /** Everything that is compared, ours first, and the file of each; it is loaded only by the process that measures it. */

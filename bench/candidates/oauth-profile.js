@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { createTokenSource, oauthProfile } from '../../dist/index.js';
-import { dataFor } from '../profile.js';
+import { dataFor, refreshingDataFor } from '../profile.js';
 
 /** Each call reads and checks the profile anew, as it does for users. @type {import('../candidates.js').Candidate['connect']} */
 export function connect(url) {
@@ -14,8 +13,8 @@ export function keep(url) {
   return () => source.get();
 }
 
-/** The file is the profile, as a user writes it; the environment says where tokens are kept. @type {import('../candidates.js').Candidate['share']} */
-export function share(_url, file) {
-  const source = createTokenSource('p', { data: JSON.parse(readFileSync(file, 'utf8')) });
+/** It needs no file: the environment says where tokens are kept. @type {import('../candidates.js').Candidate['share']} */
+export function share(url, _file, refreshToken) {
+  const source = createTokenSource('p', { data: refreshingDataFor(url, refreshToken) });
   return async () => (await source.get()).access_token;
 }

@@ -52,8 +52,12 @@ export async function measure(quick) {
   ) => {
     const file = join(folder, `${name.replace('/', '-')}-${path}.json`);
     const url = `${origin}/${path}`;
-    seed(name, file, url, secrets['refresh token']);
-    const child = await startChild('misbehave.js', [name, way, url, file, String(waitMs)], env);
+    seed(name, file, secrets['refresh token']);
+    const child = await startChild(
+      'misbehave.js',
+      [name, way, url, file, secrets['refresh token'], String(waitMs)],
+      env,
+    );
     return /** @type {Outcome} */ (child.firstMessage);
   };
   try {

@@ -54,10 +54,11 @@ export async function measure(quick) {
         const family = `f${index}r${round + 1}`;
         const url = `${provider.firstMessage}/${herd.latencyMs}`;
         const file = join(folder, `${family}.json`);
-        seed(herd.candidate, file, url, `${family}.0`);
+        const refreshToken = `${family}.0`;
+        seed(herd.candidate, file, refreshToken);
         const bare = await runTogether(['-e', '0'], env);
         const script = [processFile('herd.js'), candidateFile(herd.candidate), accessToken];
-        const run = await runTogether([...script, url, file, String(CALLERS)], herd.env);
+        const run = await runTogether([...script, url, file, refreshToken, String(CALLERS)], herd.env);
         const seen = /** @type {{ requests: number, refused: number, alive: boolean }} */ (await provider.ask(family));
         if (round < 0) continue;
         herd.bare.push(bare.ms);
@@ -97,17 +98,13 @@ function prepareHerds(env, redisUrl) {
 /** Milliseconds until the last of several processes has ended, and how many callers they have served. @param {string[]} args @param {NodeJS.ProcessEnv} env */
 async function runTogether(args, env) {
   const startedAt = performance.now();
-  const outputs = Array.from({ length: PROCESSES }, async () => {
+  const statuses = Array.from({ length: PROCESSES }, async () => {
     // Some libraries tell on stderr what is counted here.
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      output += text;
-    });
-    await once(child, 'close');
-    return Number(output);
+    const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
+    const [status] = await once(child, 'close');
+    return Number(status);
   });
-  const served = (await Promise.all(outputs)).reduce((sum, one) => sum + one, 0);
+  const served = (await Promise.all(statuses)).reduce((sum, one) => sum + one, 0);
   return { ms: performance.now() - startedAt, served };
 }
 

@@ -3,9 +3,9 @@ import { inspect } from 'node:util';
 import { loadCandidate } from '../candidates.js';
 import { peakMib } from '../peak-memory.cjs';
 
-const [name = '', way = '', url = '', file = '', waitMs = '0'] = process.argv.slice(2);
+const [name = '', way = '', url = '', file = '', refreshToken = '', waitMs = '0'] = process.argv.slice(2);
 const candidate = await loadCandidate(name);
-const get = way === 'share' ? candidate.share(url, file) : candidate.connect(url);
+const get = way === 'share' ? candidate.share(url, file, refreshToken) : candidate.connect(url);
 
 /** Every form in which an error object may be written to a log. @param {unknown} error */
 function formsOf(error) {
