@@ -9,14 +9,15 @@ export const STAMP_LENGTH = 64;
 /** A script that Redis runs as one step; it is sent once, and named afterwards. */
 class Script {
   readonly #text: string;
-  readonly #digest: string;
+  #digest: string | undefined;
 
   constructor(text: string) {
     this.#text = text;
-    this.#digest = createHash('sha1').update(text).digest('hex');
   }
 
   async run(redis: RedisLink, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<Reply> {
+    // Most processes run one of them, or none.
+    this.#digest ??= createHash('sha1').update(this.#text).digest('hex');
     try {
       return await redis.ask('EVALSHA', this.#digest, keys.length, ...keys, ...args);
     } catch (error) {
