@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type Rolldown } from 'tsdown';
 
@@ -27,8 +28,13 @@ const groups = [
 ];
 
 /** The parsers of YAML are part of every build: a little of js-yaml, and of yaml the code that prints nothing when the environment says so. */
-const yaml = [/^yaml/, 'js-yaml'];
+const yaml = ['yaml', 'js-yaml'];
 const alias = { yaml: join(import.meta.dirname, 'node_modules/yaml/browser/dist/index.js') };
+
+/** Packages that become part of a build; each has its licence in THIRD-PARTY.md. */
+const bundle = (packages: string[]) => ({
+  deps: { alwaysBundle: packages.map((name) => new RegExp(`^${name}`)), onlyBundle: packages },
+});
 
 /** Of js-yaml only the parser of events is used. All else that it prepares is told to be without effect, so that it is left out. */
 const slimYaml: Rolldown.Plugin = {
@@ -52,77 +58,113 @@ const slimYaml: Rolldown.Plugin = {
 const inAscii = (code: string) =>
   code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** What the bundler needs itself becomes part of the file that is loaded first, instead of one of its own. */
-const quickStart = (first: string, helpers: string, use: (code: string, isFirst: boolean, helpers: string) => string) =>
-  ({
-    name: 'quick-start',
-    generateBundle(_, bundle) {
-      const part = bundle[helpers];
-      if (part?.type !== 'chunk' || bundle[first] === undefined) throw new Error(`the bundler made no ${helpers}`);
-      for (const chunk of Object.values(bundle)) {
-        // Declarations are for people too.
-        if (chunk.type === 'chunk' && !chunk.fileName.endsWith('.d.ts'))
-          chunk.code = inAscii(use(chunk.code, chunk.fileName === first, part.code));
-      }
-      delete bundle[helpers];
-    },
-  }) satisfies Rolldown.Plugin;
-
-const quickLibrary = quickStart('core.js', 'rolldown-runtime.js', (code, isFirst, helpers) =>
-  isFirst
-    ? code + helpers.replace('__exportAll as t', '__exportAll as helper')
-    : code.replace('{ t as __exportAll } from "./rolldown-runtime.js"', '{ helper as __exportAll } from "./core.js"'),
-);
-
-/** The files of the program are functions, as `bin/oauth-profile.js` calls them: it compiles the text as it is, without a copy. */
-const quickProgram = quickStart('main.cjs', 'rolldown-runtime.cjs', (code, isFirst, helpers) => {
-  const whole = code.replace(/(require\(.\.\/)rolldown-runtime(\.cjs.\))/, (_, start, end) =>
-    isFirst ? `(exports=>{${helpers};return exports})(exports.helpers={})` : `${start}main${end}.helpers`,
-  );
-  return `(function(exports,require){${whole}\n})`;
+/**
+ * The files for Node are functions, as `Program` calls them: it compiles the text as it is, without a copy. What the bundler needs itself becomes part
+ * of the file that is loaded first, instead of one of its own.
+ */
+const functions = (first: string): Rolldown.Plugin => ({
+  name: 'functions',
+  generateBundle(_, bundle) {
+    const helpers = bundle['rolldown-runtime.cjs'];
+    if (helpers?.type !== 'chunk') throw new Error('the bundler has made no file of its helpers');
+    delete bundle[helpers.fileName];
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      const code = chunk.code.replace(/(require\(.\.\/)rolldown-runtime(\.cjs.\))/, (_, start, end) =>
+        chunk.name === first
+          ? `(exports=>{${helpers.code};return exports})(exports.helpers={})`
+          : `${start}${first}${end}.helpers`,
+      );
+      chunk.code = inAscii(`(function(exports,require){${code}\n})`);
+    }
+  },
 });
+
+/** What Node imports of the library: the names of each entry point, out of the files for Node. */
+const nodeEntries: Rolldown.Plugin = {
+  name: 'node-entries',
+  writeBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk' || !chunk.isEntry || chunk.fileName.endsWith('.d.ts')) continue;
+      const { name, exports } = chunk;
+      const code = `import { load } from './load.js';\nexport const { ${exports.join(', ')} } = load('${name}.cjs');\n`;
+      writeFileSync(join('dist', `${name}.js`), code);
+      writeFileSync(join('dist', `${name}.d.ts`), `export * from './esm/${name}.js';\n`);
+    }
+  },
+};
+
+/** Half the text is half the time to read it; the names of functions stay, for whoever reads a stack trace. */
+const minify = { compress: true, mangle: false, codegen: true };
+
+const library = {
+  index: 'src/index.ts',
+  emulator: 'src/emulator.ts',
+  scripting: 'src/scripting.ts',
+  playwright: 'src/playwright.ts',
+};
+
+/** As CommonJS everything starts in two thirds of the time: Node need not set up its loader of ES modules. */
+const forNode = {
+  ...common,
+  format: 'cjs' as const,
+  dts: false,
+  // What others need of the first file, it exports too, instead of becoming one more file.
+  inputOptions: { preserveEntrySignatures: 'allow-extension' as const },
+  // In one file instead of seventy, reading YAML loads in a third of the time; as ES modules, the parts can become one.
+  ...bundle([...yaml, 'oauth4webapi', 'jose', 'json-p3']),
+  alias,
+};
 
 export default defineConfig([
   {
     ...common,
-    deps: { alwaysBundle: yaml },
-    plugins: [slimYaml, quickLibrary],
-    alias,
-    entry: {
-      index: 'src/index.ts',
-      emulator: 'src/emulator.ts',
-      scripting: 'src/scripting.ts',
-      playwright: 'src/playwright.ts',
-    },
+    // For whoever bundles the library: nothing but ES modules.
+    entry: library,
     format: 'esm',
     dts: true,
+    outDir: 'dist/esm',
+    minify,
+    ...bundle(yaml),
+    plugins: [slimYaml, nodeEntries],
+    alias,
+    outputOptions: { codeSplitting: { groups: [together('core', 'index', 'monotonic'), ...groups] } },
+  },
+  {
+    ...forNode,
+    entry: library,
+    outDir: 'dist/node',
+    minify,
+    plugins: [slimYaml, functions('index')],
     outputOptions: {
-      codeSplitting: {
-        groups: [together('core', 'index', 'monotonic'), ...groups],
-      },
+      // `import()` would go past our own way of loading.
+      dynamicImportInCjs: false,
+      codeSplitting: { groups: [together('index', 'index', 'monotonic'), ...groups] },
     },
   },
   {
-    ...common,
-    // As CommonJS the command line starts in two thirds of the time: Node need not set up its loader of ES modules.
+    ...forNode,
     entry: { main: 'src/cli/main.ts' },
+    outDir: 'dist/cli',
+    // A stack trace of the command line is for us alone.
+    minify: true,
+    plugins: [slimYaml, functions('main')],
+    outputOptions: {
+      dynamicImportInCjs: false,
+      codeSplitting: { groups: [together('main', 'cli/main', 'monotonic'), ...groups] },
+    },
+  },
+  // What loads those files: a module for the entry points of the library, and the command itself.
+  { ...common, entry: { load: 'src/load.ts' }, format: 'esm', dts: false, minify: true },
+  {
+    ...common,
+    entry: { 'oauth-profile': 'src/cli/start.ts' },
     format: 'cjs',
     dts: false,
-    outDir: 'dist/cli',
-    plugins: [slimYaml, quickProgram],
-    // What others need of the first file, it exports too, instead of becoming one more file.
-    inputOptions: { preserveEntrySignatures: 'allow-extension' },
-    // Half the text is half the time to read it; a stack trace of the command line is for us alone.
     minify: true,
-    // In one file instead of seventy, reading YAML loads in a third of the time; as ES modules, the parts can become one.
-    deps: { alwaysBundle: [...yaml, 'oauth4webapi', 'jose', 'json-p3'] },
-    alias,
-    outputOptions: {
-      // `import()` would set up the loader of ES modules after all.
-      dynamicImportInCjs: false,
-      codeSplitting: {
-        groups: [together('main', 'cli/main', 'monotonic'), ...groups],
-      },
-    },
+    outDir: 'bin',
+    // Another file there says that it is CommonJS.
+    clean: false,
+    outputOptions: { entryFileNames: '[name].js' },
   },
 ]);

@@ -54,7 +54,7 @@ export const environment = {
   'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'where the summary goes; what paths in annotations begin at',
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
-  NODE_DISABLE_COMPILE_CACHE: 'no compiled code is kept beside the program, if set',
+  NODE_DISABLE_COMPILE_CACHE: 'no compiled code is kept beside the program and the library, if set',
   NODE_DEBUG: 'what it makes Node print is searched for secrets',
 };
 

@@ -3,20 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-/** The command line is minified and does not name what is in it; these are in no other build. */
-const inCommandLine = ['oauth4webapi', 'jose', 'json-p3'];
-
-/** The packages that the library's build names. */
-function bundled() {
-  const dist = join(root, 'dist');
-  const names = readdirSync(dist)
-    .filter((file) => file.endsWith('.js'))
-    .flatMap((file) => [
-      ...readFileSync(join(dist, file), 'utf8').matchAll(/^\/\/#region .*node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm),
-    ])
-    .map(([, name]) => name);
-  return [...new Set(names)].sort();
-}
+/** What `tsdown.config.ts` bundles; it refuses to bundle anything else. */
+const inEvery = ['js-yaml', 'yaml'];
+const inThoseForNode = ['oauth4webapi', 'jose', 'json-p3'];
 
 /** @param {string} name */
 function section(name) {
@@ -29,8 +18,8 @@ function section(name) {
 
 const text = `# Third-party software in the built package
 
-\`dist/\` contains code of the packages below: of the first ones in the library and in the command line, of ${inCommandLine.join(', ')} in the command line
-alone, so that it starts quickly; to the library these are dependencies. Written by \`node tools/make-third-party.js\`.
+\`dist/\` contains code of the packages below: of ${inEvery.join(' and ')} everywhere, of ${inThoseForNode.join(', ')} in what Node loads, so
+that it starts quickly; to the build for bundlers these are dependencies. Written by \`node tools/make-third-party.js\`.
 
-${[...bundled(), ...inCommandLine].map((name) => section(/** @type {string} */ (name))).join('\n')}`;
+${[...inEvery, ...inThoseForNode].map(section).join('\n')}`;
 writeFileSync(join(root, 'THIRD-PARTY.md'), text);

@@ -1,16 +1,6 @@
-import {
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { version } from '../../src/version.ts';
 import { Sandbox } from '../support/run-cli.ts';
 import { startTokenServer } from '../support/token-server.ts';
 
@@ -52,18 +42,6 @@ it('a token leaves compiled code beside the program, once, and the next one work
   expect(left.every((file, index) => contents[index]?.equals(readFileSync(join(program, file))))).toBe(true);
 });
 
-it('who loads a file that nobody loaded before keeps what it compiled of the others too', async () => {
-  await run('token p --data p.json');
-  const main = () => readFileSync(join(program, compiled().find((file) => file.startsWith('main.cjs')) as string));
-  const before = main();
-  sandbox.write('p.yaml', `p: { type: custom, url: "http://127.0.0.1:${server.port}/" }`);
-  expect(await run('token p --data p.yaml')).toEqual(given);
-  const after = main();
-  expect(after.equals(before)).toBe(false);
-  expect(await run('token p --data p.yaml')).toEqual(given);
-  expect(main().equals(after)).toBe(true);
-});
-
 it('the program is written in ASCII, so that it is read without decoding', () => {
   for (const file of readdirSync(program))
     expect(
@@ -78,36 +56,6 @@ it('nothing is left by other commands, by a failure, or where Node is told to ke
   await run('token q --data p.json');
   await run('token p --data p.json', { NODE_DISABLE_COMPILE_CACHE: '1' });
   expect(compiled()).toEqual([]);
-});
-
-it.each([
-  ['empty', () => Buffer.alloc(0)],
-  ['cut', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
-  ['made of zeros', (whole: Buffer) => Buffer.alloc(whole.length)],
-  ['damaged', (whole: Buffer) => whole.map((byte, index) => (index === whole.length - 100 ? byte ^ 0xff : byte))],
-])('compiled code that is %s is not used', async (_, spoil) => {
-  await run('token p --data p.json');
-  for (const file of compiled()) writeFileSync(join(program, file), spoil(readFileSync(join(program, file))));
-  expect(await run('token p --data p.json')).toEqual(given);
-});
-
-it('compiled code of another source is not used, not even where it is as long', async () => {
-  await run('token p --data p.json');
-  const file = join(program, 'main.cjs');
-  writeFileSync(file, readFileSync(file, 'utf8').replace(`\`${version}\``, '`9.9.9`'));
-  expect((await run('--version')).stdout).toBe('9.9.9\n');
-});
-
-it('what cannot be kept leaves nothing behind', async () => {
-  await run('token p --data p.json');
-  const left = compiled();
-  // Neither to be read nor to be replaced; a full disk ends in the same way.
-  for (const file of left) {
-    rmSync(join(program, file));
-    mkdirSync(join(program, file));
-  }
-  expect(await run('token p --data p.json')).toEqual(given);
-  expect(compiled()).toEqual(left);
 });
 
 it('a program that is linked from elsewhere is found all the same', async () => {

@@ -31,9 +31,7 @@ describe('what the pages say beyond the code is about all of it, and nothing els
     const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
     );
-    const source = [...files.map((file) => join(root, 'src', file)), join(root, 'bin', 'oauth-profile.js')]
-      .map((file) => readFileSync(file, 'utf8'))
-      .join('\n');
+    const source = files.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n');
     const named = source.matchAll(/\benv\['(\w+)'\]|'((?:(?:HTTPS?|ALL)_PROXY)|XDG_\w+)'/g);
     const read = [...named].map(([, member, name]) => member ?? name).filter((name) => name !== 'no_proxy');
     const told = Object.keys(environment).flatMap((names) => names.split(', '));

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -13,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
+import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { costOf, pack, runtimePackages } from '../../tools/package-budget.js';
 
@@ -72,11 +74,13 @@ describe('the tarball', () => {
         'script.schema.json',
         'docs/report.schema.json',
         'bin/package.json',
+        'bin/oauth-profile.js',
         'dist/cli/main.cjs',
+        'dist/node/index.cjs',
       ]),
     );
     const known =
-      /^(?:bin|dist|dist\/cli)\/[\w.-]+\.(?:js|cjs|d\.ts)$|^(?:bin\/package|package|script\.schema|docs\/report\.schema)\.json$|^[A-Z-]+(?:\.md)?$/;
+      /^(?:bin|dist|dist\/(?:cli|esm|node))\/[\w.-]+\.(?:js|cjs|d\.ts)$|^(?:bin\/package|package|script\.schema|docs\/report\.schema)\.json$|^[A-Z-]+(?:\.md)?$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
     expect(packed.files.filter(({ mode }) => mode & 0o111).map(({ path }) => path)).toEqual(Object.values(own.bin));
   });
@@ -166,6 +170,93 @@ describe('an installed package', () => {
     const args = ['token', 'x', '--emulate', ...settings];
     const { stdout } = await run(join('node_modules', '.bin', 'oauth-profile'), args, { SECRET: 'a made-up secret' });
     expect(stdout).toMatch(/^[!-~]{20,}\n$/);
+  });
+
+  it('leaves compiled code beside itself once it has brought a token, but not for being imported, nor where Node is told to keep none', async () => {
+    const left = () => readdirSync(join(installed, 'dist', 'node')).filter((file) => file.includes('.compiled'));
+    for (const file of left()) rmSync(join(installed, 'dist', 'node', file));
+    const use = (uptime = 0) => `
+      import { oauthProfile } from 'oauth-profile';
+      import { startEmulator } from 'oauth-profile/emulator';
+      process.uptime = () => ${uptime};
+      const lab = { type: 'gitlab', username: 'ada', password: 'a made-up password' };
+      const emulator = await startEmulator({ profiles: { lab } });
+      const { access_token } = await oauthProfile('lab', { data: { lab }, emulator });
+      await emulator.close();
+      console.log(access_token);`;
+    const evaluate = (source: string, env = {}) =>
+      run(process.execPath, ['--input-type=module', '--eval', source], { NODE_DISABLE_COMPILE_CACHE: '', ...env });
+    await evaluate(`import 'oauth-profile'; import 'oauth-profile/script';`);
+    await evaluate(use(), { NODE_DISABLE_COMPILE_CACHE: '1' });
+    await evaluate(use(61));
+    expect(left()).toEqual([]);
+    const { stdout } = await evaluate(use());
+    // Node before 20.19 knows nothing of the condition `module-sync`, and gets the ES modules.
+    if (!process.features.require_module) return;
+    const names = left().map((file) => file.split('.')[0]);
+    expect(names).toEqual(expect.arrayContaining(['index', 'asking', 'emulator']));
+    for (const file of left()) {
+      const bytes = readFileSync(join(installed, 'dist', 'node', file));
+      expect(bytes.includes(stdout.trim()) || bytes.includes('a made-up password'), file).toBe(false);
+    }
+    expect((await evaluate(use())).stderr).toBe('');
+  });
+
+  it('is one, from whichever entry point, imported or required', async () => {
+    const source = `import * as library from 'oauth-profile'; import { createRequire } from 'node:module'; import { OAuthProfileError } from 'oauth-profile/script';
+      const required = createRequire(import.meta.url)('oauth-profile');
+      console.log(OAuthProfileError === library.OAuthProfileError, required.oauthProfile === library.oauthProfile);`;
+    if (!process.features.require_module) return;
+    const { stdout } = await run(process.execPath, ['--no-warnings', '--input-type=module', '--eval', source]);
+    expect(stdout).toBe('true true\n');
+  });
+
+  it.each(['index', 'emulator', 'scripting', 'playwright'])(
+    'gives Node the same names as bundlers: %s',
+    async (entry) => {
+      const names = async (file: string) => Object.keys(await import(join(installed, 'dist', file))).sort();
+      expect(await names(`${entry}.js`)).toEqual(await names(join('esm', `${entry}.js`)));
+    },
+  );
+
+  it('tells in a stack trace where it was', async () => {
+    const source = `import { oauthProfile } from 'oauth-profile'; oauthProfile('x', { data: {} }).catch(({ stack }) => console.log(stack));`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', source]);
+    expect(stdout).toMatch(/at (?:async )?(?:Session\.)?readProfile \(/);
+  });
+
+  it('can be bundled, without anything of what Node loads', async () => {
+    writeFileSync(
+      join(project, 'app.mjs'),
+      `import { oauthProfile } from 'oauth-profile'; import { startEmulator } from 'oauth-profile/emulator';
+      const lab = { type: 'gitlab', username: 'ada', password: 'a made-up password' };
+      const emulator = await startEmulator({ profiles: { lab } });
+      console.log((await oauthProfile('lab', { data: { lab }, emulator })).token_type);
+      await emulator.close();`,
+    );
+    const outDir = join(project, 'bundle');
+    await build({
+      root: project,
+      configFile: false,
+      logLevel: 'error',
+      ssr: { noExternal: true },
+      // It is optional, and a bundler that does not find it wants to be told.
+      build: { ssr: 'app.mjs', outDir, rollupOptions: { external: ['@napi-rs/keyring'] } },
+    });
+    const files = readdirSync(outDir, { recursive: true, encoding: 'utf8' }).filter((file) => /\.m?js$/.test(file));
+    for (const file of files)
+      expect(readFileSync(join(outDir, file), 'utf8')).not.toMatch(/getBuiltinModule|cachedData/);
+    const main = files.find((file) => file.startsWith('app')) as string;
+    expect((await run(process.execPath, [join(outDir, main)])).stdout).toBe('Bearer\n');
+  });
+
+  it('can be used where Node may read nothing but the project', async () => {
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+    const flag = major > 22 || (major === 22 && minor >= 13) ? '--permission' : '--experimental-permission';
+    const source = `import { oauthProfile } from 'oauth-profile'; oauthProfile('x', { data: {} }).catch(({ code }) => console.log(code));`;
+    writeFileSync(join(project, 'ask.mjs'), source);
+    const args = ['--no-warnings', flag, `--allow-fs-read=${project}/*`, join(project, 'ask.mjs')];
+    expect((await run(process.execPath, args)).stdout).toBe('profile_not_found\n');
   });
 
   it('can be required where Node can do that, and is refused in clear words where it cannot', async () => {
