@@ -96,8 +96,7 @@ export function unseal(sealed: Buffer, id: string, ring: KeyRing, where: string)
   if (sealed.length < BODY_AT + TAG_BYTES || sealed.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw damaged(where);
   }
-  const version = sealed.readUInt8(MAGIC.length);
-  if (version > VERSION) {
+  if ((sealed[MAGIC.length] ?? 0) > VERSION) {
     throw unreadable(`${where} was written by a newer version of oauth-profile`, 'update oauth-profile');
   }
   const keyId = sealed.toString('hex', KEY_ID_AT, RECORD_ID_AT);
@@ -114,7 +113,9 @@ export function unseal(sealed: Buffer, id: string, ring: KeyRing, where: string)
   const decipher = createDecipheriv('aes-256-gcm', key.sealing, sealed.subarray(HEADER_BYTES, BODY_AT));
   decipher.setAAD(sealed.subarray(0, HEADER_BYTES)).setAuthTag(sealed.subarray(-TAG_BYTES));
   try {
-    const text = Buffer.concat([decipher.update(sealed.subarray(BODY_AT, -TAG_BYTES)), decipher.final()]);
+    const text = decipher.update(sealed.subarray(BODY_AT, -TAG_BYTES));
+    // It adds nothing, but refuses what was changed.
+    decipher.final();
     const { name, turn, head, content } = JSON.parse(text.toString());
     return { name, turn, kept: { head, content: Secret.around(content) } };
   } catch (error) {
