@@ -102,7 +102,8 @@ async function runTogether(args, env) {
     // Some libraries tell on stderr what is counted here.
     const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
     const [status] = await once(child, 'close');
-    return Number(status);
+    // What is less is Node's own: a process that failed has served nobody.
+    return Math.max(0, Number(status) - 100);
   });
   const served = (await Promise.all(statuses)).reduce((sum, one) => sum + one, 0);
   return { ms: performance.now() - startedAt, served };
