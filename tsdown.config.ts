@@ -94,8 +94,9 @@ const nodeEntries: Rolldown.Plugin = {
   },
 };
 
-/** Half the text is half the time to read it; the names of functions stay, for whoever reads a stack trace. */
-const minify = { compress: true, mangle: false, codegen: true };
+/** Names and lines stay, for whoever reads a stack trace; of an error that nobody catches Node prints the whole line. */
+const minify = { compress: true, mangle: false, codegen: false };
+const comments = { jsdoc: false };
 
 const library = {
   index: 'src/index.ts',
@@ -104,7 +105,7 @@ const library = {
   playwright: 'src/playwright.ts',
 };
 
-/** As CommonJS everything starts in two thirds of the time: Node need not set up its loader of ES modules. */
+/** As CommonJS, what the program loads itself: Node's loader of ES modules takes longer for each file. */
 const forNode = {
   ...common,
   format: 'cjs' as const,
@@ -119,7 +120,7 @@ const forNode = {
 export default defineConfig([
   {
     ...common,
-    // For whoever bundles the library: nothing but ES modules.
+    // For whoever bundles the library, or does not know the condition `module-sync`: nothing but ES modules.
     entry: library,
     format: 'esm',
     dts: true,
@@ -128,7 +129,7 @@ export default defineConfig([
     ...bundle(yaml),
     plugins: [slimYaml, nodeEntries],
     alias,
-    outputOptions: { codeSplitting: { groups: [together('core', 'index', 'monotonic'), ...groups] } },
+    outputOptions: { comments, codeSplitting: { groups: [together('core', 'index', 'monotonic'), ...groups] } },
   },
   {
     ...forNode,
@@ -137,6 +138,7 @@ export default defineConfig([
     minify,
     plugins: [slimYaml, functions('index')],
     outputOptions: {
+      comments,
       // `import()` would go past our own way of loading.
       dynamicImportInCjs: false,
       codeSplitting: { groups: [together('index', 'index', 'monotonic'), ...groups] },
@@ -146,7 +148,7 @@ export default defineConfig([
     ...forNode,
     entry: { main: 'src/cli/main.ts' },
     outDir: 'dist/cli',
-    // A stack trace of the command line is for us alone.
+    // Half the text is half the time to read it, and a stack trace of the command line is for us alone.
     minify: true,
     plugins: [slimYaml, functions('main')],
     outputOptions: {

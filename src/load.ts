@@ -17,9 +17,11 @@ let willKeep = false;
 export function load(entry: string): object {
   // What comes along with it says nothing yet about what the program will use.
   program.onCompiled = undefined;
-  const exports = program.load(entry);
-  program.onCompiled = keepAtExit;
-  return exports;
+  try {
+    return program.load(entry);
+  } finally {
+    program.onCompiled = keepAtExit;
+  }
 }
 
 function keepAtExit(): void {

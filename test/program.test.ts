@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
+import ts from 'typescript';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Program } from '../src/program.ts';
 
@@ -40,6 +42,31 @@ it('a file has its own files and those of Node and of packages, and is loaded on
   const first = use(program);
   expect(first.sep).toBe(sep);
   expect(program.load('second.cjs')).toBe(first.second);
+});
+
+it('a file that failed is loaded again by whoever needs it next', () => {
+  const program = open();
+  const first = use(program);
+  const text = readFileSync(join(folder, 'third.cjs'));
+  write('third.cjs', `throw new RangeError('not now');`);
+  expect(() => first.second.later()).toThrow(RangeError);
+  writeFileSync(join(folder, 'third.cjs'), text);
+  expect(first.second.later()).toBe('third');
+});
+
+it('in another realm than that of Node, a file belongs to that realm, and nothing is kept', () => {
+  write('realm.cjs', 'exports.list = [];');
+  const context = createContext({ process, Buffer });
+  const { outputText } = ts.transpileModule(readFileSync(new URL('../src/program.ts', import.meta.url), 'utf8'), {
+    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
+  });
+  const run = `(require, exports, folder) => { ${outputText}
+    const program = new Program(folder, require);
+    const { list } = program.load('realm.cjs');
+    program.keepCompiled();
+    return list instanceof Array; }`;
+  expect(runInContext(run, context)(require, {}, folder)).toBe(true);
+  expect(compiled()).toEqual([]);
 });
 
 it('what was compiled is kept when that is asked for, and told of until then', () => {

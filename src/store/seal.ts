@@ -96,7 +96,7 @@ export function unseal(sealed: Buffer, id: string, ring: KeyRing, where: string)
   if (sealed.length < BODY_AT + TAG_BYTES || sealed.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw damaged(where);
   }
-  if ((sealed[MAGIC.length] ?? 0) > VERSION) {
+  if ((sealed[MAGIC.length] as number) > VERSION) {
     throw unreadable(`${where} was written by a newer version of oauth-profile`, 'update oauth-profile');
   }
   const keyId = sealed.toString('hex', KEY_ID_AT, RECORD_ID_AT);

@@ -219,6 +219,37 @@ describe('an installed package', () => {
     },
   );
 
+  it('is recognised by its errors where a process holds it twice', async () => {
+    const load = (file: string): Promise<typeof import('../../src/index.ts')> => import(join(installed, 'dist', file));
+    const [one, other] = [await load('index.js'), await load(join('esm', 'index.js'))];
+    expect(one.OAuthProfileError).not.toBe(other.OAuthProfileError);
+    const data = { x: { type: 'custom', url: 'http://127.0.0.1:1', 'options.timeout': '5s' } };
+    const faults = await Promise.all(
+      [one, other].flatMap(({ oauthProfile }) => [
+        oauthProfile('x', { data: { x: { type: 'custom' } } }).catch((error: unknown) => error),
+        oauthProfile('x', { data, store: 'memory' }).catch((error: unknown) => error),
+      ]),
+    );
+    for (const { OAuthProfileError, InvalidProfileError, TransportError } of [one, other]) {
+      expect(faults.map((fault) => fault instanceof OAuthProfileError)).toEqual([true, true, true, true]);
+      expect(faults.map((fault) => fault instanceof InvalidProfileError)).toEqual([true, false, true, false]);
+      expect(faults.map((fault) => fault instanceof TransportError)).toEqual([false, true, false, true]);
+    }
+  });
+
+  it('prints no more than a screen where nobody catches its error', async () => {
+    for (const flag of ['--no-warnings', '--no-experimental-require-module']) {
+      if (flag.startsWith('--no-exp') && !process.allowedNodeEnvironmentFlags.has('--experimental-require-module'))
+        continue;
+      const source = `import { oauthProfile } from 'oauth-profile'; await oauthProfile('x', { data: {} });`;
+      const { stderr } = await run(process.execPath, [flag, '--input-type=module', '--eval', source]).catch(
+        (error: { stderr: string }) => error,
+      );
+      expect(stderr).toContain('OAuthProfileError');
+      expect(stderr.length).toBeLessThan(3000);
+    }
+  });
+
   it('tells in a stack trace where it was', async () => {
     const source = `import { oauthProfile } from 'oauth-profile'; oauthProfile('x', { data: {} }).catch(({ stack }) => console.log(stack));`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', source]);
