@@ -125,7 +125,8 @@ export class Program {
     // Threads have the number of their process.
     const temp = `${file}.${process.pid}-${process.hrtime()[1]}`;
     try {
-      this.#fs.writeFileSync(temp, contents, { flush: true });
+      // Whether all of it came to the disk is found out by whoever reads it.
+      this.#fs.writeFileSync(temp, contents);
       this.#fs.renameSync(temp, file);
     } catch (error) {
       this.#fs.rmSync(temp, { force: true });
