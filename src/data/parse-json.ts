@@ -5,6 +5,7 @@ import { asWritten, type Value } from './value.ts';
 const MAX_DEPTH = 64;
 
 const BLANKS = ' \t\n\r';
+const WORDS = ['true', 'false', 'null'];
 
 /** Parses JSON; numbers keep their digits, which `JSON.parse` would round away, and a name that stands twice in a map is an error. */
 export function parseJson(text: string, label: string): Value {
@@ -40,11 +41,12 @@ class Parser {
     this.#skipBlanks();
     if (this.#take('{')) return this.#map();
     if (this.#take('[')) return this.#list();
-    if (this.text[this.#at] === '"') return this.#string();
-    const digits = this.#match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y);
-    if (digits !== undefined) return asWritten(digits, Number(digits));
-    const word = this.#match(/true|false|null/y);
-    return word === undefined ? this.#fail() : (JSON.parse(word) as boolean | null);
+    const first = this.text[this.#at] ?? '';
+    if (first === '"') return this.#string();
+    if (first === '-' || (first >= '0' && first <= '9')) return this.#number();
+    const word = WORDS.find((one) => this.text.startsWith(one, this.#at)) ?? this.#fail();
+    this.#at += word.length;
+    return JSON.parse(word) as boolean | null;
   }
 
   #map(): Value {
@@ -83,9 +85,33 @@ class Parser {
     this.#depth--;
   }
 
+  /** Its end is looked for without a pattern: to compile one takes longer than to read a small file. */
   #string(): string {
-    const quoted = this.#match(/"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y);
-    return quoted === undefined ? this.#fail() : (JSON.parse(quoted) as string);
+    if (this.text[this.#at] !== '"') this.#fail();
+    let end = this.#at;
+    do end = this.text.indexOf('"', end + 1);
+    while (end > 0 && this.#isEscaped(end));
+    try {
+      const value = JSON.parse(this.text.slice(this.#at, end + 1)) as string;
+      this.#at = end + 1;
+      return value;
+    } catch {
+      this.#fail();
+    }
+  }
+
+  #isEscaped(at: number): boolean {
+    let backslashes = 0;
+    while (this.text[at - 1 - backslashes] === '\\') backslashes++;
+    return backslashes % 2 === 1;
+  }
+
+  #number(): Value {
+    const token = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+    token.lastIndex = this.#at;
+    const digits = token.exec(this.text)?.[0] ?? this.#fail();
+    this.#at += digits.length;
+    return asWritten(digits, Number(digits));
   }
 
   #skipBlanks(): void {
@@ -95,13 +121,6 @@ class Parser {
   #take(char: string): boolean {
     const found = this.text[this.#at] === char;
     if (found) this.#at++;
-    return found;
-  }
-
-  #match(token: RegExp): string | undefined {
-    token.lastIndex = this.#at;
-    const found = token.exec(this.text)?.[0];
-    this.#at += found?.length ?? 0;
     return found;
   }
 }

@@ -33,7 +33,9 @@ export function whereOf(variable: Variable): string {
 
 /** The name of the profile that a variable of this name is part of; `options.…` and `basic.…` are the profile's own. */
 export function profileOf(name: string): string | undefined {
-  const end = name.search(/\.(?:(?:options|basic)\.)?[^.]*$/);
+  const last = name.lastIndexOf('.');
+  const before = name.lastIndexOf('.', last - 1);
+  const end = before >= 0 && ['options', 'basic'].includes(name.slice(before + 1, last)) ? before : last;
   return end > 0 ? name.slice(0, end) : undefined;
 }
 

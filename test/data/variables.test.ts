@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/data/value.ts';
 import { Written } from '../../src/data/value.ts';
@@ -183,4 +184,16 @@ describe('where a variable is', () => {
     expect(whereOf({ name: 'a', value: 1, line: 4, source })).toBe('oauth-profiles.yaml:4');
     expect(whereOf({ name: 'a', value: 1, source })).toBe('oauth-profiles.yaml');
   });
+});
+
+it('a variable belongs to the profile that its name says, whatever it is made of', () => {
+  const part = fc.constantFrom('.', '..', 'options', 'basic', 'a', 'options.x', '\n', '');
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const name = parts.join('');
+      const end = name.search(/\.(?:(?:options|basic)\.)?[^.]*$/);
+      expect(profileOf(name)).toBe(end > 0 ? name.slice(0, end) : undefined);
+    }),
+    { numRuns: 2000 },
+  );
 });

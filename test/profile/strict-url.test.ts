@@ -91,3 +91,41 @@ describe('a URL that may get secrets', () => {
     );
   });
 });
+
+it('an address is accepted only where a pattern would find scheme, host and nothing that hides', () => {
+  const part = fc.constantFrom(
+    'https://',
+    'HTTP://',
+    'http:/',
+    'a.example',
+    '/',
+    '?',
+    '#',
+    '\\',
+    ' ',
+    '\u00a0',
+    '\u3000',
+    '\x7f',
+    '\n',
+    '@',
+    ':443',
+    'é',
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+      const text = parts.join('');
+      const written = /^(https?):\/\/([^/?#\\\s\0-\x1f]+)([^#\\\s\0-\x1f]*)$/i.test(text);
+      const accepted = (() => {
+        try {
+          strictUrl(text);
+          return true;
+        } catch (error) {
+          // These are about the form as a whole; the others come after it.
+          return !/fragment|blanks|complete https/.test((error as UrlProblem).message);
+        }
+      })();
+      expect(accepted).toBe(written);
+    }),
+    { numRuns: 3000 },
+  );
+});
