@@ -1,3 +1,5 @@
+import { isPrintableAscii } from '../secret/printable.ts';
+
 /** Thrown where a URL cannot be trusted with credentials; the message completes "url …". */
 export class UrlProblem extends Error {}
 
@@ -31,7 +33,7 @@ function readStrictly(text: string): URL {
   }
   if (authority.includes('@')) throw new UrlProblem('must not contain a user name or password');
   const url = parse(text);
-  if (!isPlain(authority)) {
+  if (!isPrintableAscii(authority)) {
     // Letters of other scripts look alike, and some are silently replaced: ｅ becomes e.
     throw new UrlProblem(`names a host with letters beyond ASCII, which would be read as ${url.host}`);
   }
@@ -47,19 +49,10 @@ function readStrictly(text: string): URL {
 /** The part behind `//`, of what may be an address; without a pattern, since to compile one takes longer than all the rest. */
 function authorityIn(text: string): string | undefined {
   const start = SCHEMES.find((scheme) => text.slice(0, scheme.length).toLowerCase() === scheme)?.length;
-  const isClean = !text.includes('#') && !text.includes('\\') && (isPlain(text) || !/[\s\0-\x1f]/.test(text));
-  if (start === undefined || !isClean) return undefined;
+  const hasBlanks = isPrintableAscii(text) ? text.includes(' ') : /[\s\0-\x1f]/.test(text);
+  if (start === undefined || hasBlanks || text.includes('#') || text.includes('\\')) return undefined;
   const ends = [text.indexOf('/', start), text.indexOf('?', start)].filter((at) => at >= 0);
   return text.slice(start, Math.min(text.length, ...ends)) || undefined;
-}
-
-/** Whether there are only visible signs of ASCII. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code < 0x21 || code > 0x7e) return false;
-  }
-  return true;
 }
 
 function parse(text: string): URL {

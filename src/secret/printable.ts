@@ -17,11 +17,11 @@ export function printableJson(value: unknown, indent?: number): string {
 
 /** Whether a text holds what is not printable, line ends and tabs aside. */
 export function hasControls(text: string): boolean {
-  return !isAscii(text) && text.replace(/[\n\t]/g, '').search(unprintable) >= 0;
+  return !isPrintableAscii(text) && text.replace(/[\n\t]/g, '').search(unprintable) >= 0;
 }
 
-/** Whether there are only printable signs of ASCII, as in a token: to look at each takes less time than to compile the pattern. */
-function isAscii(text: string): boolean {
+/** Whether there are only printable signs of ASCII, as in a token or an address: to look at each takes less time than to compile a pattern. */
+export function isPrintableAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code < 0x20 || code > 0x7e) return false;
