@@ -188,27 +188,3 @@ export class ProviderError extends OAuthProfileError {
     };
   }
 }
-
-const KIND = Symbol.for('oauth-profile.error');
-const kinds = new Map<unknown, string>([
-  [OAuthProfileError, 'OAuthProfileError'],
-  [InvalidProfileError, 'InvalidProfileError'],
-  [InvalidScriptError, 'InvalidScriptError'],
-  [TransportError, 'TransportError'],
-  [ProviderError, 'ProviderError'],
-]);
-
-// A process may hold this package twice, bundled and not: to `instanceof` the errors of one are errors of the other too. By the names that
-// they bear themselves, since a bundler may change those of classes; and for these classes alone, not for what others derive from them.
-Object.defineProperty(OAuthProfileError.prototype, KIND, {
-  get(this: OAuthProfileError) {
-    return this.name;
-  },
-});
-Object.defineProperty(OAuthProfileError, Symbol.hasInstance, {
-  value(this: unknown, error: { readonly [KIND]?: string } | null | undefined) {
-    if (Function.prototype[Symbol.hasInstance].call(this, error)) return true;
-    const kind = error?.[KIND];
-    return kind !== undefined && [kind, 'OAuthProfileError'].includes(kinds.get(this) ?? '');
-  },
-});

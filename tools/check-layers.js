@@ -51,11 +51,8 @@ const mayImport = {
     'errors',
     'secret',
   ],
-  program: [],
-  load: ['program'],
   index: ['oauth-profile', 'token-source', 'ports', 'data', 'errors', 'secret'],
   cli: [
-    'program',
     'session',
     'script-host',
     'script',
