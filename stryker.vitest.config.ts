@@ -6,9 +6,9 @@ import whole from './vitest.config.ts';
 
 /** Whose tests have to notice a change in a folder: its own, and those beside it that are as quick. */
 const judges: Readonly<Record<string, readonly string[]>> = {
-  data: ['data'],
+  config: ['config'],
   profile: ['profile', 'providers'],
-  token: ['token', 'profile', 'providers'],
+  oauth: ['oauth', 'profile', 'providers'],
   flows: ['flows'],
 };
 
@@ -35,7 +35,7 @@ class NearestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/{data,profile,token,flows,providers}/**/*.test.ts'],
+    include: ['test/{config,profile,oauth,flows,providers}/**/*.test.ts'],
     env: { ...whole.test?.env },
     testTimeout: 30_000,
     setupFiles: ['stryker.setup.ts'],

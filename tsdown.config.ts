@@ -3,7 +3,7 @@ import { defineConfig } from 'tsdown';
 export default defineConfig({
   entry: {
     index: 'src/index.ts',
-    script: 'src/scripting.ts',
+    script: 'src/script.ts',
     emulator: 'src/emulator.ts',
     playwright: 'src/playwright.ts',
     cli: 'src/cli/main.ts',
@@ -14,6 +14,6 @@ export default defineConfig({
   fixedExtension: false,
   hash: false,
   sourcemap: true,
-  dts: { entry: ['src/index.ts', 'src/scripting.ts', 'src/emulator.ts', 'src/playwright.ts'] },
+  dts: { entry: ['src/index.ts', 'src/script.ts', 'src/emulator.ts', 'src/playwright.ts'] },
   logLevel: 'warn',
 });

@@ -7,7 +7,7 @@ const home = mkdtempSync(join(tmpdir(), 'oauth-profile-home-'));
 process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
 /** Tests of code that has no state of its own. */
-const pure = ['test/{data,profile,providers,script,secret,token,flows}/**/*.test.ts'];
+const pure = ['test/{config,profile,providers,script,redaction,oauth,flows}/**/*.test.ts'];
 
 export default defineConfig({
   test: {

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import type { DataFile } from './data/load-variables.ts';
-import type { Source } from './data/variables.ts';
+import type { DataFile } from './config/load-variables.ts';
+import type { Source } from './config/variables.ts';
 import { aborted, OAuthProfileError } from './errors.ts';
 import type {
   CallApi,
@@ -16,7 +16,7 @@ import type {
   SignInPorts,
   TokenStore,
 } from './ports.ts';
-import type { ProfileOutside } from './profile/read-profile.ts';
+import type { ProfileOutside } from './profile/parse-profile.ts';
 import { version } from './version.ts';
 
 /** What a process gives us. */
@@ -57,7 +57,7 @@ export function composePorts(
     },
     async sign(spec, profile, bounds) {
       allowMany(bounds.signal);
-      return (await import('./transport/sign-assertion.ts')).signAssertion(spec, profile, bounds);
+      return (await import('./http/client-assertion.ts')).signAssertion(spec, profile, bounds);
     },
     clock,
     random: Math.random,
@@ -82,8 +82,8 @@ export async function composeStore(
 ): Promise<TokenStore> {
   if (emulator !== undefined || store === 'memory') return (await import('./store/memory.ts')).createMemoryStore(clock);
   const url = store ?? env['OAUTH_PROFILE_STORE'];
-  if (url) return (await import('./store/redis.ts')).openRedisStore(url, { env, warn });
-  return (await import('./store/file.ts')).openVault({ env, clock });
+  if (url) return (await import('./store/redis/redis-store.ts')).openRedisStore(url, { env, warn });
+  return (await import('./store/vault/vault.ts')).openVault({ env, clock });
 }
 
 /** What scripts send to APIs and find in files; loaded when it is first used. */
@@ -94,9 +94,9 @@ export function composeCallApi(
   let loading: Promise<CallApi> | undefined;
   const load = async (): Promise<CallApi> =>
     emulator === undefined
-      ? (await import('./transport/call-api.ts')).createCallApi(env)
-      : (await import('./transport/call-emulated.ts')).createEmulatedCallApi(emulator);
-  const files = async (): Promise<Files> => (await import('./transport/local-files.ts')).localFiles;
+      ? (await import('./http/call-api.ts')).createCallApi(env)
+      : (await import('./http/call-emulated.ts')).createEmulatedCallApi(emulator);
+  const files = async (): Promise<Files> => (await import('./script/local-files.ts')).localFiles;
   return {
     async callApi(request, bounds) {
       allowMany(bounds.signal);
@@ -118,15 +118,15 @@ export async function composeSignIn(
   emulator: EmulatorAddress | undefined,
 ): Promise<SignInPorts> {
   const { callApi } = composeCallApi(surroundings, emulator);
-  return (await import('./transport/sign-in-ports.ts')).createSignInPorts(surroundings.env, callApi, emulator);
+  return (await import('./interactive/login-ports.ts')).createSignInPorts(surroundings.env, callApi, emulator);
 }
 
 async function loadSend(env: Environment): Promise<Ports['send']> {
-  return (await import('./transport/send.ts')).createSend(env);
+  return (await import('./http/send.ts')).createSend(env);
 }
 
 async function loadEmulatedSend(emulator: EmulatorAddress): Promise<Ports['send']> {
-  return (await import('./transport/send-emulated.ts')).createEmulatedSend(emulator);
+  return (await import('./http/send-emulated.ts')).createEmulatedSend(emulator);
 }
 
 const clock: Clock = {

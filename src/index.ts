@@ -1,4 +1,4 @@
-export type { DataObject } from './data/flatten.ts';
+export type { DataObject } from './config/flatten.ts';
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -12,5 +12,5 @@ export {
 } from './errors.ts';
 export { type OAuthProfileOptions, oauthProfile, type TokenResponse } from './oauth-profile.ts';
 export type { EmulatorAddress } from './ports.ts';
-export { Secret } from './secret/secret.ts';
+export { Secret } from './redaction/secret.ts';
 export { createTokenSource, type GetOptions, type TokenSource, type TokenSourceOptions } from './token-source.ts';

@@ -1,8 +1,8 @@
 import { findDataFiles, type Surroundings } from './compose.ts';
-import { copyOf, holdsSame } from './data/copy.ts';
-import { type DataObject, flatten } from './data/flatten.ts';
-import { type DataEntries, loadVariables } from './data/load-variables.ts';
-import { Variables } from './data/variables.ts';
+import { copyOf, holdsSame } from './config/copy.ts';
+import { type DataObject, flatten } from './config/flatten.ts';
+import { type DataEntries, loadVariables } from './config/load-variables.ts';
+import { Variables } from './config/variables.ts';
 import type { EmulatorAddress } from './ports.ts';
 import type { Profile } from './profile/profile.ts';
 import { Session } from './session.ts';

@@ -1,7 +1,7 @@
 import type { TransportError } from './errors.ts';
-import type { Secret } from './secret/secret.ts';
-import type { AssertionSpec } from './token/build-request.ts';
-import type { Reply } from './token/reply.ts';
+import type { Reply } from './oauth/http-response.ts';
+import type { AssertionSpec } from './oauth/token-request.ts';
+import type { Secret } from './redaction/secret.ts';
 
 /** One POST, ready to go over the wire. */
 export interface WireRequest {

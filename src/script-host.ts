@@ -1,19 +1,19 @@
 import { composeCallApi, readGivenFile, type Surroundings } from './compose.ts';
-import { isCompound, type Value } from './data/value.ts';
-import type { Variables } from './data/variables.ts';
+import { isCompound, type Value } from './config/value.ts';
+import type { Variables } from './config/variables.ts';
 import type { EmulatorAddress, Files } from './ports.ts';
+import { Redactor } from './redaction/redactor.ts';
+import { Secret, watchSecrets } from './redaction/secret.ts';
 import type { Command } from './script/command.ts';
 import { matchesPattern } from './script/commands/bounded.ts';
 import { builtinCommands } from './script/commands/builtin.ts';
 import type { Listener } from './script/events.ts';
-import { loadPathCheck } from './script/readers/load-path-check.ts';
-import { readPlainScript } from './script/readers/plain.ts';
+import { loadPathCheck } from './script/parser/load-path-check.ts';
+import { readPlainScript } from './script/parser/plain.ts';
 import { Registry } from './script/registry.ts';
 import type { RunResult } from './script/result.ts';
 import { runScript } from './script/run-script.ts';
 import type { Script } from './script/script.ts';
-import { Redactor } from './secret/redactor.ts';
-import { Secret, watchSecrets } from './secret/secret.ts';
 import type { Session } from './session.ts';
 import { version } from './version.ts';
 
@@ -65,7 +65,7 @@ export class ScriptHost {
     const checkPath = await loadPathCheck(text, this.registry);
     const plain = readPlainScript(text, source, this.registry, checkPath);
     if (plain !== undefined) return plain;
-    const { readScript } = await import('./script/readers/yaml.ts');
+    const { readScript } = await import('./script/parser/yaml.ts');
     return readScript(text, source, this.registry, checkPath);
   }
 

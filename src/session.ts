@@ -6,15 +6,15 @@ import {
   type StoreOptions,
   type Surroundings,
 } from './compose.ts';
-import type { Variables } from './data/variables.ts';
+import type { Variables } from './config/variables.ts';
 import { findLogin } from './flows/find-chain.ts';
-import { Flights } from './flows/flights.ts';
 import { type Keeping, obtainToken } from './flows/obtain-token.ts';
+import { Flights } from './flows/single-flight.ts';
 import type { Obtained, Wish } from './flows/wish.ts';
 import type { Ports, TokenStore } from './ports.ts';
+import { readCandidate } from './profile/binding.ts';
+import { type ProfileOutside, readProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
-import { readCandidate } from './profile/read-binding.ts';
-import { type ProfileOutside, readProfile } from './profile/read-profile.ts';
 
 /** What a session can be told. */
 export interface SessionOptions extends PortOptions, StoreOptions {}

@@ -1,10 +1,10 @@
-import type { Variables } from './data/variables.ts';
+import type { Variables } from './config/variables.ts';
 import { OAuthProfileError } from './errors.ts';
-import { Flights } from './flows/flights.ts';
+import { Flights } from './flows/single-flight.ts';
 import { type CallOptions, checkCall, sessionFor, surroundings, variablesFor } from './library-session.ts';
 import type { TokenResponse } from './oauth-profile.ts';
-import { isLoopback } from './secret/loopback.ts';
-import type { Secret } from './secret/secret.ts';
+import { isLoopback } from './profile/loopback.ts';
+import type { Secret } from './redaction/secret.ts';
 import type { Session } from './session.ts';
 
 /** What {@link createTokenSource} can be told. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { composeOutside, composePorts, findDataFiles, readGivenFile } from '../src/compose.ts';
-import type { Source } from '../src/data/variables.ts';
+import type { Source } from '../src/config/variables.ts';
 import { OAuthProfileError } from '../src/errors.ts';
 import { errorOf } from './support/wire-request.ts';
 

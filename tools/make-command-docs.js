@@ -1,7 +1,7 @@
 // docs/commands.md and script.schema.json, from the commands of scripts themselves.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { commandDocs, scriptSchema } from '../src/scripting.ts';
+import { commandDocs, scriptSchema } from '../src/script.ts';
 
 const root = join(import.meta.dirname, '..');
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmulator } from '../src/emulator/start-emulator.ts';
 import { errorCodes } from '../src/errors.ts';
+import { adviceFor } from '../src/oauth/provider-error.ts';
 import { loginCommand } from '../src/profile/login-command.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
-import { adviceFor } from '../src/token/explain-error.ts';
 import { errorGuide } from './error-guide.js';
 import { runCommand } from './run-command.js';
 

@@ -1,9 +1,9 @@
 // docs/options.md: all that can be set, read from the code that reads it.
-import { commands, globalFlags } from '../src/cli/commands.ts';
-import { Variables } from '../src/data/variables.ts';
+import { commands, globalFlags } from '../src/cli/command-definitions.ts';
+import { Variables } from '../src/config/variables.ts';
 import { KNOWN_FIELDS } from '../src/profile/known-fields.ts';
+import { optionNames, readOptions } from '../src/profile/options.ts';
 import { ProfileDraft } from '../src/profile/profile-draft.ts';
-import { optionNames, readOptions } from '../src/profile/read-options.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
 
 /** @typedef {import('../src/cli/command.ts').Flag} Flag */

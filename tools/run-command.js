@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dispatch } from '../src/cli/main.ts';
 import { Output } from '../src/cli/output.ts';
-import { showError } from '../src/cli/show-error.ts';
+import { showError } from '../src/cli/render-error.ts';
 import { Terminal } from '../src/cli/terminal.ts';
 import { OAuthProfileError } from '../src/errors.ts';
 

@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runScript } from '../../dist/scripting.js';
+import { runScript } from '../../dist/script.js';
 import { peakMib } from '../peak-memory.cjs';
 
 const [form, count] = [process.argv[2], Number(process.argv[3])];

@@ -1,12 +1,12 @@
 import { findDataFiles, readGivenFile, type Surroundings } from '../compose.ts';
-import { type DataEntries, loadVariables } from '../data/load-variables.ts';
-import { hasReference } from '../data/reference.ts';
-import type { Entry, Variables } from '../data/variables.ts';
+import { type DataEntries, loadVariables } from '../config/load-variables.ts';
+import { hasReference } from '../config/reference.ts';
+import type { Entry, Variables } from '../config/variables.ts';
 import type { Wish } from '../flows/wish.ts';
 import type { EmulatorAddress } from '../ports.ts';
+import { parseDuration } from '../profile/options.ts';
 import type { Profile } from '../profile/profile.ts';
-import { parseDuration } from '../profile/read-options.ts';
-import { isSecretName } from '../secret/secret-names.ts';
+import { isSecretName } from '../redaction/sensitive-names.ts';
 import { Session } from '../session.ts';
 import type { Call } from './command.ts';
 import type { Terminal } from './terminal.ts';

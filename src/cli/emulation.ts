@@ -1,6 +1,6 @@
 import { composeOutside } from '../compose.ts';
-import { Resolver } from '../data/resolve.ts';
-import { Variables } from '../data/variables.ts';
+import { Resolver } from '../config/resolver.ts';
+import { Variables } from '../config/variables.ts';
 import { type Fault, faultKinds, parseFault } from '../emulator/fault.ts';
 import type { EmulatedProfiles } from '../emulator/profiles.ts';
 import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';

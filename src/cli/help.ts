@@ -1,5 +1,5 @@
 import type { Command, Flag } from './command.ts';
-import { commands, globalFlags } from './commands.ts';
+import { commands, globalFlags } from './command-definitions.ts';
 import type { Style } from './style.ts';
 
 /** The page that `--help` prints. */

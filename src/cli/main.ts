@@ -1,26 +1,26 @@
 import { version } from '../version.ts';
+import { parseCall } from './args.ts';
 import type { Call } from './command.ts';
+import { run as runToken } from './commands/token.ts';
 import type { Context } from './context.ts';
 import { helpText } from './help.ts';
 import { Output } from './output.ts';
-import { parseCall } from './parse-call.ts';
-import { showError } from './show-error.ts';
+import { showError } from './render-error.ts';
 import { Terminal } from './terminal.ts';
-import { run as runToken } from './token.ts';
 
 /** The code of each command, loaded when it runs; that of `token`, which runs most often, comes along. */
 const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) => Promise<number> }>>> = {
-  run: () => import('./run.ts'),
+  run: () => import('./commands/run.ts'),
   token: async () => ({ run: runToken }),
-  exec: () => import('./exec.ts'),
-  login: () => import('./login.ts'),
-  logout: () => import('./logout.ts'),
-  list: () => import('./list.ts'),
-  check: () => import('./check.ts'),
-  explain: () => import('./explain.ts'),
-  commands: () => import('./script-commands.ts'),
-  emulate: () => import('./emulate.ts'),
-  completion: () => import('./completion.ts'),
+  exec: () => import('./commands/exec.ts'),
+  login: () => import('./commands/login.ts'),
+  logout: () => import('./commands/logout.ts'),
+  list: () => import('./commands/list.ts'),
+  check: () => import('./commands/check.ts'),
+  explain: () => import('./commands/explain.ts'),
+  commands: () => import('./commands/commands.ts'),
+  emulate: () => import('./commands/emulate.ts'),
+  completion: () => import('./commands/completion.ts'),
 };
 
 /** Runs the command line and gives its exit status, once everything is written. */

@@ -1,6 +1,6 @@
 import { asArgument } from '../profile/login-command.ts';
-import { MASK } from '../secret/secret.ts';
-import { isSecretName } from '../secret/secret-names.ts';
+import { MASK } from '../redaction/secret.ts';
+import { isSecretName } from '../redaction/sensitive-names.ts';
 import type { Call } from './command.ts';
 
 /** A command that advice names, up to its profile as `asArgument` writes it. */

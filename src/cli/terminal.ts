@@ -1,6 +1,6 @@
 import type { Environment } from '../ports.ts';
-import { RedactedStream, Redactor } from '../secret/redactor.ts';
-import { type Secret, watchSecrets } from '../secret/secret.ts';
+import { RedactedStream, Redactor } from '../redaction/redactor.ts';
+import { type Secret, watchSecrets } from '../redaction/secret.ts';
 import type { Output } from './output.ts';
 import { type Style, styleFor } from './style.ts';
 

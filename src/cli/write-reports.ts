@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
+import { printable } from '../redaction/printable.ts';
 import type { Report } from '../script/reports/report.ts';
-import { printable } from '../secret/printable.ts';
 import { usage } from './usage.ts';
 
 /** How each kind of report is made; loaded when it is asked for. */

@@ -1,6 +1,6 @@
 import type { Issued } from './dialect.ts';
-import type { Mint } from './mint.ts';
 import type { Family, Realm } from './realm.ts';
+import type { Mint } from './token-signer.ts';
 
 /** What an endpoint works with. */
 export interface Desk {

@@ -11,11 +11,11 @@ import { verifyEndpoint } from './endpoints/verify.ts';
 import { type Fault, faultKinds } from './fault.ts';
 import type { Desk } from './issue.ts';
 import { type Answer, type EmulatorRequest, json, text } from './message.ts';
-import { Mint } from './mint.ts';
 import { Refused } from './problem.ts';
 import { type EmulatedProfiles, Realms } from './profiles.ts';
 import type { Realm } from './realm.ts';
 import { type Reaction, startServer } from './server.ts';
+import { Mint } from './token-signer.ts';
 
 /** What an emulator can be told. */
 export interface EmulatorOptions {

@@ -1,8 +1,8 @@
 import { OAuthProfileError } from '../errors.ts';
-import { acquireToken } from './acquire-token.ts';
 import { findShared } from './find-fresh.ts';
 import { keepToken } from './keep-token.ts';
-import { fromKept, type TokenRecord, toKept, toKeptError } from './kept-record.ts';
+import { acquireToken } from './request-token.ts';
+import { fromKept, type TokenRecord, toKept, toKeptError } from './stored-record.ts';
 import type { Obtained, Task } from './wish.ts';
 
 /** Asks for a token of any grant but a refresh, alone for that token, and keeps it; where it cannot be kept it is handed out all the same. */

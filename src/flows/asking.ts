@@ -1,10 +1,10 @@
-import { ATTEMPT_MS } from '../token/retry-policy.ts';
+import { ATTEMPT_MS } from '../oauth/retry-policy.ts';
 import { askAlone } from './ask-alone.ts';
 import { refreshes } from './find-chain.ts';
-import { refreshChain } from './refresh-chain.ts';
+import { refreshChain } from './refresh-token.ts';
 import type { Obtained, Task } from './wish.ts';
 
-export { acquireToken } from './acquire-token.ts';
+export { acquireToken } from './request-token.ts';
 
 /** So little time in the queue is not worth taking off. */
 const SHORT_WAIT_MS = 500;

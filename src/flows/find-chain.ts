@@ -1,12 +1,12 @@
 import { OAuthProfileError } from '../errors.ts';
+import { clientIdOf, refreshTokenOf, unambiguous } from '../oauth/cache-key.ts';
 import type { Kept, TokenStore } from '../ports.ts';
+import type { Binding, Candidate } from '../profile/binding.ts';
 import { loginCommand } from '../profile/login-command.ts';
+import type { Login } from '../profile/parse-profile.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { Binding, Candidate } from '../profile/read-binding.ts';
-import type { Login } from '../profile/read-profile.ts';
-import type { Secret } from '../secret/secret.ts';
-import { clientIdOf, refreshTokenOf, unambiguous } from '../token/token-key.ts';
-import { type ChainRecord, fromKept } from './kept-record.ts';
+import type { Secret } from '../redaction/secret.ts';
+import { type ChainRecord, fromKept } from './stored-record.ts';
 
 /** Whether there is a chain to follow; a custom profile may say refresh_token and hold none. */
 export function refreshes(profile: Profile): boolean {

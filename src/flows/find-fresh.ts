@@ -1,7 +1,7 @@
 import type { Kept } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { endOf, reviveToken } from './keep-token.ts';
-import { type ChainRecord, fromKeptError, readRecord, type TokenRecord } from './kept-record.ts';
+import { type ChainRecord, fromKeptError, readRecord, type TokenRecord } from './stored-record.ts';
 import type { Obtained, Task, Wish } from './wish.ts';
 
 /** The kept token, where it is fresh. */

@@ -1,8 +1,8 @@
+import { replyFrom, type TokenReply } from '../oauth/token-response.ts';
 import type { Clock, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import { Secret } from '../secret/secret.ts';
-import { replyFrom, type TokenReply } from '../token/parse-response.ts';
-import type { KeptToken } from './kept-record.ts';
+import { Secret } from '../redaction/secret.ts';
+import type { KeptToken } from './stored-record.ts';
 
 const REFRESH_TOKEN = 'refresh_token';
 

@@ -1,10 +1,10 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
+import { tokenKey } from '../oauth/cache-key.ts';
 import type { Kept, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import { tokenKey } from '../token/token-key.ts';
 import { findChain, refreshes } from './find-chain.ts';
 import { findContent, findFresh } from './find-fresh.ts';
-import type { Flights } from './flights.ts';
+import type { Flights } from './single-flight.ts';
 import type { Obtained, Wish } from './wish.ts';
 
 const PATIENCE_MS = 2_000;

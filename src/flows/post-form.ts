@@ -1,9 +1,9 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
+import type { Reply } from '../oauth/http-response.ts';
+import { ATTEMPT_MS, backoffMs, MAX_ATTEMPTS } from '../oauth/retry-policy.ts';
+import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../oauth/token-request.ts';
 import type { Ports } from '../ports.ts';
 import { type Profile, tlsFilesOf } from '../profile/profile.ts';
-import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../token/build-request.ts';
-import type { Reply } from '../token/reply.ts';
-import { ATTEMPT_MS, backoffMs, MAX_ATTEMPTS } from '../token/retry-policy.ts';
 
 /** Reads a reply, or throws. */
 export type Parse<T> = (profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number) => T;

@@ -1,7 +1,7 @@
+import type { TokenReply } from '../oauth/token-response.ts';
 import type { Held, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { Secret } from '../secret/secret.ts';
-import type { TokenReply } from '../token/parse-response.ts';
+import type { Secret } from '../redaction/secret.ts';
 
 /** What a caller wants of a token. */
 export interface Wish {

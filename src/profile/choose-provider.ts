@@ -1,8 +1,8 @@
-import { nearest } from '../data/nearest.ts';
-import { profileOf, type Variables } from '../data/variables.ts';
+import { nearest } from '../config/suggestions.ts';
+import { profileOf, type Variables } from '../config/variables.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findProvider, providerTypes } from '../providers/registry.ts';
-import { printable } from '../secret/printable.ts';
+import { printable } from '../redaction/printable.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** The provider that `<profile>.type` names; the comparison is case-sensitive. */

@@ -1,11 +1,11 @@
-import { nearest } from '../data/nearest.ts';
-import type { Resolver } from '../data/resolve.ts';
-import { isCompound, isEmpty, textOf, type Value } from '../data/value.ts';
-import { profileOf, type Variable, type Variables, whereOf } from '../data/variables.ts';
+import type { Resolver } from '../config/resolver.ts';
+import { nearest } from '../config/suggestions.ts';
+import { isCompound, isEmpty, textOf, type Value } from '../config/value.ts';
+import { profileOf, type Variable, type Variables, whereOf } from '../config/variables.ts';
 import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
-import { printable } from '../secret/printable.ts';
-import { joinTexts, Secret } from '../secret/secret.ts';
-import { isSecretName, shownName } from '../secret/secret-names.ts';
+import { printable } from '../redaction/printable.ts';
+import { joinTexts, Secret } from '../redaction/secret.ts';
+import { isSecretName, shownName } from '../redaction/sensitive-names.ts';
 import { KNOWN_FIELDS } from './known-fields.ts';
 import type { Field } from './profile.ts';
 import { ProfileDraft } from './profile-draft.ts';

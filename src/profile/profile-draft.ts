@@ -1,9 +1,9 @@
-import type { Value } from '../data/value.ts';
-import { isEmpty } from '../data/value.ts';
-import { type Variable, type Variables, whereOf } from '../data/variables.ts';
+import type { Value } from '../config/value.ts';
+import { isEmpty } from '../config/value.ts';
+import { type Variable, type Variables, whereOf } from '../config/variables.ts';
 import type { Fault } from '../errors.ts';
-import { printable } from '../secret/printable.ts';
-import { shownName } from '../secret/secret-names.ts';
+import { printable } from '../redaction/printable.ts';
+import { shownName } from '../redaction/sensitive-names.ts';
 import type { Field } from './profile.ts';
 
 /** A profile while it is read: its parts as they are found, and everything that is wrong with them. */

@@ -1,5 +1,5 @@
 import type { ClientAuth, Provider, ReplayClass } from '../providers/provider.ts';
-import type { Secret } from '../secret/secret.ts';
+import type { Secret } from '../redaction/secret.ts';
 
 /** A form field as it will be sent, and where it came from. */
 export interface Field {

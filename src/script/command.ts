@@ -1,4 +1,4 @@
-import type { Kind, ValueOf } from './kinds.ts';
+import type { Kind, ValueOf } from './parameter-kinds.ts';
 import type { StepContext } from './step-context.ts';
 
 /** One parameter of a command. Optional ones stand at the end. */

@@ -1,5 +1,5 @@
-import { isCompound, textOf, type Value, Written } from '../data/value.ts';
-import { Secret } from '../secret/secret.ts';
+import { isCompound, textOf, type Value, Written } from '../config/value.ts';
+import { Secret } from '../redaction/secret.ts';
 
 /** Whether two values are equal to an assertion: scalars as text, so that `200` equals `"200"`; what has parts part by part. */
 export function sameValue(one: Value, other: Value): boolean {

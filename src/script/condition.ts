@@ -1,7 +1,7 @@
-import { hasReference, parseTemplate, ReferenceSyntaxError } from '../data/reference.ts';
-import { isCompound, isEmpty, type Value } from '../data/value.ts';
+import { hasReference, parseTemplate, ReferenceSyntaxError } from '../config/reference.ts';
+import { isCompound, isEmpty, type Value } from '../config/value.ts';
 import { askBoth, contains, sameValue, textValue } from './compare.ts';
-import { numberOf } from './kinds.ts';
+import { numberOf } from './parameter-kinds.ts';
 
 /** What a step's `if` says: all of its terms must hold. */
 export type Condition = readonly Term[];

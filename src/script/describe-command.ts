@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { kinds } from './kinds.ts';
+import { kinds } from './parameter-kinds.ts';
 import { nameOfCommand, type Registry, signatureOf } from './registry.ts';
 
 /** All commands, one line each, in their groups. */

@@ -1,4 +1,4 @@
-import { nearest } from '../data/nearest.ts';
+import { nearest } from '../config/suggestions.ts';
 import type { Command } from './command.ts';
 
 /** The commands that a script can use. */

@@ -1,13 +1,13 @@
-import { type Outside, Resolver } from '../data/resolve.ts';
-import type { Value } from '../data/value.ts';
-import type { Variables } from '../data/variables.ts';
+import { type Outside, Resolver } from '../config/resolver.ts';
+import type { Value } from '../config/value.ts';
+import type { Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
-import { beginning } from '../secret/printable.ts';
+import { beginning } from '../redaction/printable.ts';
 import { display } from './compare.ts';
 import { holds, type Lookup, type Matches } from './condition.ts';
 import type { Listener, ScriptEvent } from './events.ts';
-import { kinds, Refused, splitLines } from './kinds.ts';
+import { kinds, Refused, splitLines } from './parameter-kinds.ts';
 import { nameOfCommand } from './registry.ts';
 import type { Exchange, Failure, RunResult, StepResult, StepState } from './result.ts';
 import type { Script, Step } from './script.ts';

@@ -1,6 +1,6 @@
 import type { Command, Parameter } from './command.ts';
 import { exampleOf } from './describe-command.ts';
-import { kinds } from './kinds.ts';
+import { kinds } from './parameter-kinds.ts';
 import { nameOfCommand, type Registry, signatureOf } from './registry.ts';
 
 type Schema = Record<string, unknown>;

@@ -1,6 +1,6 @@
-import type { Position } from '../data/line-starts.ts';
-import type { Value } from '../data/value.ts';
-import type { Entry, Source } from '../data/variables.ts';
+import type { Position } from '../config/line-starts.ts';
+import type { Value } from '../config/value.ts';
+import type { Entry, Source } from '../config/variables.ts';
 import type { Command } from './command.ts';
 import type { Condition } from './condition.ts';
 

@@ -1,7 +1,7 @@
-import type { Value } from '../data/value.ts';
-import type { Source, Variables } from '../data/variables.ts';
+import type { Value } from '../config/value.ts';
+import type { Source, Variables } from '../config/variables.ts';
 import type { Clock } from '../ports.ts';
-import type { Secret } from '../secret/secret.ts';
+import type { Secret } from '../redaction/secret.ts';
 import type { ScriptEvent } from './events.ts';
 import type { Exchange } from './result.ts';
 

@@ -1,4 +1,4 @@
-import type { Value } from '../data/value.ts';
+import type { Value } from '../config/value.ts';
 
 /** A step that did not find what it wanted; not an error of the program, but what a script is written to find out. */
 export class StepFailure extends Error {

@@ -1,7 +1,7 @@
-import { isCompound, isEmpty, mapParts, type Value } from '../data/value.ts';
-import { excerpt } from '../secret/printable.ts';
-import { MASK } from '../secret/secret.ts';
-import { isSecretName } from '../secret/secret-names.ts';
+import { isCompound, isEmpty, mapParts, type Value } from '../config/value.ts';
+import { excerpt } from '../redaction/printable.ts';
+import { MASK } from '../redaction/secret.ts';
+import { isSecretName } from '../redaction/sensitive-names.ts';
 import { display } from './compare.ts';
 import { nameOfCommand } from './registry.ts';
 import type { Step } from './script.ts';

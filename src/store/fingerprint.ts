@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Secret } from '../secret/secret.ts';
+import type { Secret } from '../redaction/secret.ts';
 
 /**
  * The digest behind {@link TokenStore.fingerprint} of stores that outlive the process. Its key is public: it must survive a change of keys,

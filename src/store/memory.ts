@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Kept, TokenStore } from '../ports.ts';
-import { locked } from './failure.ts';
 import { fingerprint } from './fingerprint.ts';
-import { Turns } from './turns.ts';
+import { Turns } from './lock/keyed-mutex.ts';
+import { locked } from './store-errors.ts';
 
 /** A store that ends with the process. */
 export function createMemoryStore(clock: Pick<Clock, 'now'> = { now: Date.now }): TokenStore {

@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { type PeerCertificate, connect as tlsConnect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tokenEndpoint } from '../../src/emulator/endpoints/token.ts';
-import { Mint } from '../../src/emulator/mint.ts';
 import { Realms } from '../../src/emulator/profiles.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
+import { Mint } from '../../src/emulator/token-signer.ts';
 import { ask } from '../support/ask.ts';
 
 it('holds no growing state over 100,000 requests', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aborted, OAuthProfileError } from '../../src/errors.ts';
-import { readRecord } from '../../src/flows/kept-record.ts';
+import { readRecord } from '../../src/flows/stored-record.ts';
 import type { Send, TokenStore } from '../../src/ports.ts';
 import { settle } from '../support/manual-clock.ts';
 import { machine, Process, withHeld, world } from '../support/obtain-world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { beginChain, chainName, findChain, findLogin, loginName, refuseForeign } from '../../src/flows/find-chain.ts';
-import { type ChainRecord, type LoginRecord, toKept } from '../../src/flows/kept-record.ts';
+import { type ChainRecord, type LoginRecord, toKept } from '../../src/flows/stored-record.ts';
 import type { TokenStore } from '../../src/ports.ts';
-import { Secret } from '../../src/secret/secret.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { FakeClock } from '../support/fake-ports.ts';
 import { profileOf } from '../support/profile-of.ts';

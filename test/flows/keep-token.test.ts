@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endOf, keepToken, reviveToken } from '../../src/flows/keep-token.ts';
-import { Secret } from '../../src/secret/secret.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { RECEIVED_AT, receive, replyWith } from '../support/read-sample.ts';
 

@@ -3,7 +3,7 @@ import { OAuthProfileError, TransportError } from '../../src/errors.ts';
 import { isPassing, postForm, type Repeat } from '../../src/flows/post-form.ts';
 import type { Bounds, WireRequest } from '../../src/ports.ts';
 import { ReadFile } from '../../src/profile/profile.ts';
-import { Secret } from '../../src/secret/secret.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 import { fakePorts } from '../support/fake-ports.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { errorOf } from '../support/wire-request.ts';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { showError } from '../../src/cli/show-error.ts';
+import { showError } from '../../src/cli/render-error.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { type FaultKind, faultKinds } from '../../src/emulator/fault.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import { errorCodes, OAuthProfileError } from '../../src/errors.ts';
-import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/logout.ts';
+import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
 import { oauthProfile } from '../../src/oauth-profile.ts';
 import { Session } from '../../src/session.ts';
 import { KeptOutput, runCommand } from '../../tools/run-command.js';

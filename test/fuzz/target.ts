@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret/secret.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 
 /** A parser, texts to begin with, and what must hold for any text at all. */
 export interface Target {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/logout.ts';
+import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
 import { Browser as Visitor } from '../support/independent-browser.ts';
 import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
 import { enterCode, signInAt } from '../support/login-browser.ts';

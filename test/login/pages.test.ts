@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listenForRedirect } from '../../src/transport/loopback-listener.ts';
+import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
 import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
 import { phone } from '../support/login-browser.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { flatten } from '../../src/data/flatten.ts';
-import { Variables } from '../../src/data/variables.ts';
+import { flatten } from '../../src/config/flatten.ts';
+import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { profileNames, untypedNames } from '../../src/profile/collect-fields.ts';
-import { readProfile } from '../../src/profile/read-profile.ts';
+import { readProfile } from '../../src/profile/parse-profile.ts';
 import { faultsOf, faultyIn, outsideWith, readAcme, readFromYaml, seen } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Value, Written } from '../../src/data/value.ts';
+import { type Value, Written } from '../../src/config/value.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 import { ask, askBoth, display, sameValue, textValue } from '../../src/script/compare.ts';
-import { Secret } from '../../src/secret/secret.ts';
 
 const clear = (text: string | Secret) => (typeof text === 'string' ? text : `secret ${text.reveal()}`);
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Outside, Resolver } from '../../src/data/resolve.ts';
-import { type Value, Written } from '../../src/data/value.ts';
-import { Variables } from '../../src/data/variables.ts';
+import { type Outside, Resolver } from '../../src/config/resolver.ts';
+import { type Value, Written } from '../../src/config/value.ts';
+import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 import { ConditionSyntaxError, holds, type Lookup, parseCondition } from '../../src/script/condition.ts';
-import { Secret } from '../../src/secret/secret.ts';
 import { anyString } from '../support/any-string.ts';
 
 const source = { label: 'x', folder: '/', trust: 'given' } as const;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Value } from '../../src/data/value.ts';
-import { Variables } from '../../src/data/variables.ts';
+import type { Value } from '../../src/config/value.ts';
+import { Variables } from '../../src/config/variables.ts';
 import { InvalidProfileError, OAuthProfileError } from '../../src/errors.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 import { type Command, defineCommand } from '../../src/script/command.ts';
 import type { StepContext } from '../../src/script/step-context.ts';
 import { StepFailure } from '../../src/script/step-failure.ts';
-import { Secret } from '../../src/secret/secret.ts';
 import { leaksIn } from '../support/leaks.ts';
 import { type Outcome, runStep, runSteps, ScriptClock, type WrittenStep } from '../support/script-world.ts';
 

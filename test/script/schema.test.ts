@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { InvalidScriptError } from '../../src/errors.ts';
 import { builtinCommands } from '../../src/script/commands/builtin.ts';
 import { exampleOf } from '../../src/script/describe-command.ts';
-import { readScript } from '../../src/script/readers/yaml.ts';
+import { readScript } from '../../src/script/parser/yaml.ts';
 import { nameOfCommand, Registry } from '../../src/script/registry.ts';
 import { scriptSchema } from '../../src/script/schema.ts';
 import { sampleRegistry, sampleSource } from '../support/sample-commands.ts';

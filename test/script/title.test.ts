@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Value } from '../../src/data/value.ts';
+import type { Value } from '../../src/config/value.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 import { defineCommand } from '../../src/script/command.ts';
 import { titleOf } from '../../src/script/title.ts';
-import { Secret } from '../../src/secret/secret.ts';
 
 const command = defineCommand({
   group: 'ws',

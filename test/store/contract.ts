@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Held, Kept, TokenStore } from '../../src/ports.ts';
-import { Secret } from '../../src/secret/secret.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 
 /** One store, and ways to reach it that the port does not have. */
 export interface StoreUnderTest {

@@ -1,6 +1,6 @@
+import { signAssertion } from '../../src/http/client-assertion.ts';
+import { createSend } from '../../src/http/send.ts';
 import type { Clock, Ports } from '../../src/ports.ts';
-import { createSend } from '../../src/transport/send.ts';
-import { signAssertion } from '../../src/transport/sign-assertion.ts';
 
 /** Time that stands still until somebody sleeps. */
 export class FakeClock implements Clock {

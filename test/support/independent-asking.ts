@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { composeOutside, composePorts } from '../../src/compose.ts';
-import type { DataObject } from '../../src/data/flatten.ts';
-import { flatten } from '../../src/data/flatten.ts';
-import { Variables } from '../../src/data/variables.ts';
+import type { DataObject } from '../../src/config/flatten.ts';
+import { flatten } from '../../src/config/flatten.ts';
+import { Variables } from '../../src/config/variables.ts';
 import { ProviderError } from '../../src/errors.ts';
-import { acquireToken } from '../../src/flows/acquire-token.ts';
+import { acquireToken } from '../../src/flows/request-token.ts';
 import type { TokenResponse } from '../../src/oauth-profile.ts';
 import type { EmulatorAddress } from '../../src/ports.ts';
-import { readProfile } from '../../src/profile/read-profile.ts';
+import { readProfile } from '../../src/profile/parse-profile.ts';
 import { leaksIn } from './leaks.ts';
 
 const secretFields = /secret|password|refresh_token|^code$|code_verifier|device_code|assertion/;

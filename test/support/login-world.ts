@@ -1,13 +1,13 @@
 import { composeSignIn } from '../../src/compose.ts';
-import { flatten } from '../../src/data/flatten.ts';
-import { Variables } from '../../src/data/variables.ts';
+import { flatten } from '../../src/config/flatten.ts';
+import { Variables } from '../../src/config/variables.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { type KeptLogin, login as signInAndKeep } from '../../src/flows/login.ts';
-import { type BrowserWish, loginAuthorizationCode } from '../../src/flows/login-authorization-code.ts';
-import { type DevicePerson, loginDeviceCode } from '../../src/flows/login-device-code.ts';
+import { type BrowserWish, loginAuthorizationCode } from '../../src/flows/login/authorization-code.ts';
+import { type DevicePerson, loginDeviceCode } from '../../src/flows/login/device-code.ts';
+import { type KeptLogin, login as signInAndKeep } from '../../src/flows/login/login.ts';
 import type { Ports, SignInPorts } from '../../src/ports.ts';
-import { type LoginProfile, readLoginProfile } from '../../src/profile/read-login-profile.ts';
-import { readProfile } from '../../src/profile/read-profile.ts';
+import { type LoginProfile, readLoginProfile } from '../../src/profile/login-profile.ts';
+import { readProfile } from '../../src/profile/parse-profile.ts';
 import { Session } from '../../src/session.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { findChain } from '../../src/flows/find-chain.ts';
-import { Flights } from '../../src/flows/flights.ts';
-import { type ChainRecord, readRecord, toKept } from '../../src/flows/kept-record.ts';
 import { obtainToken } from '../../src/flows/obtain-token.ts';
+import { Flights } from '../../src/flows/single-flight.ts';
+import { type ChainRecord, readRecord, toKept } from '../../src/flows/stored-record.ts';
 import type { Obtained, Wish } from '../../src/flows/wish.ts';
 import type { Held, Kept, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
-import { Secret } from '../../src/secret/secret.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { fakePorts } from './fake-ports.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -1,8 +1,8 @@
 import { composeOutside } from '../../src/compose.ts';
-import { flatten } from '../../src/data/flatten.ts';
-import { Variables } from '../../src/data/variables.ts';
+import { flatten } from '../../src/config/flatten.ts';
+import { Variables } from '../../src/config/variables.ts';
+import { readProfile } from '../../src/profile/parse-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
-import { readProfile } from '../../src/profile/read-profile.ts';
 
 /** The profile `svc` of these fields, read as the library does. */
 export function profileOf(fields: Readonly<Record<string, unknown>>): Profile {

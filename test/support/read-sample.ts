@@ -1,14 +1,14 @@
-import { type DataObject, flatten } from '../../src/data/flatten.ts';
-import { readCarefulYaml } from '../../src/data/read-careful-yaml.ts';
-import { Variables } from '../../src/data/variables.ts';
+import { readCarefulYaml } from '../../src/config/careful-yaml.ts';
+import { type DataObject, flatten } from '../../src/config/flatten.ts';
+import { Variables } from '../../src/config/variables.ts';
 import { type Fault, InvalidProfileError, ProviderError } from '../../src/errors.ts';
+import { explainReply } from '../../src/oauth/explain-response.ts';
+import type { Reply } from '../../src/oauth/http-response.ts';
+import { buildRequest, encodeBody } from '../../src/oauth/token-request.ts';
+import { parseResponse, type TokenReply } from '../../src/oauth/token-response.ts';
+import { type ProfileOutside, readProfile } from '../../src/profile/parse-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
-import { type ProfileOutside, readProfile } from '../../src/profile/read-profile.ts';
-import type { Secret } from '../../src/secret/secret.ts';
-import { buildRequest, encodeBody } from '../../src/token/build-request.ts';
-import { explainReply } from '../../src/token/explain-reply.ts';
-import { parseResponse, type TokenReply } from '../../src/token/parse-response.ts';
-import type { Reply } from '../../src/token/reply.ts';
+import type { Secret } from '../../src/redaction/secret.ts';
 
 const source = { label: 'data', folder: '', trust: 'given' } as const;
 

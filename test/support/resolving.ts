@@ -1,9 +1,9 @@
-import { type DataObject, flatten } from '../../src/data/flatten.ts';
-import { type Outside, Resolver } from '../../src/data/resolve.ts';
-import type { Value } from '../../src/data/value.ts';
-import { type Source, Variables } from '../../src/data/variables.ts';
+import { type DataObject, flatten } from '../../src/config/flatten.ts';
+import { type Outside, Resolver } from '../../src/config/resolver.ts';
+import type { Value } from '../../src/config/value.ts';
+import { type Source, Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { Secret } from '../../src/secret/secret.ts';
+import { Secret } from '../../src/redaction/secret.ts';
 
 /** The three kinds of sources. */
 export const sources = {

@@ -1,6 +1,6 @@
 import { TransportError } from '../../src/errors.ts';
+import type { Reply } from '../../src/oauth/http-response.ts';
 import type { Send, WireRequest } from '../../src/ports.ts';
-import type { Reply } from '../../src/token/reply.ts';
 
 /** A provider of rotating refresh tokens with strict reuse detection; a test can hold its replies back or lose them. */
 export class RotatingProvider {

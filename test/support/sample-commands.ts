@@ -1,4 +1,4 @@
-import type { Source } from '../../src/data/variables.ts';
+import type { Source } from '../../src/config/variables.ts';
 import { InvalidScriptError, type ScriptFault } from '../../src/errors.ts';
 import { type Command, defineCommand, type Parameter } from '../../src/script/command.ts';
 import { Registry } from '../../src/script/registry.ts';

@@ -1,4 +1,4 @@
-import type { DataObject } from '../../src/data/flatten.ts';
+import type { DataObject } from '../../src/config/flatten.ts';
 
 /** Values long enough to be found again wherever they turn up. */
 export const secrets = {

@@ -1,8 +1,10 @@
-import { type DataObject, flatten } from '../../src/data/flatten.ts';
-import type { Value } from '../../src/data/value.ts';
-import { type Source, Variables } from '../../src/data/variables.ts';
+import { type DataObject, flatten } from '../../src/config/flatten.ts';
+import type { Value } from '../../src/config/value.ts';
+import { type Source, Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import type { Files } from '../../src/ports.ts';
+import { Redactor } from '../../src/redaction/redactor.ts';
+import { watchSecrets } from '../../src/redaction/secret.ts';
 import type { Command } from '../../src/script/command.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
 import { matchesPattern } from '../../src/script/commands/bounded.ts';
@@ -15,8 +17,6 @@ import { Registry } from '../../src/script/registry.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import { runScript } from '../../src/script/run-script.ts';
 import type { Step } from '../../src/script/script.ts';
-import { Redactor } from '../../src/secret/redactor.ts';
-import { watchSecrets } from '../../src/secret/secret.ts';
 import { FakeClock } from './fake-ports.ts';
 import { shown } from './resolving.ts';
 

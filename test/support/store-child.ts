@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Held } from '../../src/ports.ts';
-import { Secret } from '../../src/secret/secret.ts';
-import { openVault } from '../../src/store/file.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+import { openVault } from '../../src/store/vault/vault.ts';
 
 // A process that works with a vault: what it is to do comes as lines on stdin, what it did goes out as lines on stdout.
 

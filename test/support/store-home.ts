@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Kept } from '../../src/ports.ts';
-import { Secret } from '../../src/secret/secret.ts';
-import { openVault, type Vault, type VaultOptions } from '../../src/store/file.ts';
-import type { Keychain } from '../../src/store/key.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+import type { Keychain } from '../../src/store/vault/key-provider.ts';
+import { openVault, type Vault, type VaultOptions } from '../../src/store/vault/vault.ts';
 
 /** A key as a user would make it. */
 export const anyKey = (): string => randomBytes(32).toString('base64');

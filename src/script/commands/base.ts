@@ -1,4 +1,4 @@
-import { isCompound } from '../../data/value.ts';
+import { isCompound } from '../../config/value.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { display, textValue } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';

@@ -1,5 +1,5 @@
 import { type Context, createContext, Script } from 'node:vm';
-import { kinds, Refused } from '../kinds.ts';
+import { kinds, Refused } from '../parameter-kinds.ts';
 import { StepFailure } from '../step-failure.ts';
 
 /** Far more than honest work takes. */

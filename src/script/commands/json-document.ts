@@ -1,9 +1,9 @@
-import { parseJson } from '../../data/parse-json.ts';
-import { member } from '../../data/resolve.ts';
-import { isCompound, type Value } from '../../data/value.ts';
-import { hide, hideByName } from '../../data/variables.ts';
-import { printable } from '../../secret/printable.ts';
-import { Secret } from '../../secret/secret.ts';
+import { parseJson } from '../../config/parse-json.ts';
+import { member } from '../../config/resolver.ts';
+import { isCompound, type Value } from '../../config/value.ts';
+import { hide, hideByName } from '../../config/variables.ts';
+import { printable } from '../../redaction/printable.ts';
+import { Secret } from '../../redaction/secret.ts';
 import { ask, textValue } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';
 import { bounded } from './bounded.ts';

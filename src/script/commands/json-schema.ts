@@ -1,8 +1,8 @@
 import type { Ajv, AnySchema, ErrorObject, Options, ValidateFunction } from 'ajv';
-import { member } from '../../data/resolve.ts';
-import { isCompound } from '../../data/value.ts';
-import { printable } from '../../secret/printable.ts';
-import { MASK, Secret } from '../../secret/secret.ts';
+import { member } from '../../config/resolver.ts';
+import { isCompound } from '../../config/value.ts';
+import { printable } from '../../redaction/printable.ts';
+import { MASK, Secret } from '../../redaction/secret.ts';
 import { ask, askBoth, textValue } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';
 import { bounded } from './bounded.ts';

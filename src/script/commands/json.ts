@@ -1,4 +1,4 @@
-import type { Value } from '../../data/value.ts';
+import type { Value } from '../../config/value.ts';
 import type { Files } from '../../ports.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { sameValue } from '../compare.ts';

@@ -1,7 +1,7 @@
-import { parseJson } from '../../data/parse-json.ts';
-import { isCompound, isEmpty, type Value } from '../../data/value.ts';
-import { excerpt } from '../../secret/printable.ts';
-import { Secret } from '../../secret/secret.ts';
+import { parseJson } from '../../config/parse-json.ts';
+import { isCompound, isEmpty, type Value } from '../../config/value.ts';
+import { excerpt } from '../../redaction/printable.ts';
+import { Secret } from '../../redaction/secret.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { textValue } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';

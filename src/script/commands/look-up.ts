@@ -1,5 +1,5 @@
-import { member } from '../../data/resolve.ts';
-import type { Value } from '../../data/value.ts';
+import { member } from '../../config/resolver.ts';
+import type { Value } from '../../config/value.ts';
 import type { StepContext } from '../step-context.ts';
 
 /** What stands at a path, as in a reference: the longest defined name wins, and the rest of the path leads into its value. */

@@ -1,5 +1,5 @@
 import { type Command, defineCommand } from '../command.ts';
-import { numberOf } from '../kinds.ts';
+import { numberOf } from '../parameter-kinds.ts';
 import { StepFailure } from '../step-failure.ts';
 
 const two = [

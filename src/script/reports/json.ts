@@ -1,4 +1,4 @@
-import { printableJson } from '../../secret/printable.ts';
+import { printableJson } from '../../redaction/printable.ts';
 import type { Exchange, RunResult, StepResult } from '../result.ts';
 import { type Report, totalsOf } from './report.ts';
 

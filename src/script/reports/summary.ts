@@ -1,4 +1,4 @@
-import { beginning } from '../../secret/printable.ts';
+import { beginning } from '../../redaction/printable.ts';
 import type { Exchange, RunResult, StepResult } from '../result.ts';
 import { duration } from './duration.ts';
 import { indentJson } from './indent-json.ts';

@@ -1,4 +1,4 @@
-import { beginning, printable } from '../../secret/printable.ts';
+import { beginning, printable } from '../../redaction/printable.ts';
 
 /** Text from outside in one line, every character one that XML, HTML and a terminal can show as it is. */
 export function visibleLine(text: string): string {

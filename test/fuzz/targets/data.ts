@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
-import { parseJson } from '../../../src/data/parse-json.ts';
-import { valueIn, variablesIn } from '../../../src/data/part.ts';
-import { readCarefulYaml } from '../../../src/data/read-careful-yaml.ts';
-import { readEnv } from '../../../src/data/read-env.ts';
-import { readJson } from '../../../src/data/read-json.ts';
-import { readPlainYaml } from '../../../src/data/read-plain-yaml.ts';
-import { readProperties } from '../../../src/data/read-properties.ts';
-import { readYamlDocument } from '../../../src/data/read-yaml-document.ts';
+import { readCarefulYaml } from '../../../src/config/careful-yaml.ts';
+import { readEnv } from '../../../src/config/dotenv.ts';
+import { readJson } from '../../../src/config/json.ts';
+import { valueIn, variablesIn } from '../../../src/config/node.ts';
+import { parseJson } from '../../../src/config/parse-json.ts';
+import { readPlainYaml } from '../../../src/config/plain-yaml.ts';
+import { readProperties } from '../../../src/config/properties.ts';
 import {
   escapeReferences,
   parsePath,
   parseTemplate,
   ReferenceSyntaxError,
   type Template,
-} from '../../../src/data/reference.ts';
-import { Resolver } from '../../../src/data/resolve.ts';
-import { isCompound, mapParts, textOf, type Value, Written } from '../../../src/data/value.ts';
-import { type Entry, Variables } from '../../../src/data/variables.ts';
+} from '../../../src/config/reference.ts';
+import { Resolver } from '../../../src/config/resolver.ts';
+import { isCompound, mapParts, textOf, type Value, Written } from '../../../src/config/value.ts';
+import { type Entry, Variables } from '../../../src/config/variables.ts';
+import { readYamlDocument } from '../../../src/config/yaml-document.ts';
 import { attempt, printed, type Target } from '../target.ts';
 
 /** A made-up secret that stands behind a secret's name in seeds, and must not turn up in what is said about them. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { Variables } from '../../../src/data/variables.ts';
+import { Variables } from '../../../src/config/variables.ts';
 import { InvalidProfileError, type OAuthProfileError } from '../../../src/errors.ts';
+import { buildRequest, encodeBody } from '../../../src/oauth/token-request.ts';
+import { readCandidate } from '../../../src/profile/binding.ts';
+import { readLoginProfile } from '../../../src/profile/login-profile.ts';
+import { type ProfileOutside, readProfile } from '../../../src/profile/parse-profile.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
-import { readCandidate } from '../../../src/profile/read-binding.ts';
-import { readLoginProfile } from '../../../src/profile/read-login-profile.ts';
-import { type ProfileOutside, readProfile } from '../../../src/profile/read-profile.ts';
 import { strictUrl, UrlProblem } from '../../../src/profile/strict-url.ts';
-import { Secret } from '../../../src/secret/secret.ts';
-import { buildRequest, encodeBody } from '../../../src/token/build-request.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
 import { attempt, printed, type Target } from '../target.ts';
 
 /** A made-up secret. It ends every value of the fields below. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { InvalidScriptError } from '../../../src/errors.ts';
 import { ConditionSyntaxError, parseCondition } from '../../../src/script/condition.ts';
-import { readPlainScript } from '../../../src/script/readers/plain.ts';
-import { readScript } from '../../../src/script/readers/yaml.ts';
+import { readPlainScript } from '../../../src/script/parser/plain.ts';
+import { readScript } from '../../../src/script/parser/yaml.ts';
 import type { Script } from '../../../src/script/script.ts';
 import { sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 import { attempt, printed, type Target } from '../target.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { excerpt, hasControls, printable, printableJson } from '../../../src/secret/printable.ts';
-import { RedactedStream, Redactor } from '../../../src/secret/redactor.ts';
-import { Secret } from '../../../src/secret/secret.ts';
+import { excerpt, hasControls, printable, printableJson } from '../../../src/redaction/printable.ts';
+import { RedactedStream, Redactor } from '../../../src/redaction/redactor.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
 import { awkwardSecrets, encodedBeforeBase64, escapings, toBase64 } from '../../support/encodings.ts';
 import { attempt, type Target } from '../target.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { compareMetadata } from '../../../src/flows/compare-metadata.ts';
-import { hasControls } from '../../../src/secret/printable.ts';
-import { issuerProblem, parseMetadata } from '../../../src/token/issuer.ts';
-import { answersTo, parseAuthorizationResponse } from '../../../src/token/parse-authorization-response.ts';
-import { listenForRedirect } from '../../../src/transport/loopback-listener.ts';
+import { compareMetadata } from '../../../src/flows/diagnose/compare-metadata.ts';
+import { listenForRedirect } from '../../../src/interactive/loopback-server.ts';
+import { answersTo, parseAuthorizationResponse } from '../../../src/oauth/authorization-response.ts';
+import { issuerProblem, parseMetadata } from '../../../src/oauth/metadata.ts';
+import { hasControls } from '../../../src/redaction/printable.ts';
 import { profileOf } from '../../support/profile-of.ts';
 import { attempt, printed, type Target } from '../target.ts';
 

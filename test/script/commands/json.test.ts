@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Value } from '../../../src/data/value.ts';
-import { Secret } from '../../../src/secret/secret.ts';
+import type { Value } from '../../../src/config/value.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
 import { type Outcome, runStep, runSteps } from '../../support/script-world.ts';
 
 const people = {

@@ -1,8 +1,8 @@
 import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { CompactSign } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { Value } from '../../../src/data/value.ts';
-import { Secret } from '../../../src/secret/secret.ts';
+import type { Value } from '../../../src/config/value.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
 import { Authority } from '../../support/certificates.ts';
 import { type Outcome, runStep, ScriptClock } from '../../support/script-world.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Written } from '../../../src/data/value.ts';
-import { numberOf } from '../../../src/script/kinds.ts';
+import { Written } from '../../../src/config/value.ts';
+import { numberOf } from '../../../src/script/parameter-kinds.ts';
 import { runStep } from '../../support/script-world.ts';
 
 type Row = readonly (string | number)[];

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { Redactor } from '../../../src/redaction/redactor.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
 import { githubAnnotations, githubSummary } from '../../../src/script/reports/github.ts';
 import { htmlReport } from '../../../src/script/reports/html.ts';
 import { jsonReport } from '../../../src/script/reports/json.ts';
 import { junitReport } from '../../../src/script/reports/junit.ts';
 import type { Report } from '../../../src/script/reports/report.ts';
 import { summaryText } from '../../../src/script/reports/summary.ts';
-import { Redactor } from '../../../src/secret/redactor.ts';
-import { Secret } from '../../../src/secret/secret.ts';
 import { leaksIn } from '../../support/leaks.ts';
 import { exchange, failure, reportOf, runOf } from './sample-report.ts';
 

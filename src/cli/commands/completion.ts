@@ -1,0 +1,108 @@
+import { profileNames } from '../../profile/collect-fields.ts';
+import type { Command } from '../command.ts';
+import { commands, globalFlags } from '../command-definitions.ts';
+import { type Context, variablesOf } from '../context.ts';
+import { usage } from '../usage.ts';
+
+/** What the scripts below call to complete a profile's name. */
+const NAMES = 'profiles';
+
+/** `completion <shell>`: a script that the shell sources. */
+export async function run(context: Context): Promise<number> {
+  const [shell = ''] = context.call.positionals;
+  if (shell === NAMES) {
+    // A shell takes a word such as $(rm …) at its word; names that would need quotes are left to the person.
+    const names = profileNames(await variablesOf(context)).filter((name) => /^[\w.@+-]+$/.test(name));
+    context.terminal.print(names.map((name) => `${name}\n`).join(''));
+    return 0;
+  }
+  const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
+  if (script === undefined) throw usage([`there is no completion for ${shell}`], 'write bash, zsh or fish');
+  context.terminal.print(script());
+  return 0;
+}
+
+const shells = ['bash', 'zsh', 'fish'];
+const flagsOf = (name: string): string[] =>
+  [...(commands.find((command) => command.name === name)?.flags ?? []), { name: 'help' }].map(
+    (flag) => `--${flag.name}`,
+  );
+
+/** The commands whose arguments are of a kind. */
+const commandsOf = (kind: Command['positionals']['kind']): string[] =>
+  commands.filter(({ positionals }) => positionals.kind === kind).map(({ name }) => name);
+
+const scripts: Readonly<Record<string, () => string>> = {
+  bash: () => `_oauth_profile() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="${[...commands.map(({ name }) => name), ...globalFlags.map(({ name }) => `--${name}`)].join(' ')}"
+  elif [ "$previous" = --data ]; then
+    _oauth_profile_files
+    return
+  elif [[ " \${COMP_WORDS[*]:1:COMP_CWORD-1} " == *" -- "* ]]; then
+    _oauth_profile_files
+    [ "$previous" != -- ] || COMPREPLY+=($(compgen -c -- "$current"))
+    return
+  else
+    case \${COMP_WORDS[1]}:$current in
+${commands.map(({ name }) => `      ${name}:-*) words="${flagsOf(name).join(' ')}" ;;`).join('\n')}
+${commandsOf('file')
+  .map((name) => `      ${name}:*) _oauth_profile_files; return ;;`)
+  .join('\n')}
+      completion:*) words="${shells.join(' ')}" ;;
+${commandsOf('profile')
+  .map((name) => `      ${name}:*) words=$(oauth-profile completion ${NAMES} 2>/dev/null) ;;`)
+  .join('\n')}
+    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+_oauth_profile_files() {
+  local IFS=$'\\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY=($(compgen -f -- "$current"))
+}
+complete -F _oauth_profile oauth-profile
+`,
+  zsh: () => `#compdef oauth-profile
+_oauth_profile() {
+  if (( CURRENT == 2 )); then
+    local -a commands=(${commands.map(({ name, summary }) => `'${name}:${summary.replaceAll("'", '')}'`).join(' ')})
+    _describe command commands
+  elif [[ $words[CURRENT-1] == --data || $words[2] == (${commandsOf('file').join('|')}) && $words[CURRENT] != -* ]]; then
+    _files
+  elif (( \${words[(i)--]} < CURRENT )); then
+    _command_names -e
+    _files
+  else
+    case $words[2]:$words[CURRENT] in
+${commands.map(({ name }) => `      ${name}:-*) compadd -- ${flagsOf(name).join(' ')} ;;`).join('\n')}
+      completion:*) compadd -- ${shells.join(' ')} ;;
+      (${commandsOf('profile').join('|')}):*) compadd -- \${(f)"$(oauth-profile completion ${NAMES} 2>/dev/null)"} ;;
+    esac
+  fi
+}
+compdef _oauth_profile oauth-profile
+`,
+  fish: () =>
+    [
+      'complete -c oauth-profile -f',
+      ...commands.map(
+        ({ name, summary }) =>
+          `complete -c oauth-profile -n __fish_use_subcommand -a ${name} -d '${summary.replaceAll("'", "\\'")}'`,
+      ),
+      ...commands.flatMap(({ name, flags }) =>
+        flags.map(
+          (flag) =>
+            `complete -c oauth-profile -n '__fish_seen_subcommand_from ${name}' -l ${flag.name}` +
+            `${flag.value === undefined ? '' : flag.value === 'FILE' ? ' -rF' : ' -x'} -d '${flag.help.replaceAll("'", "\\'")}'`,
+        ),
+      ),
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from completion' -a '${shells.join(' ')}'`,
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsOf('file').join(' ')}' -F`,
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsOf('profile').join(' ')}' -a '(oauth-profile completion ${NAMES} 2>/dev/null)'`,
+      '',
+    ].join('\n'),
+};

@@ -1,0 +1,26 @@
+import { OAuthProfileError, ProviderError } from '../../errors.ts';
+import type { LoginProfile } from '../../profile/login-profile.ts';
+
+/** Advice of other occasions, such as "set the variable code", does not help who signs in: these refusals mean something else here. */
+const meanings: Readonly<Record<string, string>> = {
+  access_denied: 'the person, or a rule of the provider, said no; to try again',
+  authorization_declined: 'the person said no; to try again',
+  bad_verification_code: 'the provider does not know the code any more; to get a new one',
+  invalid_grant: 'the code was used, has expired, or belongs to another sign-in; to get a new one',
+};
+
+/** A failed sign-in as it is told to the person. */
+export function explainSignIn(error: unknown, { command }: LoginProfile): unknown {
+  if (!(error instanceof ProviderError)) return error;
+  const { provider, code, message, advice } = error;
+  const again = `run: ${command}`;
+  if (provider.error === 'expired_token') {
+    return new OAuthProfileError('timed_out', 'nobody entered the code in time', { advice: again, cause: error });
+  }
+  // What a provider's finer code says is better than what the standard's word does; Okta's 429 may say invalid_grant of a code that is good.
+  const known = code === 'provider_refused' && (provider.codes === undefined || advice === undefined);
+  const meaning = known && provider.error !== undefined ? meanings[provider.error] : undefined;
+  if (meaning === undefined) return error;
+  const hint = provider.error === 'access_denied' && advice !== undefined ? `${advice}; to try again` : meaning;
+  return new ProviderError(code, message, { provider, advice: `${hint}, ${again}` });
+}

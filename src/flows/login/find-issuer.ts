@@ -1,0 +1,26 @@
+import { type Issuer, parseMetadata } from '../../oauth/metadata.ts';
+import type { Ports, SignInPorts } from '../../ports.ts';
+import type { LoginProfile } from '../../profile/login-profile.ts';
+import { tlsFilesOf } from '../../profile/profile.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** What the server of a sign-in publishes of itself; many publish nothing, which is no failure. */
+export async function findIssuer(
+  { endpoints, url, options }: LoginProfile,
+  ports: Ports,
+  outside: Pick<SignInPorts, 'readDocument'>,
+  signal: AbortSignal | undefined,
+): Promise<Issuer | undefined> {
+  const tls = tlsFilesOf(options);
+  for (const location of endpoints.metadata) {
+    try {
+      const document = await outside.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });
+      const found = parseMetadata(document, location, { authorize: endpoints.authorize, token: url });
+      if (found !== undefined) return found;
+    } catch (error) {
+      ports.log(`nothing is published at ${location.href}: ${(error as Error).message}`);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,101 @@
+import { OAuthProfileError } from '../../errors.ts';
+import type { Reply } from '../../oauth/http-response.ts';
+import { revocation } from '../../oauth/login-request.ts';
+import { explainRefusal } from '../../oauth/provider-error.ts';
+import { parseBody } from '../../oauth/response-body.ts';
+import type { TokenRequest } from '../../oauth/token-request.ts';
+import type { Ports, SignInPorts, TokenStore } from '../../ports.ts';
+import type { LoginProfile } from '../../profile/login-profile.ts';
+import type { Profile } from '../../profile/profile.ts';
+import type { Secret } from '../../redaction/secret.ts';
+import { postForm } from '../post-form.ts';
+import { type ChainRecord, fromKept } from '../stored-record.ts';
+import { findIssuer } from './find-issuer.ts';
+
+/** A login that is kept. */
+export interface FoundLogin {
+  readonly profile: string;
+  readonly account: string | undefined;
+  /** Names of its two records. */
+  readonly record: string;
+  readonly chain: string;
+  readonly origin: string | undefined;
+}
+
+const WAIT = { timeoutMs: 30_000, signal: undefined };
+
+/** All logins that are kept, or those of one profile, whatever server and client they are of. */
+export async function findLogins(store: TokenStore, profile?: string): Promise<FoundLogin[]> {
+  const found: FoundLogin[] = [];
+  for (const { name: record, kept } of await store.list()) {
+    const login = fromKept(kept, 'login');
+    if (login === undefined || (profile !== undefined && login.profile !== profile)) continue;
+    const chain = fromKept(await store.read(login.chain), 'chain');
+    found.push({
+      profile: login.profile,
+      account: chain?.account,
+      record,
+      chain: login.chain,
+      origin: chain?.origin,
+    });
+  }
+  return found;
+}
+
+/**
+ * Forgets a login. What `revoke` throws leaves everything as it was: only with the refresh token can the provider be told again. Nobody
+ * refreshes meanwhile, so it is the newest one that is revoked.
+ */
+export async function forget(
+  { record, chain }: FoundLogin,
+  store: TokenStore,
+  revoke?: (token: Secret, kept: ChainRecord) => Promise<void>,
+): Promise<void> {
+  await store.update(
+    chain,
+    async (held) => {
+      const kept = fromKept(held.kept, 'chain');
+      if (kept !== undefined) await revoke?.(kept.refreshToken, kept);
+      await held.remove();
+    },
+    WAIT,
+  );
+  await store.update(record, (held) => held.remove(), WAIT);
+}
+
+/** The address where a login's refresh token can be revoked; `undefined` where the provider has none. */
+export async function revocationEndpoint(
+  login: LoginProfile,
+  ports: Ports,
+  outside: Pick<SignInPorts, 'readDocument'>,
+  signal: AbortSignal | undefined,
+): Promise<URL | undefined> {
+  if (login.provider.signIn !== undefined) return login.endpoints.revoke;
+  const revoke = (await findIssuer(login, ports, outside, signal))?.revoke;
+  return revoke?.origin === login.url.origin ? revoke : undefined;
+}
+
+/** Tells the provider that a refresh token is of no use any more (RFC 7009); it is sent to nobody but the one it is bound to. */
+export async function revokeToken(
+  login: LoginProfile,
+  endpoint: URL,
+  token: Secret,
+  kept: ChainRecord,
+  ports: Ports,
+  store: TokenStore,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (kept.origin !== login.url.origin || kept.client !== store.fingerprint(login.clientId)) {
+    throw new OAuthProfileError('profile_invalid', `${login.name} is not the profile any more that was signed in for`, {
+      advice: 'bring its former address and client back, or log out without --revoke',
+    });
+  }
+  // A server may be told as often as one likes (RFC 7009 §2.2).
+  await postForm(revocation(login, endpoint, token), parseRevocation, 'any', ports, signal);
+}
+
+/** The status alone counts. */
+function parseRevocation(profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number): void {
+  if (reply.status >= 200 && reply.status < 300) return;
+  throw explainRefusal(profile, request, reply, parseBody(reply.body), receivedAt);
+}

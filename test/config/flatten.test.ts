@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { flatten, refuseDuplicates } from '../../src/config/flatten.ts';
+import { Written } from '../../src/config/value.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+import { failureOf } from '../support/resolving.ts';
+
+const pairs = (data: Record<string, unknown>) => flatten(data, 'data').map(({ name, value }) => [name, value]);
+
+describe('nested maps', () => {
+  it.each([
+    [{ graph: { type: 'microsoft' } }, [['graph.type', 'microsoft']]],
+    [{ 'graph.type': 'microsoft' }, [['graph.type', 'microsoft']]],
+    [{ a: { b: { c: { d: 1 } } } }, [['a.b.c.d', 1]]],
+    [
+      { a: { 'b.c': 1 }, 'a.b': { d: 2 } },
+      [
+        ['a.b.c', 1],
+        ['a.b.d', 2],
+      ],
+    ],
+    [{ a: {}, b: undefined, c: { d: undefined } }, []],
+    [{ a: [{ b: 1 }] }, [['a', [{ b: 1 }]]]],
+    [
+      { '': { a: 1 }, a: 2 },
+      [
+        ['.a', 1],
+        ['a', 2],
+      ],
+    ],
+    [JSON.parse('{"__proto__": {"a": 1}}'), [['__proto__.a', 1]]],
+    [Object.assign(Object.create(null), { a: Object.assign(Object.create(null), { b: 1 }) }), [['a.b', 1]]],
+  ])('are dotted names: %j', (data, expected) => {
+    expect(pairs(data)).toEqual(expected);
+  });
+
+  it('give every leaf the name of its path', () => {
+    const name = fc.stringMatching(/^[a-z]{1,3}$/);
+    const tree = fc.letrec<{ map: Record<string, unknown> }>((tie) => ({
+      map: fc.dictionary(name, fc.oneof(fc.string(), fc.integer(), fc.boolean(), tie('map')), { maxKeys: 3 }),
+    })).map;
+    const at = (data: unknown, path: string): unknown =>
+      path.split('.').reduce((value, step) => (value as Record<string, unknown>)[step], data);
+    fc.assert(
+      fc.property(tree, (data) => {
+        for (const { name: path, value } of flatten(data, 'data')) expect(at(data, path)).toBe(value);
+        expect(new Set(pairs(data).map(([path]) => path)).size).toBe(pairs(data).length);
+      }),
+    );
+  });
+
+  it('that define a name twice are refused', () => {
+    expect(failureOf(() => flatten({ 'a.b': 1, a: { b: 2 } }, 'data'))).toMatchObject({
+      code: 'data_invalid',
+      message: 'data: a.b is defined twice',
+      advice: 'keep one of the two definitions of a.b',
+    });
+  });
+
+  it('of a file are refused with the line', () => {
+    const entries = [
+      { name: 'a', value: 1, line: 1 },
+      { name: 'a', value: 2, line: 7 },
+    ];
+    expect(failureOf(() => refuseDuplicates(entries, 'f.env')).message).toBe('f.env:7: a is defined twice');
+  });
+});
+
+describe('the values of a program', () => {
+  it.each([
+    ['text', 'text'],
+    ['', ''],
+    [true, true],
+    [null, null],
+    [0, 0],
+    [-1.5, -1.5],
+    [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+    [1e-7, 1e-7],
+    [
+      ['a', 1, [null]],
+      ['a', 1, [null]],
+    ],
+    [[{ a: 1, b: undefined }], [{ a: 1 }]],
+  ])('are kept: %j', (value, expected) => {
+    expect(pairs({ x: value })).toEqual([['x', expected]]);
+  });
+
+  it('keep the digits of a bigint', () => {
+    expect(pairs({ x: 12345678901234567890n })).toEqual([
+      ['x', new Written('12345678901234567890', Number('12345678901234567890'))],
+    ]);
+  });
+
+  it('are taken literally when they are secrets', () => {
+    const secret = new Secret('${a}');
+    expect(flatten({ x: secret, y: '${a}' }, 'data')).toEqual([
+      { name: 'x', value: secret, literal: true },
+      { name: 'y', value: '${a}' },
+    ]);
+  });
+
+  it.each([
+    ['a number too large', 2 ** 53, 'data: x is a number that lost digits: give it as a string'],
+    ['not a number', Number.NaN, 'x is a number'],
+    ['infinity', Number.POSITIVE_INFINITY, 'x is a number'],
+    ['a function', () => 1, 'data: x is neither text, number, boolean, list nor map'],
+    ['a symbol', Symbol('s'), 'x is neither'],
+    ['a date', new Date(0), 'x is neither'],
+    ['a Map', new Map(), 'x is neither'],
+    ['a class', new (class Foo {})(), 'x is neither'],
+    ['something wrong in a list', ['a', () => 1], 'x[1] is neither'],
+    ['undefined in a list', [undefined], 'x[0] is neither'],
+    ['a hole in a list', Array(1), 'x[0] is neither'],
+    ['something wrong in a map in a list', [{ a: 2 ** 60 }], 'x[0].a is a number'],
+  ])('are refused as a mistake of the program: %s', (_, value, message) => {
+    expect(() => flatten({ x: value }, 'data')).toThrow(TypeError);
+    expect(() => flatten({ x: value }, 'data')).toThrow(message);
+  });
+
+  it('are refused when they contain themselves', () => {
+    const map: Record<string, unknown> = {};
+    map['a'] = { map };
+    const list: unknown[] = [];
+    list.push([list]);
+    const mixed: Record<string, unknown> = {};
+    mixed['list'] = [mixed];
+    expect(() => flatten(map, 'data')).toThrow(new TypeError('data: a.map contains itself'));
+    expect(() => flatten({ x: list }, 'data')).toThrow(new TypeError('data: x[0][0] contains itself'));
+    expect(() => flatten({ x: [mixed] }, 'data')).toThrow(new TypeError('data: x[0].list[0] contains itself'));
+  });
+
+  it('that are secrets in a list are taken literally too', () => {
+    const [, list] = pairs({ x: [new Secret('${a}'), new Secret('plain')] })[0] as [string, Secret[]];
+    expect(list.map((item) => item.reveal())).toEqual(['$${a}', 'plain']);
+  });
+
+  it('may be used in two places', () => {
+    const shared = { b: ['v'] };
+    expect(pairs({ x: shared, y: [shared, shared] })).toEqual([
+      ['x.b', ['v']],
+      ['y', [shared, shared]],
+    ]);
+  });
+});
+
+describe('long names', () => {
+  it('are refused before they multiply with the names below them', () => {
+    const children = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]));
+    expect(failureOf(() => flatten({ ['x'.repeat(500_000)]: children }, 'data'))).toMatchObject({
+      code: 'data_invalid',
+      message: 'the name of a variable is longer than 1000 characters',
+      advice: `shorten ${'x'.repeat(40)}…`,
+    });
+    expect(flatten({ ['x'.repeat(500)]: { ['y'.repeat(499)]: 1 } }, 'data')[0]?.name).toHaveLength(1000);
+  });
+});

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nearest } from '../../src/config/suggestions.ts';
+import { KNOWN_FIELDS as fields } from '../../src/profile/known-fields.ts';
+
+const types = ['microsoft', 'google', 'okta', 'gitlab', 'twitter', 'custom'];
+
+describe('D16 did you mean', () => {
+  it.each([
+    ['clientid', 'client_id'],
+    ['Client_Id', 'client_id'],
+    ['CLIENT-ID', 'client_id'],
+    ['clientId', 'client_id'],
+    ['client id', 'client_id'],
+    ['cleint_id', 'client_id'],
+    ['client_di', 'client_id'],
+    ['clientsecret', 'client_secret'],
+    ['client_secert', 'client_secret'],
+    ['tenant', 'tenant_id'],
+    ['tennant_id', 'tenant_id'],
+    ['user_name', 'username'],
+    ['usernme', 'username'],
+    ['pasword', 'password'],
+    ['passwort', 'password'],
+    ['refreshToken', 'refresh_token'],
+    ['scopes', 'scope'],
+    ['granttype', 'grant_type'],
+    ['tpye', 'type'],
+    ['uri', 'url'],
+    ['URL', 'url'],
+  ])('%s → %s', (name, expected) => {
+    expect(nearest(name, fields)).toBe(expected);
+  });
+
+  it.each([
+    ['Microsoft', 'microsoft'],
+    ['mircosoft', 'microsoft'],
+    ['GitLab', 'gitlab'],
+    ['git-lab', 'gitlab'],
+    ['octa', 'okta'],
+    ['costum', 'custom'],
+  ])('%s → %s, of the types', (name, expected) => {
+    expect(nearest(name, types)).toBe(expected);
+  });
+
+  it.each([
+    ['graf', ['graph', 'mail'], 'graph'],
+    ['graf.type', ['graph.type', 'graph.client_id', 'mail.type'], 'graph.type'],
+    ['graph.clientid', ['graph.client_id', 'graph.client_secret'], 'graph.client_id'],
+  ])('%s → among %j', (name, candidates, expected) => {
+    expect(nearest(name, candidates)).toBe(expected);
+  });
+
+  it('the nearest of several, the first of equals', () => {
+    expect(nearest('abcd', ['abxx', 'abcx', 'abcy'])).toBe('abcx');
+  });
+
+  it.each([
+    ['foo', fields],
+    ['a', ['b', 'c', 'd']],
+    ['', ['a', 'ab']],
+    ['x', ['']],
+    ['ab', ['cd', 'xb']],
+    ['okta', ['data', 'beta']],
+    ['mail', ['main1x', 'graph']],
+    ['prod', ['test', 'dev']],
+    ['user', ['url', 'scope', 'type']],
+    ['nonce', fields],
+    ['response_mode', fields],
+    ['login_hint', fields],
+    ['assertion', fields],
+    ['claims', fields],
+    ['prompt', fields],
+    ['amazon', types],
+    ['facebook', types],
+    ['slack', types],
+    ['token', ['type', 'tenant_id']],
+    ['graph', []],
+  ])('nothing silly for %s', (name, candidates) => {
+    expect(nearest(name, candidates)).toBeUndefined();
+  });
+
+  it('never the name itself', () => {
+    expect(nearest('scope', ['scope'])).toBeUndefined();
+    expect(nearest('scope', ['scope', 'scopes'])).toBe('scopes');
+  });
+
+  it('the name in another case or with other separators, however long', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z]{2,20}(_[a-z]{1,20}){0,2}$/), (name) => {
+        expect(nearest(name.toUpperCase(), ['zzzzzzzzzzzzzzzz', name])).toBe(name);
+        if (name.includes('_')) expect(nearest(name.replaceAll('_', '-'), [name])).toBe(name);
+      }),
+    );
+  });
+
+  it('a name of five letters and more with two neighbours swapped', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[a-z]{5,20}$/), fc.nat(), (name, place) => {
+        const at = place % (name.length - 1);
+        const wrong = name.slice(0, at) + name.charAt(at + 1) + name.charAt(at) + name.slice(at + 2);
+        if (wrong !== name) expect(nearest(wrong, ['0000', name])).toBe(name);
+      }),
+    );
+  });
+
+  /** Edits from one text to the other, by definition: insert, delete, replace, swap neighbours. */
+  const edits = (a: string, b: string): number => {
+    const known = new Map<string, number>();
+    const from = (i: number, j: number): number => {
+      if (i === 0 || j === 0) return i + j;
+      const place = `${i} ${j}`;
+      let least = known.get(place);
+      if (least === undefined) {
+        const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+        least = Math.min(
+          from(i - 1, j) + 1,
+          from(i, j - 1) + 1,
+          from(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
+          swapped ? from(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
+        );
+        known.set(place, least);
+      }
+      return least;
+    };
+    return from(a.length, b.length);
+  };
+
+  it('a name that is two edits away, or three from ten letters on, but never more than two fifths of it', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 13 });
+    for (const [name, candidate] of fc.sample(fc.tuple(word, word), { numRuns: 1500, seed: 7 })) {
+      if (name === candidate) continue;
+      const distance = edits(name, candidate);
+      const most = Math.min(name.length < 10 ? 2 : 3, Math.floor(Math.max(name.length, candidate.length) * 0.4));
+      expect([name, candidate, nearest(name, [candidate])]).toEqual([
+        name,
+        candidate,
+        distance <= most ? candidate : undefined,
+      ]);
+    }
+  });
+
+  it.each([
+    ['abcdefghi', 'abcdefxyz', false],
+    ['abcdefghij', 'abcdefgxyz', true],
+    ['abcdefghij', 'abcdefwxyz', false],
+    ['abcdefghi', 'badcefghi', true],
+    ['abcdefghi', 'badcfeghi', false],
+  ])('%s and %s: %s', (name, candidate, near) => {
+    expect(nearest(name, [candidate])).toBe(near ? candidate : undefined);
+  });
+
+  it('nothing for more than 64 letters, nor among longer names or more than 500', () => {
+    const letters = (count: number) => 'a'.repeat(count);
+    expect(nearest(`b${letters(63)}`, [letters(64)])).toBe(letters(64));
+    expect(nearest(`b${letters(64)}`, [letters(65)])).toBeUndefined();
+    expect(nearest('ab', [`a${'-'.repeat(126)}b`])).toHaveLength(128);
+    expect(nearest('ab', [`a${'-'.repeat(127)}b`])).toBeUndefined();
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `number ${index}`);
+    expect(nearest('scope', [...many(499), 'scopes'])).toBe('scopes');
+    expect(nearest('scope', [...many(500), 'scopes'])).toBeUndefined();
+  });
+
+  it('nothing for a name of absurd length, however many there are', () => {
+    const long = 'a'.repeat(100_000);
+    expect(nearest(`${long}b`, [`${long}c`, `${long}d`])).toBeUndefined();
+  });
+});

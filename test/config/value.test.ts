@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { member } from '../../src/config/resolver.ts';
+import {
+  asWritten,
+  HeaderMap,
+  isCompound,
+  isEmpty,
+  mapParts,
+  textOf,
+  type Value,
+  Written,
+} from '../../src/config/value.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+
+describe('a number or boolean of a file', () => {
+  it.each([
+    ['7', 7],
+    ['-1', -1],
+    ['1.5', 1.5],
+    ['9007199254740991', 9007199254740991],
+    ['true', true],
+    ['false', false],
+  ] as const)('%s needs no special care', (text, value) => {
+    expect(asWritten(text, value)).toBe(value);
+  });
+
+  it.each([
+    ['007', 7],
+    ['1.0', 1],
+    ['+1', 1],
+    ['-0', -0],
+    ['0x1F', 31],
+    ['1e3', 1000],
+    ['1E3', 1000],
+    ['1234567890123456789', Number('1234567890123456789')],
+    ['9007199254740992', 9007199254740992],
+    ['1000000000000000000', 1000000000000000000],
+    ['100000000000000000000', 1e20],
+    ['1e+21', 1e21],
+    ['.inf', Number.POSITIVE_INFINITY],
+    ['True', true],
+    ['FALSE', false],
+  ] as const)('%s keeps its spelling', (text, value) => {
+    const written = asWritten(text, value);
+    expect(written).toEqual(new Written(text, value));
+    expect(textOf(written)).toBe(text);
+  });
+
+  it('is the number in JSON', () => {
+    expect(JSON.stringify([new Written('007', 7), new Written('True', true)])).toBe('[7,true]');
+  });
+});
+
+describe('a value', () => {
+  const secret = new Secret('v');
+
+  it.each<[Value, string | Secret]>([
+    ['text', 'text'],
+    ['', ''],
+    [7, '7'],
+    [false, 'false'],
+    [null, ''],
+    [new Written('007', 7), '007'],
+    [secret, secret],
+  ])('%j is a text', (value, expected) => {
+    expect(isCompound(value)).toBe(false);
+    expect(!isCompound(value) && textOf(value)).toBe(expected);
+  });
+
+  it.each<[Value]>([[[]], [['a']], [{}], [{ a: 1 }]])('%j has parts', (value) => {
+    expect(isCompound(value)).toBe(true);
+    expect(isEmpty(value)).toBe(false);
+  });
+
+  it.each<[Value | undefined, boolean]>([
+    [undefined, true],
+    [null, true],
+    ['', true],
+    [new Secret(''), true],
+    [secret, false],
+    [' ', false],
+    [0, false],
+    [false, false],
+  ])('%j is empty: %s', (value, expected) => {
+    expect(isEmpty(value)).toBe(expected);
+  });
+
+  it('is changed part by part, a map with the names of its parts', () => {
+    const seen: unknown[] = [];
+    const change = (part: Value, name?: string): Value => {
+      seen.push([part, name]);
+      return 0;
+    };
+    expect(mapParts(['a'], change)).toEqual([0]);
+    expect(mapParts(JSON.parse('{"__proto__": 1}'), change)).toEqual(JSON.parse('{"__proto__": 0}'));
+    expect(seen).toEqual([
+      ['a', undefined],
+      [1, '__proto__'],
+    ]);
+  });
+});
+
+describe('the headers of a message', () => {
+  const make = () =>
+    new HeaderMap([
+      ['Content-Type', 'text/plain'],
+      ['__proto__', 'odd'],
+    ]);
+
+  it('are members in lower case, whatever their names', () => {
+    const headers = make();
+    expect(Object.entries(headers)).toEqual([
+      ['content-type', 'text/plain'],
+      ['__proto__', 'odd'],
+    ]);
+    expect(isCompound(headers)).toBe(true);
+  });
+
+  it('are found whatever the case of a name, and nothing else is', () => {
+    const headers = make();
+    expect(member(headers, ['CONTENT-type'])).toBe('text/plain');
+    expect(member({ 'content-type': 'x' }, ['Content-Type'])).toBeUndefined();
+    expect(member(headers, [0])).toBeUndefined();
+  });
+
+  it('stay headers when their values are changed', () => {
+    const changed = mapParts(make(), (part, name) => `${name}=${part}`);
+    expect(changed).toBeInstanceOf(HeaderMap);
+    expect(Object.values(changed)).toEqual(['content-type=text/plain', '__proto__=odd']);
+  });
+});

@@ -1,0 +1,199 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Value } from '../../src/config/value.ts';
+import { Written } from '../../src/config/value.ts';
+import { hide, ownerOf, profileOf, Variables, whereOf } from '../../src/config/variables.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+import { shown, sources, variablesOf } from '../support/resolving.ts';
+
+describe('variables', () => {
+  it('of one name: the one added last wins', () => {
+    const variables = variablesOf({ user: { a: 1, b: 1 }, folder: { c: 2 }, given: { b: 3, c: 3 } });
+    expect([...variables].map(({ name, value, source }) => [name, value, source.trust])).toEqual([
+      ['a', 1, 'user'],
+      ['b', 3, 'given'],
+      ['c', 3, 'given'],
+    ]);
+    expect([...variables.names()]).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'a.__proto__.b'])('are not found by the name %s', (name) => {
+    const variables = variablesOf({ user: { a: 1 }, folder: { b: 1 } });
+    expect(variables.get(name)).toBeUndefined();
+    expect(variables.contested(name)).toBeUndefined();
+  });
+
+  it('can be taken away', () => {
+    const variables = variablesOf({ given: { a: 1, b: 2 } });
+    expect([variables.delete('a'), variables.delete('a')]).toEqual([true, false]);
+    expect([...variables.names()]).toEqual(['b']);
+  });
+
+  it('may be named __proto__', () => {
+    const variables = new Variables().add([{ name: '__proto__', value: 'v' }], sources.given);
+    expect(variables.get('__proto__')?.value).toBe('v');
+    expect([...variables.names()]).toEqual(['__proto__']);
+  });
+});
+
+describe('a secret variable', () => {
+  it('is secret from the moment it is read', () => {
+    const given = {
+      graph: { client_secret: 'hidden', refresh_token: 'hidden', client_id: 'seen', 'basic.password': 'hidden' },
+    };
+    const variables = variablesOf({ given });
+    expect(inspect([...variables], { depth: null, showHidden: true })).not.toContain('hidden');
+    expect(JSON.stringify([...variables])).not.toContain('hidden');
+    expect(variables.get('graph.client_id')?.value).toBe('seen');
+  });
+
+  it.each<[string, Value, unknown]>([
+    ['text', 'v', { secret: 'v' }],
+    ['number', 7, { secret: '7' }],
+    ['number as it is written', new Written('007', 7), { secret: '007' }],
+    ['boolean', false, { secret: 'false' }],
+    ['list', ['a', ['b']], [{ secret: 'a' }, [{ secret: 'b' }]]],
+    ['map', { a: { b: 'c' } }, { a: { b: { secret: 'c' } } }],
+    ['empty text', '', ''],
+    ['null', null, null],
+  ])('hides a %s', (_, value, expected) => {
+    expect(shown(hide(value))).toEqual(expected);
+    const variables = new Variables().add([{ name: 'x.token', value }], sources.given);
+    expect(shown(variables.get('x.token')?.value ?? null)).toEqual(expected);
+  });
+
+  it('with a plain name that holds a response hides what its members’ names say, and keeps their types', () => {
+    const response = { access_token: 'hidden', expires_in: 3600, nested: { id_token: 'hidden', scope: 'seen' } };
+    const value = new Variables().add([{ name: 'token', value: response }], sources.given).get('token')?.value;
+    expect(shown(value ?? null)).toEqual({
+      access_token: { secret: 'hidden' },
+      expires_in: 3600,
+      nested: { id_token: { secret: 'hidden' }, scope: 'seen' },
+    });
+  });
+
+  it('stays the secret that it is', () => {
+    const secret = new Secret('v', 'Basic ••••');
+    expect(hide(secret)).toBe(secret);
+    expect(variablesOf({ given: { password: secret } }).get('password')?.value).toBe(secret);
+  });
+
+  it('hides members by their own names, and all of a secret name', () => {
+    const value = {
+      name: 'seen',
+      password: 'hidden',
+      list: [{ api_key: 'hidden', id: 'seen' }],
+      tokens: { a: 'hidden' },
+    };
+    const variables = new Variables().add([{ name: 'x', value }], sources.given);
+    expect(shown(variables.get('x')?.value ?? null)).toEqual({
+      name: 'seen',
+      password: { secret: 'hidden' },
+      list: [{ api_key: { secret: 'hidden' }, id: 'seen' }],
+      tokens: { a: { secret: 'hidden' } },
+    });
+  });
+
+  it('hides a member that is named __proto__ without touching a prototype', () => {
+    const value = JSON.parse('{"__proto__": {"password": "hidden"}, "constructor": 1}') as Value;
+    const found = new Variables().add([{ name: 'x', value }], sources.given).get('x')?.value as object;
+    expect(Object.keys(found)).toEqual(['__proto__', 'constructor']);
+    expect(Object.getPrototypeOf(found)).toBe(Object.prototype);
+    expect(JSON.stringify(found)).toBe('{"__proto__":{"password":"••••"},"constructor":1}');
+  });
+});
+
+describe('whom a variable belongs to', () => {
+  it.each([
+    ['graph.type', 'graph'],
+    ['graph.options.timeout', 'graph'],
+    ['graph.basic.user', 'graph'],
+    ['acme.prod.client_secret', 'acme.prod'],
+    ['acme.prod.options.timeout', 'acme.prod'],
+    ['options.timeout', 'options'],
+    ['basic.password', 'basic'],
+    ['a.b.', 'a.b'],
+  ])('%s is part of the profile %s', (name, profile) => {
+    expect(profileOf(name)).toBe(profile);
+    expect(ownerOf(name)).toBe(profile);
+  });
+
+  it.each(['host', '', '.type'])('%j is part of no profile', (name) => {
+    expect(profileOf(name)).toBeUndefined();
+    expect(ownerOf(name)).toBe(name);
+  });
+});
+
+describe('a profile in both files', () => {
+  const both = `${sources.user.label} and ${sources.folder.label}`;
+
+  it.each([
+    ['the same field', { 'graph.type': 'a' }, { 'graph.type': 'b' }],
+    ['different fields', { 'graph.type': 'a' }, { 'graph.url': 'https://evil.example' }],
+    ['an option', { 'graph.type': 'a' }, { 'graph.options.allow_http': true }],
+    ['half a Basic pair', { 'graph.type': 'a' }, { 'graph.basic.user': 'evil' }],
+    ['a nested map', { graph: { type: 'a' } }, { graph: { scope: 'b' } }],
+    ['options however deep', { 'graph.type': 'a' }, { 'graph.options.a.b': 1 }],
+    ['options of options', { 'graph.type': 'a' }, { graph: { options: { options: { basic: { user: 'x' } } } } }],
+    ['a Basic pair however deep', { 'graph.type': 'a' }, { 'graph.basic.user.name': 'evil' }],
+    ['deep options of the user', { 'graph.options.a.b': 1 }, { 'graph.type': 'a' }],
+    ['a whole profile below its options', { 'graph.type': 'a' }, { 'graph.options.prod.type': 'b' }],
+    ['options in both', { 'graph.options.timeout': 'a' }, { 'graph.options.timeout': 'b' }],
+  ])('is contested: %s', (_, user, folder) => {
+    expect(variablesOf({ user, folder }).contested('graph')).toBe(both);
+  });
+
+  it('is contested even when the caller overrides a field', () => {
+    const variables = variablesOf({
+      user: { 'g.type': 1 },
+      folder: { 'g.url': 2 },
+      given: { 'g.type': 3, 'g.url': 3 },
+    });
+    expect(variables.contested('g')).toBe(both);
+  });
+
+  it.each([
+    ['another profile', { 'graph.type': 'a' }, { 'mail.type': 'b' }],
+    ['a profile with a longer name', { 'acme.type': 'a' }, { 'acme.prod.type': 'b' }],
+    ['a name that begins alike', { 'graph.type': 'a' }, { 'graph2.type': 'b' }],
+    ['a profile that is called options', { 'graph.type': 'a' }, { 'options.graph.type': 'b', 'options.a.b.c': 1 }],
+    ['options of a profile with a longer name', { 'acme.type': 'a' }, { 'acme.prod.options.a.b': 1 }],
+    ['another spelling', { 'graph.type': 'a' }, { 'Graph.type': 'b' }],
+  ])('is not contested by %s', (_, user, folder) => {
+    const variables = variablesOf({ user, folder });
+    for (const name of variables.names()) expect(variables.contested(ownerOf(name))).toBeUndefined();
+    expect(variables.contested(ownerOf(Object.keys(user)[0] ?? ''))).toBeUndefined();
+  });
+
+  it('is not contested by what the caller gives', () => {
+    const variables = variablesOf({ user: { 'graph.type': 'a' }, given: { 'graph.type': 'b' } });
+    expect(variables.contested('graph')).toBeUndefined();
+  });
+
+  it('concerns plain variables as well', () => {
+    const variables = variablesOf({ user: { host: 'a', own: 1 }, folder: { host: 'b' } });
+    expect(variables.contested('host')).toBe(both);
+    expect(variables.contested('own')).toBeUndefined();
+  });
+});
+
+describe('where a variable is', () => {
+  it('is its file and line', () => {
+    const source = sources.folder;
+    expect(whereOf({ name: 'a', value: 1, line: 4, source })).toBe('oauth-profiles.yaml:4');
+    expect(whereOf({ name: 'a', value: 1, source })).toBe('oauth-profiles.yaml');
+  });
+});
+
+it('a variable belongs to the profile that its name says, whatever it is made of', () => {
+  const part = fc.constantFrom('.', '..', 'options', 'basic', 'a', 'options.x', '\n', '');
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const name = parts.join('');
+      const end = name.search(/\.(?:(?:options|basic)\.)?[^.]*$/);
+      expect(profileOf(name)).toBe(end > 0 ? name.slice(0, end) : undefined);
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,259 @@
+import {
+  constants,
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  verify,
+  X509Certificate,
+} from 'node:crypto';
+import { getEventListeners } from 'node:events';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { InvalidProfileError } from '../../src/errors.ts';
+import { signAssertion } from '../../src/http/client-assertion.ts';
+import type { AssertionSpec } from '../../src/oauth/token-request.ts';
+import { ReadFile } from '../../src/profile/profile.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+import { Authority } from '../support/certificates.ts';
+import { bounds, errorOf } from '../support/wire-request.ts';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+const p521 = generateKeyPairSync('ec', { namedCurve: 'P-521' });
+const ed25519 = generateKeyPairSync('ed25519');
+
+type Pair = { publicKey: KeyObject; privateKey: KeyObject };
+const pem = ({ privateKey }: Pair, type: 'pkcs8' | 'pkcs1' | 'sec1') =>
+  privateKey.export({ format: 'pem', type } as { format: 'pem'; type: 'pkcs8' }).toString();
+const jwk = ({ privateKey }: Pair, more = {}) => JSON.stringify({ ...privateKey.export({ format: 'jwk' }), ...more });
+
+/** An odd number of so many bits; nothing about it is prime. */
+function number(bits: number): string {
+  const bytes = randomBytes(bits / 8);
+  bytes[0] = 0xff;
+  bytes[bytes.length - 1] = 0xff;
+  return bytes.toString('base64url');
+}
+
+/** Numbers in the place of a key's own: it signs nonsense, and takes its time. */
+const numbers = (bits: number) => ({
+  n: number(bits),
+  d: number(bits),
+  ...Object.fromEntries(['p', 'q', 'dp', 'dq', 'qi'].map((name) => [name, number(bits / 2)])),
+});
+
+function spec(text: string, changes: Partial<AssertionSpec> = {}): AssertionSpec {
+  return {
+    clientId: 'my-client',
+    audience: 'https://login.example.test/token',
+    key: new ReadFile('keys/own.pem', text),
+    keyId: undefined,
+    rsaAlgorithm: 'RS256',
+    ...changes,
+  };
+}
+
+async function signed(text: string, changes: Partial<AssertionSpec> = {}) {
+  const assertion = (await signAssertion(spec(text, changes), 'svc', bounds())).reveal();
+  const [header = '', payload = '', signature = ''] = assertion.split('.');
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+  const input = Buffer.from(`${header}.${payload}`);
+  return { header: read(header), payload: read(payload), input, signature: Buffer.from(signature, 'base64url') };
+}
+
+/** What each algorithm means to `node:crypto` (RFC 7518 §3.1, RFC 8037). */
+function isValid(publicKey: KeyObject, alg: string, input: Buffer, signature: Buffer): boolean {
+  if (alg === 'Ed25519' || alg === 'EdDSA') return verify(null, input, publicKey, signature);
+  const hash = `sha${alg.slice(2)}`;
+  if (alg.startsWith('ES')) return verify(hash, input, { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature);
+  if (alg.startsWith('RS')) return verify(hash, input, publicKey, signature);
+  const saltLength = Number(alg.slice(2)) / 8;
+  return verify(hash, input, { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, signature);
+}
+
+describe('the signature', () => {
+  it.each<[string, string, string, Pair]>([
+    ['RSA, PKCS #8', pem(rsa, 'pkcs8'), 'RS256', rsa],
+    ['RSA, PKCS #1', pem(rsa, 'pkcs1'), 'RS256', rsa],
+    ['RSA, JWK', jwk(rsa), 'RS256', rsa],
+    ['RSA, JWK with PS384', jwk(rsa, { alg: 'PS384' }), 'PS384', rsa],
+    ['RSA, JWK with RS512', jwk(rsa, { alg: 'RS512' }), 'RS512', rsa],
+    ['P-256, PKCS #8', pem(p256, 'pkcs8'), 'ES256', p256],
+    ['P-256, SEC 1', pem(p256, 'sec1'), 'ES256', p256],
+    ['P-384, SEC 1', pem(p384, 'sec1'), 'ES384', p384],
+    ['P-521, SEC 1', pem(p521, 'sec1'), 'ES512', p521],
+    ['P-384, JWK', jwk(p384), 'ES384', p384],
+    ['P-521, JWK with its alg', jwk(p521, { alg: 'ES512' }), 'ES512', p521],
+    ['Ed25519, PKCS #8', pem(ed25519, 'pkcs8'), 'EdDSA', ed25519],
+    ['Ed25519, JWK', jwk(ed25519), 'EdDSA', ed25519],
+    ['Ed25519, JWK with its newer name', jwk(ed25519, { alg: 'Ed25519' }), 'Ed25519', ed25519],
+  ])('D12 of a key as %s is right', async (_what, text, alg, { publicKey }) => {
+    const { header, input, signature } = await signed(text);
+    expect(header).toEqual({ alg, typ: 'JWT' });
+    expect(isValid(publicKey, alg, input, signature)).toBe(true);
+    expect(isValid(publicKey, alg, Buffer.concat([input, Buffer.from('x')]), signature)).toBe(false);
+  });
+
+  it('D12 is PS256 for microsoft, unless the JWK says otherwise', async () => {
+    const plain = await signed(pem(rsa, 'pkcs8'), { rsaAlgorithm: 'PS256' });
+    expect(plain.header.alg).toBe('PS256');
+    expect(isValid(rsa.publicKey, 'PS256', plain.input, plain.signature)).toBe(true);
+    expect((await signed(jwk(rsa, { alg: 'RS256' }), { rsaAlgorithm: 'PS256' })).header.alg).toBe('RS256');
+    expect((await signed(pem(p256, 'pkcs8'), { rsaAlgorithm: 'PS256' })).header.alg).toBe('ES256');
+  });
+
+  it('takes a file with other line ends, blanks and words around the key', async () => {
+    const text = `Bag Attributes\r\n  friendlyName: own\r\n${pem(p256, 'pkcs8').replaceAll('\n', '\r\n')}\r\n\r\n`;
+    expect((await signed(text)).header.alg).toBe('ES256');
+    expect((await signed(`\n  ${jwk(p256)}\n`)).header.alg).toBe('ES256');
+  });
+});
+
+describe('the claims', () => {
+  it('D12 say who asks whom, for a short time', async () => {
+    const before = Math.floor(Date.now() / 1000);
+    const { payload } = await signed(pem(p256, 'pkcs8'));
+    const after = Math.floor(Date.now() / 1000);
+    expect(payload).toMatchObject({
+      iss: 'my-client',
+      sub: 'my-client',
+      aud: 'https://login.example.test/token',
+      jti: expect.stringMatching(/^[\w-]{20,}$/),
+    });
+    expect(payload.iat).toBeGreaterThanOrEqual(before);
+    expect(payload.iat).toBeLessThanOrEqual(after);
+    expect(payload.nbf).toBe(payload.iat);
+    expect(payload.exp - payload.iat).toBeGreaterThanOrEqual(30);
+    expect(payload.exp - payload.iat).toBeLessThanOrEqual(600);
+  });
+
+  it('D12 carry the audience that the profile sets, as it is', async () => {
+    const { payload } = await signed(pem(p256, 'pkcs8'), { audience: 'urn:x:y' });
+    expect(payload.aud).toBe('urn:x:y');
+  });
+
+  it('take a client id that is a secret', async () => {
+    const { payload } = await signed(pem(p256, 'pkcs8'), { clientId: new Secret('hidden-client') });
+    expect(payload).toMatchObject({ iss: 'hidden-client', sub: 'hidden-client' });
+  });
+
+  it('D18 are new each time', async () => {
+    const ids = await Promise.all([1, 2, 3].map(async () => (await signed(pem(p256, 'pkcs8'))).payload.jti));
+    expect(new Set(ids).size).toBe(3);
+  });
+});
+
+describe('the key is named', () => {
+  const authority = new Authority();
+  const own = authority.issue({ name: 'own', usage: 'clientAuth' });
+  const thumbprint = createHash('sha256').update(new X509Certificate(own.cert).raw).digest('base64url');
+
+  it.each([
+    ['the profile', pem(p256, 'pkcs8'), 'k-1', 'k-1'],
+    ['the JWK', jwk(p256, { kid: 'k-2' }), undefined, 'k-2'],
+    ['the profile before the JWK', jwk(p256, { kid: 'k-2' }), 'k-1', 'k-1'],
+  ])('by %s', async (_what, text, keyId, kid) => {
+    expect((await signed(text, { keyId })).header.kid).toBe(kid);
+  });
+
+  it.each([
+    ['beside it', own.key + own.cert],
+    ['before it', own.cert + own.key],
+    ['among those of its authorities', authority.ca.cert + own.cert + own.key],
+  ])('by the certificate %s', async (_what, text) => {
+    const { header, input, signature } = await signed(text);
+    expect(header['x5t#S256']).toBe(thumbprint);
+    expect(isValid(createPublicKey(own.cert), 'ES256', input, signature)).toBe(true);
+  });
+
+  it('by the thumbprint in the JWK', async () => {
+    expect((await signed(jwk(p256, { 'x5t#S256': 'abc' }))).header['x5t#S256']).toBe('abc');
+  });
+
+  it('not by a certificate of another key', async () => {
+    expect((await signed(own.key + authority.ca.cert)).header).not.toHaveProperty('x5t#S256');
+  });
+});
+
+describe('a file that cannot be used', () => {
+  const encrypted = rsa.privateKey
+    .export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'secret' })
+    .toString();
+  const encryptedOld = p256.privateKey
+    .export({ format: 'pem', type: 'sec1', cipher: 'aes-128-cbc', passphrase: 'secret' })
+    .toString();
+  const small = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const k256 = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+  const x25519 = generateKeyPairSync('x25519');
+  const publicPem = p256.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const broken = pem(p256, 'pkcs8').replace(/\n.{10}/, '\n');
+
+  it.each([
+    ['encrypted', encrypted],
+    ['encrypted in the old way', encryptedOld],
+    ['empty', ''],
+    ['no key', 'hunter2-is-my-password'],
+    ['broken JSON', '{"kty":"EC","d":"hunter2-is-my-password"'],
+    ['JSON without a key', '{"hunter2-is-my-password":1}'],
+    ['a JWK without its private part', JSON.stringify(p256.publicKey.export({ format: 'jwk' }))],
+    ['an RSA JWK without its private part', JSON.stringify(rsa.publicKey.export({ format: 'jwk' }))],
+    ['a set of keys', `{"keys":[${jwk(p256)}]}`],
+    ['a public key', publicPem],
+    ['damaged', broken],
+    ['an RSA key that is too short', pem(small, 'pkcs8')],
+    ['a key on another curve', pem(k256, 'pkcs8')],
+    ['a key that cannot sign', pem(x25519, 'pkcs8')],
+    ['a JWK for another algorithm', jwk(rsa, { alg: 'ES256' })],
+    ['a JWK for a weak algorithm', jwk(rsa, { alg: 'RS1' })],
+    ['a JWK for encryption', jwk(rsa, { alg: 'RSA-OAEP' })],
+    ['a JWK whose alg is no text', jwk(rsa, { alg: 256 })],
+    ['a JWK on one curve for another', jwk(p256, { alg: 'ES384' })],
+    ['a JWK whose kid is no text', jwk(p256, { kid: 7 })],
+    ['an RSA key that would sign for minutes', jwk(rsa, numbers(48_000))],
+    ['an RSA key of just too many bits', jwk(rsa, { n: number(8200) })],
+    ['an RSA key with a prime beyond its modulus', jwk(rsa, { p: number(60_000), dp: number(60_000) })],
+    ['an RSA key with an exponent beyond its modulus', jwk(rsa, { e: number(800_000) })],
+    ['with a damaged certificate', `${pem(p256, 'pkcs8')}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----`],
+  ])('is named and not quoted: %s', async (_what, text) => {
+    const error: unknown = await signAssertion(spec(text), 'svc', bounds()).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(InvalidProfileError);
+    const { faults } = error as InvalidProfileError;
+    expect(faults).toEqual([
+      {
+        variable: 'svc.options.key_file',
+        message: expect.stringMatching(/^keys\/own\.pem holds no usable private key \([\w .]+\)$/),
+        advice: expect.stringContaining('unencrypted PEM'),
+      },
+    ]);
+    const shown = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error);
+    expect(shown).not.toContain('hunter2');
+    for (const line of text.split('\n')) if (/^[\w+/=]{32,}$/.test(line)) expect(shown).not.toContain(line);
+  });
+});
+
+describe('signing', () => {
+  // Newer Nodes refuse numbers that are no key; making a large one takes longer than the test.
+  const [major] = process.versions.node.split('.').map(Number);
+  const slow = (major ?? 0) < 24 ? jwk(rsa, numbers(6144)) : jwk(generateKeyPairSync('rsa', { modulusLength: 4096 }));
+
+  it('D17 ends when its time is over, although the signature is not', async () => {
+    const error = await errorOf(signAssertion(spec(slow), 'svc', bounds(undefined, 1)));
+    expect(error).toMatchObject({ code: 'timed_out', sent: false });
+    expect(error.message).toBe('signing with keys/own.pem took too long');
+  });
+
+  it('ends when it is aborted, and leaves no listener behind', async () => {
+    const controller = new AbortController();
+    const signing = errorOf(signAssertion(spec(slow), 'svc', bounds(controller.signal)));
+    controller.abort('enough');
+    expect(await signing).toMatchObject({ code: 'aborted', cause: 'enough' });
+    const late = errorOf(signAssertion(spec(slow), 'svc', bounds(controller.signal)));
+    expect(await late).toMatchObject({ code: 'aborted', cause: 'enough' });
+    const other = new AbortController();
+    await signAssertion(spec(jwk(p256)), 'svc', bounds(other.signal));
+    expect(getEventListeners(other.signal, 'abort')).toHaveLength(0);
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { isSecretName, shownName } from '../../src/redaction/sensitive-names.ts';
+
+const named = [
+  'client_secret',
+  'password',
+  'refresh_token',
+  'access_token',
+  'id_token',
+  'assertion',
+  'client_assertion',
+  'subject_token',
+  'actor_token',
+  'code',
+  'device_code',
+  'basic.password',
+];
+const matching = [
+  'secret',
+  'SECRET_KEY',
+  'clientSecret',
+  'passwd',
+  'Password',
+  'passw',
+  'user_password_2',
+  'token',
+  'x-token-x',
+  'id_token_hint',
+  'saml_assertion',
+  'credential',
+  'aws_credentials',
+  'apikey',
+  'api_key',
+  'api-key',
+  'X-API-KEY',
+  'private_key',
+  'PRIVATE',
+];
+const harmless = [
+  'token_type',
+  'requested_token_type',
+  'subject_token_type',
+  'SUBJECT_TOKEN_TYPE',
+  'token_url',
+  'secret_url',
+  'api_key_url',
+  'options.token_path',
+];
+const other = [
+  '',
+  'type',
+  'url',
+  'client_id',
+  'username',
+  'tenant_id',
+  'scope',
+  'grant_type',
+  'expires_in',
+  'user_code',
+  'code_verifier',
+  'status_code',
+  'codes',
+  'api__key',
+  'basic.user',
+  'options.client_auth',
+  'options.key_file',
+];
+
+describe('a field', () => {
+  it.each([...named, ...matching])('%s is secret', (name) => {
+    expect(isSecretName(name)).toBe(true);
+    expect(isSecretName(`graph.${name}`)).toBe(true);
+  });
+
+  it.each([...harmless, ...other])('%s is not', (name) => {
+    expect(isSecretName(name)).toBe(false);
+    expect(isSecretName(`graph.${name}`)).toBe(false);
+  });
+
+  it.each(['token.client_id', 'secrets.prod.username', 'password.type', 'code.scope'])(
+    '%s is not: a profile may have any name',
+    (name) => {
+      expect(isSecretName(name)).toBe(false);
+    },
+  );
+
+  it('client_assertion_type is secret, as the pattern says', () => {
+    expect(isSecretName('client_assertion_type')).toBe(true);
+  });
+});
+
+describe('a name in a message', () => {
+  it.each([
+    ['graph.client_secret.S3cr3t', 'graph', 'graph.client_secret.••••'],
+    ['graph.client_secret.S3.cr3t', 'graph', 'graph.client_secret.••••'],
+    ['graph.basic.password.S3cr3t', 'graph', 'graph.basic.password.••••'],
+    ['graph.options.token.S3cr3t', 'graph', 'graph.options.token.••••'],
+    ['acme.prod.client_secret.S3cr3t', 'acme', 'acme.prod.client_secret.••••'],
+    ['graph.client_secret', 'graph', 'graph.client_secret'],
+    ['graph.client_id', 'graph', 'graph.client_id'],
+    ['token.client_id', 'token', 'token.client_id'],
+    ['acme.token.client_id', 'acme.token', 'acme.token.client_id'],
+  ])('shows nothing below the name of a secret: %s of profile %s', (name, profile, expected) => {
+    expect(shownName(name, profile)).toBe(expected);
+  });
+
+  it('takes the first part for the profile, if nobody says which', () => {
+    expect(shownName('token.client_id')).toBe('token.client_id');
+    expect(shownName('graph.client_secret.S3cr3t')).toBe('graph.client_secret.••••');
+    expect(shownName('plain')).toBe('plain');
+  });
+});

@@ -1,0 +1,346 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { type EmulatedProfiles, type Emulator, startEmulator } from '../src/emulator.ts';
+import { Secret } from '../src/index.ts';
+import {
+  commandDocs,
+  defineCommand,
+  InvalidScriptError,
+  OAuthProfileError,
+  runScript,
+  type ScriptEvent,
+  type ScriptObject,
+  StepFailure,
+  scriptSchema,
+} from '../src/script.ts';
+import { runModule } from './support/child-module.ts';
+import { leaksIn } from './support/leaks.ts';
+import { testFolder } from './support/run-ws.ts';
+import { serve } from './support/wire-server.ts';
+
+const root = join(import.meta.dirname, '..');
+const graph = {
+  type: 'microsoft',
+  tenant_id: 'contoso.com',
+  client_id: 'client',
+  username: 'ada@contoso.com',
+  password: 'c4n4ry-password-of-ada',
+};
+const who: ScriptObject = {
+  name: 'Who am I',
+  data: { graph },
+  steps: [
+    { 'ws.oauthProfile': ['token', 'graph'] },
+    { 'ws.header': ['Authorization', 'Bearer ${token.access_token}'] },
+    { 'ws.get': ['https://graph.microsoft.com/v1.0/me', '', 'me'] },
+    { name: 'it is Ada', 'base.assertEqual': ['ada@contoso.com', '${me.body.userPrincipalName}'] },
+  ],
+};
+const say = (text: unknown): ScriptObject => ({ steps: [{ 'base.verbose': [text] }] });
+
+async function emulate(profiles: EmulatedProfiles): Promise<Emulator> {
+  const emulator = await startEmulator({ profiles });
+  onTestFinished(() => emulator.close());
+  return emulator;
+}
+
+describe('runScript', () => {
+  it('runs a script that is an object, with an emulator', async () => {
+    const emulator = await emulate({ graph });
+    const result = await runScript(who, { emulator });
+    expect(result).toMatchObject({
+      name: 'Who am I',
+      file: 'script',
+      state: 'passed',
+      interrupted: false,
+      counts: { passed: 4, failed: 0, skipped: 0 },
+    });
+    expect(result.steps.map(({ title, state }) => [title, state])).toEqual([
+      ['ws.oauthProfile(token, graph)', 'passed'],
+      ['ws.header(Authorization, ••••)', 'passed'],
+      ['ws.get(https://graph.microsoft.com/v1.0/me, , me)', 'passed'],
+      ['it is Ada', 'passed'],
+    ]);
+    expect(leaksIn(JSON.stringify(result), [graph.password])).toEqual([]);
+  });
+
+  it('runs a script from a file, whose paths start from its folder', async () => {
+    const folder = testFolder();
+    const file = join(folder, 'say.yaml');
+    writeFileSync(join(folder, 'name.txt'), 'Grace\n');
+    writeFileSync(file, 'steps:\n  - base.verbose: "${file:name.txt} and ${other:-nobody}"\n');
+    const result = await runScript(file, { data: {} });
+    expect(result.steps[0]).toMatchObject({ output: ['Grace and nobody'], position: { line: 2, column: 5 } });
+    expect(result.file).toBe(file);
+  });
+
+  it("takes what the caller gives before the script's own data", async () => {
+    const script = { data: { a: 'script', b: 'script' }, steps: [{ 'base.verbose': '${a} ${b} ${c}' }] };
+    const { steps } = await runScript(script, { data: { b: 'caller', c: 'caller' } });
+    expect(steps[0]?.output).toEqual(['script caller caller']);
+  });
+
+  it('gives a result for steps that fail', async () => {
+    const result = await runScript({ steps: [{ 'base.assertEqual': [1, 2] }, { 'base.verbose': 'x' }] });
+    expect(result).toMatchObject({ state: 'failed', counts: { passed: 0, failed: 1, skipped: 1 } });
+    expect(result.steps[0]?.failure).toEqual({
+      code: 'step_failed',
+      message: 'the values differ',
+      expected: '1',
+      actual: '2',
+    });
+  });
+
+  it('throws all faults of a script that cannot be read', async () => {
+    const script = { steps: [{ 'ws.gte': 'x' }, { 'base.waitFor': 'soon' }, { 'json.storeCount': ['{}', '$[', 'n'] }] };
+    const error = await runScript(script).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(InvalidScriptError);
+    expect(error).toBeInstanceOf(OAuthProfileError);
+    expect(error).toMatchObject({ code: 'script_invalid', file: 'script' });
+    expect((error as InvalidScriptError).faults.map(({ path }) => path)).toEqual([
+      'steps[0].ws.gte',
+      'steps[1].base.waitFor',
+      'steps[2].json.storeCount[1]',
+    ]);
+  });
+
+  it.each<[what: string, script: unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a list', []],
+    ['an empty object', {}],
+    ['steps that are no list', { steps: 'x' }],
+    ['steps that are nothing', { steps: [null, undefined, 1] }],
+  ])('throws for %s', async (_, script) => {
+    await expect(runScript(script as ScriptObject)).rejects.toBeInstanceOf(InvalidScriptError);
+  });
+
+  it('throws for a file that is not there, or cannot be read', async () => {
+    await expect(runScript('none.yaml')).rejects.toMatchObject({
+      code: 'script_invalid',
+      message: 'none.yaml: there is no such file',
+    });
+    await expect(runScript(testFolder())).rejects.toMatchObject({ code: 'data_invalid' });
+  });
+
+  it('refuses options that TypeScript would not let through', async () => {
+    for (const options of [{ data: 'x' }, { signal: 1 }, { store: 'x' }, { onEvent: 'x' }]) {
+      await expect(runScript(say('x'), options as never)).rejects.toBeInstanceOf(TypeError);
+    }
+  });
+
+  it('tells what happens, without secrets, also to a listener that throws', async () => {
+    const emulator = await emulate({ graph });
+    const events: ScriptEvent[] = [];
+    const result = await runScript(who, {
+      emulator,
+      onEvent(event) {
+        events.push(event);
+        throw new Error('not now');
+      },
+    });
+    expect(result.state).toBe('passed');
+    expect(events.map(({ type }) => type)).toEqual([
+      'run-start',
+      ...['step-start', 'token-request', 'token-response', 'step-end'],
+      ...['step-start', 'step-end'],
+      ...['step-start', 'step-end'],
+      ...['step-start', 'step-end'],
+      'run-end',
+    ]);
+    expect(leaksIn(JSON.stringify(events), [graph.password])).toEqual([]);
+  });
+
+  it('ends when the signal says so, with a result', async () => {
+    const controller = new AbortController();
+    const result = await runScript(
+      { steps: [{ 'base.waitFor': 600_000 }, { 'base.verbose': 'never' }] },
+      { signal: controller.signal, onEvent: ({ type }) => type === 'step-start' && controller.abort() },
+    );
+    expect(result).toMatchObject({ state: 'failed', interrupted: true, counts: { failed: 1, skipped: 1 } });
+    expect(result.steps[0]?.failure?.code).toBe('aborted');
+  });
+
+  it('does nothing if the signal was aborted before', async () => {
+    const result = await runScript(say('x'), { signal: AbortSignal.abort() });
+    expect(result).toMatchObject({ interrupted: true, counts: { passed: 0, skipped: 1 } });
+  });
+
+  it('masks secrets that are older than the run wherever they turn up', async () => {
+    const secret = new Secret('c4n4ry-of-a-program');
+    const echo = await serve((response) => response.end('you said c4n4ry-of-a-program and c4n4ry-in-a-step'));
+    const inStep = new Secret('c4n4ry-in-a-step');
+    const events: ScriptEvent[] = [];
+    const result = await runScript(
+      {
+        steps: [
+          { 'ws.get': [echo.url, '', 'reply'] },
+          { 'base.verbose': '${reply.text}' },
+          { 'base.verbose': [inStep] },
+          { 'base.assertEqual': ['${reply.text}', { list: ['${code.of.mine}'] }] },
+        ],
+      },
+      { data: { code: { of: { mine: secret } } }, onEvent: (event) => events.push(event) },
+    );
+    expect(result.steps.map(({ state }) => state)).toEqual(['passed', 'passed', 'passed', 'failed']);
+    expect(result.steps[1]?.output).toEqual(['you said •••• and ••••']);
+    expect(leaksIn(JSON.stringify([result, events]), ['c4n4ry-of-a-program', 'c4n4ry-in-a-step'])).toEqual([]);
+  });
+
+  it('runs side by side without mixing anything up', async () => {
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        runScript({ data: { n }, steps: [{ 'base.waitFor': (n * 7) % 5 }, { 'base.verbose': 'I am ${n}' }] }),
+      ),
+    );
+    expect(runs.map(({ steps }) => steps[1]?.output)).toEqual(runs.map((_, n) => [`I am ${n}`]));
+  });
+
+  it('lets the process end, without a word', async () => {
+    const { stdout, stderr } = await runModule(
+      `const { runScript } = await import(new URL('script.js', process.env.ENTRY));
+      const { counts } = await runScript({ steps: [{ 'base.verbose': 'hello' }, { 'base.waitFor': 1 }] });
+      console.log(JSON.stringify(counts));`,
+    );
+    expect([stdout, stderr]).toEqual(['{"passed":2,"failed":0,"skipped":0}\n', '']);
+  });
+});
+
+describe('defineCommand', () => {
+  const greet = defineCommand({
+    group: 'shop',
+    name: 'greet',
+    summary: 'Greets somebody',
+    parameters: [
+      { name: 'var', kind: 'variable', help: 'Receives the greeting' },
+      { name: 'who', kind: 'text', help: 'Whom to greet' },
+      { name: 'times', kind: 'count', help: 'How often', optional: true },
+      { name: 'more', kind: 'map', help: 'Whatever else', optional: true },
+    ],
+    example: 'shop.greet: [greeting, Ada]',
+    run(args, context) {
+      expectTypeOf(args.var).toEqualTypeOf<string>();
+      expectTypeOf(args.who).toEqualTypeOf<string | Secret>();
+      expectTypeOf(args.times).toEqualTypeOf<number | undefined>();
+      const greeting = `Hello ${String(args.who)}${'!'.repeat(args.times ?? 1)}`;
+      context.say(greeting);
+      context.set(args.var, greeting);
+      if (args.more?.['fail'] === 'yes') throw new StepFailure('as you wish', { expected: 'a', actual: 'b' });
+    },
+  });
+
+  it('makes a command that scripts can use, in a list or by name', async () => {
+    const { steps } = await runScript(
+      {
+        steps: [
+          { 'shop.greet': ['one', 'Ada', 3] },
+          { 'shop.greet': { var: 'two', who: '${one}' } },
+          { 'base.verbose': '${two}' },
+          { 'shop.greet': ['two', 'Bob', '${one}'], continueOnFailure: true },
+          { 'base.verbose': '${two}' },
+        ],
+      },
+      { commands: [greet] },
+    );
+    expect(steps.map(({ state, output }) => [state, ...output])).toEqual([
+      ['passed', 'Hello Ada!!!'],
+      ['passed', 'Hello Hello Ada!!!!'],
+      ['passed', 'Hello Hello Ada!!!!'],
+      ['failed'],
+      ['passed', 'Hello Hello Ada!!!!'],
+    ]);
+    expect(steps[3]?.failure?.message).toBe('times must be a whole number from 0');
+  });
+
+  it('D2 keeps nothing of a command that fails', async () => {
+    const { steps } = await runScript(
+      {
+        data: { two: 'former' },
+        steps: [
+          { 'shop.greet': { var: 'two', who: 'Bob', more: { fail: 'yes' } }, continueOnFailure: true },
+          { 'base.verbose': '${two}' },
+        ],
+      },
+      { commands: [greet] },
+    );
+    expect(steps[0]).toMatchObject({
+      state: 'failed',
+      output: ['Hello Bob!'],
+      failure: { message: 'as you wish', expected: 'a', actual: 'b' },
+    });
+    expect(steps[1]?.output).toEqual(['former']);
+  });
+
+  it('has its parameters checked before anything runs, and suggests its name', async () => {
+    const error = await runScript(
+      { steps: [{ 'shop.greet': ['one', 'Ada', 'often'] }, { 'shop.gret': ['one', 'Ada'] }] },
+      { commands: [greet] },
+    ).catch((thrown) => thrown);
+    expect((error as InvalidScriptError).faults).toMatchObject([
+      { path: 'steps[0].shop.greet[2]', message: 'times must be a whole number from 0' },
+      { advice: 'did you mean shop.greet?' },
+    ]);
+  });
+
+  it('refuses names that are taken, and odd ones', async () => {
+    const taken = defineCommand({ ...greet, group: 'base', name: 'verbose', parameters: [] });
+    await expect(runScript(say('x'), { commands: [taken] })).rejects.toThrow(
+      'the command base.verbose is defined twice',
+    );
+    await expect(runScript(say('x'), { commands: [greet, greet] })).rejects.toThrow(
+      'the command shop.greet is defined twice',
+    );
+    const definition = { group: 'a', name: 'b', summary: '', parameters: [], example: '', run() {} };
+    expect(() => defineCommand({ ...definition, name: 'b c' })).toThrow('b c is not a plain name');
+    expect(() => defineCommand({ ...definition, group: '' })).toThrow(TypeError);
+    expect(() =>
+      defineCommand({
+        ...definition,
+        parameters: [
+          { name: 'a', kind: 'text', help: '', optional: true },
+          { name: 'b', kind: 'text', help: '' },
+        ],
+      }),
+    ).toThrow('a.b has a required parameter behind an optional one');
+  });
+
+  it('gets the signal and the clock of the run', async () => {
+    const controller = new AbortController();
+    const wait = defineCommand({
+      group: 'shop',
+      name: 'wait',
+      summary: 'Waits for ever',
+      parameters: [],
+      example: 'shop.wait: []',
+      async run(_, { signal, clock }) {
+        expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000);
+        controller.abort();
+        await new Promise((_resolve, reject) => {
+          if (signal.aborted) reject(new Error('the socket is gone'));
+        });
+      },
+    });
+    const { steps } = await runScript(
+      { steps: [{ 'shop.wait': [] }] },
+      { commands: [wait], signal: controller.signal },
+    );
+    expect(steps[0]?.failure).toEqual({ code: 'aborted', message: 'the run was interrupted' });
+  });
+
+  it('brings the command into the documentation and the schema', () => {
+    expect(commandDocs([greet])).toContain('### shop.greet\n\n`shop.greet(var, who, [times], [more])`');
+    expect(JSON.stringify(scriptSchema([greet]))).toContain('"shop.greet":');
+    expect(commandDocs()).not.toContain('shop.greet');
+  });
+});
+
+describe('what is made from the commands is up to date (npm run docs):', () => {
+  it('docs/commands.md', () => {
+    expect(readFileSync(join(root, 'docs', 'commands.md'), 'utf8')).toBe(commandDocs());
+  });
+
+  it('script.schema.json', () => {
+    expect(JSON.parse(readFileSync(join(root, 'script.schema.json'), 'utf8'))).toEqual(scriptSchema());
+  });
+});

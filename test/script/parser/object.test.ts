@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { Written } from '../../../src/config/value.ts';
+import { InvalidScriptError } from '../../../src/errors.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
+import { readScriptObject, type ScriptObject } from '../../../src/script/parser/object.ts';
+import { readScript } from '../../../src/script/parser/yaml.ts';
+import { faultsOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+
+const read = (object: unknown) => readScriptObject(object as ScriptObject, sampleSource, sampleRegistry);
+const faults = (object: unknown) => faultsOf(() => read(object)).map(({ path, message }) => `${path} ${message}`);
+
+describe('a script that is an object', () => {
+  it('is read like a file', () => {
+    const script = read({
+      name: 'Who am I',
+      data: { graph: { type: 'microsoft' }, list: [1, false] },
+      steps: [
+        { 'ws.get': ['https://x', '', 'me'], if: true, always: true, name: undefined },
+        { 'base.save': { var: 'id', value: 12345678901234567890n } },
+      ],
+    });
+    expect(script.name).toBe('Who am I');
+    expect(script.data).toEqual([
+      { name: 'graph.type', value: 'microsoft' },
+      { name: 'list', value: [1, false] },
+    ]);
+    expect(
+      script.steps.map(({ parameters, always, name, position }) => ({ parameters, always, name, position })),
+    ).toEqual([
+      {
+        parameters: { url: 'https://x', queryString: '', var: 'me' },
+        always: true,
+        name: undefined,
+        position: undefined,
+      },
+      {
+        parameters: { var: 'id', value: new Written('12345678901234567890', Number(12345678901234567890n)) },
+        always: false,
+        name: undefined,
+        position: undefined,
+      },
+    ]);
+  });
+
+  it('may hold secrets, which are taken as they are', () => {
+    const { steps, data } = read({
+      data: { password: new Secret('a${b}') },
+      steps: [{ 'ws.header': ['a', new Secret('hunter2')] }, { 'base.verbose': [[new Secret('x${')]] }],
+    });
+    const clear = (value: unknown) => (value instanceof Secret ? value.reveal() : value);
+    expect(clear(data[0]?.value)).toBe('a$${b}');
+    expect(clear(steps[0]?.parameters['value'])).toBe('hunter2');
+    expect([steps[1]?.parameters['text']].flat().map(clear)).toEqual(['x$${']);
+  });
+
+  it.each([
+    [{}, 'script has no steps'],
+    [[], 'script a script is a map with steps, not a list'],
+    [undefined, 'script is neither text, number, boolean, list nor map'],
+    ['steps', 'script is no script'],
+    [{ steps: [] }, 'steps has no steps'],
+    [{ version: 2, steps: [{ 'ws.reset': [] }] }, 'version is of version 2, and this program knows version 1'],
+    [{ stps: 1, steps: [{ 'ws.reset': [] }] }, 'stps a script has no key stps'],
+    [{ steps: [{ 'ws.reset': [] }, { 'ws.gett': [] }] }, 'steps[1].ws.gett there is no command ws.gett'],
+    [{ steps: [{ 'ws.get': ['a', 'b'] }] }, 'steps[0].ws.get ws.get takes 3 to 4 parameters, 2 are given'],
+    [{ steps: [{ 'ws.get': { url: 'a', vra: 'b' } }] }, 'steps[0].ws.get.vra ws.get has no parameter vra'],
+    [
+      { steps: [{ 'ws.get': ['a', 'b', 'env'] }] },
+      expect.stringMatching(/^steps\[0\]\.ws\.get\[2\] var must be the plain name/),
+    ],
+    [{ steps: [{ 'ws.reset': [], if: 'x' }] }, expect.stringMatching(/^steps\[0\]\.if if: has no operator/)],
+    [
+      { steps: [{ 'base.verbose': [() => 1] }] },
+      'steps[0].base.verbose[0] is neither text, number, boolean, list nor map',
+    ],
+    [
+      { steps: [{ 'base.verbose': [new Date()] }] },
+      'steps[0].base.verbose[0] is neither text, number, boolean, list nor map',
+    ],
+    [{ steps: [{ 'base.verbose': [Number.NaN] }] }, 'steps[0].base.verbose[0] is a number that lost digits'],
+    [{ steps: [{ 'base.verbose': [2 ** 60] }] }, 'steps[0].base.verbose[0] is a number that lost digits'],
+    [{ data: { a: { b: '${' } }, steps: [{ 'ws.reset': [] }] }, 'data.a.b the reference lacks a name'],
+    [{ data: { 'a.b': 1, a: { b: 2 } }, steps: [{ 'ws.reset': [] }] }, 'data.a.b a.b is defined twice'],
+    [{ steps: [{ 'ws.reset': [], name: new Secret('x') }] }, 'steps[0].name name must be text'],
+  ])('at fault is refused with a path: %j', (object, fault) => {
+    expect(faults(object)).toContainEqual(fault);
+  });
+
+  it('that contains itself is refused', () => {
+    const loop: unknown[] = [];
+    loop.push(loop, loop);
+    expect(faults({ data: { loop }, steps: [{ 'ws.reset': [] }] })).toEqual([
+      expect.stringMatching(/^data\.loop\[0\].* has more than 300000 values or 64 levels$/),
+    ]);
+  });
+
+  it('has no secret in its faults', () => {
+    const object = { data: { password: 'hunter2 ${' }, steps: [{ 'ws.header': ['a', 'hunter2', 'hunter2'] }] };
+    expect(JSON.stringify(faultsOf(() => read(object)))).not.toContain('hunter2');
+  });
+
+  const name = fc.constantFrom('a', 'url', 'var', 'queryString', 'name', 'value', 'text', 'env', '__proto__');
+  const value: fc.Arbitrary<unknown> = fc.oneof(
+    fc.constantFrom('a', '', '${a}', '${', '$${', 'env', 7, -1, 1.5, true, null),
+    fc.array(fc.constantFrom('a', 1, '${'), { maxLength: 3 }),
+    fc.dictionary(name, fc.constantFrom('a', 1), { maxKeys: 2 }),
+  );
+  const command = fc.constantFrom(...Array.from(sampleRegistry, (one) => `${one.group}.${one.name}`), 'ws.gett', 'get');
+  const parameters = fc.oneof(value, fc.array(value, { maxLength: 5 }), fc.dictionary(name, value, { maxKeys: 4 }));
+  const step = fc
+    .tuple(
+      command,
+      parameters,
+      fc.dictionary(fc.constantFrom('name', 'if', 'always', 'continueOnFailure', 'nmae'), value, { maxKeys: 1 }),
+    )
+    .map(([key, given, more]) => ({ [key]: given, ...more }));
+
+  it('and the same script in a file are accepted, or refused with the same words', () => {
+    const words = (run: () => unknown): unknown => {
+      try {
+        run();
+        return 'accepted';
+      } catch (error) {
+        if (!(error instanceof InvalidScriptError)) throw error;
+        return error.faults.map(({ message }) => message).sort();
+      }
+    };
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 3 }), (steps) => {
+        const text = stringify({ steps });
+        expect(words(() => readScript(text, sampleSource, sampleRegistry))).toEqual(words(() => read({ steps })));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,496 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Written } from '../../../src/config/value.ts';
+import { InvalidScriptError, OAuthProfileError } from '../../../src/errors.ts';
+import { readScript } from '../../../src/script/parser/yaml.ts';
+import { nameOfCommand } from '../../../src/script/registry.ts';
+import type { Step } from '../../../src/script/script.ts';
+import { anyString } from '../../support/any-string.ts';
+import { faultsOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+
+const read = (text: string) => readScript(text, sampleSource, sampleRegistry);
+const step = (text: string): Step => read(`steps:\n  - ${text}`).steps[0] as Step;
+/** `line:column message`, one for each fault. */
+const faults = (text: string) =>
+  faultsOf(() => read(text)).map(({ line, column, message }) => `${line}:${column} ${message}`);
+const stepFaults = (text: string) => faults(`steps:\n  - ${text}`);
+const adviceOn = (text: string) => faultsOf(() => read(`steps:\n  - ${text}`)).map(({ advice }) => advice);
+
+describe('a script', () => {
+  it('is read as it is written in the manual', () => {
+    const script = read(`# me.yaml
+version: 1
+name: Who am I
+data:
+  graph.type: microsoft
+  graph:
+    tenant_id: contoso.onmicrosoft.com
+    client_id: \${env:GRAPH_CLIENT_ID}
+  count: 007
+  list: [1, {a: b}]
+steps:
+  - ws.oauth: {var: token, url: "https://x", auth: {client_secret: "\${env:S}"}}
+  - ws.get: ["https://graph.microsoft.com/v1.0/me", "", me]
+    name: Ask
+    if: \${token.access_token} is not empty & true
+    continueOnFailure: true
+  -
+    always: true
+    base.save: [who, "\${me.body.givenName}"]
+`);
+    expect(script.name).toBe('Who am I');
+    expect(script.source).toBe(sampleSource);
+    expect(script.data).toEqual([
+      { name: 'graph.type', value: 'microsoft', line: 5 },
+      { name: 'graph.tenant_id', value: 'contoso.onmicrosoft.com', line: 7 },
+      { name: 'graph.client_id', value: '${env:GRAPH_CLIENT_ID}', line: 8 },
+      { name: 'count', value: new Written('007', 7), line: 9 },
+      { name: 'list', value: [1, { a: 'b' }], line: 10 },
+    ]);
+    expect(script.steps.map(({ command, ...rest }) => ({ ...rest, command: nameOfCommand(command) }))).toEqual([
+      {
+        command: 'ws.oauth',
+        parameters: { var: 'token', url: 'https://x', auth: { client_secret: '${env:S}' } },
+        name: undefined,
+        condition: undefined,
+        continueOnFailure: false,
+        always: false,
+        position: { line: 12, column: 5 },
+      },
+      {
+        command: 'ws.get',
+        parameters: { url: 'https://graph.microsoft.com/v1.0/me', queryString: '', var: 'me' },
+        name: 'Ask',
+        condition: [
+          { kind: 'empty', operand: '${token.access_token}', holds: false },
+          { kind: 'constant', holds: true },
+        ],
+        continueOnFailure: true,
+        always: false,
+        position: { line: 13, column: 5 },
+      },
+      {
+        command: 'base.save',
+        parameters: { var: 'who', value: '${me.body.givenName}' },
+        name: undefined,
+        condition: undefined,
+        continueOnFailure: false,
+        always: true,
+        position: { line: 18, column: 5 },
+      },
+    ]);
+  });
+
+  it.each([
+    ['ws.reset:', {}],
+    ['ws.reset: []', {}],
+    ['ws.reset: {}', {}],
+    ['base.note:', {}],
+    ['base.note: hello', { text: 'hello' }],
+    ['base.note: [hello, true]', { text: 'hello', loud: true }],
+    ['base.note: {loud: true}', { loud: true }],
+    ['base.waitFor: 007', { waitMs: new Written('007', 7) }],
+    ['base.waitFor: "${ms}"', { waitMs: '${ms}' }],
+    ['base.clear: a', { vars: 'a' }],
+    ['base.clear: a, b', { vars: 'a, b' }],
+    ['base.clear: [a]', { vars: 'a' }],
+    ['base.clear: [a, b]', { vars: ['a', 'b'] }],
+    ['base.clear: [[a, b]]', { vars: ['a', 'b'] }],
+    ['base.clear: {vars: [a, b]}', { vars: ['a', 'b'] }],
+    ['base.verbose: ""', { text: '' }],
+    ['base.verbose: [[a, {b: 1.0}]]', { text: ['a', { b: new Written('1.0', 1) }] }],
+    ['base.verbose: [~]', { text: null }],
+    ['ws.get: [a, ~, me]', { url: 'a', queryString: null, var: 'me' }],
+    ['ws.get: {var: me, url: a, queryString: ""}', { var: 'me', url: 'a', queryString: '' }],
+    ['ws.get: [a, "", "${x}"]', { url: 'a', queryString: '', var: '${x}' }],
+    [
+      'base.save: [graph.token, 1234567890123456789]',
+      { var: 'graph.token', value: new Written('1234567890123456789', 1234567890123456800) },
+    ],
+    ['base.save: [a, "$${b"]', { var: 'a', value: '$${b' }],
+  ])('may have the step %s', (text, parameters) => {
+    expect(step(text).parameters).toEqual(parameters);
+  });
+
+  it.each([
+    ['name: 2024', '2024'],
+    ['name: 1.0', '1.0'],
+    ['name: "${x}"', '${x}'],
+  ])('keeps the spelling of %s', (line, name) => {
+    expect(step(`${line}\n    ws.reset:`).name).toBe(name);
+  });
+
+  it('is named like its file where it has no name', () => {
+    expect(read('steps: [{ws.reset: }]').name).toBe('me.yaml');
+  });
+
+  it.each(['True', 'TRUE', 'true'])('may say %s in any spelling of YAML', (word) => {
+    expect(step(`ws.reset:\n    always: ${word}`).always).toBe(true);
+  });
+
+  it('may be JSON, have a byte order mark and line ends of Windows', () => {
+    expect(read('{"steps": [{"ws.reset": null}]}').steps).toHaveLength(1);
+    const { steps } = read('\ufeffsteps:\r\n  - ws.reset:\r\n  - ws.reset:\r\n');
+    expect(steps.map(({ position }) => position)).toEqual([
+      { line: 2, column: 5 },
+      { line: 3, column: 5 },
+    ]);
+    expect(faults('\ufeffsteps: x\r\n')).toEqual(['1:8 steps must be a list']);
+  });
+
+  it('may use anchors, aliases and merge keys', () => {
+    const { steps } = read('steps:\n  - &one {ws.get: [a, "", b], name: x}\n  - {<<: *one, name: y}\n  - *one');
+    expect(steps.map(({ name, parameters }) => [name, parameters['url']])).toEqual([
+      ['x', 'a'],
+      ['y', 'a'],
+      ['x', 'a'],
+    ]);
+  });
+});
+
+describe('a fault of the script', () => {
+  it.each([
+    ['', '1:1 has no steps'],
+    ['# nothing', '1:1 has no steps'],
+    ['hello', '1:1 is no script'],
+    ['- ws.reset:', '1:1 a script is a map with steps, not a list'],
+    ['name: x', '1:1 has no steps'],
+    ['steps:', '1:7 has no steps'],
+    ['steps: []', '1:8 has no steps'],
+    ['steps: {ws.reset: }', '1:8 steps must be a list'],
+    ['steps: ws.reset', '1:8 steps must be a list'],
+    ['data: 7\nsteps: [{ws.reset: }]', '1:7 data must be a map of variables'],
+    ['data: [a]\nsteps: [{ws.reset: }]', '1:7 data must be a map of variables'],
+    ['name: [a]\nsteps: [{ws.reset: }]', '1:7 name must be text'],
+    ['name:\nsteps: [{ws.reset: }]', '1:6 name must be text'],
+    ['step: []\nsteps: [{ws.reset: }]', '1:1 a script has no key step'],
+    ['ws.reset:\nsteps: [{ws.reset: }]', '1:1 a script has no key ws.reset'],
+    ['steps: [{ws.reset: }]\nsteps: []', '2:1 steps is defined twice'],
+    ['data: {a: 1, a: 2}\nsteps: [{ws.reset: }]', '1:14 a is defined twice'],
+    ['data:\n  a.b: 1\n  a:\n    b: 2\nsteps: [{ws.reset: }]', '4:5 a.b is defined twice'],
+    ['data: {a: "x ${b"}\nsteps: [{ws.reset: }]', '1:14 the reference is not closed or not well-formed'],
+    ['steps: [*x]', '1:9 has an alias (*) of nothing'],
+    ['steps: [{ws.reset: }]\n---\nsteps: []', '2:1 holds a second document'],
+  ])('%j is told with its place', (text, fault) => {
+    expect(faults(text)).toContain(fault);
+  });
+
+  it.each([
+    ['2', 'is of version 2, and this program knows version 1'],
+    ['0', 'is of version 0, and this program knows version 1'],
+    ['"1"', 'version must be 1'],
+    ['1.0', 'version must be 1'],
+    ['true', 'version must be 1'],
+    ['[1]', 'version must be 1'],
+    ['~', 'version must be 1'],
+  ])('D21 version %s is refused', (version, message) => {
+    expect(faults(`version: ${version}\nsteps: [{ws.reset: }]`)).toEqual([`1:10 ${message}`]);
+  });
+
+  it.each([
+    ['7', '2:5 a step is a command with its parameters'],
+    ['', '2:5 a step is a command with its parameters'],
+    ['[a]', '2:5 a step is a command with its parameters'],
+    ['ws.reset', '2:5 a step is a command with its parameters'],
+    ['ws.get:[a]', '2:5 a step is a command with its parameters'],
+    ['name: x', '2:5 the step has no command'],
+    ['{}', '2:5 the step has no command'],
+    ['nmae: x', '2:5 the step has no command'],
+    ['ws.reset:\n    ws.get: [a, "", b]', '3:5 a step has one command, this is a second one'],
+    ['ws.rset:', '2:5 there is no command ws.rset'],
+    ['get: [a]', '2:5 a step has no key get'],
+    ['ws.reset:\n    always: "true"', '3:13 always must be true or false'],
+    ['ws.reset:\n    always:', '3:12 always must be true or false'],
+    ['ws.reset:\n    continueOnFailure: 1', '3:24 continueOnFailure must be true or false'],
+    ['ws.reset:\n    name: {a: b}', '3:11 name must be text'],
+    ['ws.reset:\n    name: ""', '3:11 name must be text'],
+    ['ws.reset:\n    if: [a]', '3:9 if must be a condition'],
+    ['ws.reset:\n    if:', '3:8 if must be a condition'],
+    ['ws.reset:\n    name: a\n    name: b', '4:5 name is defined twice'],
+    ['ws.reset: a', '2:15 ws.reset takes no parameters, 1 is given'],
+    ['ws.get:', '2:5 ws.get takes 3 to 4 parameters, 0 are given'],
+    ['ws.get: a', '2:13 ws.get takes 3 to 4 parameters, 1 is given'],
+    ['ws.get: [a, b]', '2:13 ws.get takes 3 to 4 parameters, 2 are given'],
+    ['ws.get: [a, b, c, {}, e, f]', '2:27 ws.get takes 3 to 4 parameters, 6 are given'],
+    ['base.verbose: [a, b]', '2:23 base.verbose takes 1 parameter, 2 are given'],
+    ['ws.header: {name: a, vlaue: b}', '2:26 ws.header has no parameter vlaue'],
+    ['ws.header: {name: a}', '2:5 ws.header lacks value'],
+    ['ws.get: {}', '2:5 ws.get lacks url, queryString, var'],
+    ['ws.header: {name: a, name: b, value: c}', '2:26 name is defined twice'],
+    ['ws.header: {name: a, value: b, __proto__: c}', '2:36 ws.header has no parameter __proto__'],
+    ['base.waitFor: soon', '2:19 waitMs must be a whole number from 0'],
+    ['base.waitFor: [-1]', '2:20 waitMs must be a whole number from 0'],
+    ['base.waitFor: {waitMs: 1.5}', '2:28 waitMs must be a whole number from 0'],
+    ['ws.header: [a, [b]]', '2:20 value must be text, not something with parts'],
+    ['ws.header: [a, ["${b}"]]', '2:20 value must be text, not something with parts'],
+    ['ws.get: [a, b, {c: "${d}"}]', expect.stringMatching(/^2:20 var must be/)],
+    ['number.assertBetween: [1, x]', '2:31 minNum must be a number'],
+    ['base.note: [a, maybe]', '2:20 loud must be true or false'],
+    ['base.clear: ["a,,b"]', '2:18 vars must be names, as a list or with commas between'],
+    ['json.storeCount: [a, "", x]', '2:26 jsonpath must be a JSON path'],
+    ['ws.header: [a, "${"]', '2:23 the reference lacks a name'],
+    ['ws.header: ["${a", "x ${b.}"]', '2:18 the reference is not closed or not well-formed'],
+    ['ws.header: ["${a", "x ${b.}"]', '2:31 the reference lacks a name'],
+    [
+      'ws.oauth: [a, b, {c: [d, "${e["]}]',
+      '2:35 the reference has a bracket that holds neither a number nor a quoted name',
+    ],
+  ])('- %s is told with its place', (text, fault) => {
+    expect(stepFaults(text)).toContainEqual(fault);
+  });
+
+  it.each(['env', 'file', 'vault', '__proto__', 'constructor', 'prototype', 'a.b', '1a', 'a-b', '""', '7', '[a]', 'é'])(
+    'D3 a variable %s is refused before anything runs',
+    (name) => {
+      expect(stepFaults(`ws.get: [a, "", ${name}]`)).toEqual([
+        expect.stringMatching(/^2:21 var must be the plain name/),
+      ]);
+    },
+  );
+
+  it('also where its literal is written with an escape', () => {
+    expect(stepFaults('ws.get: [a, "", "$${x}"]')).toEqual([expect.stringMatching(/^2:21 var must be/)]);
+  });
+
+  it.each([
+    ['${a} = ${', '2:18 if: the reference lacks a name'],
+    ['${a}', '2:9 if: has no operator: write a = b, !=, <, <=, >, >=, contains, matches, is empty or is defined'],
+    ['1', '2:9 if: has no operator: write a = b, !=, <, <=, >, >=, contains, matches, is empty or is defined'],
+    ['"${a} = b & "', '2:21 if: a condition is missing'],
+    ["'it''s = b'", "2:12 if: a quote (') is not closed"],
+    ['"\\x41\\u0042\\" = \'c"', '2:20 if: a quote (") is not closed'],
+    [
+      'a = b\n      = c',
+      '3:7 if: has a second operator: join conditions with " & ", put texts that hold operators in quotes',
+    ],
+    [
+      '|\n      a = b\n      = c',
+      '4:7 if: has a second operator: join conditions with " & ", put texts that hold operators in quotes',
+    ],
+    ['|\n\n      a = b & ${x} = ${y.', '4:26 if: the reference lacks a name'],
+    [
+      'a matches (',
+      '2:18 if: has no regular expression behind matches: Invalid regular expression: /(/u: Unterminated group',
+    ],
+  ])('in the condition %j is told with its place', (text, fault) => {
+    expect(faults(`steps:\n  - if: ${text}\n    ws.reset:`)).toEqual([fault]);
+  });
+
+  it.each([
+    ['ws.gett: [a]', 'did you mean ws.get?'],
+    ['get: [a]', 'did you mean ws.get?'],
+    ['wz.get: [a, "", b]', 'did you mean ws.get?'],
+    ['foo.bar: x', 'oauth-profile commands lists them all'],
+    ['ws.reset:\n    alway: true', 'did you mean always?'],
+    ['ws.reset:\n    continueonfailure: true', 'did you mean continueOnFailure?'],
+    ['ws.reset:\n    something: true', 'a step has a command, name, if, continueOnFailure, always'],
+    ['ws.reset', 'write - ws.reset: and its parameters'],
+    ['ws.get:[a]', 'write a blank behind ws.get:'],
+    ['ws.get: [a]', 'its parameters are ws.get(url, queryString, var, [options]); what is not wanted is ""'],
+    ['ws.header: [a, b, c]', 'its parameters are ws.header(name, value)'],
+    ['ws.reset: [a]', 'write - ws.reset:'],
+    ['base.verbose: [a, b]', 'a list as the one parameter is written in a list: - base.verbose: [[a, b]]'],
+    ['ws.header: {name: a, vlaue: b}', 'did you mean value?'],
+    ['ws.header: {name: a, value: b, somethingElse: c}', 'its parameters are ws.header(name, value)'],
+  ])('- %s comes with an advice', (text, advice) => {
+    expect(adviceOn(text)).toEqual([advice]);
+  });
+
+  it.each([
+    ['naem: x\nsteps: [{ws.reset: }]', 'did you mean name?'],
+    ['ws.get: [a]\nsteps: [{ws.reset: }]', 'ws.get is a command: write it as - ws.get: … below steps:'],
+    ['graph.type: okta\nsteps: [{ws.reset: }]', 'a script has version, name, data, steps; variables stand below data:'],
+  ])('%j comes with an advice', (text, advice) => {
+    expect(faultsOf(() => read(text)).map((fault) => fault.advice)).toEqual([advice]);
+  });
+
+  it('comes with all others at once, in the order of the file', () => {
+    const text = `steps:
+  - ws.gett: [a]
+    if: a
+  - ws.get: [\${a}x, "", env]
+    always: 7
+  - base.waitFor: x
+nmae: y
+version: 3
+`.replace('${a}x', '"${a"');
+    expect(faults(text)).toEqual([
+      '2:5 there is no command ws.gett',
+      '3:9 if: has no operator: write a = b, !=, <, <=, >, >=, contains, matches, is empty or is defined',
+      '4:15 the reference is not closed or not well-formed',
+      expect.stringMatching(/^4:25 var must be/),
+      '5:13 always must be true or false',
+      '6:19 waitMs must be a whole number from 0',
+      '7:1 a script has no key nmae',
+      '8:10 is of version 3, and this program knows version 1',
+    ]);
+  });
+
+  it('is told once where aliases repeat it', () => {
+    expect(faults('steps:\n  - &a {ws.rset: }\n  - *a\n  - *a')).toEqual(['2:9 there is no command ws.rset']);
+  });
+
+  it('of very many is one of the first hundred, and the message says how many there are', () => {
+    const error = catchError(() => read(`steps:\n${'  - ws.nothing: [a]\n'.repeat(250)}`));
+    expect(error.message).toBe('tests/me.yaml has 250 faults; these are the first 100');
+    expect(error.faults).toHaveLength(100);
+  });
+
+  it('is an error for programs, too', () => {
+    const error = catchError(() => read('steps: [{ws.rset: }]'));
+    expect(error).toBeInstanceOf(OAuthProfileError);
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      code: 'script_invalid',
+      message: 'tests/me.yaml has a fault',
+      file: 'tests/me.yaml',
+      faults: [
+        {
+          line: 1,
+          column: 10,
+          excerpt: 'steps: [{ws.rset: }]',
+          caret: 9,
+          message: 'there is no command ws.rset',
+          advice: 'did you mean ws.reset?',
+        },
+      ],
+    });
+  });
+});
+
+describe('broken YAML', () => {
+  it.each([
+    ['steps:\n  - ws.get: [${url}, "", me]', ['2:14 a ${…} between [ ] or { } needs quotes']],
+    ['steps:\n  - ws.get: {url: ${url}, var: me}\n  - ws.get: [a]', ['2:19 a ${…} between [ ] or { } needs quotes']],
+    ['steps:\n  - ws.get: [a, "b]\n  - ws.reset:', ['2:17 a quote is opened here and not closed']],
+    ['steps:\n  - ws.get: \'b\n  - ws.reset: "x"', ['2:13 a quote is opened here and not closed']],
+    ['steps:\n  - ws.get: [a, b\n  - ws.reset:', ['3:3 a [ or { above is not closed']],
+    ['steps:\n  - ws.get: ["a" "b"]', ['2:18 a comma is missing in front of this']],
+    ['steps:\n  - name: a: b\n    ws.reset:', ['2:11 has a second name with a colon in one line']],
+    ['steps:\n\t- ws.reset:', ['2:1 a tab cannot indent']],
+    ['steps:\n  - name: "\\d"', ['2:12 has an unknown escape in double quotes']],
+    [
+      'steps:\n  - a: @b\n  - c: `d`',
+      ['2:8 a text cannot begin with this character', '3:8 a text cannot begin with this character'],
+    ],
+    ['steps:\n  - ws.reset:\n   name: b', ['3:4 is neither part of the item above nor one of its own']],
+    ['steps:\n  - ws.reset:\n   - ws.reset:', ['3:4 is not indented like the lines that it belongs to']],
+    ['steps:\n  - ws.reset:\n- ws.reset:', ['3:1 a - stands where none can be']],
+    ['steps:\n  - if: "${a}" = "b"', ['2:16 does not belong here: what stands before it is complete']],
+    ['steps:\n  - a: !b c', ['2:8 has a ! in front, which means a type that is not known']],
+    ['steps:\n  - a: *', ['2:8 has a * or & that begins no plain name']],
+    ['steps:\n  - ws.get: [a, , me]', ['2:17 nothing stands between two commas']],
+    ['${ |\nsteps: ', ['1:1 is no name with a value']],
+    ['data: ]\nsteps: }', ['1:7 does not belong here: what stands before it is complete']],
+  ])('%j is told in words, each line once', (text, expected) => {
+    expect(faults(text)).toEqual(expected);
+  });
+});
+
+describe('a script that is an attack', () => {
+  it.each([
+    ['a list that contains itself', 'steps: &a [*a]'],
+    ['a map that contains itself', 'steps: &a [{ws.get: *a}]'],
+    [
+      'lists that multiply',
+      `data:\n${Array.from({ length: 9 }, (_, i) => `  a${i}: &a${i} [${Array(9).fill(i ? `*a${i - 1}` : 'x')}]`).join('\n')}`,
+    ],
+    ['a deep list', `steps: ${'['.repeat(1000)}`],
+    ['a deep block', `steps:\n${'- '.repeat(1000)}`],
+    ['deep maps', '{a: '.repeat(5000)],
+  ])('is refused: %s', (_, text) => {
+    expect(faults(text).at(-1)).toMatch(/unfolds to more than 300000 values or 64 levels|nested deeper than 64 levels/);
+  });
+
+  it('is refused with too many variables or too long names', () => {
+    const many = `x: &x {${Array.from({ length: 300 }, (_, i) => `k${i}: 1`).join(', ')}}`;
+    const maps = Array.from({ length: 100 }, (_, i) => `  m${i}: *x`).join('\n');
+    expect(faults(`data:\n  ${many}\n${maps}\nsteps: [{ws.reset: }]`)).toEqual([
+      expect.stringMatching(/data unfolds to more than 20000 variables$/),
+    ]);
+    expect(faults(`data: {${'a'.repeat(600)}: {${'b'.repeat(600)}: 1}}\nsteps: [{ws.reset: }]`)).toEqual([
+      '1:7 the name of a variable is longer than 1000 characters',
+    ]);
+  });
+
+  it('may be long all the same', () => {
+    const text = `steps:\n${'  - ws.get: ["https://x/${a}", "", me]\n    if: ${a} = 1\n    name: x\n'.repeat(10_000)}`;
+    expect(read(text).steps).toHaveLength(10_000);
+  }, 60_000);
+});
+
+describe('any text', () => {
+  const lines = ['steps:', 'data:', 'version: 1', 'name: ', 'if: ', 'ws.get: ', 'ws.reset:', 'base.clear: ', '---'];
+  const marks = [
+    '- ',
+    '  ',
+    '\n',
+    '\n  - ',
+    '\n    ',
+    '\t',
+    '\r\n',
+    '[',
+    ']',
+    '{',
+    '}',
+    ', ',
+    ': ',
+    '"',
+    "'",
+    '${',
+    '}',
+    '&a ',
+  ];
+  const rest = [
+    '*a',
+    '<<: ',
+    '!x ',
+    '# ',
+    '| ',
+    '> ',
+    ' = ',
+    'a',
+    '7',
+    'true',
+    '~',
+    '@',
+    '%',
+    '\\',
+    '{name: a, value: ',
+  ];
+  const words = fc.constantFrom(...lines, ...marks, ...rest);
+  const yamlish = fc.array(fc.oneof({ weight: 5, arbitrary: words }, anyString(0, 5)), { maxLength: 30 });
+
+  it('is read, or refused with faults that have a place in the text', () => {
+    fc.assert(
+      fc.property(yamlish, fc.boolean(), (pieces, asSteps) => {
+        const text = `${asSteps ? 'steps:\n  - ' : ''}${pieces.join('')}`;
+        try {
+          expect(read(text).steps.length).toBeGreaterThan(0);
+        } catch (error) {
+          if (!(error instanceof InvalidScriptError)) throw error;
+          expect(error.faults.length).toBeGreaterThan(0);
+          const lines = text.replace(/^\ufeff/, '').split('\n');
+          for (const { line = 0, column = 0, excerpt = '', caret = -1 } of error.faults) {
+            expect(line).toBeGreaterThan(0);
+            expect(line).toBeLessThanOrEqual(lines.length);
+            expect(column).toBeGreaterThan(0);
+            expect(column).toBeLessThanOrEqual((lines[line - 1] ?? '').length + 1);
+            expect(caret).toBeGreaterThanOrEqual(0);
+            expect(excerpt).not.toMatch(/[\n\r\t]/);
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+function catchError(run: () => unknown): InvalidScriptError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof InvalidScriptError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
