@@ -26,10 +26,10 @@ function output(name, value) {
   appendFileSync(process.env['GITHUB_OUTPUT'] ?? '', `${name}<<${end}\n${value}\n${end}\n`);
 }
 
-/** An error of the program as a person reads it. @param {{ message: string, advice?: string, faults?: { variable: string, message: string, advice?: string }[] }} error */
-function wordsOf({ message, advice, faults = [] }) {
-  const lines = faults.flatMap((fault) => [`${fault.variable} ${fault.message}`, fault.advice && `→ ${fault.advice}`]);
-  return [message, advice && `→ ${advice}`, ...lines].filter(Boolean).join('\n');
+/** An error of the program as a person reads it. @param {{ message: string, hint?: string, issues?: { variable: string, message: string, hint?: string }[] }} error */
+function wordsOf({ message, hint, issues = [] }) {
+  const lines = issues.flatMap((fault) => [`${fault.variable} ${fault.message}`, fault.hint && `→ ${fault.hint}`]);
+  return [message, hint && `→ ${hint}`, ...lines].filter(Boolean).join('\n');
 }
 
 /** What the program printed; it ends this one where it fails. @param {string[]} args @returns {Promise<string>} */
@@ -75,7 +75,7 @@ const field = input('FIELD') || 'access_token';
 if (!Object.hasOwn(response, field)) {
   const members = Object.keys(response).join(', ');
   fail(
-    wordsOf({ message: `a token was issued, but the response has no member ${field}`, advice: `it has ${members}` }),
+    wordsOf({ message: `a token was issued, but the response has no member ${field}`, hint: `it has ${members}` }),
     4,
   );
 }

@@ -4,23 +4,23 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './config/load-variables.ts';
 import type { Source } from './config/variables.ts';
-import { aborted, OAuthProfileError } from './errors.ts';
+import { abortError, OAuthProfileError } from './errors.ts';
 import type {
   CallApi,
   Clock,
-  EmulatorAddress,
+  EmulatorEndpoint,
   Environment,
   Files,
   Log,
+  LoginPorts,
   Ports,
-  SignInPorts,
   TokenStore,
 } from './ports.ts';
-import type { ProfileOutside } from './profile/parse-profile.ts';
+import type { ProfileSources } from './profile/parse-profile.ts';
 import { version } from './version.ts';
 
 /** What a process gives us. */
-export interface Surroundings {
+export interface ProcessEnvironment {
   readonly env: Environment;
   readonly cwd: string;
 }
@@ -32,14 +32,14 @@ const MAX_FILE_BYTES = 1_048_576;
 export interface PortOptions {
   readonly log?: Log | undefined;
   /** Every request goes there instead of to its host. */
-  readonly emulator?: EmulatorAddress | undefined;
+  readonly emulator?: EmulatorEndpoint | undefined;
   /** Whether connections wait for the next request; who sends one and ends has no use for that. */
   readonly keepConnections?: boolean | undefined;
 }
 
 /** The real ports. Nothing of the transport is loaded before the first request. */
 export function composePorts(
-  { env }: Surroundings,
+  { env }: ProcessEnvironment,
   { log = () => {}, emulator, keepConnections = true }: PortOptions = {},
 ): Ports {
   let loading: Promise<Ports['send']> | undefined;
@@ -76,7 +76,7 @@ export interface StoreOptions extends Pick<PortOptions, 'emulator'> {
 
 /** The store that tokens are kept in: a Redis, the vault of this machine, or, with an emulator, nothing that outlives the process. */
 export async function composeStore(
-  { env }: Surroundings,
+  { env }: ProcessEnvironment,
   { clock }: Ports,
   { emulator, store, warn = () => {} }: StoreOptions,
 ): Promise<TokenStore> {
@@ -88,8 +88,8 @@ export async function composeStore(
 
 /** What scripts send to APIs and find in files; loaded when it is first used. */
 export function composeCallApi(
-  { env }: Surroundings,
-  emulator: EmulatorAddress | undefined,
+  { env }: ProcessEnvironment,
+  emulator: EmulatorEndpoint | undefined,
 ): { readonly callApi: CallApi; readonly files: Files } {
   let loading: Promise<CallApi> | undefined;
   const load = async (): Promise<CallApi> =>
@@ -114,18 +114,18 @@ export function composeCallApi(
 
 /** What the sign-in of a person takes: a listener, a browser, chance. */
 export async function composeSignIn(
-  surroundings: Surroundings,
-  emulator: EmulatorAddress | undefined,
-): Promise<SignInPorts> {
+  surroundings: ProcessEnvironment,
+  emulator: EmulatorEndpoint | undefined,
+): Promise<LoginPorts> {
   const { callApi } = composeCallApi(surroundings, emulator);
-  return (await import('./interactive/login-ports.ts')).createSignInPorts(surroundings.env, callApi, emulator);
+  return (await import('./interactive/login-ports.ts')).createLoginPorts(surroundings.env, callApi, emulator);
 }
 
 async function loadSend(env: Environment): Promise<Ports['send']> {
   return (await import('./http/send.ts')).createSend(env);
 }
 
-async function loadEmulatedSend(emulator: EmulatorAddress): Promise<Ports['send']> {
+async function loadEmulatedSend(emulator: EmulatorEndpoint): Promise<Ports['send']> {
   return (await import('./http/send-emulated.ts')).createEmulatedSend(emulator);
 }
 
@@ -140,7 +140,7 @@ const clock: Clock = {
       function finish(): void {
         clearTimeout(timer);
         signal?.removeEventListener('abort', finish);
-        if (signal?.aborted) fail(aborted(signal));
+        if (signal?.aborted) fail(abortError(signal));
         else done();
       }
     }),
@@ -152,23 +152,23 @@ function allowMany(signal: AbortSignal | undefined): void {
 }
 
 /** The environment and files that references and options of profiles reach. */
-export function composeOutside(surroundings: Surroundings): ProfileOutside {
+export function composeOutside(surroundings: ProcessEnvironment): ProfileSources {
   const { env } = surroundings;
   // The working folder is asked for each time: a program may change it.
   const locate = (path: string, source: Source): string =>
-    resolve(surroundings.cwd, source.folder, path.startsWith('~/') ? join(homeOf(env), path.slice(2)) : path);
+    resolve(surroundings.cwd, source.directory, path.startsWith('~/') ? join(homeOf(env), path.slice(2)) : path);
   return {
     env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
-    readFile(path, source) {
+    readOptionFile(path, source) {
       try {
         return readTextIfThere(locate(path, source), path);
       } catch {
         return undefined;
       }
     },
-    readText(path, source) {
+    readFileInside(path, source) {
       const file = locate(path, source);
-      if (source.trust === 'folder') refuseOutside(file, resolve(surroundings.cwd, source.folder), path);
+      if (source.trust === 'directory') refuseOutside(file, resolve(surroundings.cwd, source.directory), path);
       return readTextIfThere(file, `file ${path}`);
     },
   };
@@ -183,7 +183,7 @@ function refuseOutside(file: string, folder: string, path: string): void {
   const real = realpathIfThere(file);
   if (inside(file, folder) && (real === undefined || inside(real, realpathIfThere(folder) ?? folder))) return;
   throw new OAuthProfileError('data_invalid', `\${file:${path}} leaves the folder of its file`, {
-    advice: 'keep the file inside the folder, or give the profile in a file of your own with --data',
+    hint: 'keep the file inside the folder, or give the profile in a file of your own with --data',
   });
 }
 
@@ -196,7 +196,7 @@ function realpathIfThere(path: string): string | undefined {
 }
 
 /** The user's own profiles and those of the working folder, where they exist. */
-export function findDataFiles({ env, cwd }: Surroundings): {
+export function findDataFiles({ env, cwd }: ProcessEnvironment): {
   user: DataFile | undefined;
   folder: DataFile | undefined;
 } {
@@ -208,25 +208,25 @@ export function findDataFiles({ env, cwd }: Surroundings): {
   const user = readDataFileIfThere(userFile, userFile, 'user');
   // In the configuration folder itself the two are one.
   const same = user !== undefined && realpathIfThere(userFile) === realpathIfThere(folderFile);
-  return { user, folder: same ? undefined : readDataFileIfThere(folderFile, DATA_FILE, 'folder') };
+  return { user, folder: same ? undefined : readDataFileIfThere(folderFile, DATA_FILE, 'directory') };
 }
 
 /** A file that the caller named; it must be there. */
 export function readGivenFile(
   path: string,
-  { cwd }: Surroundings,
+  { cwd }: ProcessEnvironment,
   code: 'data_invalid' | 'script_invalid' = 'data_invalid',
 ): DataFile {
   const file = readDataFileIfThere(resolve(cwd, path), path, 'given');
   if (file !== undefined) return file;
   throw new OAuthProfileError(code, `${path}: there is no such file`, {
-    advice: code === 'data_invalid' ? 'check the path after --data' : 'check the path',
+    hint: code === 'data_invalid' ? 'check the path after --data' : 'check the path',
   });
 }
 
 function readDataFileIfThere(path: string, label: string, trust: Source['trust']): DataFile | undefined {
   const text = readTextIfThere(path, label);
-  return text === undefined ? undefined : { text, source: { label, folder: dirname(path), trust } };
+  return text === undefined ? undefined : { text, source: { label, directory: dirname(path), trust } };
 }
 
 /** A file that is there but cannot be used is an error of its own: who reads "there is none" looks for the wrong thing. */
@@ -243,16 +243,16 @@ function readTextIfThere(path: string, label: string): string | undefined {
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new OAuthProfileError('data_invalid', `${label}: cannot be read (${code})`, {
       cause: error,
-      advice: 'check that it is a file and that you may read it',
+      hint: 'check that it is a file and that you may read it',
     });
   }
   if (bytes.length > MAX_FILE_BYTES) {
     throw new OAuthProfileError('data_invalid', `${label}: is larger than ${MAX_FILE_BYTES} bytes`, {
-      advice: 'that is not what it was meant to be: check the path',
+      hint: 'that is not what it was meant to be: check the path',
     });
   }
   if (!isUtf8(bytes)) {
-    throw new OAuthProfileError('data_invalid', `${label}: is not UTF-8 text`, { advice: 'save the file as UTF-8' });
+    throw new OAuthProfileError('data_invalid', `${label}: is not UTF-8 text`, { hint: 'save the file as UTF-8' });
   }
   const text = bytes.toString();
   return text.startsWith('\ufeff') ? text.slice(1) : text;

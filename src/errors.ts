@@ -7,17 +7,17 @@ export const errorCodes = {
   profile_not_found: 2,
   profile_invalid: 2,
   request_too_large: 2,
-  provider_refused: 3,
+  provider_rejected: 3,
   connection_failed: 4,
   tls_failed: 4,
   proxy_refused: 4,
   not_emulated: 4,
-  timed_out: 4,
+  timeout: 4,
   redirected: 4,
   rate_limited: 4,
   provider_unavailable: 4,
-  reply_unreadable: 4,
-  reply_too_large: 4,
+  response_unreadable: 4,
+  response_too_large: 4,
   login_required: 5,
   store_locked: 6,
   store_unreadable: 6,
@@ -31,77 +31,77 @@ export type ErrorCode = keyof typeof errorCodes;
 /** What an error may carry beside its code and sentence. */
 export interface ErrorDetails {
   /** What to change or to run. */
-  readonly advice?: string | undefined;
+  readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** Base of all errors of this package: `code` is for programs, `message` and `advice` are for the person who reads them. */
+/** Base of all errors of this package: `code` is for programs, `message` and `hint` are for the person who reads them. */
 export class OAuthProfileError extends Error {
   override readonly name: string = 'OAuthProfileError';
   readonly code: ErrorCode;
-  readonly advice: string | undefined;
+  readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
-    this.advice = details.advice;
+    this.hint = details.hint;
   }
 
   /** The error as it is printed under `--json`. */
   toJSON(): Record<string, unknown> {
-    return { code: this.code, message: this.message, advice: this.advice };
+    return { code: this.code, message: this.message, hint: this.hint };
   }
 }
 
 /** The error for a caller whose signal ended the call. */
-export function aborted(signal: AbortSignal | undefined): OAuthProfileError {
+export function abortError(signal: AbortSignal | undefined): OAuthProfileError {
   return new OAuthProfileError('aborted', 'the request was aborted', { cause: signal?.reason });
 }
 
 /** One thing that is wrong with a profile, or with the data it is read from. */
-export interface Fault {
+export interface ProfileIssue {
   /** Name of the variable at fault, such as `graph.client_id`. */
   readonly variable: string;
   readonly message: string;
-  readonly advice?: string | undefined;
+  readonly hint?: string | undefined;
   /** Where the variable was defined, such as `oauth-profiles.yaml:4`. */
   readonly where?: string | undefined;
 }
 
-/** A profile that cannot be used; `faults` lists everything that is wrong with it, so that one correction is enough. */
+/** A profile that cannot be used; `issues` lists everything that is wrong with it, so that one correction is enough. */
 export class InvalidProfileError extends OAuthProfileError {
   override readonly name = 'InvalidProfileError';
-  readonly faults: readonly Fault[];
-  /** The message without the faults, for who shows each of them. */
+  readonly issues: readonly ProfileIssue[];
+  /** The message without the issues, for who shows each of them. */
   readonly summary: string;
   /** What is no fault but may be a mistake. */
   readonly notes: readonly string[];
 
-  constructor(profile: string, faults: readonly Fault[], notes: readonly string[] = []) {
+  constructor(profile: string, issues: readonly ProfileIssue[], notes: readonly string[] = []) {
     const summary =
-      faults.length === 1 ? `profile ${profile} has a fault` : `profile ${profile} has ${faults.length} faults`;
-    const details = faults.map(({ variable, message }) => `${variable} ${message}`).join('; ');
-    super('profile_invalid', `${summary}: ${details}`, { advice: adviceOn(faults) });
+      issues.length === 1 ? `profile ${profile} has a fault` : `profile ${profile} has ${issues.length} issues`;
+    const details = issues.map(({ variable, message }) => `${variable} ${message}`).join('; ');
+    super('profile_invalid', `${summary}: ${details}`, { hint: joinHints(issues) });
     this.summary = summary;
-    this.faults = faults;
+    this.issues = issues;
     this.notes = notes;
   }
 
   override toJSON(): Record<string, unknown> {
-    return { code: this.code, message: this.summary, advice: this.advice, faults: this.faults };
+    return { code: this.code, message: this.summary, hint: this.hint, issues: this.issues };
   }
 }
 
 /** What to do about each fault, on a line of its own. */
-function adviceOn(faults: readonly Fault[]): string | undefined {
-  const lines = faults
-    .filter(({ advice }) => advice !== undefined)
-    .map(({ variable, advice }) => (faults.length === 1 ? `${advice}` : `${variable}: ${advice}`));
+function joinHints(issues: readonly ProfileIssue[]): string | undefined {
+  const lines = issues
+    .filter(({ hint }) => hint !== undefined)
+    .map(({ variable, hint }) => (issues.length === 1 ? `${hint}` : `${variable}: ${hint}`));
   return lines.length === 0 ? undefined : lines.join('\n');
 }
 
 /** One thing that is wrong with a script. */
-export interface ScriptFault {
+export interface ScriptIssue {
   /** Where it stands in the file; both count from 1, columns in UTF-16 units as editors do. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
@@ -112,26 +112,26 @@ export interface ScriptFault {
   /** Where it stands in a script that is an object: `steps[2].ws.get`. */
   readonly path?: string | undefined;
   readonly message: string;
-  readonly advice?: string | undefined;
+  readonly hint?: string | undefined;
 }
 
-/** A script that cannot run; `faults` lists everything that is wrong with it, in the order of the file. */
+/** A script that cannot run; `issues` lists everything that is wrong with it, in the order of the file. */
 export class InvalidScriptError extends OAuthProfileError {
   override readonly name = 'InvalidScriptError';
   /** The script's file as it is shown to a person. */
   readonly file: string;
-  readonly faults: readonly ScriptFault[];
+  readonly issues: readonly ScriptIssue[];
 
-  /** Of very many faults only the first are given; `total` says how many there are. */
-  constructor(file: string, faults: readonly ScriptFault[], total = faults.length) {
-    const shown = total > faults.length ? `; these are the first ${faults.length}` : '';
-    super('script_invalid', total === 1 ? `${file} has a fault` : `${file} has ${total} faults${shown}`);
+  /** Of very many issues only the first are given; `total` says how many there are. */
+  constructor(file: string, issues: readonly ScriptIssue[], total = issues.length) {
+    const shown = total > issues.length ? `; these are the first ${issues.length}` : '';
+    super('script_invalid', total === 1 ? `${file} has a fault` : `${file} has ${total} issues${shown}`);
     this.file = file;
-    this.faults = faults;
+    this.issues = issues;
   }
 
   override toJSON(): Record<string, unknown> {
-    return { ...super.toJSON(), file: this.file, faults: this.faults };
+    return { ...super.toJSON(), file: this.file, issues: this.issues };
   }
 }
 
@@ -148,7 +148,7 @@ export class TransportError extends OAuthProfileError {
 }
 
 /** A provider's own words about a refusal, in one shape whatever shape the provider uses. */
-export interface Refusal {
+export interface ErrorResponse {
   readonly status: number;
   readonly error?: string | undefined;
   readonly description?: string | undefined;
@@ -164,14 +164,14 @@ export interface Refusal {
 /** The provider answered, and the answer is not a token. */
 export class ProviderError extends OAuthProfileError {
   override readonly name = 'ProviderError';
-  readonly provider: Refusal;
+  readonly provider: ErrorResponse;
   /** When the provider is ready for another request (epoch milliseconds), where it said so. */
   readonly retryAt: number | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    details: ErrorDetails & { provider: Refusal; retryAt?: number | undefined },
+    details: ErrorDetails & { provider: ErrorResponse; retryAt?: number | undefined },
   ) {
     super(code, message, details);
     this.provider = details.provider;

@@ -1,5 +1,5 @@
-import { composeCallApi, type Surroundings } from './compose.ts';
-import type { EmulatorAddress } from './ports.ts';
+import { composeCallApi, type ProcessEnvironment } from './compose.ts';
+import type { EmulatorEndpoint } from './ports.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 33_554_432;
@@ -9,8 +9,8 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
 /** `fetch` for a token source that talks to an emulator: to real addresses, which all end there. */
 export async function fetchEmulated(
   request: Request,
-  surroundings: Surroundings,
-  emulator: EmulatorAddress,
+  surroundings: ProcessEnvironment,
+  emulator: EmulatorEndpoint,
 ): Promise<Response> {
   const { callApi } = composeCallApi(surroundings, emulator);
   const body = request.body === null ? undefined : [new Uint8Array(await request.arrayBuffer())];

@@ -1,9 +1,9 @@
-import { findDataFiles, type Surroundings } from './compose.ts';
-import { copyOf, holdsSame } from './config/copy.ts';
+import { findDataFiles, type ProcessEnvironment } from './compose.ts';
+import { deepCopy, deepEqual } from './config/copy.ts';
 import { type DataObject, flatten } from './config/flatten.ts';
 import { type DataEntries, loadVariables } from './config/load-variables.ts';
 import { Variables } from './config/variables.ts';
-import type { EmulatorAddress } from './ports.ts';
+import type { EmulatorEndpoint } from './ports.ts';
 import type { Profile } from './profile/profile.ts';
 import { Session } from './session.ts';
 
@@ -14,21 +14,21 @@ export interface CallOptions {
   /** Ends the call early, with an error of code `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** An emulator of the providers, from `oauth-profile/emulator`: every request goes there, to the real address. */
-  readonly emulator?: EmulatorAddress | undefined;
+  readonly emulator?: EmulatorEndpoint | undefined;
   /** Where refresh tokens and tokens are kept: `redis://…`, `memory` for this process alone; the vault of this machine unless given. */
   readonly store?: string | undefined;
 }
 
 /** This process. */
-export const surroundings: Surroundings = {
+export const surroundings: ProcessEnvironment = {
   env: process.env,
   get cwd() {
     return process.cwd();
   },
 };
-const dataSource = { label: 'data', folder: '', trust: 'given' } as const;
+const dataSource = { label: 'data', directory: '', trust: 'given' } as const;
 const sessions = new Map<string | undefined, Session>();
-const emulated = new WeakMap<EmulatorAddress, Session>();
+const emulated = new WeakMap<EmulatorEndpoint, Session>();
 const read = new WeakMap<DataObject, { copy: unknown; variables: Variables; profiles: Map<string, Profile> }>();
 
 /** The session that calls with these options share: connections and requests under way are kept from call to call. */
@@ -60,17 +60,17 @@ export function profileFor(session: Session, name: string, options: CallOptions)
   const { data } = options;
   const known = data && read.get(data);
   const found = known?.profiles.get(name);
-  return found !== undefined && holdsSame(data, known?.copy) ? found : readProfileFor(session, name, options);
+  return found !== undefined && deepEqual(data, known?.copy) ? found : readProfileFor(session, name, options);
 }
 
 async function readProfileFor(session: Session, name: string, options: CallOptions): Promise<Profile> {
   const { data } = options;
   if (data === undefined) return session.readProfile(name, await variablesFor(options));
   let known = read.get(data);
-  if (known === undefined || !holdsSame(data, known.copy)) {
+  if (known === undefined || !deepEqual(data, known.copy)) {
     // Made before the copy: it refuses what contains itself. And in one go with it: the caller may change `data` while we wait.
     const variables = variablesIn(data);
-    known = { copy: copyOf(data), variables, profiles: new Map() };
+    known = { copy: deepCopy(data), variables, profiles: new Map() };
     read.set(data, known);
   }
   const { variables, profiles } = known;

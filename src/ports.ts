@@ -1,5 +1,5 @@
 import type { TransportError } from './errors.ts';
-import type { Reply } from './oauth/http-response.ts';
+import type { HttpResponse } from './oauth/http-response.ts';
 import type { AssertionSpec } from './oauth/token-request.ts';
 import type { Secret } from './redaction/secret.ts';
 
@@ -26,20 +26,20 @@ export interface TlsFiles {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where an emulator listens, and the certificate to trust there. */
-export interface EmulatorAddress {
+export interface EmulatorEndpoint {
   readonly port: number;
   /** PEM. */
   readonly ca: string;
 }
 
 /** Bounds of one attempt. */
-export interface Bounds {
+export interface Limits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
 /** Sends one request once and gives back whatever was answered; only a missing answer throws, a `TransportError`. */
-export type Send = (request: WireRequest, bounds: Bounds) => Promise<Reply>;
+export type Send = (request: WireRequest, bounds: Limits) => Promise<HttpResponse>;
 
 /** One request of a script to an API. */
 export interface ApiRequest {
@@ -48,13 +48,13 @@ export interface ApiRequest {
   /** In the order in which they are sent; the transport adds Host and Content-Length. */
   readonly headers: readonly (readonly [name: string, value: string | Secret])[];
   /** One piece behind the other; `undefined` where there is none at all. */
-  readonly body: readonly BodyPiece[] | undefined;
+  readonly body: readonly BodyPart[] | undefined;
   /** What the connection is given beside the system's own certificates. */
   readonly tls?: TlsFiles | undefined;
 }
 
 /** A piece of a body; a file is read while it is sent. */
-export type BodyPiece = string | Secret | Uint8Array | FileContent;
+export type BodyPart = string | Secret | Uint8Array | FileContent;
 
 /** A file's content, read from its beginning as often as it is asked for. */
 export interface FileContent {
@@ -64,7 +64,7 @@ export interface FileContent {
 }
 
 /** Bounds of one request to an API. */
-export interface ApiBounds extends Bounds {
+export interface ApiLimits extends Limits {
   readonly maxBytes: number;
   /**
    * Asked when the status is known. What it gives back gets the body piece by piece, each when the one before is done with, instead of having it
@@ -74,7 +74,7 @@ export interface ApiBounds extends Bounds {
 }
 
 /** What an API answered. */
-export interface ApiReply {
+export interface ApiResponse {
   readonly status: number;
   readonly statusText: string;
   /** Names in lower case; what was sent several times is joined with commas, cookies are a list. */
@@ -84,10 +84,10 @@ export interface ApiReply {
 }
 
 /** Sends one request to an API once; a redirect is a reply like any other, only a missing reply throws, a `TransportError`. */
-export type CallApi = (request: ApiRequest, bounds: ApiBounds) => Promise<ApiReply>;
+export type CallApi = (request: ApiRequest, bounds: ApiLimits) => Promise<ApiResponse>;
 
 /** A server's certificate as it shows it to everybody. */
-export interface SeenCertificate {
+export interface CertificateInfo {
   readonly issuer: string;
   /** Epoch milliseconds. */
   readonly endsAt: number;
@@ -98,12 +98,12 @@ export interface SeenCertificate {
 }
 
 /** Connects and looks at the certificate, whoever signed it; not even a client certificate is sent. */
-export type SeeCertificate = (
+export type InspectCertificate = (
   profile: string,
   url: URL,
   ca: string | undefined,
-  bounds: Bounds,
-) => Promise<SeenCertificate>;
+  bounds: Limits,
+) => Promise<CertificateInfo>;
 
 /** Files that a script names; relative paths start from its folder. They are the user's own, so a path may lead anywhere. */
 export interface Files {
@@ -113,18 +113,18 @@ export interface Files {
   /** Replaces the file, or adds to it; folders that are missing are made. */
   write(path: string, folder: string, content: Uint8Array, append: boolean): Promise<void>;
   /** Opens a file for a content that comes in pieces: it is there after `commit`, and nothing is after `discard`. */
-  create(path: string, folder: string): Promise<GrowingFile>;
+  create(path: string, folder: string): Promise<FileWriter>;
 }
 
 /** A file that is being written. */
-export interface GrowingFile {
+export interface FileWriter {
   write(piece: Uint8Array): Promise<void>;
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
 
 /** Signs a client assertion (RFC 7523 §2.2). */
-export type Sign = (spec: AssertionSpec, profile: string, bounds: Bounds) => Promise<Secret>;
+export type Sign = (spec: AssertionSpec, profile: string, bounds: Limits) => Promise<Secret>;
 
 /** What a store keeps under a name. */
 export interface Kept {
@@ -156,7 +156,7 @@ export interface TokenStore {
 }
 
 /** How long to wait for a turn, and what to be content with instead. */
-export interface Wait<T> extends Bounds {
+export interface Wait<T> extends Limits {
   /**
    * Asked while others have their turn: what they wrote may do as well, and then no turn is needed. What it throws ends the waiting. A store
    * that cannot look while it waits need not ask.
@@ -205,23 +205,23 @@ export interface Ports {
 }
 
 /** What the sign-in of a person takes of the outside world beside the ports. */
-export interface SignInPorts {
+export interface LoginPorts {
   /** 256 bits that nobody can guess, base64url. */
-  randomText(): string;
+  randomString(): string;
   /** SHA-256, base64url. */
   sha256(text: Secret): string;
   /** Waits for a browser to come back; only a query that `isAwaited` accepts ends the wait. */
-  listen(address: RedirectAddress, isAwaited: (query: string) => boolean): Promise<RedirectListener>;
+  listen(address: RedirectTarget, isAwaited: (query: string) => boolean): Promise<RedirectListener>;
   /** Opens the person's browser; `undefined` when that worked, else why not. */
   openBrowser(address: string): Promise<string | undefined>;
   /** Where the person's browser finds a page: at its own address, or at an emulator's. */
-  pageAddress(url: URL): string;
+  pageUrl(url: URL): string;
   /** A JSON document that anybody may read; `undefined` where there is none. */
-  readDocument(url: URL, tls: TlsFiles, bounds: Bounds): Promise<unknown>;
+  readDocument(url: URL, tls: TlsFiles, bounds: Limits): Promise<unknown>;
 }
 
 /** Where a browser comes back to: this machine, and this address alone. */
-export interface RedirectAddress {
+export interface RedirectTarget {
   /** `localhost`, `[::1]` or an address such as `127.0.0.1`. */
   readonly host: string;
   /** 0 takes a free one. */

@@ -1,9 +1,9 @@
-import { composeCallApi, readGivenFile, type Surroundings } from './compose.ts';
-import { isCompound, type Value } from './config/value.ts';
+import { composeCallApi, type ProcessEnvironment, readGivenFile } from './compose.ts';
+import { isCollection, type Value } from './config/value.ts';
 import type { Variables } from './config/variables.ts';
-import type { EmulatorAddress, Files } from './ports.ts';
+import type { EmulatorEndpoint, Files } from './ports.ts';
 import { Redactor } from './redaction/redactor.ts';
-import { Secret, watchSecrets } from './redaction/secret.ts';
+import { onSecretCreated, Secret } from './redaction/secret.ts';
 import type { Command } from './script/command.ts';
 import { matchesPattern } from './script/commands/bounded.ts';
 import { builtinCommands } from './script/commands/builtin.ts';
@@ -45,11 +45,11 @@ export class ScriptHost {
       acquire: (profile, signal) => this.#connected.session.obtain(profile, { signal }),
     });
     this.registry = new Registry([...builtin, ...commands]);
-    this.#unwatch = watchSecrets((secret) => this.#redactor.add(secret));
+    this.#unwatch = onSecretCreated((secret) => this.#redactor.add(secret));
   }
 
   /** From now on scripts can run; before, where they will send is not known yet. */
-  connect(session: Session, surroundings: Surroundings, emulator: EmulatorAddress | undefined): this {
+  connect(session: Session, surroundings: ProcessEnvironment, emulator: EmulatorEndpoint | undefined): this {
     this.#connection = { session, api: composeCallApi(surroundings, emulator) };
     return this;
   }
@@ -60,7 +60,7 @@ export class ScriptHost {
   }
 
   /** Reads a script's file; everything wrong with it is one error. */
-  async read(path: string, surroundings: Surroundings): Promise<Script> {
+  async read(path: string, surroundings: ProcessEnvironment): Promise<Script> {
     const { text, source } = readGivenFile(path, surroundings, 'script_invalid');
     const checkPath = await loadPathCheck(text, this.registry);
     const plain = readPlainScript(text, source, this.registry, checkPath);
@@ -93,7 +93,7 @@ export class ScriptHost {
 
   #learn(value: Value): void {
     if (value instanceof Secret) this.#redactor.add(value);
-    else if (isCompound(value)) for (const part of Object.values(value)) this.#learn(part);
+    else if (isCollection(value)) for (const part of Object.values(value)) this.#learn(part);
   }
 
   close(): void {

@@ -11,7 +11,7 @@ import { scriptSchema as schemaOf } from './script/schema.ts';
 import type { Script } from './script/script.ts';
 import { ScriptHost } from './script-host.ts';
 
-export { InvalidScriptError, OAuthProfileError, type ScriptFault } from './errors.ts';
+export { InvalidScriptError, OAuthProfileError, type ScriptIssue as ScriptFault } from './errors.ts';
 export {
   type ArgumentsOf,
   type Command,
@@ -70,7 +70,7 @@ function registryOf(commands: readonly Command[] | undefined): Registry {
 }
 
 async function readObject(script: ScriptObject, { registry }: ScriptHost): Promise<Script> {
-  const source = { label: 'script', folder: '', trust: 'given' } as const;
+  const source = { label: 'script', directory: '', trust: 'given' } as const;
   return readScriptObject(script, source, registry, await loadPathCheck(namesIn(script), registry));
 }
 

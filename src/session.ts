@@ -3,17 +3,17 @@ import {
   composePorts,
   composeStore,
   type PortOptions,
+  type ProcessEnvironment,
   type StoreOptions,
-  type Surroundings,
 } from './compose.ts';
 import type { Variables } from './config/variables.ts';
-import { findLogin } from './flows/find-chain.ts';
+import { findLogin } from './flows/find-family.ts';
 import { type Keeping, obtainToken } from './flows/obtain-token.ts';
 import { Flights } from './flows/single-flight.ts';
 import type { Obtained, Wish } from './flows/wish.ts';
 import type { Ports, TokenStore } from './ports.ts';
-import { readCandidate } from './profile/binding.ts';
-import { type ProfileOutside, readProfile } from './profile/parse-profile.ts';
+import { findConfiguredGrant } from './profile/binding.ts';
+import { type ProfileSources, parseProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
 
 /** What a session can be told. */
@@ -22,11 +22,11 @@ export interface SessionOptions extends PortOptions, StoreOptions {}
 /** From a profile's name to its token, with everything that several calls share: connections, the store, requests under way. */
 export class Session {
   readonly ports: Ports;
-  readonly outside: ProfileOutside;
+  readonly outside: ProfileSources;
   readonly #keeping: Keeping;
   #store: Promise<TokenStore> | undefined;
 
-  constructor(surroundings: Surroundings, options: SessionOptions = {}) {
+  constructor(surroundings: ProcessEnvironment, options: SessionOptions = {}) {
     this.ports = composePorts(surroundings, options);
     this.outside = composeOutside(surroundings);
     this.#keeping = {
@@ -51,10 +51,10 @@ export class Session {
   /** Reads a profile; a refresh token that a login left belongs to it. `onReach` hears of each look beyond the variables. */
   async readProfile(name: string, variables: Variables, onReach?: () => void): Promise<Profile> {
     const outside = onReach === undefined ? this.outside : watched(this.outside, onReach);
-    const candidate = readCandidate(name, variables, outside);
-    if (candidate === undefined) return readProfile(name, variables, outside);
+    const candidate = findConfiguredGrant(name, variables, outside);
+    if (candidate === undefined) return parseProfile(name, variables, outside);
     onReach?.();
-    return readProfile(name, variables, outside, await findLogin(name, candidate, await this.openStore()));
+    return parseProfile(name, variables, outside, await findLogin(name, candidate, await this.openStore()));
   }
 
   /** Gets a token; by default as the profile says: anew, or one that is kept and fresh. */
@@ -96,15 +96,19 @@ class FullWish implements Wish {
 
 /** Where a refresh ends the tokens issued before, callers that refresh side by side would end each other's. */
 function reuses({ options, grant, provider }: Profile): boolean {
-  return options.reuse ?? (grant === 'refresh_token' && provider.refreshEndsTokens === true);
+  return options.reuse ?? (grant === 'refresh_token' && provider.refreshRevokesAccessTokens === true);
 }
 
-function watched(outside: ProfileOutside, onReach: () => void): ProfileOutside {
+function watched(outside: ProfileSources, onReach: () => void): ProfileSources {
   const telling =
     <Args extends unknown[], Result>(ask: (...args: Args) => Result) =>
     (...args: Args): Result => {
       onReach();
       return ask(...args);
     };
-  return { env: telling(outside.env), readText: telling(outside.readText), readFile: telling(outside.readFile) };
+  return {
+    env: telling(outside.env),
+    readFileInside: telling(outside.readFileInside),
+    readOptionFile: telling(outside.readOptionFile),
+  };
 }

@@ -77,7 +77,7 @@ class ProfileTokens implements TokenSource {
     const { origin } = new URL(request.url);
     if (!this.#origins.has(origin)) {
       throw new OAuthProfileError('usage', `the token of ${this.#profile} is not for ${origin}`, {
-        advice: `name it: createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
+        hint: `name it: createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
       });
     }
     // A body is read once: what may have to go twice is copied.
@@ -110,7 +110,7 @@ class ProfileTokens implements TokenSource {
     const rejected = this.#rejected;
     const { reply } = await this.#session.obtain(profile, { anew: false, keep: true, minTtlMs, rejected, signal });
     if (this.#rejected === rejected) this.#rejected = undefined;
-    const end = reply.expiresAt ?? endWithout(profile.options.lifetimeMs);
+    const end = reply.expiresAt ?? endWithout(profile.options.defaultTtlMs);
     this.#known =
       end === undefined ? undefined : new Known(reply.response as TokenResponse, reply.accessToken, end, minTtlMs);
     return reply.response as TokenResponse;

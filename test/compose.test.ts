@@ -24,7 +24,11 @@ const surroundingsOf = (root: string, env: Record<string, string> = {}) => ({
   env: { HOME: join(root, 'home'), ...env },
   cwd: join(root, 'work'),
 });
-const sourceOf = (root: string, trust: Source['trust']): Source => ({ label: 'x', folder: join(root, 'work'), trust });
+const sourceOf = (root: string, trust: Source['trust']): Source => ({
+  label: 'x',
+  directory: join(root, 'work'),
+  trust,
+});
 
 function errorIn(action: () => unknown): OAuthProfileError {
   try {
@@ -38,9 +42,9 @@ function errorIn(action: () => unknown): OAuthProfileError {
 
 describe('${file:}', () => {
   const read = (root: string, path: string, trust: Source['trust'], env: Record<string, string> = {}) =>
-    composeOutside(surroundingsOf(root, env)).readText(path, sourceOf(root, trust));
+    composeOutside(surroundingsOf(root, env)).readFileInside(path, sourceOf(root, trust));
 
-  it.each(['user', 'folder', 'given'] as const)('reads beside the file it stands in: %s', (trust) => {
+  it.each(['user', 'directory', 'given'] as const)('reads beside the file it stands in: %s', (trust) => {
     const root = folderWith({ 'work/secret.txt': 'a\n', 'work/sub/secret.txt': 'b' });
     expect(read(root, 'secret.txt', trust)).toBe('a\n');
     expect(read(root, './sub/../sub/secret.txt', trust)).toBe('b');
@@ -74,10 +78,10 @@ describe('${file:}', () => {
 
   it.each(ways)('in a file that came with the folder does not leave it by %s', (_way, pathIn) => {
     const root = prepare();
-    const error = errorIn(() => read(root, pathIn(root), 'folder'));
+    const error = errorIn(() => read(root, pathIn(root), 'directory'));
     expect(error.code).toBe('data_invalid');
     expect(error.message).toBe(`\${file:${pathIn(root)}} leaves the folder of its file`);
-    expect(error.advice).toContain('--data');
+    expect(error.hint).toContain('--data');
   });
 
   it.each(ways)("in the user's own file reads by %s", (_way, pathIn) => {
@@ -89,7 +93,7 @@ describe('${file:}', () => {
   it('says nothing of whether a file beyond the folder exists', () => {
     const root = prepare();
     const [there, missing] = ['../outside.txt', '../missing.txt'].map((path) =>
-      errorIn(() => read(root, path, 'folder')),
+      errorIn(() => read(root, path, 'directory')),
     );
     expect(there?.message.replace('outside', 'missing')).toBe(missing?.message);
   });
@@ -99,8 +103,8 @@ describe('${file:}', () => {
     symlinkSync('real.txt', join(root, 'work/link.txt'));
     symlinkSync('work', join(root, 'alias'));
     const outside = composeOutside({ env: {}, cwd: join(root, 'alias') });
-    const source: Source = { label: 'x', folder: join(root, 'alias'), trust: 'folder' };
-    expect(outside.readText('link.txt', source)).toBe('inside');
+    const source: Source = { label: 'x', directory: join(root, 'alias'), trust: 'directory' };
+    expect(outside.readFileInside('link.txt', source)).toBe('inside');
   });
 
   it('finds the home folder as the shell does', () => {
@@ -111,8 +115,8 @@ describe('${file:}', () => {
 
   it('takes a file of 1 MiB and no byte more, and says so', () => {
     const root = folderWith({ 'work/fits.txt': 'x'.repeat(1_048_576), 'work/large.txt': 'x'.repeat(1_048_577) });
-    expect(read(root, 'fits.txt', 'folder')).toHaveLength(1_048_576);
-    expect(errorIn(() => read(root, 'large.txt', 'folder'))).toMatchObject({
+    expect(read(root, 'fits.txt', 'directory')).toHaveLength(1_048_576);
+    expect(errorIn(() => read(root, 'large.txt', 'directory'))).toMatchObject({
       code: 'data_invalid',
       message: 'file large.txt: is larger than 1048576 bytes',
     });
@@ -120,23 +124,23 @@ describe('${file:}', () => {
 
   it('tells a file that is not text from one that is not there', () => {
     const root = folderWith({ 'work/image.png': Buffer.from([0x89, 0x50, 0xff, 0xfe]) });
-    expect(errorIn(() => read(root, 'image.png', 'folder')).message).toBe('file image.png: is not UTF-8 text');
+    expect(errorIn(() => read(root, 'image.png', 'directory')).message).toBe('file image.png: is not UTF-8 text');
   });
 
   it('tells a folder from a file that is not there', () => {
     const root = folderWith({ 'work/sub/x': '' });
-    expect(errorIn(() => read(root, 'sub', 'folder')).message).toBe('file sub: cannot be read (EISDIR)');
+    expect(errorIn(() => read(root, 'sub', 'directory')).message).toBe('file sub: cannot be read (EISDIR)');
   });
 
   it('tells a file that cannot be opened from one that is not there', () => {
     const root = folderWith();
     symlinkSync('loop.txt', join(root, 'work/loop.txt'));
-    expect(errorIn(() => read(root, 'loop.txt', 'folder')).message).toBe('file loop.txt: cannot be read (ELOOP)');
+    expect(errorIn(() => read(root, 'loop.txt', 'directory')).message).toBe('file loop.txt: cannot be read (ELOOP)');
   });
 
   it('cuts no byte order mark into the value', () => {
     const root = folderWith({ 'work/bom.txt': '\ufeffvalue' });
-    expect(read(root, 'bom.txt', 'folder')).toBe('value');
+    expect(read(root, 'bom.txt', 'directory')).toBe('value');
   });
 
   it('follows the working folder of the program', () => {
@@ -148,11 +152,11 @@ describe('${file:}', () => {
         return cwd;
       },
     });
-    const source: Source = { label: 'data', folder: '', trust: 'given' };
-    expect(outside.readText('a.txt', source)).toBe('first');
+    const source: Source = { label: 'data', directory: '', trust: 'given' };
+    expect(outside.readFileInside('a.txt', source)).toBe('first');
     cwd = join(root, 'home');
-    expect(outside.readText('a.txt', source)).toBe('second');
-    expect(outside.readFile('a.txt', source)).toBe('second');
+    expect(outside.readFileInside('a.txt', source)).toBe('second');
+    expect(outside.readOptionFile('a.txt', source)).toBe('second');
   });
 });
 
@@ -163,8 +167,8 @@ describe('files that options name', () => {
       'work/image.png': Buffer.from([0xff]),
       'work/large.pem': 'x'.repeat(1_048_577),
     });
-    const { readFile } = composeOutside(surroundingsOf(root));
-    const source = sourceOf(root, 'folder');
+    const { readOptionFile: readFile } = composeOutside(surroundingsOf(root));
+    const source = sourceOf(root, 'directory');
     expect(readFile('../ca.pem', source)).toBe('a certificate');
     expect(['image.png', 'large.pem', 'missing.pem', '.'].map((path) => readFile(path, source))).toEqual(
       Array(4).fill(undefined),
@@ -186,7 +190,7 @@ describe('the files of variables', () => {
           trust: 'user',
         },
       },
-      folder: { text: 'b: 1', source: { label: name, folder: join(root, 'work'), trust: 'folder' } },
+      folder: { text: 'b: 1', source: { label: name, directory: join(root, 'work'), trust: 'directory' } },
     });
   });
 
@@ -247,7 +251,7 @@ describe('the files of variables', () => {
     const root = folderWith({ [`work/${name}/x`]: '' });
     const error = errorIn(() => findDataFiles(surroundingsOf(root)));
     expect(error.message).toBe(`${name}: cannot be read (EISDIR)`);
-    expect(error.advice).toContain('check that it is a file');
+    expect(error.hint).toContain('check that it is a file');
   });
 
   it('are an error when one cannot be opened', () => {
@@ -263,7 +267,7 @@ describe('a file given with --data', () => {
     const surroundings = surroundingsOf(root);
     expect(readGivenFile('sub/vars.json', surroundings)).toEqual({
       text: '{}',
-      source: { label: 'sub/vars.json', folder: join(root, 'work/sub'), trust: 'given' },
+      source: { label: 'sub/vars.json', directory: join(root, 'work/sub'), trust: 'given' },
     });
     expect(readGivenFile('../vars.env', surroundings).text).toBe('A=1');
     expect(readGivenFile(join(root, 'vars.env'), surroundings).text).toBe('A=1');

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { InvalidScriptError, OAuthProfileError, ProviderError, TransportError } from '../src/errors.ts';
 
-const refused = new ProviderError('provider_refused', 'no', { provider: { status: 400 } });
-const lost = new TransportError('timed_out', 'late', { sent: true });
+const refused = new ProviderError('provider_rejected', 'no', { provider: { status: 400 } });
+const lost = new TransportError('timeout', 'late', { sent: true });
 
 it('an error is of its class and of the base, and of no other', () => {
   expect(refused).toBeInstanceOf(ProviderError);
@@ -19,12 +19,12 @@ it.each([undefined, null, 'OAuthProfileError', {}, new Error('x')])('%s is none'
 
 it('a class that somebody derives has its own instances alone', () => {
   class Mine extends ProviderError {}
-  const mine = new Mine('provider_refused', 'no', { provider: { status: 400 } });
+  const mine = new Mine('provider_rejected', 'no', { provider: { status: 400 } });
   expect(mine).toBeInstanceOf(Mine);
   expect(mine).toBeInstanceOf(ProviderError);
   expect(refused instanceof Mine).toBe(false);
 });
 
 it('says nothing of how it is recognised', () => {
-  expect(Object.keys(refused)).toEqual(['name', 'code', 'advice', 'provider', 'retryAt']);
+  expect(Object.keys(refused)).toEqual(['name', 'code', 'hint', 'provider', 'retryAt']);
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../src/errors.ts';
-import { findChain } from '../src/flows/find-chain.ts';
+import { findFamily } from '../src/flows/find-family.ts';
 import { readRecord } from '../src/flows/stored-record.ts';
 import type { Kept, Send, TokenStore } from '../src/ports.ts';
 import { Secret } from '../src/redaction/secret.ts';
 import { settle } from './support/manual-clock.ts';
-import { chained, FIRST, machine, Process, recordOf, world } from './support/obtain-world.ts';
+import { FIRST, isRefresh, machine, Process, recordOf, world } from './support/obtain-world.ts';
 import { profileOf } from './support/profile-of.ts';
 import { json, type RotatingProvider } from './support/rotating-provider.ts';
 import { errorOf } from './support/wire-request.ts';
@@ -110,7 +110,7 @@ describe('a kept token', () => {
 });
 
 describe('many callers', () => {
-  it.each([chained, machine])('in eight processes cause one request ($grant_type)', async (fields) => {
+  it.each([isRefresh, machine])('in eight processes cause one request ($grant_type)', async (fields) => {
     const { start, profile, provider } = world(fields);
     const processes = Array.from({ length: 8 }, start);
     const tokens = await Promise.all(processes.flatMap((one) => Array.from({ length: 20 }, () => one.get(profile))));
@@ -126,7 +126,7 @@ describe('many callers', () => {
     const errors = await Promise.all(
       processes.flatMap((one) => [errorOf(one.get(profile)), errorOf(one.get(profile))]),
     );
-    expect(new Set(errors.map((error) => (error as OAuthProfileError).code))).toEqual(new Set(['provider_refused']));
+    expect(new Set(errors.map((error) => (error as OAuthProfileError).code))).toEqual(new Set(['provider_rejected']));
     expect(provider.requests).toHaveLength(1);
   });
 
@@ -192,7 +192,7 @@ describe('a refresh token', () => {
     await clock.advance(3_600_000);
     await start().get(profile);
     await clock.advance(3_600_000);
-    expect(await start().get(profileOf({ ...chained, refresh_token: second }))).toBe('access-token-3');
+    expect(await start().get(profileOf({ ...isRefresh, refresh_token: second }))).toBe('access-token-3');
     expect(provider.revoked).toBe(false);
   });
 
@@ -200,7 +200,7 @@ describe('a refresh token', () => {
     const { start, profile, provider } = world();
     await start().get(profile);
     for (const change of [{ client_id: 'thief' }, { url: 'https://thief.test/token' }]) {
-      await errorOf(start().get(profileOf({ ...chained, refresh_token: FIRST, ...change })));
+      await errorOf(start().get(profileOf({ ...isRefresh, refresh_token: FIRST, ...change })));
       expect(provider.requests.at(-1)?.get('refresh_token')).toBe(FIRST);
     }
   });
@@ -217,15 +217,15 @@ describe('a refresh token', () => {
   it('of a reply that is otherwise unusable is kept', async () => {
     const { start, profile, provider } = world();
     provider.next.push(json(200, { refresh_token: 'the-only-living-one' }));
-    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'reply_unreadable' });
+    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
     provider.current = 'the-only-living-one';
     expect(await start().get(profile, { anew: true })).toBe('access-token-1');
   });
 
   it('of a reply that is otherwise unusable is kept, also beside where the token should be', async () => {
-    const { start, profile, provider, store } = world({ ...chained, options: { token_path: 'data.token' } });
+    const { start, profile, provider, store } = world({ ...isRefresh, options: { token_path: 'data.token' } });
     provider.next.push(json(200, { data: { refresh_token: 'the-only-living-one' } }));
-    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'reply_unreadable' });
+    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
     expect((await recordOf(profile, store)).refreshToken.reveal()).toBe('the-only-living-one');
   });
 
@@ -258,7 +258,7 @@ describe('a refresh token', () => {
     expect(provider.requests).toHaveLength(0);
   });
 
-  it('that gitlab refreshes ends the chain’s other access tokens', async () => {
+  it('that gitlab refreshes ends the family’s other access tokens', async () => {
     const fields = { type: 'gitlab', client_id: 'app', refresh_token: FIRST, client_secret: 'app-secret-1' };
     const { start, provider } = world(fields);
     await start().get(profileOf({ ...fields, scope: 'api' }));
@@ -303,13 +303,13 @@ describe('a refusal', () => {
     const { start, profile, provider, store, clock } = world();
     await start().get(profile);
     await clock.advance(3_600_000);
-    const { name } = await findChain(profile, store);
+    const { name } = await findFamily(profile, store);
     let rotated: Kept | undefined;
     // Another machine, past its lease, rotates and writes while our request is under way.
     const shared: TokenStore = {
       ...store,
-      update: (chain, change, wait) =>
-        store.update(chain, (held) => change({ ...held, readAgain: async () => rotated ?? held.readAgain() }), wait),
+      update: (family, change, wait) =>
+        store.update(family, (held) => change({ ...held, readAgain: async () => rotated ?? held.readAgain() }), wait),
     };
     const send: Send = async (...args) => {
       if (rotated !== undefined) return provider.send(...args);
@@ -338,7 +338,7 @@ describe('a lost reply', () => {
   it('of a provider that revokes is not repeated, and the next caller waits until it cannot arrive any more', async () => {
     const { start, profile, clock, provider } = world();
     provider.next.push('lose');
-    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'timed_out' });
+    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'timeout' });
     const process = start();
     const later = errorOf(process.get(profile));
     await settle();
@@ -360,14 +360,17 @@ describe('a lost reply', () => {
   });
 
   it('is counted from its first send, however often it is tried again', async () => {
-    const { start, profile, clock, provider, store } = world({ ...chained, options: { replay: 'refused' } });
+    const { start, profile, clock, provider, store } = world({
+      ...isRefresh,
+      options: { refresh_token_reuse: 'rejected' },
+    });
     provider.next.push('lose');
     await errorOf(start().get(profile));
     const first = clock.time - 1;
     await clock.advance(60_000);
     provider.next.push('lose');
     await errorOf(start().get(profile));
-    const { kept } = await findChain(profile, store);
+    const { kept } = await findFamily(profile, store);
     expect(kept && readRecord(kept)).toMatchObject({ attempt: { sentAt: first } });
   });
 
@@ -384,7 +387,7 @@ describe('a lost reply', () => {
       await clock.advance(5_000);
     }
     expect(await sending).toMatchObject({ code: 'connection_failed' });
-    const { kept } = await findChain(profile, store);
+    const { kept } = await findFamily(profile, store);
     expect(kept && readRecord(kept)).toMatchObject({ attempt: { sentAt: first } });
   });
 
@@ -425,18 +428,18 @@ describe('a lost reply', () => {
     const original = provider.send;
     Object.assign(provider, {
       send: async (...args: Parameters<typeof original>) => {
-        const { name } = await findChain(profile, store);
+        const { name } = await findFamily(profile, store);
         const kept = await store.read(name);
         seen = kept && readRecord(kept);
         return original(...args);
       },
     });
     await start().get(profile);
-    expect(seen).toMatchObject({ kind: 'chain', attempt: { sentAt: expect.any(Number), until: expect.any(Number) } });
+    expect(seen).toMatchObject({ kind: 'family', attempt: { sentAt: expect.any(Number), until: expect.any(Number) } });
   });
 });
 
-describe('what a reply leaves in the chain', () => {
+describe('what a reply leaves in the family', () => {
   it('is the successor, the token and its scope, and nothing of the attempt', async () => {
     const { start, profile, provider, store } = world();
     provider.next.push(json(200, { access_token: 'a', refresh_token: 'next', expires_in: 60, scope: 'read' }));
@@ -476,7 +479,7 @@ describe('what a reply leaves in the chain', () => {
 
   it('holds the living tokens of 16 wishes, the newest', async () => {
     const { start, clock, store, profile } = world();
-    const other = (scope: string) => profileOf({ ...chained, refresh_token: FIRST, scope });
+    const other = (scope: string) => profileOf({ ...isRefresh, refresh_token: FIRST, scope });
     await start().get(other('dead'));
     await clock.advance(3_600_000);
     for (let scope = 0; scope < 17; scope++) {
@@ -519,7 +522,7 @@ describe('what a reply leaves in the chain', () => {
   });
 });
 
-describe('a chain that another process changes at the same time', () => {
+describe('a family that another process changes at the same time', () => {
   /** Every write from the `lost`th on finds that somebody else was there first. */
   const contested = (store: TokenStore, lost: number): TokenStore => {
     let writes = 0;
@@ -540,7 +543,7 @@ describe('a chain that another process changes at the same time', () => {
     expect(error).toMatchObject({
       code: 'store_locked',
       message: 'another process changed the refresh token at the same time',
-      advice: 'try again',
+      hint: 'try again',
     });
     expect(provider.requests).toHaveLength(0);
     expect(await store.list()).toEqual([]);
@@ -556,7 +559,7 @@ describe('a chain that another process changes at the same time', () => {
 
 describe('a caller who waits', () => {
   it('gives up two seconds after the time of the profile, and is told why', async () => {
-    const { start, clock, provider, profile } = world({ ...chained, options: { timeout: '5s' } });
+    const { start, clock, provider, profile } = world({ ...isRefresh, options: { timeout: '5s' } });
     provider.gate = new Promise(() => {});
     let over = false;
     const waiting = errorOf(start().get(profile)).finally(() => {
@@ -567,9 +570,9 @@ describe('a caller who waits', () => {
     expect(over).toBe(false);
     await clock.advance(1);
     expect(await waiting).toMatchObject({
-      code: 'timed_out',
+      code: 'timeout',
       message: 'no token came within 5 s',
-      advice: 'try again, or raise svc.options.timeout',
+      hint: 'try again, or raise svc.options.timeout',
       sent: false,
     });
   });
@@ -578,8 +581,8 @@ describe('a caller who waits', () => {
     ['is not taken off', machine, 499, 8_000],
     ['is taken off', machine, 500, 7_500],
     ['is taken off', machine, 3_000, 5_000],
-    ['is not taken off', chained, 499, 8_000],
-    ['is not taken off', chained, 3_000, 8_000],
+    ['is not taken off', isRefresh, 499, 8_000],
+    ['is not taken off', isRefresh, 3_000, 8_000],
   ])('has a time in the queue that %s the time of the request: %o, %i ms', async (_, fields, waitedMs, leftMs) => {
     const { profile, provider, store, clock } = world({ ...fields, options: { timeout: '8s' } });
     const crowded: TokenStore = {
@@ -601,7 +604,7 @@ describe('a caller who waits', () => {
 
 describe('a caller whose store looks while it waits', () => {
   /** Looks once, after the turn of somebody else, and counts the turns that are needed all the same. */
-  function looking(fields: typeof chained = chained) {
+  function looking(fields: typeof isRefresh = isRefresh) {
     const all = world(fields);
     const { promise: gate, resolve: open } = withResolvers();
     const waits: number[] = [];
@@ -622,7 +625,7 @@ describe('a caller whose store looks while it waits', () => {
     return { ...all, process, open, waits, turns: () => turns };
   }
 
-  it.each([chained, machine])('is content with a token that came since ($grant_type)', async (fields) => {
+  it.each([isRefresh, machine])('is content with a token that came since ($grant_type)', async (fields) => {
     const { process, profile, provider, start, open, turns } = looking(fields);
     const waiting = process.obtain(profile, { anew: true });
     await settle();
@@ -640,7 +643,7 @@ describe('a caller whose store looks while it waits', () => {
     provider.next.push(json(403, { error: 'access_denied' }));
     await errorOf(start().get(profile));
     open();
-    expect(await waiting).toMatchObject({ code: 'provider_refused' });
+    expect(await waiting).toMatchObject({ code: 'provider_rejected' });
     expect([provider.requests.length, turns()]).toEqual([1, 0]);
   });
 
@@ -665,7 +668,7 @@ describe('a profile that keeps nothing', () => {
   it.each([{ refresh_token: '' }, {}])('may say refresh_token and hold none: %o', async (none) => {
     const { start, provider, store } = world();
     provider.next.push(json(200, { access_token: 'a' }));
-    expect(await start().get(profileOf({ ...chained, ...none }), { keep: false })).toBe('a');
+    expect(await start().get(profileOf({ ...isRefresh, ...none }), { keep: false })).toBe('a');
     expect(await store.list()).toEqual([]);
   });
 

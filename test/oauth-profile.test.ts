@@ -184,8 +184,8 @@ describe('failures', () => {
     const data = { acme: { type: 'microsoft', clientid: 'x', url: `${server.url}#x`, options: { timeout: 'soon' } } };
     const error = await errorOf(oauthProfile('acme', { data }));
     expect(error).toBeInstanceOf(InvalidProfileError);
-    const { faults } = error as InvalidProfileError;
-    expect(faults.map(({ variable }) => variable)).toEqual(
+    const { issues } = error as InvalidProfileError;
+    expect(issues.map(({ variable }) => variable)).toEqual(
       expect.arrayContaining(['acme.url', 'acme.options.timeout', 'acme.client_id', 'acme.username', 'acme.password']),
     );
     expect(server.connections).toBe(0);
@@ -193,7 +193,7 @@ describe('failures', () => {
 
   it('say that there is no such profile', async () => {
     const error = await errorOf(oauthProfile('graf', { data: { 'graph.type': 'google' } }));
-    expect(error).toMatchObject({ code: 'profile_not_found', advice: 'did you mean graph?' });
+    expect(error).toMatchObject({ code: 'profile_not_found', hint: 'did you mean graph?' });
   });
 
   it('D15 carry the words of the provider', async () => {
@@ -202,8 +202,8 @@ describe('failures', () => {
     });
     const error = await errorOf(oauthProfile('acme', { data: { acme: { ...machine, url: server.url } } }));
     expect(error).toBeInstanceOf(ProviderError);
-    expect(error).toMatchObject({ code: 'provider_refused', provider: { status: 401, error: 'invalid_client' } });
-    expect(error.advice).toContain('acme.client_secret');
+    expect(error).toMatchObject({ code: 'provider_rejected', provider: { status: 401, error: 'invalid_client' } });
+    expect(error.hint).toContain('acme.client_secret');
     expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain('c4n4ry');
   });
 
@@ -303,7 +303,7 @@ describe('a process of its own', () => {
 
   it('ends by itself after a refusal', async () => {
     const server = await serve((response) => giveJson(response, 400, { error: 'invalid_grant' }));
-    expect(await runModule(ask(server.url))).toEqual({ stdout: 'provider_refused\n', stderr: '' });
+    expect(await runModule(ask(server.url))).toEqual({ stdout: 'provider_rejected\n', stderr: '' });
   });
 
   it('ends by itself after a time-out', async () => {

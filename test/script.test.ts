@@ -92,13 +92,13 @@ describe('runScript', () => {
     });
   });
 
-  it('throws all faults of a script that cannot be read', async () => {
+  it('throws all issues of a script that cannot be read', async () => {
     const script = { steps: [{ 'ws.gte': 'x' }, { 'base.waitFor': 'soon' }, { 'json.storeCount': ['{}', '$[', 'n'] }] };
     const error = await runScript(script).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(InvalidScriptError);
     expect(error).toBeInstanceOf(OAuthProfileError);
     expect(error).toMatchObject({ code: 'script_invalid', file: 'script' });
-    expect((error as InvalidScriptError).faults.map(({ path }) => path)).toEqual([
+    expect((error as InvalidScriptError).issues.map(({ path }) => path)).toEqual([
       'steps[0].ws.gte',
       'steps[1].base.waitFor',
       'steps[2].json.storeCount[1]',
@@ -277,9 +277,9 @@ describe('defineCommand', () => {
       { steps: [{ 'shop.greet': ['one', 'Ada', 'often'] }, { 'shop.gret': ['one', 'Ada'] }] },
       { commands: [greet] },
     ).catch((thrown) => thrown);
-    expect((error as InvalidScriptError).faults).toMatchObject([
+    expect((error as InvalidScriptError).issues).toMatchObject([
       { path: 'steps[0].shop.greet[2]', message: 'times must be a whole number from 0' },
-      { advice: 'did you mean shop.greet?' },
+      { hint: 'did you mean shop.greet?' },
     ]);
   });
 

@@ -117,7 +117,7 @@ const layerOf = (/** @type {string} */ file) =>
   '';
 /** @type {Map<string, string[]>} */
 const imports = new Map();
-const faults = [];
+const issues = [];
 
 for (const file of files) {
   const text = readFileSync(join(src, file), 'utf8').replace(/\/\*\*?[\s\S]*?\*\/|\/\/.*$/gm, '');
@@ -131,24 +131,24 @@ for (const file of files) {
     const other = layerOf(target);
     const allowed = entryPoints[file] ?? mayImport[layer] ?? [];
     const isOwnLayer = other === layer && !(file in entryPoints);
-    if (!isOwnLayer && !allowed.includes(other)) faults.push(`${file} imports ${target}`);
+    if (!isOwnLayer && !allowed.includes(other)) issues.push(`${file} imports ${target}`);
   }
-  if (pure.includes(layer) && impure.test(text)) faults.push(`${file} is not pure: ${impure.exec(text)?.[0]}`);
+  if (pure.includes(layer) && impure.test(text)) issues.push(`${file} is not pure: ${impure.exec(text)?.[0]}`);
   if (/\.reveal\(\)/.test(text) && !mayReveal.some((place) => file.startsWith(place)))
-    faults.push(`${file} reveals a secret`);
+    issues.push(`${file} reveals a secret`);
 }
 
 /** @type {Set<string>} */
 const done = new Set();
 /** @param {string} file @param {string[]} path */
 function visit(file, path) {
-  if (path.includes(file)) faults.push(`cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
+  if (path.includes(file)) issues.push(`cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
   if (done.has(file) || path.includes(file)) return;
   for (const target of imports.get(file) ?? []) visit(target, [...path, file]);
   done.add(file);
 }
 for (const file of files) visit(file, []);
 
-for (const fault of faults) console.error(fault);
-console.log(`layers: ${files.length} files, ${faults.length} faults`);
-process.exitCode = faults.length > 0 ? 1 : 0;
+for (const fault of issues) console.error(fault);
+console.log(`layers: ${files.length} files, ${issues.length} issues`);
+process.exitCode = issues.length > 0 ? 1 : 0;

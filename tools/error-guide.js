@@ -47,7 +47,7 @@ export const errorGuide = {
     example: { given: 'A flag is misspelt:', args: 'token graph --frsh' },
   },
   script_invalid: {
-    cause: 'A script has faults: no such command, a missing parameter, broken YAML. No script of the run was begun.',
+    cause: 'A script has issues: no such command, a missing parameter, broken YAML. No script of the run was begun.',
     cure: 'Correct every fault that is listed; each has its line. `oauth-profile commands` lists the commands.',
     example: {
       given: 'A command is misspelt:',
@@ -71,7 +71,7 @@ export const errorGuide = {
     example: { given: 'The name is misspelt:', files: graph('  refresh_token: example\n'), args: 'token grap' },
   },
   profile_invalid: {
-    cause: 'The profile lacks a field, or one cannot be used. All faults are told at once, and nothing was sent.',
+    cause: 'The profile lacks a field, or one cannot be used. All issues are told at once, and nothing was sent.',
     cure: 'Set the variables that are named. `oauth-profile check` tells the same without asking for a token; [the options](options.md) list all fields.',
     example: {
       given: 'There is no user, and an option is misspelt:',
@@ -91,7 +91,7 @@ export const errorGuide = {
       args: 'token acme',
     },
   },
-  provider_refused: {
+  provider_rejected: {
     cause:
       'The provider answered, and the answer is no: a wrong secret, a missing consent, a grant that the client may not use.',
     cure: 'The arrow names the variable to change. Where there is no arrow, look for the provider’s own code in [its list below](#what-providers-say). Wrong credentials are sent once, never repeated.',
@@ -147,7 +147,7 @@ export const errorGuide = {
       args: 'token acme --emulate=http://127.0.0.1:PORT',
     },
   },
-  timed_out: {
+  timeout: {
     cause: 'No complete answer came within `options.timeout` (30 s), retries included.',
     cure: 'Try again, or raise `options.timeout`. `oauth-profile check --online` tells whether the provider can be reached at all.',
     example: {
@@ -186,12 +186,12 @@ export const errorGuide = {
     cure: 'Try again later. A single-use refresh token is not sent twice by itself: whether it is still alive shows at the next try.',
     example: { given: 'The provider is down:', files: lab(), args: 'token lab --emulate --fault 500' },
   },
-  reply_unreadable: {
+  response_unreadable: {
     cause: 'What came back is no token response: a web page, half an answer, JSON without a token.',
     cure: 'Check that `url` is the token endpoint. If the token is elsewhere in the reply, set `options.token_path`. Proxies and captive portals answer with pages, too.',
     example: { given: 'A web page comes back:', files: lab(), args: 'token lab --emulate --fault html' },
   },
-  reply_too_large: {
+  response_too_large: {
     cause: 'The reply is larger than a token response can be. The rest was not read.',
     cure: 'Check that `url` is the token endpoint.',
     example: { given: 'Two megabytes come back:', files: lab(), args: 'token lab --emulate --fault huge' },

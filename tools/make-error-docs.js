@@ -1,11 +1,11 @@
-// docs/errors.md: every code with its cause, its cure and a message that was really caused, and the advice for what providers say.
+// docs/errors.md: every code with its cause, its cure and a message that was really caused, and the hint for what providers say.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmulator } from '../src/emulator/start-emulator.ts';
 import { errorCodes } from '../src/errors.ts';
-import { adviceFor } from '../src/oauth/provider-error.ts';
+import { findHint } from '../src/oauth/provider-error.ts';
 import { loginCommand } from '../src/profile/login-command.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
 import { errorGuide } from './error-guide.js';
@@ -106,7 +106,7 @@ async function serve(kind, onAsked) {
 
 const PROFILE = 'profile';
 
-/** The standard's own codes (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707), and the grants for which the advice differs. @type {[string, ...string[]][]} */
+/** The standard's own codes (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707), and the grants for which the hint differs. @type {[string, ...string[]][]} */
 const STANDARD = [
   ['invalid_client'],
   ['invalid_grant', 'password', 'refresh_token', 'authorization_code'],
@@ -146,7 +146,7 @@ export async function errorDocs() {
     (grants.length > 0 ? grants : [undefined]).map((grant) => [
       code(error),
       grant === undefined ? '' : code(grant),
-      standardAdvice(error, grant),
+      standardHint(error, grant),
     ]),
   );
   return [
@@ -156,7 +156,7 @@ export async function errorDocs() {
     'Every failure has a code from this closed list. On the command line it decides the exit status; `--json` prints it as `code`; in TypeScript it is',
     '`error.code`, and `errorCodes[error.code]` is the exit status. The messages below were caused, not written: `npm run docs` does it again.',
     '',
-    'Not sure where to begin? `oauth-profile check <profile>` finds faults without a network, `check --online` looks at the way to the provider, and',
+    'Not sure where to begin? `oauth-profile check <profile>` finds issues without a network, `check --online` looks at the way to the provider, and',
     '`explain <profile>` shows the request with the source of each field.',
     '',
     '| code | exit | |',
@@ -172,19 +172,19 @@ export async function errorDocs() {
     ...(await Promise.all(sections)).flat(),
     '## What providers say',
     '',
-    'A refusal carries the provider’s own code. These are known, and this is the advice that comes with them; in a message the names are those of your',
+    'A refusal carries the provider’s own code. These are known, and this is the hint that comes with them; in a message the names are those of your',
     'profile, such as `graph.client_secret`.',
     '',
     ...providers().flatMap(({ type, hints }) =>
       hints.length === 0
         ? []
-        : [`### ${type}`, '', '| the provider says | with | advice |', '|---|---|---|', ...hints.map(hintRow), ''],
+        : [`### ${type}`, '', '| the provider says | with | hint |', '|---|---|---|', ...hints.map(hintRow), ''],
     ),
     '### Any other server',
     '',
     'The codes of the standards, where the provider’s own list has nothing better.',
     '',
-    '| the server says | with | advice |',
+    '| the server says | with | hint |',
     '|---|---|---|',
     ...standard.map((row) => `| ${row.join(' | ')} |`),
     '',
@@ -197,15 +197,15 @@ function providers() {
 }
 
 /** What a profile of which nothing is known is told. @param {string} error @param {string | undefined} grant */
-function standardAdvice(error, grant) {
+function standardHint(error, grant) {
   const profile = /** @type {import('../src/profile/profile.ts').Profile} */ ({
     name: PROFILE,
     provider: findProvider('custom'),
     grant,
-    clientAuth: 'body',
+    clientAuth: 'client_secret_post',
     options: { authorizationUrl: new URL('https://id.example.com') },
   });
-  return adviceFor(profile, { status: 400, error }, 'provider_refused')
+  return findHint(profile, { status: 400, error }, 'provider_rejected')
     ?.replaceAll(loginCommand(PROFILE), `\`oauth-profile login\``)
     .replace(new RegExp(`${PROFILE}\\.([a-z_.]+)`, 'g'), (_, field) => code(field));
 }
@@ -215,16 +215,16 @@ function firstSentence(name) {
   return errorGuide[name].cause.split(/(?<=[.:])\s/)[0]?.replace(/:$/, '.');
 }
 
-/** @param {import('../src/providers/provider.ts').Hint} hint */
-function hintRow({ codes, error, description, grant, advice }) {
+/** @param {import('../src/providers/provider.ts').ErrorHint} hint */
+function hintRow({ codes, error, description, grant, hint }) {
   const words = description === undefined ? '' : ` “${description.source}”`;
   const says = [...(codes ?? []), ...(error === undefined ? [] : [error])].map(code).join(', ');
-  return `| ${says}${words} | ${grant === undefined ? '' : code(grant)} | ${marked(advice)} |`;
+  return `| ${says}${words} | ${grant === undefined ? '' : code(grant)} | ${marked(hint)} |`;
 }
 
-/** `{client_secret}` stands for a variable of the profile, `{login}` for a command. @param {string} advice */
-function marked(advice) {
-  return advice
+/** `{client_secret}` stands for a variable of the profile, `{login}` for a command. @param {string} hint */
+function marked(hint) {
+  return hint
     .replaceAll('{login}', 'run `oauth-profile login`')
     .replace(/\{([a-z_.]+)\}/g, (_, field) => code(field))
     .replaceAll('|', '\\|');

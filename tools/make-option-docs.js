@@ -2,15 +2,15 @@
 import { commands, globalFlags } from '../src/cli/command-definitions.ts';
 import { Variables } from '../src/config/variables.ts';
 import { KNOWN_FIELDS } from '../src/profile/known-fields.ts';
-import { optionNames, readOptions } from '../src/profile/options.ts';
+import { optionNames, parseOptions } from '../src/profile/options.ts';
 import { ProfileDraft } from '../src/profile/profile-draft.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
 
 /** @typedef {import('../src/cli/command.ts').Flag} Flag */
 /** @typedef {import('../src/providers/provider.ts').Provider} Provider */
 
-const SOURCE = { label: '', folder: '', trust: /** @type {const} */ ('given') };
-const NO_FILES = { readFile: () => undefined, readText: () => undefined };
+const SOURCE = { label: '', directory: '', trust: /** @type {const} */ ('given') };
+const NO_FILES = { readOptionFile: () => undefined, readFileInside: () => undefined };
 const providers = [...new Set(providerTypes.map((type) => findProvider(type)))].filter((one) => one !== undefined);
 
 /** What each field is for; a name that the code knows and this does not, or the other way round, fails a test. @type {Record<string, string>} */
@@ -63,7 +63,7 @@ const READ_AS = {
   timeout: 'timeoutMs',
   min_ttl: 'minTtlMs',
   default_ttl: 'lifetimeMs',
-  replay: 'replay',
+  refresh_token_reuse: 'replay',
   grace: 'graceMs',
 };
 
@@ -143,10 +143,10 @@ export function optionDocs() {
     '',
     ...table(
       ['type', 'client authentication', 'a refresh token used twice', '`login` with', 'scopes that `login` adds'],
-      providers.map(({ type, clientAuth, clientAuthWithoutSecret, replay, signIn }) => [
+      providers.map(({ type, clientAuth, clientAuthWithoutSecret, refreshTokenReuse, login: signIn }) => [
         code(type),
         `${code(clientAuth)}${clientAuthWithoutSecret === undefined ? '' : `; without a secret ${code(clientAuthWithoutSecret)}`}`,
-        code(replay),
+        code(refreshTokenReuse),
         signIn === undefined ? (type === 'custom' ? 'what its options say' : '–') : waysOf(signIn),
         (signIn?.scopes ?? []).map(code).join(', ') || '–',
       ]),
@@ -189,7 +189,7 @@ function grantOf({ grantsByFields, defaultGrant }) {
   return [...chosen, ...(defaultGrant === undefined ? ['none'] : [code(defaultGrant)])].join(', else ');
 }
 
-/** @param {NonNullable<Provider['signIn']>} signIn */
+/** @param {NonNullable<Provider['login']>} signIn */
 function waysOf({ prefers, device, authorize }) {
   const ways = [...(device === undefined ? [] : ['device']), ...(authorize === undefined ? [] : ['browser'])];
   return ways
@@ -210,15 +210,17 @@ function aliases() {
 function kindOf(name) {
   const draft = new ProfileDraft('profile', new Variables());
   draft.options.set(name, { variable: { name, value: [], source: SOURCE }, value: ['neither'] });
-  readOptions(draft, undefined, NO_FILES);
-  return draft.faults.map(({ message }) => /^is not (.*)/.exec(message)?.[1]).find((form) => form !== undefined) ?? '';
+  parseOptions(draft, undefined, NO_FILES);
+  return draft.issues.map(({ message }) => /^is not (.*)/.exec(message)?.[1]).find((form) => form !== undefined) ?? '';
 }
 
 /** What is read where nothing is set, for each provider. @param {string} name */
 function defaultOf(name) {
   if (name === 'client_auth') return '[by provider](#providers)';
   if (name === 'reuse') {
-    const types = providers.filter(({ refreshEndsTokens }) => refreshEndsTokens).map(({ type }) => code(type));
+    const types = providers
+      .filter(({ refreshRevokesAccessTokens: refreshEndsTokens }) => refreshEndsTokens)
+      .map(({ type }) => code(type));
     return `\`false\`; \`true\` for refreshes of ${types.join(', ')}. \`token\`, \`exec\` and \`createTokenSource\` reuse unless it is \`false\``;
   }
   const member = READ_AS[name];
@@ -226,7 +228,7 @@ function defaultOf(name) {
   /** @type {Map<string, string[]>} */
   const byValue = new Map();
   for (const provider of providers) {
-    const { options } = readOptions(new ProfileDraft('profile', new Variables()), provider, NO_FILES);
+    const { options } = parseOptions(new ProfileDraft('profile', new Variables()), provider, NO_FILES);
     const shown = show(/** @type {Record<string, unknown>} */ (/** @type {unknown} */ (options))[member]);
     byValue.set(shown, [...(byValue.get(shown) ?? []), code(provider.type)]);
   }

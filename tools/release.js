@@ -9,9 +9,9 @@ const root = join(import.meta.dirname, '..');
 const BRANCH = 'main';
 const STEPS = ['major', 'minor', 'patch'];
 
-/** Ends the run, in words for whoever wants to release. @param {string} what @param {string} advice @returns {never} */
-function refuse(what, advice) {
-  console.error(`release: ${what}\n  → ${advice}`);
+/** Ends the run, in words for whoever wants to release. @param {string} what @param {string} hint @returns {never} */
+function refuse(what, hint) {
+  console.error(`release: ${what}\n  → ${hint}`);
   process.exit(1);
 }
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dispatch } from '../src/cli/main.ts';
 import { Output } from '../src/cli/output.ts';
-import { showError } from '../src/cli/render-error.ts';
+import { renderError } from '../src/cli/render-error.ts';
 import { Terminal } from '../src/cli/terminal.ts';
 import { OAuthProfileError } from '../src/errors.ts';
 
@@ -48,7 +48,7 @@ export async function runCommand(args, { cwd, env, interrupt = new AbortControll
     exit = await dispatch(args, terminal, (call) => ({ terminal, call, surroundings, signal: interrupt }));
   } catch (error) {
     code = error instanceof OAuthProfileError ? error.code : undefined;
-    exit = showError(error, terminal, args.includes('--json'), args.includes('--verbose'));
+    exit = renderError(error, terminal, args.includes('--json'), args.includes('--verbose'));
   } finally {
     await terminal.finish();
   }

@@ -70,7 +70,7 @@ export const commands: readonly Command[] = [
     positionals: { min: 1, max: 1, kind: 'profile' },
     summary: 'print a valid token: a kept one that is still fresh, or a new one',
     flags: [
-      { name: 'fresh', help: 'ask the provider, whatever is kept' },
+      { name: 'force-refresh', help: 'ask the provider, whatever is kept' },
       { name: 'min-ttl', value: 'TIME', help: 'a kept token must live longer than this, such as 5m; 60s unless given' },
       { name: 'header', help: 'print a ready "Authorization: …" line' },
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
@@ -93,7 +93,7 @@ export const commands: readonly Command[] = [
     summary: 'run a command that finds a valid token in OAUTH_ACCESS_TOKEN',
     flags: [
       { name: 'token-file', help: 'hand over a file that holds the token, named in OAUTH_ACCESS_TOKEN_FILE, instead' },
-      { name: 'fresh', help: 'ask the provider, whatever is kept' },
+      { name: 'force-refresh', help: 'ask the provider, whatever is kept' },
       { name: 'min-ttl', value: 'TIME', help: 'a kept token must live longer than this, such as 5m; 60s unless given' },
       ...emulateFlags,
       ...profileFlags,
@@ -168,7 +168,7 @@ export const commands: readonly Command[] = [
     examples: [
       ['oauth-profile check', 'every profile of oauth-profiles.yaml'],
       ['oauth-profile check graph --data ci.yaml', 'one profile'],
-      ['oauth-profile check --online', 'also what only the network can tell, with advice'],
+      ['oauth-profile check --online', 'also what only the network can tell, with hint'],
     ],
   },
   {

@@ -24,7 +24,7 @@ export interface Command {
 }
 
 /** A command line, understood. */
-export interface Call {
+export interface ParsedArgs {
   readonly positionals: readonly string[];
   /** Switches that were given. */
   readonly switches: ReadonlySet<string>;

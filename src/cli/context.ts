@@ -1,22 +1,22 @@
-import { findDataFiles, readGivenFile, type Surroundings } from '../compose.ts';
+import { findDataFiles, type ProcessEnvironment, readGivenFile } from '../compose.ts';
 import { type DataEntries, loadVariables } from '../config/load-variables.ts';
 import { hasReference } from '../config/reference.ts';
 import type { Entry, Variables } from '../config/variables.ts';
 import type { Wish } from '../flows/wish.ts';
-import type { EmulatorAddress } from '../ports.ts';
+import type { EmulatorEndpoint } from '../ports.ts';
 import { parseDuration } from '../profile/options.ts';
 import type { Profile } from '../profile/profile.ts';
-import { isSecretName } from '../redaction/sensitive-names.ts';
+import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { Session } from '../session.ts';
-import type { Call } from './command.ts';
+import type { ParsedArgs } from './command.ts';
 import type { Terminal } from './terminal.ts';
 import { usage } from './usage.ts';
 
 /** What a command works with. */
 export interface Context {
   readonly terminal: Terminal;
-  readonly surroundings: Surroundings;
-  readonly call: Call;
+  readonly surroundings: ProcessEnvironment;
+  readonly call: ParsedArgs;
   /** Aborted by Ctrl-C and SIGTERM; while nobody has asked for it, they end the process. */
   readonly signal: AbortSignal;
 }
@@ -37,28 +37,28 @@ export function variablesReader(context: Context): (script?: DataEntries) => Pro
   const given = (call.values.get('data') ?? []).map((path) => readGivenFile(path, surroundings));
   const entries = parseSettings(call.values.get('set') ?? []);
   for (const { name, value } of entries) {
-    if (isSecretName(name) && typeof value === 'string' && value !== '' && !hasReference(value)) {
+    if (isSensitiveName(name) && typeof value === 'string' && value !== '' && !hasReference(value)) {
       warn(context, `--set ${name}: arguments are public to every process of this machine; use \${env:…} or --data`);
     }
   }
   const files = findDataFiles(surroundings);
-  const settings = { entries, source: { label: '--set', folder: '', trust: 'given' } } as const;
+  const settings = { entries, source: { label: '--set', directory: '', trust: 'given' } } as const;
   return (script) => loadVariables({ ...files, script, given, settings });
 }
 
 function parseSettings(settings: readonly string[]): Entry[] {
-  const faults: string[] = [];
+  const issues: string[] = [];
   const entries = settings.map((setting, index) => {
     const end = setting.indexOf('=');
-    if (end < 1) faults.push(`the ${index + 1}. --set is not NAME=VALUE`);
+    if (end < 1) issues.push(`the ${index + 1}. --set is not NAME=VALUE`);
     return { name: setting.slice(0, end), value: setting.slice(end + 1) };
   });
-  if (faults.length > 0) throw usage(faults, 'write --set graph.scope=user.read');
+  if (issues.length > 0) throw usage(issues, 'write --set graph.scope=user.read');
   return entries;
 }
 
 /** A session as the command line asks for it. */
-export function sessionOf(context: Context, emulator?: EmulatorAddress): Session {
+export function sessionOf(context: Context, emulator?: EmulatorEndpoint): Session {
   const { surroundings, call } = context;
   const store = call.values.get('store')?.[0];
   if (store !== undefined && !/^rediss?:\/\/./.test(store))
@@ -81,7 +81,7 @@ export function wishOf(context: Context, profile: Profile): Partial<Wish> {
   const given = call.values.get('min-ttl')?.[0];
   const minTtlMs = given === undefined ? profile.options.minTtlMs : parseDuration(given);
   if (minTtlMs === undefined) throw usage(['--min-ttl is no time'], 'write a time such as 5m, 90s or 1h');
-  const fresh = call.switches.has('fresh');
+  const fresh = call.switches.has('force-refresh');
   // Who wants no token twice has none kept either.
   const keep = profile.options.reuse !== false;
   return {

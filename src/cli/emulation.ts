@@ -5,7 +5,7 @@ import { type Fault, faultKinds, parseFault } from '../emulator/fault.ts';
 import type { EmulatedProfiles } from '../emulator/profiles.ts';
 import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
-import type { EmulatorAddress } from '../ports.ts';
+import type { EmulatorEndpoint } from '../ports.ts';
 import { collectFields, profileNames } from '../profile/collect-fields.ts';
 import { findProvider } from '../providers/registry.ts';
 import type { Context } from './context.ts';
@@ -13,7 +13,7 @@ import { usage } from './usage.ts';
 
 /** An emulator that a command talks to, and the way to be done with it. */
 export interface Emulation {
-  readonly address: EmulatorAddress;
+  readonly address: EmulatorEndpoint;
   close(): Promise<void>;
 }
 
@@ -85,13 +85,13 @@ export function profilesOf(context: Context, variables: Variables): EmulatedProf
   const profiles: Record<string, Record<string, unknown>> = {};
   for (const name of profileNames(variables)) {
     try {
-      const { fields, basic, options, faults } = collectFields(name, variables, resolver);
+      const { fields, basic, options, issues: faults } = collectFields(name, variables, resolver);
       if (faults.length > 0 || findProvider(String(fields.get('type')?.value)) === undefined) continue;
       const profile: Record<string, unknown> = {};
       for (const [field, { value }] of [...fields, ...basic])
         profile[field] = typeof value === 'string' ? value : value.reveal();
       for (const [option, { value, variable }] of options) {
-        if (option === 'key_file') profile['options.key'] = outside.readFile(String(value), variable.source);
+        if (option === 'key_file') profile['options.key'] = outside.readOptionFile(String(value), variable.source);
         else profile[`options.${option}`] = value;
       }
       profiles[name] = profile;
@@ -103,7 +103,7 @@ export function profilesOf(context: Context, variables: Variables): EmulatedProf
 }
 
 /** Learns what a running emulator signs its certificates with. */
-async function join(address: string): Promise<EmulatorAddress> {
+async function join(address: string): Promise<EmulatorEndpoint> {
   const found = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(address);
   if (found === null)
     throw usage(
@@ -114,12 +114,12 @@ async function join(address: string): Promise<EmulatorAddress> {
   const ca = await readCertificate(port).catch((cause) => {
     throw new OAuthProfileError('connection_failed', `no emulator answers at ${address}`, {
       cause,
-      advice: 'start one: oauth-profile emulate',
+      hint: 'start one: oauth-profile emulate',
     });
   });
   if (!ca.startsWith('-----BEGIN CERTIFICATE-----')) {
     throw new OAuthProfileError('connection_failed', `what answers at ${address} is no emulator`, {
-      advice: 'start one: oauth-profile emulate',
+      hint: 'start one: oauth-profile emulate',
     });
   }
   return { port, ca };

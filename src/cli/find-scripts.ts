@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { normalize } from 'node:path/posix';
-import { printable } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/printable.ts';
 import { usage } from './usage.ts';
 
 /** The scripts that the arguments name, each once: files as they are, the scripts below a folder, and what a pattern (`*`, `**`, `?`) fits. */
@@ -18,7 +18,7 @@ export function findScripts(args: readonly string[], cwd: string): string[] {
   }
   if (empty.length > 0) {
     throw usage(
-      empty.map((arg) => `${printable(arg)} holds no script`),
+      empty.map((arg) => `${escapeControls(arg)} holds no script`),
       'a script is a YAML file with steps: see oauth-profile run --help',
     );
   }
@@ -67,7 +67,7 @@ function entriesOf(folder: string, cwd: string) {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw usage([`${printable(folder)}: cannot be read (${code})`], 'check that you may read the folder');
+    throw usage([`${escapeControls(folder)}: cannot be read (${code})`], 'check that you may read the folder');
   }
 }
 

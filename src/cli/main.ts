@@ -1,11 +1,11 @@
 import { version } from '../version.ts';
-import { parseCall } from './args.ts';
-import type { Call } from './command.ts';
+import { parseCommandLine } from './args.ts';
+import type { ParsedArgs } from './command.ts';
 import { run as runToken } from './commands/token.ts';
 import type { Context } from './context.ts';
 import { helpText } from './help.ts';
 import { Output } from './output.ts';
-import { showError } from './render-error.ts';
+import { renderError } from './render-error.ts';
 import { Terminal } from './terminal.ts';
 
 /** The code of each command, loaded when it runs; that of `token`, which runs most often, comes along. */
@@ -27,14 +27,14 @@ const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) =
 export async function main(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
   if (process.env['NODE_DEBUG']) terminal.guard(process.stderr);
-  let call: Call | undefined;
+  let call: ParsedArgs | undefined;
   try {
     return await dispatch(args, terminal, (given) => {
       call = given;
       return contextOf(terminal, given);
     });
   } catch (error) {
-    return showError(error, terminal, args.includes('--json'), args.includes('--verbose'), call);
+    return renderError(error, terminal, args.includes('--json'), args.includes('--verbose'), call);
   } finally {
     await terminal.finish();
   }
@@ -44,9 +44,9 @@ export async function main(args: readonly string[]): Promise<number> {
 export async function dispatch(
   args: readonly string[],
   terminal: Terminal,
-  contextOf: (call: Call) => Context,
+  contextOf: (call: ParsedArgs) => Context,
 ): Promise<number> {
-  const request = parseCall(args);
+  const request = parseCommandLine(args);
   switch (request.kind) {
     case 'help':
       terminal.print(helpText(request.command, terminal.style.out));
@@ -63,7 +63,7 @@ export async function dispatch(
   }
 }
 
-function contextOf(terminal: Terminal, call: Call): Context {
+function contextOf(terminal: Terminal, call: ParsedArgs): Context {
   let signal: AbortSignal | undefined;
   return {
     terminal,

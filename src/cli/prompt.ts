@@ -5,7 +5,7 @@ import { OAuthProfileError } from '../errors.ts';
 export type ReadLine = (signal: AbortSignal) => Promise<string>;
 
 /** The person at the terminal, where there is one: nobody else is ever waited for. */
-export function personAtTerminal(): ReadLine | undefined {
+export function terminalPrompt(): ReadLine | undefined {
   const { stdin, stderr } = process;
   return stdin.isTTY === true && stderr.isTTY === true ? (signal) => readLine(stdin, signal) : undefined;
 }

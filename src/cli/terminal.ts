@@ -1,6 +1,6 @@
 import type { Environment } from '../ports.ts';
 import { RedactedStream, Redactor } from '../redaction/redactor.ts';
-import { type Secret, watchSecrets } from '../redaction/secret.ts';
+import { onSecretCreated, type Secret } from '../redaction/secret.ts';
 import type { Output } from './output.ts';
 import { type Style, styleFor } from './style.ts';
 
@@ -30,7 +30,7 @@ export class Terminal {
     });
     this.#onGithub = env['GITHUB_ACTIONS'] === 'true';
     this.#current = this.#out;
-    watchSecrets((secret) => {
+    onSecretCreated((secret) => {
       redactor.add(secret);
       if (this.#onGithub) this.#announce(secret);
     });

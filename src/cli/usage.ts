@@ -1,6 +1,6 @@
 import { OAuthProfileError } from '../errors.ts';
 
 /** An error of the command line. */
-export function usage(faults: readonly string[], advice: string | undefined): OAuthProfileError {
-  return new OAuthProfileError('usage', faults.join('; '), { advice: advice ?? 'see oauth-profile --help' });
+export function usage(issues: readonly string[], hint: string | undefined): OAuthProfileError {
+  return new OAuthProfileError('usage', issues.join('; '), { hint: hint ?? 'see oauth-profile --help' });
 }

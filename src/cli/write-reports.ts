@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
-import { printable } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/printable.ts';
 import type { Report } from '../script/reports/report.ts';
 import { usage } from './usage.ts';
 
@@ -30,20 +30,20 @@ interface Wanted {
 
 /** Understands `--report junit=out.xml`, and finds out now whether the files can be written: after a long run it would be too late. */
 export function parseReports(given: readonly string[], cwd: string): Wanted[] {
-  const faults: string[] = [];
+  const issues: string[] = [];
   const files = new Set<string>();
   const wanted = given.map((text) => {
     const end = text.indexOf('=');
     const kind = text.slice(0, end);
     const file = resolve(cwd, text.slice(end + 1));
     if (end < 1 || end === text.length - 1 || !Object.hasOwn(makers, kind))
-      faults.push(`--report ${printable(text)} is no report`);
-    else if (files.has(file)) faults.push(`two reports would be written to ${printable(text.slice(end + 1))}`);
+      issues.push(`--report ${escapeControls(text)} is no report`);
+    else if (files.has(file)) issues.push(`two reports would be written to ${escapeControls(text.slice(end + 1))}`);
     files.add(file);
     return { kind, file };
   });
-  if (faults.length > 0)
-    throw usage(faults, `write --report KIND=FILE with KIND one of ${Object.keys(makers).join(', ')}`);
+  if (issues.length > 0)
+    throw usage(issues, `write --report KIND=FILE with KIND one of ${Object.keys(makers).join(', ')}`);
   for (const { file } of wanted) attempt(file, () => prepare(file));
   return wanted;
 }
@@ -120,9 +120,9 @@ function attempt(file: string, act: () => void): void {
     act();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new OAuthProfileError('usage', `the report ${printable(file)} cannot be written (${code})`, {
+    throw new OAuthProfileError('usage', `the report ${escapeControls(file)} cannot be written (${code})`, {
       cause: error,
-      advice: 'choose a file in a folder that you may write to',
+      hint: 'choose a file in a folder that you may write to',
     });
   }
 }

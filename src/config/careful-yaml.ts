@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import { entriesIn } from './node.ts';
+import { toEntries } from './node.ts';
 import type { Entry } from './variables.ts';
 import { readYamlDocument } from './yaml-document.ts';
 import { explainProblems } from './yaml-errors.ts';
@@ -11,13 +11,13 @@ const ADVICE =
 export function readCarefulYaml(text: string, label: string, maxValues: number): Entry[] {
   const document = readYamlDocument(text, maxValues);
   const { root, problems } = document;
-  const fail = (offset: number, problem: string, advice: string | undefined): never => {
+  const fail = (offset: number, problem: string, hint: string | undefined): never => {
     const { line, column } = document.positionOf(offset);
-    throw new OAuthProfileError('data_invalid', `${label}:${line}:${column}: ${problem}`, { advice: advice ?? ADVICE });
+    throw new OAuthProfileError('data_invalid', `${label}:${line}:${column}: ${problem}`, { hint: hint ?? ADVICE });
   };
   const [first] = explainProblems(text, problems);
-  if (first !== undefined) fail(first.offset, first.message, first.advice);
+  if (first !== undefined) fail(first.offset, first.message, first.hint);
   if (root === undefined || (root.kind === 'scalar' && root.value === null)) return [];
   if (root.kind !== 'map') return fail(root.at.start, 'holds no map of variables', undefined);
-  return entriesIn(root, ({ start }) => document.positionOf(start).line, label);
+  return toEntries(root, ({ start }) => document.positionOf(start).line, label);
 }

@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import { refuseDuplicates } from './flatten.ts';
+import { rejectDuplicates } from './flatten.ts';
 import type { Entry } from './variables.ts';
 
 const blankLine = /[^\S\n]*(?:#[^\n]*)?(?:\n|$)/y;
@@ -41,12 +41,12 @@ export function readEnv(text: string, label: string): Entry[] {
     const value = single ?? undoEscapes(take(doubleQuoted)) ?? withoutComment(take(bare));
     if (name === undefined || value === undefined) {
       throw new OAuthProfileError('data_invalid', `${label}:${start}: is not of the form name=value`, {
-        advice: 'write name=value, "quoted" where the value has blanks around it or a #, and # for a comment',
+        hint: 'write name=value, "quoted" where the value has blanks around it or a #, and # for a comment',
       });
     }
     entries.push({ name, value, line: start, literal: single !== undefined || undefined });
   }
-  refuseDuplicates(entries, label);
+  rejectDuplicates(entries, label);
   return entries;
 }
 

@@ -30,7 +30,7 @@ export interface DataSources {
 export async function loadVariables({ user, folder, script, given, settings }: DataSources): Promise<Variables> {
   const variables = new Variables();
   if (user !== undefined) variables.add(await parseDataFile(user), user.source);
-  if (folder !== undefined) variables.addFolder(await parseDataFile(folder), folder.source);
+  if (folder !== undefined) variables.addDirectoryFile(await parseDataFile(folder), folder.source);
   if (script !== undefined) variables.add(script.entries, script.source);
   for (const file of given) variables.add(await parseDataFile(file), file.source);
   return variables.add(settings.entries, settings.source);
@@ -45,6 +45,6 @@ async function parseDataFile({ text, source: { label } }: DataFile): Promise<Ent
   if (name.endsWith('.properties')) return readProperties(text, label);
   if (/(?:^|[\\/.])env(?:\.[^\\/]+)?$/.test(name)) return readEnv(text, label);
   throw new OAuthProfileError('data_invalid', `${label}: is of no known format`, {
-    advice: 'name it .yaml, .json, .env or .properties',
+    hint: 'name it .yaml, .json, .env or .properties',
   });
 }

@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import { asWritten, type Value } from './value.ts';
+import { parseScalar, type Value } from './value.ts';
 
 /** Deeper texts are no data but an attack on the stack. */
 const MAX_DEPTH = 64;
@@ -33,7 +33,7 @@ class Parser {
     const before = this.text.slice(0, this.#at).split('\n');
     const where = `${this.label}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
     throw new OAuthProfileError('data_invalid', `${where}: ${problem}`, {
-      advice: 'correct the file there: a missing quote, comma or brace is the usual cause',
+      hint: 'correct the file there: a missing quote, comma or brace is the usual cause',
     });
   }
 
@@ -111,7 +111,7 @@ class Parser {
     token.lastIndex = this.#at;
     const digits = token.exec(this.text)?.[0] ?? this.#fail();
     this.#at += digits.length;
-    return asWritten(digits, Number(digits));
+    return parseScalar(digits, Number(digits));
   }
 
   #skipBlanks(): void {

@@ -13,13 +13,13 @@ import {
   type ScalarEvent,
 } from 'js-yaml';
 import { LineStarts, type Position } from './line-starts.ts';
-import type { MapPart, Member, Part } from './node.ts';
-import { asWritten, type Scalar } from './value.ts';
+import type { ConfigNode, MapNode, Member } from './node.ts';
+import { parseScalar, type Scalar } from './value.ts';
 import type { Span } from './yaml-document.ts';
 
 /** YAML of maps, lists and scalars alone, as it was understood. */
 export interface PlainYaml {
-  readonly root: Part<Span>;
+  readonly root: ConfigNode<Span>;
   positionOf(offset: number): Position;
 }
 
@@ -58,7 +58,7 @@ class Builder {
     this.#room = maxValues;
   }
 
-  document(): Part<Span> {
+  document(): ConfigNode<Span> {
     if (this.#take()?.type !== EVENT_ID.DOCUMENT) throw new SyntaxError('no document');
     const root = this.#part(0);
     if (this.#take()?.type !== EVENT_ID.POP || this.#take() !== undefined) throw new SyntaxError('a second document');
@@ -77,7 +77,7 @@ class Builder {
   }
 
   /** `near` is where something is that has no place of its own. */
-  #part(near: number): Part<Span> {
+  #part(near: number): ConfigNode<Span> {
     if (this.#room-- === 0) throw new RangeError('too many values');
     const event = this.#take();
     if (event?.type === EVENT_ID.SCALAR) {
@@ -88,8 +88,8 @@ class Builder {
     throw new SyntaxError('neither a scalar nor a list nor a map');
   }
 
-  #list(start: number): Part<Span> {
-    const items: Part<Span>[] = [];
+  #list(start: number): ConfigNode<Span> {
+    const items: ConfigNode<Span>[] = [];
     let end = start;
     while (!this.#ends()) {
       const item = this.#part(end);
@@ -99,7 +99,7 @@ class Builder {
     return { kind: 'list', at: { start, end }, items };
   }
 
-  #map(start: number, block: boolean): MapPart<Span> {
+  #map(start: number, block: boolean): MapNode<Span> {
     const members: Member<Span>[] = [];
     const names = new Set<string>();
     let end = start;
@@ -140,7 +140,7 @@ function scalarOf(text: string, event: ScalarEvent): Scalar {
   if (nullCoreTag.resolve(source, false, nullCoreTag.tagName) !== NOT_RESOLVED) return null;
   for (const tag of [boolCoreTag, intCoreTag, floatCoreTag]) {
     const value = tag.resolve(source, false, tag.tagName);
-    if (value !== NOT_RESOLVED) return asWritten(source, value as number | boolean);
+    if (value !== NOT_RESOLVED) return parseScalar(source, value as number | boolean);
   }
   if (/^[-+.\d]+e[-+]?\d+$/i.test(source)) throw new RangeError('a number beyond all bounds');
   return source;

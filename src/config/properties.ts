@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import { refuseDuplicates } from './flatten.ts';
+import { rejectDuplicates } from './flatten.ts';
 import type { Entry } from './variables.ts';
 
 const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f' };
@@ -21,12 +21,12 @@ export function readProperties(text: string, label: string): Entry[] {
     const [, name = '', value = ''] = /^((?:[^\\:= \t\f]|\\.)*)[ \t\f]*[:=]?[ \t\f]*(.*)$/s.exec(statement) ?? [];
     if (name === '') {
       throw new OAuthProfileError('data_invalid', `${label}:${line}: has a value without a name`, {
-        advice: 'write name=value',
+        hint: 'write name=value',
       });
     }
     entries.push({ name: undoEscapes(name, label, line), value: undoEscapes(value, label, line), line });
   }
-  refuseDuplicates(entries, label);
+  rejectDuplicates(entries, label);
   return entries;
 }
 
@@ -44,7 +44,7 @@ function undoEscapes(text: string, label: string, line: number): string {
     if (code.length === 5) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
     if (code === 'u') {
       throw new OAuthProfileError('data_invalid', `${label}:${line}: \\u is not followed by four hex digits`, {
-        advice: 'write \\u00e9, or \\\\u for a backslash and a u',
+        hint: 'write \\u00e9, or \\\\u for a backslash and a u',
       });
     }
     return escapes[code] ?? code;

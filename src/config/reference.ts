@@ -22,7 +22,7 @@ export class ReferenceSyntaxError extends OAuthProfileError {
     readonly offset: number,
   ) {
     super('data_invalid', `the reference at character ${offset + 1} ${problem}`, {
-      advice: 'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
+      hint: 'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
     });
   }
 }

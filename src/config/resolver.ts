@@ -1,16 +1,16 @@
 import { OAuthProfileError } from '../errors.ts';
-import { joinTexts, Secret } from '../redaction/secret.ts';
-import { isSecretName } from '../redaction/sensitive-names.ts';
+import { joinStrings, Secret } from '../redaction/secret.ts';
+import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { hasReference, parseTemplate, type Reference, type Template } from './reference.ts';
-import { nearest } from './suggestions.ts';
-import { HeaderMap, isCompound, isEmpty, mapParts, textOf, type Value } from './value.ts';
-import { hide, ownerOf, type Source, type Variable, type Variables, whereOf } from './variables.ts';
+import { closestMatch } from './suggestions.ts';
+import { HeaderMap, isCollection, isEmpty, mapCollection, toText, type Value } from './value.ts';
+import { locationOf, ownerOf, type Source, type Variable, type Variables, wrapSecret } from './variables.ts';
 
 /** What `${env:…}` and `${file:…}` reach; handed in, so that this folder stays pure. */
-export interface Outside {
+export interface ExternalSources {
   env(name: string): string | undefined;
   /** The file's text, `undefined` if there is none; a path outside the folder of a source that is bound to it throws. */
-  readText(path: string, source: Source): string | undefined;
+  readFileInside(path: string, source: Source): string | undefined;
 }
 
 /** Larger values come from references that multiply each other. */
@@ -19,7 +19,7 @@ const MAX_LENGTH = 1_048_576;
 const MAX_TOTAL = 16 * MAX_LENGTH;
 /** Longer chains of references would exhaust the stack. */
 const MAX_CHAIN = 100;
-/** As many parts of a value are named in an advice. */
+/** As many parts of a value are named in an hint. */
 const MAX_NAMED = 12;
 
 /** Looks references up, each variable once. */
@@ -31,7 +31,7 @@ export class Resolver {
 
   constructor(
     readonly variables: Variables,
-    readonly outside: Outside,
+    readonly outside: ExternalSources,
   ) {}
 
   /** The variable's value with all references followed; what cannot be followed is an error that names it. */
@@ -43,12 +43,12 @@ export class Resolver {
     if (this.#underWay.includes(name)) {
       const circle = [...this.#underWay.slice(this.#underWay.indexOf(name)), name].join(' → ');
       throw new OAuthProfileError('data_invalid', `refers to itself: ${circle}`, {
-        advice: `give ${name} a value of its own`,
+        hint: `give ${name} a value of its own`,
       });
     }
     if (this.#underWay.length >= MAX_CHAIN) {
       throw new OAuthProfileError('data_invalid', `refers to others over more than ${MAX_CHAIN} steps`, {
-        advice: `give ${name} a value of its own`,
+        hint: `give ${name} a value of its own`,
       });
     }
     this.#underWay.push(name);
@@ -69,9 +69,9 @@ export class Resolver {
   #follow(value: Value, variable: Variable): Value {
     if (typeof value === 'string') return hasReference(value) ? this.#fill(parseTemplate(value), variable) : value;
     if (value instanceof Secret) return this.#followSecret(value.reveal(), variable);
-    if (!isCompound(value)) return value;
+    if (!isCollection(value)) return value;
     let size = 0;
-    const followed = mapParts(value, (part) => {
+    const followed = mapCollection(value, (part) => {
       const found = this.#follow(part, variable);
       size += this.#sizeOf(found);
       refuseGrowth(size, MAX_LENGTH);
@@ -83,7 +83,7 @@ export class Resolver {
 
   /** What a value would be, written out: lists of lists share their parts and look small. */
   #sizeOf(value: Value): number {
-    if (!isCompound(value)) return textOf(value).length + 1;
+    if (!isCollection(value)) return toText(value).length + 1;
     let size = this.#sizes.get(value);
     if (size === undefined) {
       size = Object.values(value).reduce((sum: number, part: Value) => sum + this.#sizeOf(part), 1);
@@ -95,11 +95,11 @@ export class Resolver {
   /** A reference in the middle of a secret may be no reference at all but part of a password, so errors do not quote it. */
   #followSecret(text: string, variable: Variable): Value {
     try {
-      return hide(this.#fill(parseTemplate(text), variable));
+      return wrapSecret(this.#fill(parseTemplate(text), variable));
     } catch (error) {
       if (/^\$\{[^{}]*\}$/.test(text)) throw error;
       throw new OAuthProfileError('data_invalid', 'a reference inside it cannot be followed', {
-        advice: 'correct the ${…} in it; a literal ${ is written $${',
+        hint: 'correct the ${…} in it; a literal ${ is written $${',
       });
     }
   }
@@ -118,14 +118,14 @@ export class Resolver {
     });
     this.#total += length;
     refuseGrowth(this.#total, MAX_TOTAL);
-    return joinTexts(parts);
+    return joinStrings(parts);
   }
 
   #textIn(reference: Reference, variable: Variable): string | Secret {
     const value = this.#lookUp(reference, variable);
-    if (!isCompound(value)) return textOf(value);
+    if (!isCollection(value)) return toText(value);
     throw new OAuthProfileError('data_invalid', `\${${reference.text}} has parts and cannot stand inside a text`, {
-      advice: adviseParts(Array.isArray(value) ? [...value.keys()].map((index) => `[${index}]`) : Object.keys(value)),
+      hint: adviseParts(Array.isArray(value) ? [...value.keys()].map((index) => `[${index}]`) : Object.keys(value)),
     });
   }
 
@@ -139,11 +139,11 @@ export class Resolver {
   #find(reference: Reference, variable: Variable): Value | undefined {
     if (reference.kind === 'variable') return this.#findVariable(reference, variable);
     const name = reference.names[0] ?? '';
-    const text = reference.kind === 'env' ? this.outside.env(name) : this.outside.readText(name, variable.source);
+    const text = reference.kind === 'env' ? this.outside.env(name) : this.outside.readFileInside(name, variable.source);
     if (text === undefined) return undefined;
     const value = reference.kind === 'file' ? text.replace(/\r?\n$/, '') : text;
     // The dots of a path separate no names: `client_secret.txt` holds a secret.
-    return isSecretName(reference.kind === 'file' ? name.replaceAll('.', '_') : name) ? new Secret(value) : value;
+    return isSensitiveName(reference.kind === 'file' ? name.replaceAll('.', '_') : name) ? new Secret(value) : value;
   }
 
   #findVariable(reference: Reference, referrer: Variable): Value | undefined {
@@ -151,11 +151,11 @@ export class Resolver {
     if (target === undefined) return undefined;
     this.#refuseContested(target);
     const [from, to] = [referrer.source.trust, target.source.trust];
-    if (from === 'user' && to === 'folder') {
+    if (from === 'user' && to === 'directory') {
       throw foreign(referrer, target, 'a working folder must not change your own profiles');
     }
     const found = member(this.resolve(target), path ?? []);
-    if (from === 'folder' && to === 'user' && found !== undefined && holdsSecret(found)) {
+    if (from === 'directory' && to === 'user' && found !== undefined && holdsSecret(found)) {
       throw foreign(referrer, target, 'a working folder must not take your secrets');
     }
     return found;
@@ -172,10 +172,10 @@ export class Resolver {
   }
 
   #refuseContested(target: Variable): void {
-    const files = target.source.trust === 'given' ? undefined : this.variables.contested(ownerOf(target.name));
+    const files = target.source.trust === 'given' ? undefined : this.variables.conflictingSources(ownerOf(target.name));
     if (files !== undefined) {
       throw new OAuthProfileError('data_invalid', `${target.name} stands in both ${files}`, {
-        advice: `rename one of the two, or give ${target.name} with --data or --set`,
+        hint: `rename one of the two, or give ${target.name} with --data or --set`,
       });
     }
   }
@@ -185,12 +185,12 @@ export class Resolver {
     const parts = [...this.variables.names()].filter((name) => name.startsWith(`${text}.`));
     if (parts.length > 0) {
       return new OAuthProfileError('data_invalid', `${text} has parts and is no value of its own`, {
-        advice: adviseParts(parts),
+        hint: adviseParts(parts),
       });
     }
-    const near = nearest(text, this.#names(reference));
+    const near = closestMatch(text, this.#names(reference));
     return new OAuthProfileError('data_invalid', `${text} is not defined`, {
-      advice: near === undefined ? `define ${text}, or write \${${text}:-default}` : `did you mean ${near}?`,
+      hint: near === undefined ? `define ${text}, or write \${${text}:-default}` : `did you mean ${near}?`,
     });
   }
 
@@ -203,7 +203,7 @@ export class Resolver {
       (_, length) => member(this.resolve(target), path.slice(0, length + 1)) === undefined,
     );
     const parent = member(this.resolve(target), path.slice(0, beginning));
-    if (parent === undefined || !isCompound(parent) || Array.isArray(parent)) return;
+    if (parent === undefined || !isCollection(parent) || Array.isArray(parent)) return;
     for (const name of Object.keys(parent)) yield [target.name, ...path.slice(0, beginning), name].join('.');
   }
 }
@@ -211,19 +211,19 @@ export class Resolver {
 function missing({ kind, text, names }: Reference): OAuthProfileError {
   if (kind === 'env') {
     return new OAuthProfileError('data_invalid', `environment variable ${names[0]} is not set`, {
-      advice: `set ${names[0]}, or write \${${text}:-default}`,
+      hint: `set ${names[0]}, or write \${${text}:-default}`,
     });
   }
   return new OAuthProfileError('data_invalid', `file ${names[0]} does not exist`, {
-    advice: `create it, or correct the path in \${${text}}`,
+    hint: `create it, or correct the path in \${${text}}`,
   });
 }
 
 /** The user's own file and a working folder that may be a stranger's do not use each other's variables. */
 function foreign(referrer: Variable, target: Variable, reason: string): OAuthProfileError {
-  const problem = `${whereOf(referrer)} may not use ${target.name} of ${whereOf(target)}: ${reason}`;
+  const problem = `${locationOf(referrer)} may not use ${target.name} of ${locationOf(target)}: ${reason}`;
   return new OAuthProfileError('data_invalid', problem, {
-    advice: `define it in ${referrer.source.label}, or hand it over with --data, --set or \${env:…}`,
+    hint: `define it in ${referrer.source.label}, or hand it over with --data, --set or \${env:…}`,
   });
 }
 
@@ -235,19 +235,19 @@ function adviseParts(names: readonly string[]): string {
 function refuseGrowth(length: number, limit: number): void {
   if (length <= limit) return;
   throw new OAuthProfileError('data_invalid', `grows beyond ${limit} characters`, {
-    advice: 'look for references that multiply each other',
+    hint: 'look for references that multiply each other',
   });
 }
 
 /** Whether a value is a secret or has one among its parts. */
 export function holdsSecret(value: Value): boolean {
-  return value instanceof Secret || (isCompound(value) && Object.values(value).some(holdsSecret));
+  return value instanceof Secret || (isCollection(value) && Object.values(value).some(holdsSecret));
 }
 
 function mayRefer(value: Value): boolean {
   if (typeof value === 'string') return hasReference(value);
   if (value instanceof Secret) return value.test(hasReference);
-  return isCompound(value) && Object.values(value).some(mayRefer);
+  return isCollection(value) && Object.values(value).some(mayRefer);
 }
 
 /** The part of a value at a path; only a value's own members count, never those of its prototype. */
@@ -255,7 +255,7 @@ export function member(value: Value, path: readonly (string | number)[]): Value 
   let current: Value = value;
   for (const name of path) {
     const step = current instanceof HeaderMap && typeof name === 'string' ? name.toLowerCase() : name;
-    if (!isCompound(current) || !Object.hasOwn(current, step)) return undefined;
+    if (!isCollection(current) || !Object.hasOwn(current, step)) return undefined;
     if (step === 'length' && Array.isArray(current)) return undefined;
     current = (current as Record<string | number, Value>)[step] as Value;
   }

@@ -3,7 +3,7 @@ const MAX_LENGTH = 64;
 const MAX_CANDIDATES = 500;
 
 /** The candidate that `name` was most likely meant to be, if one is close enough for "did you mean". */
-export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+export function closestMatch(name: string, candidates: Iterable<string>): string | undefined {
   const plain = simplify(name);
   let best: string | undefined;
   let least = plain.length < 10 ? 3 : 4;

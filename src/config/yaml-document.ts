@@ -17,8 +17,8 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { LineStarts, type Position } from './line-starts.ts';
-import type { MapPart, Member, Part } from './node.ts';
-import { asWritten, type Scalar } from './value.ts';
+import type { ConfigNode, MapNode, Member } from './node.ts';
+import { parseScalar, type Scalar } from './value.ts';
 
 /** From where to where something stands in a text. */
 export interface Span {
@@ -39,7 +39,7 @@ export interface YamlProblem {
 /** A YAML text as it was understood: aliases and merge keys are followed, scalars keep their spelling. */
 export interface YamlDocument {
   /** Missing where the text cannot be understood. */
-  readonly root: Part<Span> | undefined;
+  readonly root: ConfigNode<Span> | undefined;
   /** Everything that is wrong, in the order in which it was found. */
   readonly problems: readonly YamlProblem[];
   positionOf(offset: number): Position;
@@ -67,7 +67,7 @@ export function readYamlDocument(text: string, maxValues: number): YamlDocument 
 class Halt extends Error {}
 
 class Reader implements YamlDocument {
-  readonly root: Part<Span> | undefined;
+  readonly root: ConfigNode<Span> | undefined;
   readonly problems: YamlProblem[] = [];
   readonly #text: string;
   readonly #maxValues: number;
@@ -150,7 +150,7 @@ class Reader implements YamlDocument {
   }
 
   /** What stands at a node; `near` is where something is that has no place of its own. */
-  #part(node: unknown, near: number, depth: number): Part<Span> {
+  #part(node: unknown, near: number, depth: number): ConfigNode<Span> {
     const found = this.#follow(node, near, depth);
     const at = spanOf(found, near);
     if (isSeq(found)) {
@@ -160,7 +160,7 @@ class Reader implements YamlDocument {
     return { kind: 'scalar', at, value: isScalar(found) ? scalarOf(found) : null };
   }
 
-  #map(node: YAMLMap, at: Span, depth: number): MapPart<Span> {
+  #map(node: YAMLMap, at: Span, depth: number): MapNode<Span> {
     const members: Member<Span>[] = [];
     for (const { key, value } of this.#pairs(node, at.start, depth)) {
       const keyAt = spanOf(key, at.start);
@@ -233,7 +233,7 @@ function nameIn({ source, value }: ScalarNode): string {
 
 function scalarOf({ value, source }: ScalarNode): Scalar {
   if (value === null) return null;
-  if (typeof value === 'number' || typeof value === 'boolean') return asWritten(source ?? String(value), value);
+  if (typeof value === 'number' || typeof value === 'boolean') return parseScalar(source ?? String(value), value);
   // Dates and bytes, which only a directive or a tag asks for, are texts here as well.
   return typeof value === 'string' ? value : (source ?? String(value));
 }

@@ -12,10 +12,10 @@ const MAX_VALUE = 10_000;
 export interface Explained {
   readonly offset: number;
   readonly message: string;
-  readonly advice: string | undefined;
+  readonly hint: string | undefined;
 }
 
-const advice: Readonly<Record<string, string>> = {
+const hint: Readonly<Record<string, string>> = {
   'has an alias (*) of nothing': 'put a text that begins with * in quotes',
   'holds a second document': 'keep to one document in a file, without --- between',
 };
@@ -56,19 +56,19 @@ function isConsequence({ offset, opened }: YamlProblem, unclosed: YamlProblem): 
 function explain(text: string, { offset, opened, message, detail }: YamlProblem): Explained {
   if (detail === undefined) {
     const twice = message.endsWith(' is defined twice') ? 'keep one of the two definitions' : undefined;
-    return { offset, message, advice: advice[message] ?? twice };
+    return { offset, message, hint: hint[message] ?? twice };
   }
   if (offset > 0 && text.startsWith('${', offset - 1)) {
-    return { offset: offset - 1, message: 'a ${…} between [ ] or { } needs quotes', advice: 'write "${name}"' };
+    return { offset: offset - 1, message: 'a ${…} between [ ] or { } needs quotes', hint: 'write "${name}"' };
   }
   if (detail.startsWith('Nested mappings')) {
     const lower = lowerName(text, offset);
-    if (lower !== undefined) return { offset: lower, message: INDENTED, advice: INDENT };
+    if (lower !== undefined) return { offset: lower, message: INDENTED, hint: INDENT };
   }
   const [, sentence, mend] = sentences.find(([words]) => words.test(detail)) ?? [];
   // What is indented wrongly is looked for from the end of the line above.
   const blanks = /^[ \r\n]*(?=\S)/.exec(text.slice(offset, offset + MAX_BLANKS))?.[0].length ?? 0;
-  return { offset: opened ?? offset + blanks, message: sentence ?? message, advice: mend };
+  return { offset: opened ?? offset + blanks, message: sentence ?? message, hint: mend };
 }
 
 /** Where the name stands that was taken for a part of the value above it, if it is not in the same line. */

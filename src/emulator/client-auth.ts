@@ -1,13 +1,17 @@
 import { type KeyObject, verify } from 'node:crypto';
-import type { Desk } from './issue.ts';
+import type { RequestContext } from './issue.ts';
 import type { EmulatorRequest } from './message.ts';
-import { refuse } from './problem.ts';
+import { rejectWith } from './problem.ts';
 import type { Client, Realm } from './realm.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** Finds out which client asks, and makes it prove that, as the realm's provider would; `undefined` is a request without a client. */
-export function authenticateClient({ realm, now }: Desk, request: EmulatorRequest, grant: string): Client | undefined {
+export function authenticateClient(
+  { realm, now }: RequestContext,
+  request: EmulatorRequest,
+  grant: string,
+): Client | undefined {
   const { dialect } = realm;
   const { form } = request;
   const pairs = basicPairs(request, dialect.clientAuth.basic);
@@ -15,38 +19,41 @@ export function authenticateClient({ realm, now }: Desk, request: EmulatorReques
   const bodySecret = form.get('client_secret') || undefined;
   const assertion = form.get('client_assertion') || undefined;
   const ways = [pairs, bodySecret, assertion].filter((way) => way !== undefined);
-  if (ways.length > 1 && (dialect.clientAuth.both === 'refused' || pairs === undefined)) refuse({ kind: 'two_auths' });
+  if (ways.length > 1 && (dialect.clientAuth.both === 'refused' || pairs === undefined))
+    rejectWith({ kind: 'two_auths' });
   if (pairs !== undefined) {
     const client = pairs.map(([id]) => realm.clients.get(id)).find((found) => found !== undefined);
-    if (client === undefined) return refuse({ kind: 'unknown_client', clientId: pairs[0]?.[0] ?? '' });
+    if (client === undefined) return rejectWith({ kind: 'unknown_client', clientId: pairs[0]?.[0] ?? '' });
     checkMethod(realm, client, 'basic');
     if (!pairs.some(([id, secret]) => id === client.id && secret === (client.secret ?? '')))
-      refuse({ kind: 'wrong_secret' });
+      rejectWith({ kind: 'wrong_secret' });
     return client;
   }
   const id = form.get('client_id') || (assertion === undefined ? '' : subjectOf(assertion));
   if (id === '') {
-    if (bodySecret !== undefined || assertion !== undefined) refuse({ kind: 'missing_field', field: 'client_id' });
+    if (bodySecret !== undefined || assertion !== undefined) rejectWith({ kind: 'missing_field', field: 'client_id' });
     if (dialect.anonymousPassword && (grant === 'password' || grant === 'refresh_token')) return undefined;
-    return refuse(dialect.clientAuth.body ? { kind: 'missing_field', field: 'client_id' } : { kind: 'no_client_auth' });
+    return rejectWith(
+      dialect.clientAuth.body ? { kind: 'missing_field', field: 'client_id' } : { kind: 'no_client_auth' },
+    );
   }
-  const client = realm.clients.get(id) ?? refuse({ kind: 'unknown_client', clientId: id });
+  const client = realm.clients.get(id) ?? rejectWith({ kind: 'unknown_client', clientId: id });
   if (assertion !== undefined) checkAssertion({ realm, now }, client, request, assertion);
   else if (bodySecret !== undefined) checkBodySecret(realm, client, bodySecret);
   else if (client.secret !== undefined || client.auth === 'private_key_jwt' || !dialect.clientAuth.body)
-    refuse({ kind: 'no_client_auth' });
+    rejectWith({ kind: 'no_client_auth' });
   return client;
 }
 
 function checkBodySecret(realm: Realm, client: Client, secret: string): void {
-  if (!realm.dialect.clientAuth.body) refuse({ kind: 'no_client_auth' });
-  if (client.secret === undefined) refuse({ kind: 'secret_of_public_client' });
+  if (!realm.dialect.clientAuth.body) rejectWith({ kind: 'no_client_auth' });
+  if (client.secret === undefined) rejectWith({ kind: 'secret_of_public_client' });
   checkMethod(realm, client, 'body');
-  if (secret !== client.secret) refuse({ kind: 'wrong_secret' });
+  if (secret !== client.secret) rejectWith({ kind: 'wrong_secret' });
 }
 
 function checkMethod(realm: Realm, client: Client, method: string): void {
-  if (realm.dialect.clientAuth.onlyRegistered && client.auth !== method) refuse({ kind: 'wrong_auth_method' });
+  if (realm.dialect.clientAuth.onlyRegistered && client.auth !== method) rejectWith({ kind: 'wrong_auth_method' });
 }
 
 /** The header's id and secret, in each reading that the dialect allows. */
@@ -93,14 +100,14 @@ const SKEW_SECONDS = 60;
 
 /** RFC 7523 §3: issuer, subject, audience, times, and the signature. */
 function checkAssertion(
-  { realm, now }: Pick<Desk, 'realm' | 'now'>,
+  { realm, now }: Pick<RequestContext, 'realm' | 'now'>,
   client: Client,
   request: EmulatorRequest,
   assertion: string,
 ): void {
   checkMethod(realm, client, 'private_key_jwt');
   if (request.form.get('client_assertion_type') !== ASSERTION_TYPE)
-    refuse({ kind: 'missing_field', field: 'client_assertion_type' });
+    rejectWith({ kind: 'missing_field', field: 'client_assertion_type' });
   const { iss, sub, aud, exp, nbf } = partOf(assertion, 1);
   const { host, path, base } = request;
   const audiences = [
@@ -120,7 +127,7 @@ function checkAssertion(
     exp > seconds &&
     (nbf === undefined || (typeof nbf === 'number' && nbf <= seconds + SKEW_SECONDS)) &&
     isSigned(assertion, client.key);
-  if (!valid) refuse({ kind: 'wrong_assertion' });
+  if (!valid) rejectWith({ kind: 'wrong_assertion' });
 }
 
 function isSigned(assertion: string, key: KeyObject | undefined): boolean {

@@ -1,4 +1,4 @@
-import type { Answer } from './message.ts';
+import type { EmulatorResponse } from './message.ts';
 import type { Problem } from './problem.ts';
 
 /** What an endpoint does; a dialect says where it stands. */
@@ -93,10 +93,10 @@ export interface Dialect {
   readonly dress: (token: string) => string;
   readonly undress: (token: string) => string;
   readonly response: (issued: Issued) => Record<string, unknown>;
-  readonly refusal: (problem: Problem, context: { now: number; grant: string }) => Answer;
+  readonly refusal: (problem: Problem, context: { now: number; grant: string }) => EmulatorResponse;
   /** What the protected resource says of the caller. */
-  readonly resource: (user: string | undefined, clientId: string, path: string) => Answer;
-  readonly resourceRefusal: () => Answer;
+  readonly resource: (user: string | undefined, clientId: string, path: string) => EmulatorResponse;
+  readonly resourceRefusal: () => EmulatorResponse;
   /** The tenant that an address names. */
   readonly tenantOf: (address: { readonly host: string; readonly path: string }) => string | undefined;
 }

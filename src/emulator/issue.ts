@@ -1,11 +1,11 @@
 import type { Issued } from './dialect.ts';
 import type { Family, Realm } from './realm.ts';
-import type { Mint } from './token-signer.ts';
+import type { TokenSigner } from './token-signer.ts';
 
 /** What an endpoint works with. */
-export interface Desk {
+export interface RequestContext {
   readonly realm: Realm;
-  readonly mint: Mint;
+  readonly mint: TokenSigner;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -20,7 +20,7 @@ export interface Grantee {
 
 /** A new access token and whatever comes with it; `family` is there when a refresh token belongs to it. */
 export function issue(
-  desk: Desk,
+  desk: RequestContext,
   { clientId, user, scope, grant }: Grantee,
   family: Family | undefined,
   refreshToken: string | undefined,
@@ -62,7 +62,11 @@ export function issue(
 }
 
 /** A sign-in's first tokens: with a refresh token where the provider gives one for what was asked. */
-export function issueToUser(desk: Desk, grantee: Grantee & { readonly user: string }, offline = true): Issued {
+export function issueToUser(
+  desk: RequestContext,
+  grantee: Grantee & { readonly user: string },
+  offline = true,
+): Issued {
   const { realm } = desk;
   const { policy, scope: needed } = realm.dialect.refresh;
   const allowed = policy !== 'none' && offline && (needed === undefined || grantee.scope.split(' ').includes(needed));
@@ -72,7 +76,7 @@ export function issueToUser(desk: Desk, grantee: Grantee & { readonly user: stri
 }
 
 /** A further refresh token of a family. */
-export function newRefreshToken({ realm, mint, now }: Desk, family: Family): string {
+export function newRefreshToken({ realm, mint, now }: RequestContext, family: Family): string {
   const token = mint.opaque('rt-');
   const expiresAt = now + realm.dialect.refresh.lifetimeSeconds * 1000;
   realm.refreshTokens.set(token, { family, expiresAt, usedAt: undefined, pinned: false });

@@ -12,14 +12,14 @@ export interface EmulatorRequest {
 }
 
 /** What goes back. */
-export interface Answer {
+export interface EmulatorResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** A JSON answer that nobody may cache (RFC 6749 §5.1). */
-export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): EmulatorResponse {
   return {
     status,
     headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', ...headers },
@@ -28,12 +28,12 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
 }
 
 /** A plain-text answer. */
-export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): EmulatorResponse {
   return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, body };
 }
 
 /** A page. */
-export function html(status: number, body: string): Answer {
+export function html(status: number, body: string): EmulatorResponse {
   return {
     status,
     headers: {

@@ -22,15 +22,15 @@ export type Problem =
   | { readonly kind: 'unread_body' | 'throttled' | 'broken' };
 
 /** Thrown by an endpoint; the dialect turns it into an answer. */
-export class Refused extends Error {
+export class ProblemError extends Error {
   constructor(readonly problem: Problem) {
     super(problem.kind);
   }
 }
 
 /** Ends a request with a refusal. */
-export function refuse(problem: Problem): never {
-  throw new Refused(problem);
+export function rejectWith(problem: Problem): never {
+  throw new ProblemError(problem);
 }
 
 /** Puts a problem's details into a dialect's words: `Missing required parameter: {field}`. */

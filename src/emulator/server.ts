@@ -1,16 +1,16 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
-import type { Answer, EmulatorRequest } from './message.ts';
+import type { EmulatorRequest, EmulatorResponse } from './message.ts';
 
 /** What a request gets: an answer, or silence, or a connection that ends. */
-export type Reaction =
-  | { readonly kind: 'answer'; readonly answer: Answer; readonly delayMs?: number }
-  | { readonly kind: 'truncate'; readonly answer: Answer }
+export type Outcome =
+  | { readonly kind: 'answer'; readonly answer: EmulatorResponse; readonly delayMs?: number }
+  | { readonly kind: 'truncate'; readonly answer: EmulatorResponse }
   | { readonly kind: 'hang' }
   | { readonly kind: 'reset' };
 
 /** Decides what a request gets. */
-export type React = (request: EmulatorRequest) => Reaction;
+export type Handler = (request: EmulatorRequest) => Outcome;
 
 /** Certificate and key for a host name, PEM. */
 export type Credentials = (host: string | undefined) => { readonly cert: string; readonly key: string };
@@ -25,7 +25,7 @@ export interface PortServer {
 }
 
 /** Starts the server; TLS is loaded when the first caller speaks it. */
-export async function startServer(port: number, react: React, credentials: Credentials): Promise<PortServer> {
+export async function startServer(port: number, react: Handler, credentials: Credentials): Promise<PortServer> {
   const connections = new Connections();
   const plain = createHttpServer((request, response) => receive(request, response, react, false, connections));
   let secure: Promise<Server> | undefined;
@@ -105,7 +105,7 @@ class Connection {
   }
 }
 
-async function createSecureServer(react: React, credentials: Credentials, connections: Connections): Promise<Server> {
+async function createSecureServer(react: Handler, credentials: Credentials, connections: Connections): Promise<Server> {
   const [{ createServer }, { createSecureContext }] = await Promise.all([import('node:https'), import('node:tls')]);
   const contexts = new Map<string, ReturnType<typeof createSecureContext>>();
   return createServer(
@@ -126,7 +126,7 @@ async function createSecureServer(react: React, credentials: Credentials, connec
 function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  react: React,
+  react: Handler,
   secure: boolean,
   connections: Connections,
 ): void {
@@ -173,7 +173,7 @@ function toRequest(request: IncomingMessage, body: string, secure: boolean): Emu
 }
 
 function perform(
-  reaction: Reaction,
+  reaction: Outcome,
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection | undefined,

@@ -9,13 +9,13 @@ import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { verifyEndpoint } from './endpoints/verify.ts';
 import { type Fault, faultKinds } from './fault.ts';
-import type { Desk } from './issue.ts';
-import { type Answer, type EmulatorRequest, json, text } from './message.ts';
-import { Refused } from './problem.ts';
+import type { RequestContext } from './issue.ts';
+import { type EmulatorRequest, type EmulatorResponse, json, text } from './message.ts';
+import { ProblemError } from './problem.ts';
 import { type EmulatedProfiles, Realms } from './profiles.ts';
 import type { Realm } from './realm.ts';
-import { type Reaction, startServer } from './server.ts';
-import { Mint } from './token-signer.ts';
+import { type Outcome, startServer } from './server.ts';
+import { TokenSigner } from './token-signer.ts';
 
 /** What an emulator can be told. */
 export interface EmulatorOptions {
@@ -60,7 +60,7 @@ export interface Emulator {
   close(): Promise<void>;
 }
 
-type Endpoint = (desk: Desk, request: EmulatorRequest, passwordOff: boolean) => Answer;
+type Endpoint = (desk: RequestContext, request: EmulatorRequest, passwordOff: boolean) => EmulatorResponse;
 
 const endpoints: Readonly<Record<Action, Endpoint>> = {
   token: tokenEndpoint,
@@ -85,14 +85,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     if (!faultKinds.includes(kind)) throw new TypeError(`startEmulator: there is no fault ${kind}`);
   }
   const realms = new Realms(options.profiles ?? {});
-  const mint = new Mint();
+  const mint = new TokenSigner();
   const authority = new Authority();
   // A caller that names no host asks for an address (RFC 6066 §3): whoever means a name says so, and gets a certificate for it.
   const hosts = realms.hosts().map((host) => host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
   const addresses = [...new Set(hosts)].filter((host) => isIP(host) !== 0);
   let tokenRequests = 0;
 
-  const react = (request: EmulatorRequest): Reaction => {
+  const react = (request: EmulatorRequest): Outcome => {
     if (request.host === CONTROL && request.path === CA_PATH)
       return { kind: 'answer', answer: text(200, authority.certificate) };
     const realm = realms.find(request.host);
@@ -120,18 +120,23 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   return { port, url: `http://127.0.0.1:${port}`, ca: authority.certificate, close };
 }
 
-function answerOf(endpoint: Endpoint, desk: Desk, request: EmulatorRequest, passwordOff: boolean): Answer {
+function answerOf(
+  endpoint: Endpoint,
+  desk: RequestContext,
+  request: EmulatorRequest,
+  passwordOff: boolean,
+): EmulatorResponse {
   try {
     return endpoint(desk, request, passwordOff);
   } catch (error) {
     // Whatever a caller sends, the others are served on.
-    if (!(error instanceof Refused)) return text(500, `the emulator failed: ${String(error)}`);
+    if (!(error instanceof ProblemError)) return text(500, `the emulator failed: ${String(error)}`);
     return desk.realm.dialect.refusal(error.problem, { now: desk.now, grant: request.form.get('grant_type') ?? '' });
   }
 }
 
 /** Marks its answer, so that a caller tells a host that is not emulated from a provider's own words. */
-function notEmulated(host: string): Answer {
+function notEmulated(host: string): EmulatorResponse {
   return json(
     421,
     { error: 'not_emulated', error_description: `${host} is not emulated` },
@@ -143,7 +148,7 @@ function faultOf(faults: readonly Fault[], count: number): Fault | undefined {
   return faults.find(({ at }) => at === undefined || at === count);
 }
 
-function misbehave(fault: Fault | undefined, realm: Realm, now: number, answer: () => Answer): Reaction {
+function misbehave(fault: Fault | undefined, realm: Realm, now: number, answer: () => EmulatorResponse): Outcome {
   const page = '<!doctype html><title>Maintenance</title><p>Please come back later.</p>';
   switch (fault?.kind) {
     case undefined:
@@ -187,7 +192,7 @@ function masked(name: string, value: unknown): unknown {
 function served(
   request: EmulatorRequest,
   realm: Realm | undefined,
-  reaction: Reaction,
+  reaction: Outcome,
   fault: Fault | undefined,
 ): ServedRequest {
   const answer = reaction.kind === 'answer' ? reaction.answer : undefined;

@@ -18,7 +18,7 @@ export interface Claims {
 const header = Buffer.from(JSON.stringify({ typ: 'JWT', alg: 'HS256' })).toString('base64url');
 
 /** Makes tokens and recognises its own: JWTs signed with a key that lives as long as the emulator. */
-export class Mint {
+export class TokenSigner {
   readonly #key = randomBytes(32);
   #count = 0;
 

@@ -1,7 +1,7 @@
 import { ATTEMPT_MS } from '../oauth/retry-policy.ts';
 import { askAlone } from './ask-alone.ts';
-import { refreshes } from './find-chain.ts';
-import { refreshChain } from './refresh-token.ts';
+import { refreshes } from './find-family.ts';
+import { refreshFamily } from './refresh-token.ts';
 import type { Obtained, Task } from './wish.ts';
 
 export { acquireToken } from './request-token.ts';
@@ -15,7 +15,7 @@ export function askInTurn(task: Task, waitedMs: number, abandoned: AbortSignal):
   const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
   if (!refreshes(task.profile)) return askAlone(within(task, leftMs), abandoned);
   // A refresh that is sent at all gets the time of an attempt, though its caller may be gone by then.
-  return refreshChain(within(task, Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs))));
+  return refreshFamily(within(task, Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs))));
 }
 
 function within({ profile, ...task }: Task, timeoutMs: number): Task {

@@ -1,7 +1,7 @@
 import type { Kept } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { endOf, reviveToken } from './keep-token.ts';
-import { type ChainRecord, fromKeptError, readRecord, type TokenRecord } from './stored-record.ts';
+import { type FamilyRecord, fromKeptError, readRecord, type TokenRecord } from './stored-record.ts';
 import type { Obtained, Task, Wish } from './wish.ts';
 
 /** The kept token, where it is fresh. */
@@ -21,7 +21,7 @@ export function findFresh(
 }
 
 /** What an attempt brought that began after the caller queued: its token, whatever life that has left, or its failure. */
-export function findShared(task: Task, record: TokenRecord | ChainRecord): Obtained | undefined {
+export function findShared(task: Task, record: TokenRecord | FamilyRecord): Obtained | undefined {
   return shared(task, record, task.held.queuedAt);
 }
 
@@ -37,7 +37,7 @@ export function findContent(
 
 function shared(
   { profile, key, wish, store }: Omit<Task, 'held' | 'ports' | 'warn'>,
-  record: TokenRecord | ChainRecord,
+  record: TokenRecord | FamilyRecord,
   queuedAt: number,
 ): Obtained | undefined {
   const { failure, tokens } = record;
@@ -59,12 +59,12 @@ export function accepted({ rejected }: Wish, found: Obtained | undefined): Obtai
 /** A kept token as the reply that it was. */
 export function revive(
   profile: Profile,
-  record: TokenRecord | ChainRecord,
+  record: TokenRecord | FamilyRecord,
   key: string,
   now: number,
 ): Obtained | undefined {
   const token = record.tokens[key];
-  const refreshToken = record.kind === 'chain' ? record.refreshToken : undefined;
+  const refreshToken = record.kind === 'family' ? record.refreshToken : undefined;
   const reply = token && reviveToken(profile, token, refreshToken, now);
   return reply && { reply, reused: true };
 }

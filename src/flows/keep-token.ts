@@ -1,4 +1,4 @@
-import { replyFrom, type TokenReply } from '../oauth/token-response.ts';
+import { type ParsedToken, parseTokenMembers } from '../oauth/token-response.ts';
 import type { Clock, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
@@ -8,7 +8,7 @@ const REFRESH_TOKEN = 'refresh_token';
 
 /** A token response that has just come, to be kept: its times become those of the store. */
 export function keepToken(
-  reply: TokenReply,
+  reply: ParsedToken,
   startedAt: number,
   store: Pick<TokenStore, 'now'>,
   clock: Pick<Clock, 'now'>,
@@ -19,7 +19,7 @@ export function keepToken(
   const emptied = (name: string, value: unknown): unknown =>
     name === REFRESH_TOKEN && reply.refreshToken?.test((token) => token === value) ? '' : value;
   return {
-    response: Secret.around(JSON.stringify(rest, emptied)),
+    response: Secret.untracked(JSON.stringify(rest, emptied)),
     hadRefreshToken: refreshToken !== undefined,
     startedAt,
     obtainedAt,
@@ -30,7 +30,7 @@ export function keepToken(
 /** When a kept token ends; `undefined` where nobody knows. */
 export function endOf({ expiresAt, obtainedAt }: KeptToken, { options }: Profile): number | undefined {
   if (expiresAt !== undefined && expiresAt !== null) return expiresAt;
-  return options.lifetimeMs === undefined ? undefined : obtainedAt + options.lifetimeMs;
+  return options.defaultTtlMs === undefined ? undefined : obtainedAt + options.defaultTtlMs;
 }
 
 /** The reply that a kept token was, with the seconds that it has left (D4). */
@@ -39,7 +39,7 @@ export function reviveToken(
   kept: KeptToken,
   refreshToken: Secret | undefined,
   now: number,
-): TokenReply | undefined {
+): ParsedToken | undefined {
   const filled = (name: string, value: unknown): unknown =>
     name === REFRESH_TOKEN && value === '' ? refreshToken?.reveal() : value;
   const response = JSON.parse(kept.response.reveal(), filled) as Record<string, unknown>;
@@ -48,7 +48,7 @@ export function reviveToken(
   if (kept.hadRefreshToken && refreshToken !== undefined) {
     response[REFRESH_TOKEN] = refreshToken.reveal();
   }
-  const reply = replyFrom(profile, response, now);
+  const reply = parseTokenMembers(profile, response, now);
   return reply && { ...reply, otherSecrets: reply.otherSecrets ?? [] };
 }
 

@@ -1,8 +1,8 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import { tokenKey } from '../oauth/cache-key.ts';
+import { cacheKey } from '../oauth/cache-key.ts';
 import type { Kept, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
-import { findChain, refreshes } from './find-chain.ts';
+import { findFamily, refreshes } from './find-family.ts';
 import { findContent, findFresh } from './find-fresh.ts';
 import type { Flights } from './single-flight.ts';
 import type { Obtained, Wish } from './wish.ts';
@@ -37,7 +37,7 @@ export function obtainToken(profile: Profile, wish: Wish, ports: Ports, keeping:
 
 async function obtainRefreshed(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
   const store = await keeping.openStore();
-  const { name, kept } = await findChain(profile, store);
+  const { name, kept } = await findFamily(profile, store);
   return obtainKept(profile, wish, ports, { ...keeping, store, name, kept });
 }
 
@@ -45,7 +45,7 @@ async function obtainRefreshed(profile: Profile, wish: Wish, ports: Ports, keepi
 async function obtainOther(profile: Profile, wish: Wish, ports: Ports, keeping: Keeping): Promise<Obtained> {
   try {
     const store = await keeping.openStore();
-    const name = store.fingerprint(tokenKey(profile));
+    const name = store.fingerprint(cacheKey(profile));
     return await obtainKept(profile, wish, ports, { ...keeping, store, name, kept: await store.read(name) });
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code !== 'store_unwritable') throw error;
@@ -65,7 +65,7 @@ async function obtainKept(
   ports: Ports,
   { store, name, kept, flights, warn }: Keeping & { store: TokenStore; name: string; kept: Kept | undefined },
 ): Promise<Obtained> {
-  const key = store.fingerprint(tokenKey(profile));
+  const key = store.fingerprint(cacheKey(profile));
   const fresh = wish.anew ? undefined : findFresh(profile, wish, kept, key, store.now());
   if (fresh !== undefined) return inLocalTime(fresh, ports, store);
   const { timeoutMs } = profile.options;
@@ -88,9 +88,9 @@ async function obtainKept(
   const rejected = wish.rejected && store.fingerprint(wish.rejected);
   const flight = JSON.stringify([name, key, wish.anew, wish.forgetRefusal, wish.minTtlMs, rejected]);
   const error = (): Error =>
-    new TransportError('timed_out', `no token came within ${timeoutMs / 1000} s`, {
+    new TransportError('timeout', `no token came within ${timeoutMs / 1000} s`, {
       sent: false,
-      advice: `try again, or raise ${profile.name}.options.timeout`,
+      hint: `try again, or raise ${profile.name}.options.timeout`,
     });
   // The asking itself ends in time and knows better what went wrong; this is for who waits for others.
   const patience = { signal: wish.signal, timeout: { ms: timeoutMs + PATIENCE_MS, error } };

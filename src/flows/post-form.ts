@@ -1,12 +1,12 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { Reply } from '../oauth/http-response.ts';
+import type { HttpResponse } from '../oauth/http-response.ts';
 import { ATTEMPT_MS, backoffMs, MAX_ATTEMPTS } from '../oauth/retry-policy.ts';
-import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../oauth/token-request.ts';
+import { buildTokenRequest, encodeForm, type TokenRequest, withAssertion } from '../oauth/token-request.ts';
 import type { Ports } from '../ports.ts';
-import { type Profile, tlsFilesOf } from '../profile/profile.ts';
+import { type Profile, tlsFiles } from '../profile/profile.ts';
 
 /** Reads a reply, or throws. */
-export type Parse<T> = (profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number) => T;
+export type Parse<T> = (profile: Profile, request: TokenRequest, reply: HttpResponse, receivedAt: number) => T;
 
 /** Which failures of the network another attempt is made after: those before anything was sent, all of them, or none. */
 export type Repeat = 'unsent' | 'any' | 'never';
@@ -20,9 +20,9 @@ export async function postForm<T>(
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const { clock, log } = ports;
-  const request = buildRequest(profile, ports.version);
+  const request = buildTokenRequest(profile, ports.version);
   const { url, headers } = request;
-  const tls = tlsFilesOf(profile.options);
+  const tls = tlsFiles(profile.options);
   const bounds = { timeoutMs: Math.min(ATTEMPT_MS, profile.options.timeoutMs), signal };
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted)
@@ -30,7 +30,7 @@ export async function postForm<T>(
     try {
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, bounds));
       const signed = assertion === undefined ? request : withAssertion(request, assertion);
-      const body = encodeBody(signed);
+      const body = encodeForm(signed);
       const wire = { profile: profile.name, url, headers, body, reuseConnection: false, tls };
       const reply = await ports.send(wire, bounds);
       return parse(profile, signed, reply, clock.now());
@@ -46,5 +46,5 @@ export async function postForm<T>(
 
 /** A failure of the network that may be over by the next time. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof TransportError && (error.code === 'connection_failed' || error.code === 'timed_out');
+  return error instanceof TransportError && (error.code === 'connection_failed' || error.code === 'timeout');
 }

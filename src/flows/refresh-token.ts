@@ -1,14 +1,14 @@
 import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
-import { refreshTokenOf, withRefreshToken } from '../oauth/cache-key.ts';
-import type { Reply } from '../oauth/http-response.ts';
-import { refreshTokenIn } from '../oauth/token-response.ts';
+import { getRefreshToken, withRefreshToken } from '../oauth/cache-key.ts';
+import type { HttpResponse } from '../oauth/http-response.ts';
+import { findRefreshToken } from '../oauth/token-response.ts';
 import { loginCommand } from '../profile/login-command.ts';
 import { Secret } from '../redaction/secret.ts';
-import { beginChain, refuseForeign } from './find-chain.ts';
+import { createFamily, refuseForeign } from './find-family.ts';
 import { accepted, findShared, revive } from './find-fresh.ts';
 import { endOf, keepToken } from './keep-token.ts';
 import { acquireToken, failureOf } from './request-token.ts';
-import { type ChainRecord, fromKept, fromKeptError, toKept, toKeptError } from './stored-record.ts';
+import { type FamilyRecord, fromKept, fromKeptError, toKept, toKeptError } from './stored-record.ts';
 import type { Obtained, Task } from './wish.ts';
 
 const MAX_MEMBERS = 32;
@@ -19,9 +19,9 @@ const MAX_ROUNDS = 4;
 /** Less of a token's life is of no use to anybody. */
 const LAST_SECONDS_MS = 5_000;
 
-/** Refreshes alone for the chain: nobody else reads, sends or writes until the successor is kept. */
-export async function refreshChain(task: Task): Promise<Obtained> {
-  let record = fromKept(task.held.kept, 'chain') ?? firstOf(task);
+/** Refreshes alone for the family: nobody else reads, sends or writes until the successor is kept. */
+export async function refreshFamily(task: Task): Promise<Obtained> {
+  let record = fromKept(task.held.kept, 'family') ?? firstOf(task);
   for (let round = 1; ; round++) {
     refuseForeign(record, task.profile, task.store);
     const found = findShared(task, record) ?? usedUp(task, record);
@@ -46,47 +46,48 @@ export async function refreshChain(task: Task): Promise<Obtained> {
   }
 }
 
-/** The chain of a refresh token that was never seen before; that of a login was, and who finds it gone came after a logout. */
-function firstOf({ profile, store }: Task): ChainRecord {
-  if (profile.chain !== undefined) {
+/** The family of a refresh token that was never seen before; that of a login was, and who finds it gone came after a logout. */
+function firstOf({ profile, store }: Task): FamilyRecord {
+  if (profile.family !== undefined) {
     throw new OAuthProfileError('login_required', `${profile.name} was signed out, or signed in anew, meanwhile`, {
-      advice: `try again, or run: ${loginCommand(profile.name)}`,
+      hint: `try again, or run: ${loginCommand(profile.name)}`,
     });
   }
-  const token = refreshTokenOf(profile) ?? '';
-  return beginChain(profile, typeof token === 'string' ? new Secret(token) : token, store);
+  const token = getRefreshToken(profile) ?? '';
+  return createFamily(profile, typeof token === 'string' ? new Secret(token) : token, store);
 }
 
 /** A lost reply may have left a dead token, whose use could revoke the access tokens too: what is left of these comes first. */
-function usedUp({ profile, key, wish, store }: Task, record: ChainRecord): Obtained | undefined {
-  const { replay, graceMs } = profile.options;
+function usedUp({ profile, key, wish, store }: Task, record: FamilyRecord): Obtained | undefined {
+  const { refreshTokenReuse, graceMs } = profile.options;
   const { attempt } = record;
   if (attempt === undefined || wish.anew) return undefined;
-  const risky = replay === 'revokes' || (replay === 'grace' && store.now() - attempt.sentAt > graceMs);
+  const risky =
+    refreshTokenReuse === 'revokes_family' || (refreshTokenReuse === 'grace' && store.now() - attempt.sentAt > graceMs);
   const end = record.tokens[key] && endOf(record.tokens[key], profile);
   if (!risky || end === undefined || end - store.now() <= LAST_SECONDS_MS) return undefined;
   return accepted(wish, revive(profile, record, key, store.now()));
 }
 
-function refuseRemembered({ wish, key, store }: Task, { refusal }: ChainRecord): void {
+function refuseRemembered({ wish, key, store }: Task, { refusal }: FamilyRecord): void {
   if (refusal === undefined || wish.forgetRefusal) return;
   if (refusal.key === key && store.now() < refusal.until) throw fromKeptError(refusal.error);
 }
 
 /** Where a second use revokes everything, an attempt that may still be under way is waited for; its writer does not need the lock. */
-async function waitOutForeign({ profile, ports, store, held }: Task, record: ChainRecord): Promise<ChainRecord> {
+async function waitOutForeign({ profile, ports, store, held }: Task, record: FamilyRecord): Promise<FamilyRecord> {
   const waitMs = record.attempt === undefined ? 0 : record.attempt.until - store.now();
-  if (profile.options.replay !== 'revokes' || waitMs <= 0) return record;
+  if (profile.options.refreshTokenReuse !== 'revokes_family' || waitMs <= 0) return record;
   ports.log(`another request with this refresh token may be under way: waiting ${Math.ceil(waitMs / 1000)} s`);
   await ports.clock.sleep(waitMs, undefined);
-  return fromKept(await held.readAgain(), 'chain') ?? record;
+  return fromKept(await held.readAgain(), 'family') ?? record;
 }
 
-/** Another machine may have rotated: the chain as it is now, if its newest refresh token is another. */
-async function rotatedElsewhere({ ports, store, held }: Task, record: ChainRecord): Promise<ChainRecord | undefined> {
+/** Another machine may have rotated: the family as it is now, if its newest refresh token is another. */
+async function rotatedElsewhere({ ports, store, held }: Task, record: FamilyRecord): Promise<FamilyRecord | undefined> {
   const waitMs = record.attempt === undefined ? 0 : record.attempt.until - store.now();
   if (waitMs > 0) await ports.clock.sleep(waitMs, undefined);
-  const now = fromKept(await held.readAgain(), 'chain');
+  const now = fromKept(await held.readAgain(), 'family');
   return now !== undefined && now.members.at(-1) !== record.members.at(-1) ? now : undefined;
 }
 
@@ -98,7 +99,7 @@ function isStale(error: unknown): boolean {
 /** Somebody else's refresh token stands in the store. */
 class Overtaken extends OAuthProfileError {
   constructor() {
-    super('store_locked', 'another process changed the refresh token at the same time', { advice: 'try again' });
+    super('store_locked', 'another process changed the refresh token at the same time', { hint: 'try again' });
   }
 }
 
@@ -107,13 +108,13 @@ class Attempt {
   readonly #task: Task;
   readonly #startedAt: number;
   /** What was lost before, if anything was. */
-  readonly #former: ChainRecord['attempt'];
-  #record: ChainRecord;
-  #reply: Reply | undefined;
+  readonly #former: FamilyRecord['attempt'];
+  #record: FamilyRecord;
+  #reply: HttpResponse | undefined;
   /** The provider may have acted on an attempt before the last one. */
   #lost = false;
 
-  constructor(task: Task, record: ChainRecord) {
+  constructor(task: Task, record: FamilyRecord) {
     this.#task = task;
     this.#record = record;
     this.#former = record.attempt;
@@ -133,7 +134,7 @@ class Attempt {
       },
     });
     const token = keepToken(reply, this.#startedAt, store, ports.clock);
-    const others = profile.provider.refreshEndsTokens ? [] : this.#livingTokens();
+    const others = profile.provider.refreshRevokesAccessTokens ? [] : this.#livingTokens();
     const { scope } = reply.response;
     const written = await this.#write({
       ...this.#withSuccessor(reply.refreshToken),
@@ -154,7 +155,7 @@ class Attempt {
     if (error instanceof Overtaken) return;
     const kept = toKeptError(error);
     // A reply that is of no use otherwise may hold the only living successor, even where what explains it cannot be loaded any more.
-    const successor = this.#reply && refreshTokenIn(this.#reply, profile.options.tokenPath);
+    const successor = this.#reply && findRefreshToken(this.#reply, profile.options.tokenPath);
     if (kept === undefined && successor === undefined) return;
     const refusal = kept && isForGood(error) ? { key, until: store.now() + REFUSAL_MS, error: kept } : undefined;
     try {
@@ -172,7 +173,7 @@ class Attempt {
   }
 
   /** What is still not known of the token: only an answer settles that, and neither "out of order" nor "too many requests" is one. */
-  #unsettled(error: unknown): ChainRecord['attempt'] {
+  #unsettled(error: unknown): FamilyRecord['attempt'] {
     const failure = failureOf(error);
     const { attempt } = this.#record;
     if (error instanceof TransportError) return this.#lost || error.sent ? attempt : this.#former;
@@ -190,13 +191,13 @@ class Attempt {
     if (!(await this.#write(next, true))) throw new Overtaken();
   }
 
-  async #write(next: ChainRecord, reserve = false): Promise<boolean> {
+  async #write(next: FamilyRecord, reserve = false): Promise<boolean> {
     const written = await this.#task.held.write(toKept(next, next.members.at(-1) ?? ''), { reserve });
     if (written) this.#record = next;
     return written;
   }
 
-  #withSuccessor(token: Secret | undefined): ChainRecord {
+  #withSuccessor(token: Secret | undefined): FamilyRecord {
     if (token === undefined) return this.#record;
     const member = this.#task.store.fingerprint(token);
     const { members } = this.#record;
@@ -204,7 +205,7 @@ class Attempt {
     return { ...this.#record, refreshToken: token, members: [...members, member].slice(-MAX_MEMBERS) };
   }
 
-  #livingTokens(): [string, ChainRecord['tokens'][string]][] {
+  #livingTokens(): [string, FamilyRecord['tokens'][string]][] {
     const { profile, store } = this.#task;
     const now = store.now();
     return Object.entries(this.#record.tokens)

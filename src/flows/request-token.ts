@@ -1,24 +1,24 @@
-import { aborted, ProviderError, TransportError } from '../errors.ts';
-import type { Reply } from '../oauth/http-response.ts';
+import { abortError, ProviderError, TransportError } from '../errors.ts';
+import type { HttpResponse } from '../oauth/http-response.ts';
 import {
   ATTEMPT_MS,
   backoffMs,
   type Failure,
+  isSafeToRetry,
   MAX_ATTEMPTS,
-  mayRepeat,
   mayReuseConnection,
-  refusesCredentials,
+  rejectsCredentials,
 } from '../oauth/retry-policy.ts';
-import { buildRequest, encodeBody, type TokenRequest, withAssertion } from '../oauth/token-request.ts';
-import { parseResponse, type TokenReply } from '../oauth/token-response.ts';
+import { buildTokenRequest, encodeForm, type TokenRequest, withAssertion } from '../oauth/token-request.ts';
+import { type ParsedToken, parseTokenResponse } from '../oauth/token-response.ts';
 import type { Ports } from '../ports.ts';
-import { type Profile, tlsFilesOf } from '../profile/profile.ts';
+import { type Profile, tlsFiles } from '../profile/profile.ts';
 
 /** Sees each attempt: whoever must not lose a reply writes down that one is under way. */
 export interface Witness {
   /** Before an attempt that ends after `timeoutMs` at the latest; what it throws ends the asking. */
   beforeSend(timeoutMs: number): Promise<void>;
-  afterReply(reply: Reply): void;
+  afterReply(reply: HttpResponse): void;
   /** The provider may have acted on an attempt, and another one follows. */
   afterLoss(): void;
 }
@@ -35,8 +35,8 @@ const prepared = new WeakMap<Profile, Prepared>();
 function prepare(profile: Profile, version: string): Prepared {
   let known = prepared.get(profile);
   if (known === undefined) {
-    const request = buildRequest(profile, version);
-    known = { request, body: request.assertion === undefined ? encodeBody(request) : undefined };
+    const request = buildTokenRequest(profile, version);
+    known = { request, body: request.assertion === undefined ? encodeForm(request) : undefined };
     prepared.set(profile, known);
   }
   return known;
@@ -51,21 +51,21 @@ export async function acquireToken(
   ports: Ports,
   signal?: AbortSignal,
   witness?: Witness,
-): Promise<TokenReply> {
+): Promise<ParsedToken> {
   const { clock, log } = ports;
   const { request, body: unsigned } = prepare(profile, ports.version);
   const { url, headers } = request;
-  const tls = tlsFilesOf(profile.options);
+  const tls = tlsFiles(profile.options);
   const deadline = clock.now() + profile.options.timeoutMs;
   let firstSentAt: number | undefined;
   let lost = false;
   for (let attempt = 1; ; attempt++) {
-    if (signal?.aborted) throw aborted(signal);
+    if (signal?.aborted) throw abortError(signal);
     try {
       const boundsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, boundsAt(clock.now())));
       const signed = assertion === undefined ? request : withAssertion(request, assertion);
-      const body = unsigned ?? encodeBody(signed);
+      const body = unsigned ?? encodeForm(signed);
       const sentAt = clock.now();
       if (sentAt >= deadline) throw outOfTime(profile, lost);
       firstSentAt ??= sentAt;
@@ -80,16 +80,16 @@ export async function acquireToken(
       const reply = await ports.send(wire, { timeoutMs: leftMs, signal });
       witness?.afterReply(reply);
       const receivedAt = clock.now();
-      const token = parseResponse(profile, reply, receivedAt);
+      const token = parseTokenResponse(profile, reply, receivedAt);
       if (token !== undefined) return token;
-      throw (await loadExplanations()).explainReply(profile, signed, reply, receivedAt);
+      throw (await loadExplanations()).toTokenResponseError(profile, signed, reply, receivedAt);
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;
       // What was lost once stays lost: a later attempt that never left makes no other repeat harmless.
       lost ||= failure === 'lost';
       const mayBeSentAt = (time: number): boolean =>
-        time < deadline && mayRepeat(lost ? 'lost' : failure, profile, time - (firstSentAt ?? time));
+        time < deadline && isSafeToRetry(lost ? 'lost' : failure, profile, time - (firstSentAt ?? time));
       const now = clock.now();
       const asked = error instanceof ProviderError ? error.retryAt : undefined;
       const waitMs = Math.max(backoffMs(attempt + 1, ports.random()), (asked ?? now) - now);
@@ -104,9 +104,9 @@ export async function acquireToken(
 }
 
 function outOfTime({ name, url }: Profile, sent: boolean): TransportError {
-  return new TransportError('timed_out', `no time was left to ask ${url.host}`, {
+  return new TransportError('timeout', `no time was left to ask ${url.host}`, {
     sent,
-    advice: `raise ${name}.options.timeout`,
+    hint: `raise ${name}.options.timeout`,
   });
 }
 
@@ -115,7 +115,7 @@ export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof TransportError) {
     switch (error.code) {
       case 'connection_failed':
-      case 'timed_out':
+      case 'timeout':
         return error.sent ? 'lost' : 'not_sent';
       default:
         return undefined;
@@ -123,6 +123,6 @@ export function failureOf(error: unknown): Failure | undefined {
   }
   if (!(error instanceof ProviderError)) return undefined;
   if (error.code === 'rate_limited') return 'throttled';
-  if (refusesCredentials(error.provider)) return undefined;
+  if (rejectsCredentials(error.provider)) return undefined;
   return [500, 502, 503, 504].includes(error.provider.status) ? 'lost' : undefined;
 }

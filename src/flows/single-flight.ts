@@ -1,4 +1,4 @@
-import { aborted } from '../errors.ts';
+import { abortError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 
 /** A piece of work that several callers wait for. */
@@ -32,7 +32,7 @@ export class Flights<T> {
    */
   join(key: string, work: (abandoned: AbortSignal, close: () => void) => Promise<T>, wait: Wait): Promise<T> {
     const { signal, timeout } = wait;
-    if (signal?.aborted) return Promise.reject(aborted(signal));
+    if (signal?.aborted) return Promise.reject(abortError(signal));
     const flight = this.#boarding.get(key) ?? this.#open(key, work);
     flight.callers++;
     // A thousand callers who cannot leave before it ends share one promise.
@@ -71,7 +71,7 @@ export class Flights<T> {
     if (signal !== undefined) {
       waits.push(
         new Promise((_, reject) => {
-          leave = () => reject(aborted(signal));
+          leave = () => reject(abortError(signal));
           signal.addEventListener('abort', leave);
         }),
       );

@@ -1,10 +1,10 @@
-import { OAuthProfileError, ProviderError, type Refusal } from '../errors.ts';
+import { type ErrorResponse, OAuthProfileError, ProviderError } from '../errors.ts';
 import type { Kept } from '../ports.ts';
 import { Secret } from '../redaction/secret.ts';
 
 /** A token response, kept. */
 export interface KeptToken {
-  /** The response as JSON, without its refresh token: the chain has the newest. */
+  /** The response as JSON, without its refresh token: the family has the newest. */
   readonly response: Secret;
   readonly hadRefreshToken: boolean;
   /** When the attempt began that brought it, when it came, and when it ends if that is known; all in the store's time. */
@@ -25,8 +25,8 @@ interface KeptFailure {
 export interface KeptError {
   readonly code: OAuthProfileError['code'];
   readonly message: string;
-  readonly advice: string | undefined;
-  readonly provider: Refusal | undefined;
+  readonly hint: string | undefined;
+  readonly provider: ErrorResponse | undefined;
 }
 
 /** A token of a grant other than a refresh. */
@@ -39,8 +39,8 @@ export interface TokenRecord {
 }
 
 /** A refresh token and all its successors: whatever profile holds one of them, there is one newest. */
-export interface ChainRecord extends Omit<TokenRecord, 'kind'> {
-  readonly kind: 'chain';
+export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
+  readonly kind: 'family';
   /** What it is bound to: a server, and the fingerprint of a client. */
   readonly origin: string;
   readonly client: string;
@@ -55,17 +55,17 @@ export interface ChainRecord extends Omit<TokenRecord, 'kind'> {
   readonly scope: string | undefined;
 }
 
-/** What a login left: which chain serves a profile. */
+/** What a login left: which family serves a profile. */
 export interface LoginRecord {
   readonly kind: 'login';
   readonly profile: string;
-  readonly chain: string;
+  readonly family: string;
   /** Fingerprints of the pasted refresh tokens that the login replaced. */
   readonly replaced: readonly string[];
   readonly at: number;
 }
 
-type AnyRecord = TokenRecord | ChainRecord | LoginRecord;
+type AnyRecord = TokenRecord | FamilyRecord | LoginRecord;
 
 /** A record as the store takes it; `head` is what a write compares. */
 export function toKept(record: AnyRecord, head: string): Kept {
@@ -73,7 +73,7 @@ export function toKept(record: AnyRecord, head: string): Kept {
     const original = this[key];
     return original instanceof Secret ? original.reveal() : value;
   };
-  return { head, content: Secret.around(JSON.stringify(record, revealing)) };
+  return { head, content: Secret.untracked(JSON.stringify(record, revealing)) };
 }
 
 /** A record as it was kept; `undefined` where there is none of this kind. */
@@ -91,22 +91,22 @@ export function readRecord(kept: Kept): AnyRecord {
   const record = JSON.parse(kept.content.reveal());
   if (record.kind === 'login') return record;
   for (const token of Object.values<{ response: string | Secret }>(record.tokens)) {
-    token.response = Secret.around(String(token.response));
+    token.response = Secret.untracked(String(token.response));
   }
-  if (record.kind === 'chain') record.refreshToken = new Secret(record.refreshToken);
+  if (record.kind === 'family') record.refreshToken = new Secret(record.refreshToken);
   return record;
 }
 
 /** An error to be kept; what is no error of ours is a bug, and nobody else's. */
 export function toKeptError(error: unknown): KeptError | undefined {
   if (!(error instanceof OAuthProfileError)) return undefined;
-  const { code, message, advice } = error;
-  return { code, message, advice, provider: error instanceof ProviderError ? error.provider : undefined };
+  const { code, message, hint } = error;
+  return { code, message, hint, provider: error instanceof ProviderError ? error.provider : undefined };
 }
 
 /** The error again. */
-export function fromKeptError({ code, message, advice, provider }: KeptError): OAuthProfileError {
+export function fromKeptError({ code, message, hint, provider }: KeptError): OAuthProfileError {
   return provider === undefined
-    ? new OAuthProfileError(code, message, { advice })
-    : new ProviderError(code, message, { advice, provider });
+    ? new OAuthProfileError(code, message, { hint: hint })
+    : new ProviderError(code, message, { hint: hint, provider });
 }

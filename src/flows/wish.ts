@@ -1,4 +1,4 @@
-import type { TokenReply } from '../oauth/token-response.ts';
+import type { ParsedToken } from '../oauth/token-response.ts';
 import type { Held, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
@@ -20,7 +20,7 @@ export interface Wish {
 
 /** A token, and whether it was handed out before. */
 export interface Obtained {
-  readonly reply: TokenReply;
+  readonly reply: ParsedToken;
   readonly reused: boolean;
 }
 

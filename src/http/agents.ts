@@ -1,7 +1,7 @@
 import { Agent, type AgentOptions } from 'node:http';
 import type { Environment, TlsFiles } from '../ports.ts';
-import type { Destination, Route } from './connector.ts';
-import { hostOf } from './host-of.ts';
+import type { ConnectionTarget, Route } from './connector.ts';
+import { formatHost } from './host-of.ts';
 import { type ProxyServer, proxyFor } from './proxy.ts';
 
 /** Firewalls forget idle connections without a word, and the next request over one would wait in vain. */
@@ -20,7 +20,7 @@ export class Agents {
   constructor(readonly env: Environment) {}
 
   /** At once, where everything that it takes is loaded. */
-  routeTo(request: Destination): Route | Promise<Route> {
+  routeTo(request: ConnectionTarget): Route | Promise<Route> {
     const { url } = request;
     const proxy = proxyFor(url, this.env);
     if (url.protocol === 'https:') {
@@ -33,20 +33,20 @@ export class Agents {
     }
     if (proxy !== undefined) return this.#plainProxyRoute(request, proxy);
     const agent = this.#agent(request, undefined, (options) => new Agent(options));
-    const options = { agent, host: hostOf(url), port: url.port || 80, path: url.pathname + url.search };
+    const options = { agent, host: formatHost(url), port: url.port || 80, path: url.pathname + url.search };
     return { options, headers: noHeaders, secure: false, request: undefined, proxy: undefined };
   }
 
-  #secureRoute(request: Destination, proxy: ProxyServer | undefined, secure: SecureRoute): Route {
+  #secureRoute(request: ConnectionTarget, proxy: ProxyServer | undefined, secure: SecureRoute): Route {
     const { url } = request;
     const agent = this.#agent(request, proxy?.url.href, (options) =>
       secure.createAgent(request, options, this.env, proxy),
     );
-    const options = { agent, host: hostOf(url), port: url.port || 443, path: url.pathname + url.search };
+    const options = { agent, host: formatHost(url), port: url.port || 443, path: url.pathname + url.search };
     return { options, headers: noHeaders, secure: true, request: secure.request, proxy: undefined };
   }
 
-  async #plainProxyRoute(request: Destination, proxy: ProxyServer): Promise<Route> {
+  async #plainProxyRoute(request: ConnectionTarget, proxy: ProxyServer): Promise<Route> {
     const { plainProxyRoute } = await import('./tunnel.ts');
     const secure = proxy.url.protocol === 'https:' ? await import('./tls-connector.ts') : undefined;
     const agent = this.#agent(
@@ -57,7 +57,7 @@ export class Agents {
     return plainProxyRoute(request, proxy, agent);
   }
 
-  #agent(request: Destination, proxy: string | undefined, create: (options: AgentOptions) => Agent): Agent {
+  #agent(request: ConnectionTarget, proxy: string | undefined, create: (options: AgentOptions) => Agent): Agent {
     // What must not meet a dying connection gets one of its own.
     if (!request.reuseConnection) return create({ keepAlive: false });
     const key = `${request.url.protocol} ${proxy ?? ''} ${keyOf(request.tls)}`;

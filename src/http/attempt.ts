@@ -1,14 +1,14 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { aborted, OAuthProfileError, type TransportError } from '../errors.ts';
-import type { Bounds } from '../ports.ts';
-import type { Destination, Route } from './connector.ts';
-import { explainNetworkError } from './network-errors.ts';
+import { abortError, OAuthProfileError, type TransportError } from '../errors.ts';
+import type { Limits } from '../ports.ts';
+import type { ConnectionTarget, Route } from './connector.ts';
+import { toNetworkError } from './network-errors.ts';
 import { type TimeLimit, TimeLimits } from './time-limits.ts';
 
 const timeLimits = new TimeLimits();
 
 /** One request and its reply: whatever happens first settles it, and nothing is left behind. What is sent and how the reply is read is left open. */
-export abstract class Attempt<Wire extends Destination, Limits extends Bounds, Answer> {
+export abstract class Attempt<Wire extends ConnectionTarget, L extends Limits, Answer> {
   /** Set by a tunnel while it is being dug, so that a time-out ends that too. */
   cancelConnect: (() => void) | undefined;
   protected request: ClientRequest | undefined;
@@ -18,7 +18,7 @@ export abstract class Attempt<Wire extends Destination, Limits extends Bounds, A
 
   constructor(
     readonly wire: Wire,
-    readonly bounds: Limits,
+    readonly bounds: L,
     readonly route: Route,
     readonly resolve: (answer: Answer) => void,
     readonly reject: (error: Error) => void,
@@ -71,7 +71,7 @@ export abstract class Attempt<Wire extends Destination, Limits extends Bounds, A
   protected readonly onError = (error: Error): void => {
     if (error instanceof OAuthProfileError) this.fail(error);
     else if (this.route.proxy !== undefined && !this.connected) this.fail(this.route.proxy.unreachable(error));
-    else this.fail(explainNetworkError(error, this.wire, this.connected));
+    else this.fail(toNetworkError(error, this.wire, this.connected));
   };
 
   protected fail(error: Error): void {
@@ -92,5 +92,5 @@ export abstract class Attempt<Wire extends Destination, Limits extends Bounds, A
 
   readonly #onTimeout = (): void => this.fail(this.tooLate());
 
-  readonly #onAbort = (): void => this.fail(aborted(this.bounds.signal));
+  readonly #onAbort = (): void => this.fail(abortError(this.bounds.signal));
 }

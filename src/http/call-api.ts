@@ -1,11 +1,11 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { ApiBounds, ApiReply, ApiRequest, BodyPiece, CallApi, Environment, TlsFiles } from '../ports.ts';
+import type { ApiLimits, ApiRequest, ApiResponse, BodyPart, CallApi, Environment, TlsFiles } from '../ports.ts';
 import { Secret } from '../redaction/secret.ts';
 import { Agents } from './agents.ts';
 import { Attempt } from './attempt.ts';
 import { ByteCollector } from './byte-collector.ts';
-import type { Destination, Routes } from './connector.ts';
+import type { ConnectionTarget, Connector } from './connector.ts';
 
 const noTls: TlsFiles = { ca: undefined, cert: undefined, certKey: undefined };
 
@@ -18,11 +18,11 @@ const OWN_HEADERS =
 
 /** The real {@link CallApi}, over the same ways as the token request; the environment names the proxies. */
 export function createCallApi(env: Environment): CallApi {
-  return callAlong(new Agents(env));
+  return callThrough(new Agents(env));
 }
 
 /** Sends each request the way that `routes` finds for it. */
-export function callAlong(routes: Routes): CallApi {
+export function callThrough(routes: Connector): CallApi {
   return async (request, bounds) => {
     const headers = headerList(request);
     const { url, tls = noTls } = request;
@@ -51,10 +51,10 @@ function headerList({ headers }: ApiRequest): string[] {
 }
 
 function badHeader(what: string, why: string): OAuthProfileError {
-  return new OAuthProfileError('data_invalid', `${what} ${why}`, { advice: 'correct it: nothing was sent' });
+  return new OAuthProfileError('data_invalid', `${what} ${why}`, { hint: 'correct it: nothing was sent' });
 }
 
-class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
+class ApiAttempt extends Attempt<ConnectionTarget, ApiLimits, ApiResponse> {
   #answered = false;
 
   start({ url, method, body }: ApiRequest, own: readonly string[]): void {
@@ -82,7 +82,7 @@ class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
         if (request.destroyed) return;
       }
       if (left !== 0) {
-        throw new OAuthProfileError('step_failed', 'a file changed while it was sent', { advice: 'try again' });
+        throw new OAuthProfileError('step_failed', 'a file changed while it was sent', { hint: 'try again' });
       }
     }
     request.end();
@@ -92,11 +92,11 @@ class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
     const time = inWords(this.bounds.timeoutMs);
     const { host } = this.wire.url;
     return new TransportError(
-      'timed_out',
+      'timeout',
       this.#answered ? `${host} did not finish its answer within ${time}` : `${host} did not answer within ${time}`,
       {
         sent: this.connected,
-        advice: this.connected
+        hint: this.connected
           ? 'the server is slow or hangs: try again, or give the step more time'
           : 'no connection came about: check the address, the network and the proxy',
       },
@@ -112,7 +112,7 @@ class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
     }, this.onError);
   };
 
-  async #receive(response: IncomingMessage): Promise<ApiReply | undefined> {
+  async #receive(response: IncomingMessage): Promise<ApiResponse | undefined> {
     const { statusCode: status = 0, statusMessage: statusText = '', headers } = response;
     if (status === 407 && this.route.proxy) throw this.route.proxy.refused(status);
     const { maxBytes } = this.bounds;
@@ -147,7 +147,7 @@ class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
     return true;
   }
 
-  #succeed(reply: ApiReply): void {
+  #succeed(reply: ApiResponse): void {
     if (!this.settle()) return;
     // An answer may come before the request is complete.
     if (!this.request?.writableFinished) this.request?.destroy();
@@ -155,9 +155,9 @@ class ApiAttempt extends Attempt<Destination, ApiBounds, ApiReply> {
   }
 }
 
-type Piece = Exclude<BodyPiece, string | Secret>;
+type Piece = Exclude<BodyPart, string | Secret>;
 
-function bytesOf(piece: BodyPiece): Piece {
+function bytesOf(piece: BodyPart): Piece {
   if (typeof piece === 'string') return Buffer.from(piece);
   return piece instanceof Secret ? Buffer.from(piece.reveal()) : piece;
 }
@@ -180,9 +180,9 @@ function drained(request: ClientRequest): Promise<void> {
 }
 
 function tooLarge(host: string, maxBytes: number): TransportError {
-  return new TransportError('reply_too_large', `${host} answered with more than ${maxBytes} bytes`, {
+  return new TransportError('response_too_large', `${host} answered with more than ${maxBytes} bytes`, {
     sent: true,
-    advice: 'ws.download saves an answer of any size',
+    hint: 'ws.download saves an answer of any size',
   });
 }
 

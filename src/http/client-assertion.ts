@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, webcrypto, X509Certificate } from 'node:crypto';
 import { modifyAssertion, PrivateKeyJwt } from 'oauth4webapi';
-import { aborted, InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
+import { abortError, InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
 import type { AssertionSpec } from '../oauth/token-request.ts';
-import type { Bounds, Sign } from '../ports.ts';
+import type { Limits, Sign } from '../ports.ts';
 import { Secret } from '../redaction/secret.ts';
 
 type Jwk = JsonWebKey & { alg?: string; kid?: string; 'x5t#S256'?: string };
@@ -33,21 +33,20 @@ export const signAssertion: Sign = async (spec, profile, bounds) => {
       {
         variable: `${profile}.options.key_file`,
         message: `${spec.key.path} holds no usable private key (${why})`,
-        advice:
-          'give an unencrypted PEM (PKCS #8, PKCS #1 or SEC 1) or a JWK with its private members; RSA, P-256, P-384, P-521 or Ed25519',
+        hint: 'give an unencrypted PEM (PKCS #8, PKCS #1 or SEC 1) or a JWK with its private members; RSA, P-256, P-384, P-521 or Ed25519',
       },
     ]);
   }
 };
 
 /** A signature is made beside the program's own thread, so that a time-out or an abort needs not wait for it. */
-function within<T>({ timeoutMs, signal }: Bounds, { key }: AssertionSpec, work: () => Promise<T>): Promise<T> {
+function within<T>({ timeoutMs, signal }: Limits, { key }: AssertionSpec, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(aborted(signal));
+    const onAbort = (): void => reject(abortError(signal));
     if (signal?.aborted) return onAbort();
     const timer = setTimeout(() => {
-      const advice = 'the machine is busy, or the key is larger than it needs to be: try again, or use a smaller one';
-      reject(new TransportError('timed_out', `signing with ${key.path} took too long`, { sent: false, advice }));
+      const hint = 'the machine is busy, or the key is larger than it needs to be: try again, or use a smaller one';
+      reject(new TransportError('timeout', `signing with ${key.path} took too long`, { sent: false, hint: hint }));
     }, timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     work()

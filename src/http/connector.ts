@@ -24,7 +24,7 @@ export interface Route {
 }
 
 /** What decides which way a request takes. */
-export interface Destination {
+export interface ConnectionTarget {
   /** For messages; `undefined` where no profile is at work. */
   readonly profile: string | undefined;
   readonly url: URL;
@@ -33,6 +33,6 @@ export interface Destination {
 }
 
 /** Finds the way to a request's host. */
-export interface Routes {
-  routeTo(destination: Destination): Route | Promise<Route>;
+export interface Connector {
+  routeTo(destination: ConnectionTarget): Route | Promise<Route>;
 }

@@ -1,5 +1,5 @@
 /** A URL's host as sockets take it: an IPv6 address without its brackets. */
-export function hostOf({ hostname }: URL): string {
+export function formatHost({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
 

@@ -1,22 +1,25 @@
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
 import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { EmulatorAddress, Environment, SeeCertificate, SeenCertificate, TlsFiles } from '../ports.ts';
-import type { Destination } from './connector.ts';
-import { hostOf, serverNameOf } from './host-of.ts';
-import { explainNetworkError } from './network-errors.ts';
+import type { CertificateInfo, EmulatorEndpoint, Environment, InspectCertificate, TlsFiles } from '../ports.ts';
+import type { ConnectionTarget } from './connector.ts';
+import { formatHost, serverNameOf } from './host-of.ts';
+import { toNetworkError } from './network-errors.ts';
 import { proxyFor } from './proxy.ts';
 import { tlsOptions } from './tls-connector.ts';
 import { TunnelAgent } from './tunnel.ts';
 
 /** Shakes hands with a server as a request would, straight, through a proxy or to an emulator, and hangs up: nothing is sent. */
-export function createProbeTls(env: Environment, emulator: EmulatorAddress | undefined): SeeCertificate {
+export function createInspectCertificate(env: Environment, emulator: EmulatorEndpoint | undefined): InspectCertificate {
   return async (profile, url, ca, { timeoutMs, signal }) => {
     // A client certificate is for servers that are trusted.
     const tls = { ca, cert: undefined, certKey: undefined };
     const proxy = emulator === undefined ? proxyFor(url, env) : undefined;
-    const wire: Destination = { profile, url, reuseConnection: false, tls };
-    const attempt: { wire: Destination; cancelConnect: (() => void) | undefined } = { wire, cancelConnect: undefined };
+    const wire: ConnectionTarget = { profile, url, reuseConnection: false, tls };
+    const attempt: { wire: ConnectionTarget; cancelConnect: (() => void) | undefined } = {
+      wire,
+      cancelConnect: undefined,
+    };
     const options = connectionTo(url, tls, env, emulator);
     let socket: Duplex | undefined;
     let onEnd = (): void => {};
@@ -45,7 +48,7 @@ export function createProbeTls(env: Environment, emulator: EmulatorAddress | und
         }
       });
     } catch (error) {
-      throw error instanceof OAuthProfileError ? error : explainNetworkError(error as Error, wire, false);
+      throw error instanceof OAuthProfileError ? error : toNetworkError(error as Error, wire, false);
     } finally {
       onEnd();
       attempt.cancelConnect?.();
@@ -59,27 +62,27 @@ function connectionTo(
   url: URL,
   tls: TlsFiles,
   env: Environment,
-  emulator: EmulatorAddress | undefined,
+  emulator: EmulatorEndpoint | undefined,
 ): ConnectionOptions {
-  const host = hostOf(url);
+  const host = formatHost(url);
   const judged = { servername: serverNameOf(host), rejectUnauthorized: false };
   if (emulator !== undefined) return { ...judged, host: '127.0.0.1', port: emulator.port, ca: emulator.ca };
   return { ...judged, host, port: Number(url.port || 443), ...tlsOptions(tls, env) };
 }
 
-function certificateOf(socket: TLSSocket, wire: Destination): Omit<SeenCertificate, 'proxy'> {
+function certificateOf(socket: TLSSocket, wire: ConnectionTarget): Omit<CertificateInfo, 'proxy'> {
   const { issuer, valid_to } = socket.getPeerCertificate();
   const code = String(socket.authorizationError);
   return {
     issuer: [issuer?.CN, issuer?.O].filter((part) => part !== undefined).join(', ') || 'nobody in particular',
     endsAt: Date.parse(valid_to),
-    failure: socket.authorized ? undefined : explainNetworkError(Object.assign(new Error(code), { code }), wire, false),
+    failure: socket.authorized ? undefined : toNetworkError(Object.assign(new Error(code), { code }), wire, false),
   };
 }
 
 function tooLate({ host }: URL, ms: number): TransportError {
-  return new TransportError('timed_out', `no connection to ${host} came about within ${ms / 1000} s`, {
+  return new TransportError('timeout', `no connection to ${host} came about within ${ms / 1000} s`, {
     sent: false,
-    advice: 'check the address, the network and the proxy',
+    hint: 'check the address, the network and the proxy',
   });
 }

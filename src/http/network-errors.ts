@@ -1,5 +1,5 @@
 import { TransportError } from '../errors.ts';
-import type { Destination } from './connector.ts';
+import type { ConnectionTarget } from './connector.ts';
 
 const TLS_CODES =
   /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERROR_IN_|UNSPECIFIED)/;
@@ -7,9 +7,9 @@ const TLS_CODES =
 const TLS_ALERTS = /^ERR_SSL_\w+_ALERT_/;
 
 /** Says in a sentence what kept a request or its reply from arriving. */
-export function explainNetworkError(
+export function toNetworkError(
   error: NodeJS.ErrnoException,
-  wire: Pick<Destination, 'url' | 'profile'>,
+  wire: Pick<ConnectionTarget, 'url' | 'profile'>,
   sent: boolean,
 ): TransportError {
   const { url, profile } = wire;
@@ -17,9 +17,9 @@ export function explainNetworkError(
   const details = { sent, cause: bareCause(error) };
   if (sent ? TLS_ALERTS.test(code) : TLS_CODES.test(code)) return tlsFailed(url.host, profile, error, sent);
   if (code.startsWith('HPE_')) {
-    return new TransportError('reply_unreadable', `${url.host} answered with something that is not HTTP (${code})`, {
+    return new TransportError('response_unreadable', `${url.host} answered with something that is not HTTP (${code})`, {
       ...details,
-      advice: 'check the address: host, port, and whether it begins with https:',
+      hint: 'check the address: host, port, and whether it begins with https:',
     });
   }
   if (sent) {
@@ -28,18 +28,18 @@ export function explainNetworkError(
       `the connection to ${url.host} broke before the reply was complete (${code})`,
       {
         ...details,
-        advice: 'try again; a proxy, a gateway or the provider ended it',
+        hint: 'try again; a proxy, a gateway or the provider ended it',
       },
     );
   }
-  const [message, advice] = reasons[code] ?? [
+  const [message, hint] = reasons[code] ?? [
     `cannot connect to ${url.host} (${code})`,
     'check the address and the network',
   ];
-  return new TransportError('connection_failed', message.replace('{host}', url.host), { ...details, advice });
+  return new TransportError('connection_failed', message.replace('{host}', url.host), { ...details, hint: hint });
 }
 
-const reasons: Readonly<Record<string, readonly [message: string, advice: string]>> = {
+const reasons: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ENOTFOUND: ['there is no host {host}', 'check its spelling and the network'],
   EAI_AGAIN: ['the name {host} could not be looked up', 'check the network and its name server'],
   ECONNREFUSED: ['{host} takes no connections', 'check host and port, and whether the server runs'],
@@ -50,17 +50,13 @@ const reasons: Readonly<Record<string, readonly [message: string, advice: string
 };
 
 /** The failure of a connection to a proxy, which stands between us and the provider. */
-export function explainProxyError(
-  error: NodeJS.ErrnoException,
-  proxy: string,
-  profile: string | undefined,
-): TransportError {
+export function toProxyError(error: NodeJS.ErrnoException, proxy: string, profile: string | undefined): TransportError {
   const code = codeOf(error);
   if (TLS_CODES.test(code)) return tlsFailed(`the proxy ${proxy}`, profile, error, false);
   return new TransportError('connection_failed', `cannot connect to the proxy ${proxy} (${code})`, {
     sent: false,
     cause: bareCause(error),
-    advice: 'check HTTPS_PROXY, or name the host in NO_PROXY if it needs no proxy',
+    hint: 'check HTTPS_PROXY, or name the host in NO_PROXY if it needs no proxy',
   });
 }
 
@@ -84,7 +80,7 @@ function tlsFailed(
   return new TransportError('tls_failed', `no trusted connection to ${peer} (${code})`, {
     sent,
     cause: bareCause(cause),
-    advice: tlsAdvice(code, profile),
+    hint: tlsHint(code, profile),
   });
 }
 
@@ -95,7 +91,7 @@ function codeOf(error: NodeJS.ErrnoException): string {
   return (first as NodeJS.ErrnoException | undefined)?.code ?? error.message;
 }
 
-function tlsAdvice(code: string, profile: string | undefined): string {
+function tlsHint(code: string, profile: string | undefined): string {
   if (/SELF_SIGNED|UNABLE_TO/.test(code)) {
     const setting = profile === undefined ? 'NODE_EXTRA_CA_CERTS' : `${profile}.options.ca_file`;
     return `the certificate comes from an authority that this machine does not know: set ${setting} to its certificate`;

@@ -3,7 +3,7 @@ import { OAuthProfileError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
 import { isLoopback } from '../profile/loopback.ts';
 import { Secret } from '../redaction/secret.ts';
-import { hostOf } from './host-of.ts';
+import { formatHost } from './host-of.ts';
 
 /** Where to go through instead of straight. */
 export interface ProxyServer {
@@ -30,7 +30,7 @@ function parseProxy(name: string, value: string): ProxyServer {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new OAuthProfileError('data_invalid', `${name} is not the address of an HTTP proxy`, {
-      advice: `set ${name} to http://host:port`,
+      hint: `set ${name} to http://host:port`,
     });
   }
   if (url.username === '' && url.password === '') return { url, authorization: undefined, secrets: [] };
@@ -53,7 +53,7 @@ function decoded(text: string): string {
 
 /** `NO_PROXY`: hosts with their subdomains, hosts with a port, addresses, networks (10.0.0.0/8), or `*`. */
 function isExempt(url: URL, list: string): boolean {
-  const host = hostOf(url).toLowerCase();
+  const host = formatHost(url).toLowerCase();
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return list
     .toLowerCase()

@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { TransportError } from '../errors.ts';
-import type { Reply } from '../oauth/http-response.ts';
+import type { HttpResponse } from '../oauth/http-response.ts';
 import { ATTEMPT_MS } from '../oauth/retry-policy.ts';
-import type { Bounds, Environment, Send, WireRequest } from '../ports.ts';
+import type { Environment, Limits, Send, WireRequest } from '../ports.ts';
 import { Agents } from './agents.ts';
 import { Attempt } from './attempt.ts';
 import { ByteCollector } from './byte-collector.ts';
-import type { Route, Routes } from './connector.ts';
+import type { Connector, Route } from './connector.ts';
 
 const MAX_REPLY_BYTES = 1_048_576;
 const MOMENT_MS = 250;
 
 /** The real {@link Send}, on `node:http` and `node:https` with kept connections; the environment names the proxies. */
 export function createSend(env: Environment): Send {
-  return sendAlong(new Agents(env));
+  return sendThrough(new Agents(env));
 }
 
 /** Sends each request the way that `routes` finds for it. */
-export function sendAlong(routes: Routes): Send {
+export function sendThrough(routes: Connector): Send {
   return (request, bounds) =>
     new Promise((resolve, reject) => {
       const start = (route: Route): void => new TokenAttempt(request, bounds, route, resolve, reject).start();
@@ -27,7 +27,7 @@ export function sendAlong(routes: Routes): Send {
     });
 }
 
-class TokenAttempt extends Attempt<WireRequest, Bounds, Reply> {
+class TokenAttempt extends Attempt<WireRequest, Limits, HttpResponse> {
   start(): void {
     const { wire } = this;
     // A list, which Node writes as it is; from an object it would first make a collection of its own.
@@ -44,9 +44,9 @@ class TokenAttempt extends Attempt<WireRequest, Bounds, Reply> {
     const time = rounded < 1000 ? `${rounded} ms` : `${Number((rounded / 1000).toFixed(1))} s`;
     // A moment of an attempt's time may have gone before it was sent.
     const shortened = timeoutMs < ATTEMPT_MS - MOMENT_MS;
-    return new TransportError('timed_out', `${this.wire.url.host} did not answer within ${time}`, {
+    return new TransportError('timeout', `${this.wire.url.host} did not answer within ${time}`, {
       sent: this.connected,
-      advice: this.connected
+      hint: this.connected
         ? `the provider is slow or hangs: try again${shortened ? `, or raise ${this.wire.profile}.options.timeout` : ' later'}`
         : 'no connection came about: check the address, the network and the proxy',
     });
@@ -71,20 +71,20 @@ class TokenAttempt extends Attempt<WireRequest, Bounds, Reply> {
     else this.#unpack(status, headers, body, encoding).catch(this.onError);
   }
 
-  async #unpack(status: number, headers: Reply['headers'], body: Buffer, encoding: string): Promise<void> {
+  async #unpack(status: number, headers: HttpResponse['headers'], body: Buffer, encoding: string): Promise<void> {
     const { unpackReply } = await import('./unpack-reply.ts');
     this.#succeed({ status, headers, body: unpackReply(body, encoding, MAX_REPLY_BYTES, this.wire) });
   }
 
-  #succeed(reply: Reply): void {
+  #succeed(reply: HttpResponse): void {
     const secrets = this.route.proxy?.secrets;
     if (this.settle()) this.resolve(secrets === undefined ? reply : { ...reply, secrets });
   }
 }
 
 function tooLarge({ url }: WireRequest): TransportError {
-  return new TransportError('reply_too_large', `${url.host} answered with more than ${MAX_REPLY_BYTES} bytes`, {
+  return new TransportError('response_too_large', `${url.host} answered with more than ${MAX_REPLY_BYTES} bytes`, {
     sent: true,
-    advice: 'that is no token response: check the address',
+    hint: 'that is no token response: check the address',
   });
 }

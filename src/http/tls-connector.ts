@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, type AgentOptions, request } from 'node:https';
 import * as tls from 'node:tls';
 import type { Environment, TlsFiles } from '../ports.ts';
-import type { Destination } from './connector.ts';
+import type { ConnectionTarget } from './connector.ts';
 import type { ProxyServer } from './proxy.ts';
 import { checkTlsFiles } from './tls-files.ts';
 import { TunnelAgent } from './tunnel.ts';
@@ -11,7 +11,7 @@ export { request };
 
 /** An agent for TLS connections, straight or through a proxy's tunnel. */
 export function createAgent(
-  { profile, tls: files }: Destination,
+  { profile, tls: files }: ConnectionTarget,
   options: AgentOptions,
   env: Environment,
   proxy: ProxyServer | undefined,
@@ -22,7 +22,11 @@ export function createAgent(
 }
 
 /** An agent for TLS connections to a proxy itself. */
-export function createProxyAgent({ profile, tls: files }: Destination, options: AgentOptions, env: Environment): Agent {
+export function createProxyAgent(
+  { profile, tls: files }: ConnectionTarget,
+  options: AgentOptions,
+  env: Environment,
+): Agent {
   return new Agent({ ...options, rejectUnauthorized: true, ...contextOf(profile, withoutCertificate(files), env) });
 }
 

@@ -8,14 +8,14 @@ class FileProblem extends Error {}
 
 /** Reads a profile's certificates and key as a connection would, and names the option whose file cannot be used. */
 export function checkTlsFiles(profile: string, { ca, cert, certKey }: TlsFiles): void {
-  const attempt = (option: string, advice: string, use: () => void): void => {
+  const attempt = (option: string, hint: string, use: () => void): void => {
     try {
       use();
     } catch (error) {
       const { code = 'unreadable' } = error as NodeJS.ErrnoException;
       const why = error instanceof FileProblem ? error.message : code;
       throw new InvalidProfileError(profile, [
-        { variable: `${profile}.options.${option}`, message: `names a file that cannot be used (${why})`, advice },
+        { variable: `${profile}.options.${option}`, message: `names a file that cannot be used (${why})`, hint: hint },
       ]);
     }
   };

@@ -4,14 +4,14 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContext, connect as tlsConnect } from 'node:tls';
 import { TransportError } from '../errors.ts';
-import type { Destination, Route } from './connector.ts';
-import { hostOf, serverNameOf } from './host-of.ts';
-import { explainProxyError } from './network-errors.ts';
+import type { ConnectionTarget, Route } from './connector.ts';
+import { formatHost, serverNameOf } from './host-of.ts';
+import { toProxyError } from './network-errors.ts';
 import type { ProxyServer } from './proxy.ts';
 
 /** Anything that must be able to end a connection that is still being made. */
 interface Connecting {
-  readonly wire: Destination;
+  readonly wire: ConnectionTarget;
   cancelConnect: (() => void) | undefined;
 }
 
@@ -56,7 +56,7 @@ export class TunnelAgent extends Agent {
       connected?.(refused(this.#proxy, target, status), socket);
     });
     connect.on('error', (cause: NodeJS.ErrnoException) => {
-      connected?.(explainProxyError(cause, url.host, attempt?.wire.profile), connect as unknown as Duplex);
+      connected?.(toProxyError(cause, url.host, attempt?.wire.profile), connect as unknown as Duplex);
     });
     connect.end();
     return null;
@@ -64,7 +64,7 @@ export class TunnelAgent extends Agent {
 }
 
 /** Plain http through a proxy: the proxy gets the whole address (RFC 9112 §3.2.2). */
-export function plainProxyRoute({ url, profile }: Destination, proxy: ProxyServer, agent: HttpAgent): Route {
+export function plainProxyRoute({ url, profile }: ConnectionTarget, proxy: ProxyServer, agent: HttpAgent): Route {
   const secure = proxy.url.protocol === 'https:';
   return {
     options: { agent, ...proxyAddress(proxy.url), path: url.href },
@@ -73,7 +73,7 @@ export function plainProxyRoute({ url, profile }: Destination, proxy: ProxyServe
     request: secure ? httpsRequest : httpRequest,
     proxy: {
       refused: (status) => refused(proxy, url.host, status),
-      unreachable: (cause) => explainProxyError(cause, proxy.url.host, profile),
+      unreachable: (cause) => toProxyError(cause, proxy.url.host, profile),
       secrets: proxy.secrets,
     },
   };
@@ -81,7 +81,7 @@ export function plainProxyRoute({ url, profile }: Destination, proxy: ProxyServe
 
 /** With the name that the proxy's own certificate must have: by default that would be the `Host` header's. */
 function proxyAddress(url: URL): { host: string; port: string | number; servername: string } {
-  const host = hostOf(url);
+  const host = formatHost(url);
   return { host, port: url.port || (url.protocol === 'https:' ? 443 : 80), servername: serverNameOf(host) };
 }
 
@@ -97,13 +97,13 @@ function refused(proxy: ProxyServer, target: string, status: number): TransportE
       `the proxy ${proxy.url.host} cannot reach ${target} (HTTP ${status})`,
       {
         sent: false,
-        advice: 'check the address, or name the host in NO_PROXY if it needs no proxy',
+        hint: 'check the address, or name the host in NO_PROXY if it needs no proxy',
       },
     );
   }
   return new TransportError('proxy_refused', `the proxy ${proxy.url.host} refused the connection (HTTP ${status})`, {
     sent: false,
-    advice:
+    hint:
       status === 407
         ? 'it wants a user name and password: write them into the address, http://user:password@host:port'
         : 'ask those who run the proxy to allow the host, or name it in NO_PROXY if it needs no proxy',

@@ -17,14 +17,14 @@ export function unpackReply(body: Buffer, encoding: string, maxBytes: number, { 
     if (decoder !== undefined) return decoder(body, { maxOutputLength: maxBytes }).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new TransportError('reply_too_large', `${url.host} answered with more than ${maxBytes} bytes`, {
+      throw new TransportError('response_too_large', `${url.host} answered with more than ${maxBytes} bytes`, {
         sent: true,
-        advice: 'that is no token response: check the address',
+        hint: 'that is no token response: check the address',
       });
     }
   }
-  throw new TransportError('reply_unreadable', `${url.host} answered in an encoding that cannot be read`, {
+  throw new TransportError('response_unreadable', `${url.host} answered in an encoding that cannot be read`, {
     sent: true,
-    advice: 'a proxy or gateway may have changed the reply: ask those who run it',
+    hint: 'a proxy or gateway may have changed the reply: ask those who run it',
   });
 }

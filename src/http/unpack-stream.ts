@@ -43,8 +43,8 @@ async function* explained(content: AsyncIterable<Buffer>, host: string): AsyncIt
 }
 
 function unreadable(host: string): TransportError {
-  return new TransportError('reply_unreadable', `${host} answered in an encoding that cannot be read`, {
+  return new TransportError('response_unreadable', `${host} answered in an encoding that cannot be read`, {
     sent: true,
-    advice: 'gzip, deflate and br can be: look at the Accept-Encoding that was sent, and at proxies on the way',
+    hint: 'gzip, deflate and br can be: look at the Accept-Encoding that was sent, and at proxies on the way',
   });
 }

@@ -58,7 +58,7 @@ const headers: OutgoingHttpHeaders = {
 };
 
 /** A page for a person; nothing that a browser sent is on it. */
-export function signInPage(kind: PageKind): { status: number; headers: OutgoingHttpHeaders; body: string } {
+export function callbackPage(kind: PageKind): { status: number; headers: OutgoingHttpHeaders; body: string } {
   const { status, sign, title, text } = pages[kind];
   const body = `<!doctype html>
 <html lang="en">

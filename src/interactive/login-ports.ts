@@ -1,22 +1,22 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { CallApi, EmulatorAddress, Environment, SignInPorts } from '../ports.ts';
+import type { CallApi, EmulatorEndpoint, Environment, LoginPorts } from '../ports.ts';
 import { openBrowser } from './browser.ts';
 import { listenForRedirect } from './loopback-server.ts';
 
 const MAX_DOCUMENT_BYTES = 262_144;
 
 /** What signing in takes of this machine; with an emulator, pages are looked for there. */
-export function createSignInPorts(
+export function createLoginPorts(
   env: Environment,
   callApi: CallApi,
-  emulator: EmulatorAddress | undefined,
-): SignInPorts {
+  emulator: EmulatorEndpoint | undefined,
+): LoginPorts {
   return {
-    randomText: () => randomBytes(32).toString('base64url'),
+    randomString: () => randomBytes(32).toString('base64url'),
     sha256: (text) => createHash('sha256').update(text.reveal()).digest('base64url'),
     listen: listenForRedirect,
     openBrowser: (address) => openBrowser(address, env),
-    pageAddress: ({ href, host, pathname, search }) =>
+    pageUrl: ({ href, host, pathname, search }) =>
       emulator === undefined ? href : `http://127.0.0.1:${emulator.port}/${host}${pathname}${search}`,
     async readDocument(url, tls, bounds) {
       const headers = [['Accept', 'application/json']] as const;

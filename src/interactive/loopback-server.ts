@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { OAuthProfileError } from '../errors.ts';
-import type { Redirect, RedirectAddress, RedirectListener } from '../ports.ts';
-import { signInPage } from './callback-page.ts';
+import type { Redirect, RedirectListener, RedirectTarget } from '../ports.ts';
+import { callbackPage } from './callback-page.ts';
 
 /** Time for a request to come in whole. */
 const ARRIVAL_MS = 10_000;
@@ -15,7 +15,7 @@ const FAREWELL_MS = 1_000;
 
 /** Listens on loopback for the one redirect that `isAwaited` accepts; every other request gets a refusal and changes nothing. */
 export async function listenForRedirect(
-  address: RedirectAddress,
+  address: RedirectTarget,
   isAwaited: (query: string) => boolean,
 ): Promise<RedirectListener> {
   const listener = new Listener(address, isAwaited);
@@ -26,13 +26,13 @@ export async function listenForRedirect(
 class Listener implements RedirectListener {
   readonly redirect: Promise<Redirect>;
   port = 0;
-  readonly #address: RedirectAddress;
+  readonly #address: RedirectTarget;
   readonly #isAwaited: (query: string) => boolean;
   #servers: Server[] = [];
   #resolve: (redirect: Redirect) => void = () => {};
   #taken: ServerResponse | undefined;
 
-  constructor(address: RedirectAddress, isAwaited: (query: string) => boolean) {
+  constructor(address: RedirectTarget, isAwaited: (query: string) => boolean) {
     this.#address = address;
     this.#isAwaited = isAwaited;
     this.redirect = new Promise((resolve) => {
@@ -157,8 +157,8 @@ function gone(response: ServerResponse): Promise<void> {
   });
 }
 
-function show(response: ServerResponse, kind: Parameters<typeof signInPage>[0]): void {
-  const { status, headers, body } = signInPage(kind);
+function show(response: ServerResponse, kind: Parameters<typeof callbackPage>[0]): void {
+  const { status, headers, body } = callbackPage(kind);
   response.writeHead(status, headers).end(body);
 }
 
@@ -186,11 +186,11 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   );
 }
 
-function cannotListen({ host, port }: RedirectAddress, code: string, cause: unknown): OAuthProfileError {
+function cannotListen({ host, port }: RedirectTarget, code: string, cause: unknown): OAuthProfileError {
   const place = port === 0 ? `a free port of ${host}` : `port ${port} of ${host}`;
   const why: Record<string, string> = { EADDRINUSE: 'another program has it', EACCES: 'this user may not' };
   return new OAuthProfileError('usage', `the browser cannot come back: ${place} cannot be listened on (${code})`, {
     cause,
-    advice: `${why[code] ?? 'the system refuses'}: choose another with --port, or leave it out; or use --device`,
+    hint: `${why[code] ?? 'the system refuses'}: choose another with --port, or leave it out; or use --device`,
   });
 }

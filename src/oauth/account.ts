@@ -3,7 +3,7 @@ import { excerpt } from '../redaction/printable.ts';
 const MAX_LENGTH = 200;
 
 /** Who signed in, as the id token of a response says. It is not verified: it is for a person to read, and nothing is decided by it. */
-export function accountOf(response: Readonly<Record<string, unknown>>): string | undefined {
+export function parseAccount(response: Readonly<Record<string, unknown>>): string | undefined {
   const claims = claimsOf(response['id_token']);
   for (const name of ['preferred_username', 'email', 'upn', 'sub']) {
     const value = claims[name];

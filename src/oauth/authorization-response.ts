@@ -13,7 +13,7 @@ export type AuthorizationResponse =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** Whether a query answers our request: it names our state, once (RFC 6749 §10.12). */
-export function answersTo(query: string, state: string): boolean {
+export function matchesState(query: string, state: string): boolean {
   const found = new URLSearchParams(query).getAll('state');
   return found.length === 1 && isSame(found[0] ?? '', state);
 }

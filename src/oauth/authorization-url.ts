@@ -10,21 +10,22 @@ export interface AuthorizationRequest {
 }
 
 /** The address at which a browser asks for an authorization code (RFC 6749 §4.1.1, RFC 7636 §4.3). */
-export function authorizationUrl(
+export function buildAuthorizationUrl(
   login: LoginProfile,
   endpoint: URL,
   { redirectUri, state, challenge }: AuthorizationRequest,
 ): URL {
-  const { clientId, scope, further, provider, name } = login;
+  const { clientId, scope, extraParameters: further, provider, name } = login;
   if (typeof clientId !== 'string') {
     throw new OAuthProfileError('profile_invalid', `${name}.client_id is made from a secret`, {
-      advice: 'an address shows the client id: take it from a variable whose name does not say secret, or use --device',
+      hint: 'an address shows the client id: take it from a variable whose name does not say secret, or use --device',
     });
   }
   const url = new URL(endpoint);
   const parameters = url.searchParams;
   if (scope !== undefined) parameters.set('scope', String(scope.value));
-  for (const [field, value] of Object.entries(provider.signIn?.authorizeFields ?? {})) parameters.set(field, value);
+  for (const [field, value] of Object.entries(provider.login?.authorizationParameters ?? {}))
+    parameters.set(field, value);
   for (const field of further) parameters.set(field.name, String(field.value));
   parameters.set('response_type', 'code');
   parameters.set('client_id', clientId);

@@ -6,7 +6,7 @@ const utf8 = new TextEncoder();
  * An HTTP Basic header (RFC 7617) of client id and secret. RFC 6749 §2.3.1 wants them form-encoded first; `encodeURIComponent` leaves
  * `-_.~` alone, so that ordinary keys also reach servers that never decode.
  */
-export function basicHeader(user: string | Secret, password: string | Secret, encoded: boolean): Secret {
+export function buildBasicHeader(user: string | Secret, password: string | Secret, encoded: boolean): Secret {
   const clear = (value: string | Secret): string => {
     const text = typeof value === 'string' ? value : value.reveal();
     return encoded ? encodeURIComponent(text) : text;

@@ -1,28 +1,30 @@
 import type { Field, Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 
-/** Everything that shapes a profile's token, as one text; a refresh token is represented by its chain. */
-export function tokenKey(profile: Profile): Secret {
+/** Everything that shapes a profile's token, as one text; a refresh token is represented by its family. */
+export function cacheKey(profile: Profile): Secret {
   const { url, provider, grant, clientAuth, basic, fields, options } = profile;
-  const chained = grant === 'refresh_token';
-  return unambiguous([
+  const isRefresh = grant === 'refresh_token';
+  return encodeTuple([
     url.href,
     provider.type,
     clientAuth,
     options.audience ?? '',
     options.cert?.path ?? '',
     ...(basic === undefined ? ['', ''] : [basic.user.value, basic.password.value]),
-    ...fields.filter(({ name }) => !(chained && name === 'refresh_token')).flatMap(({ name, value }) => [name, value]),
+    ...fields
+      .filter(({ name }) => !(isRefresh && name === 'refresh_token'))
+      .flatMap(({ name, value }) => [name, value]),
   ]);
 }
 
 /** The client that a request is made for. */
-export function clientIdOf({ basic, fields }: Profile): string | Secret {
+export function getClientId({ basic, fields }: Profile): string | Secret {
   return basic?.user.value ?? fieldValue(fields, 'client_id') ?? '';
 }
 
 /** The refresh token that a profile sends. */
-export function refreshTokenOf({ fields }: Profile): string | Secret | undefined {
+export function getRefreshToken({ fields }: Profile): string | Secret | undefined {
   return fieldValue(fields, 'refresh_token');
 }
 
@@ -33,8 +35,8 @@ export function withRefreshToken(profile: Profile, token: Secret): Profile {
 }
 
 /** Texts joined so that no two lists give the same text. */
-export function unambiguous(texts: readonly (string | Secret)[]): Secret {
-  return Secret.around(JSON.stringify(texts.map((text) => (typeof text === 'string' ? text : text.reveal()))));
+export function encodeTuple(texts: readonly (string | Secret)[]): Secret {
+  return Secret.untracked(JSON.stringify(texts.map((text) => (typeof text === 'string' ? text : text.reveal()))));
 }
 
 function fieldValue(fields: readonly Field[], name: string): string | Secret | undefined {

@@ -1,10 +1,10 @@
 import { ProviderError } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
-import { excerpt, printable } from '../redaction/printable.ts';
+import { escapeControls, excerpt } from '../redaction/printable.ts';
 import { Secret } from '../redaction/secret.ts';
-import { type Reply, succeeds } from './http-response.ts';
-import { explainRefusal } from './provider-error.ts';
-import { isRefusal, parseBody } from './response-body.ts';
+import { type HttpResponse, isSuccess } from './http-response.ts';
+import { toProviderError } from './provider-error.ts';
+import { isErrorBody, parseBody } from './response-body.ts';
 import type { TokenRequest } from './token-request.ts';
 
 /** A device code, and what its person has to do with it. */
@@ -29,12 +29,12 @@ const MAX_ADDRESS = 2048;
 export function parseDeviceResponse(
   profile: Profile,
   request: TokenRequest,
-  reply: Reply,
+  reply: HttpResponse,
   receivedAt: number,
 ): DeviceCode {
   const body = parseBody(reply.body);
-  if (!succeeds(reply) || (body.kind === 'object' && isRefusal(body.members))) {
-    throw explainRefusal(profile, request, reply, body, receivedAt);
+  if (!isSuccess(reply) || (body.kind === 'object' && isErrorBody(body.members))) {
+    throw toProviderError(profile, request, reply, body, receivedAt);
   }
   const members = body.kind === 'object' ? body.members : {};
   const code = members['device_code'];
@@ -43,11 +43,11 @@ export function parseDeviceResponse(
   const uri = pageAddress(members['verification_uri'] ?? members['verification_url']);
   if (typeof code !== 'string' || code === '' || typeof userCode !== 'string' || userCode === '' || uri === undefined) {
     throw new ProviderError(
-      'reply_unreadable',
+      'response_unreadable',
       `${profile.url.host} answered without a device code (HTTP ${reply.status})`,
       {
         provider: { status: reply.status },
-        advice: `check that it is a device authorization endpoint: ${profile.name}.options.device_authorization_url`,
+        hint: `check that it is a device authorization endpoint: ${profile.name}.options.device_authorization_url`,
       },
     );
   }
@@ -66,7 +66,7 @@ export function parseDeviceResponse(
 /** A person is sent to pages, and to nothing else that an address can be. */
 function pageAddress(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_ADDRESS || !/^https?:\/\/[^\s/]/i.test(value)) return undefined;
-  return printable(value);
+  return escapeControls(value);
 }
 
 function secondsOf(value: unknown): number | undefined {

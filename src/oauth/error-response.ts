@@ -1,7 +1,7 @@
-import type { Refusal } from '../errors.ts';
-import type { Reply } from './http-response.ts';
-import { beforeSecrets, type Quote } from './redacted-quote.ts';
-import { isGiven, type ParsedBody } from './response-body.ts';
+import type { ErrorResponse } from '../errors.ts';
+import type { HttpResponse } from './http-response.ts';
+import { type Quote, truncateBeforeSecret } from './redacted-quote.ts';
+import { isPresent, type ParsedBody } from './response-body.ts';
 
 const CORRELATION_HEADERS = [
   'x-ms-request-id',
@@ -16,7 +16,7 @@ const LONG = 400;
 const MAX_CODES = 8;
 
 /** A refusal in one shape, from any of the shapes that providers use; the provider's words pass through `quote`. */
-export function parseRefusal(reply: Reply, body: ParsedBody, quote: Quote): Refusal {
+export function parseErrorResponse(reply: HttpResponse, body: ParsedBody, quote: Quote): ErrorResponse {
   const text = (value: unknown, length: number): string | undefined =>
     typeof value === 'string' || typeof value === 'number' ? quote(String(value), length) || undefined : undefined;
   const id = CORRELATION_HEADERS.map((name) => reply.headers[name]).find((value) => typeof value === 'string');
@@ -28,7 +28,7 @@ export function parseRefusal(reply: Reply, body: ParsedBody, quote: Quote): Refu
       // Searched for secrets as a whole: a title may end, or be cut, in the middle of one.
       return { ...base, description: text(titleOf(quote(body.text, Number.POSITIVE_INFINITY)), LONG) };
     case 'text':
-      return { ...base, description: text(beforeSecrets(body.text), LONG) };
+      return { ...base, description: text(truncateBeforeSecret(body.text), LONG) };
     case 'object': {
       const { correlation_id, errorId, trace_id } = body.members;
       return {
@@ -42,7 +42,10 @@ export function parseRefusal(reply: Reply, body: ParsedBody, quote: Quote): Refu
 
 type Text = (value: unknown, length: number) => string | undefined;
 
-function shapes(members: Readonly<Record<string, unknown>>, text: Text): Omit<Refusal, 'status' | 'correlationId'> {
+function shapes(
+  members: Readonly<Record<string, unknown>>,
+  text: Text,
+): Omit<ErrorResponse, 'status' | 'correlationId'> {
   const { error, errors, errorCode } = members;
   if (typeof error === 'string' || typeof error === 'number') return oauthShape(error, members, text);
   // Google's APIs and Facebook: {"error": {"code", "message", "status"}}.
@@ -53,7 +56,7 @@ function shapes(members: Readonly<Record<string, unknown>>, text: Text): Omit<Re
     };
   }
   // Okta's platform around the token endpoint.
-  if (isGiven(errorCode)) {
+  if (isPresent(errorCode)) {
     const code = text(errorCode, SHORT);
     return {
       error: code,
@@ -84,7 +87,7 @@ function oauthShape(
   error: string | number,
   members: Readonly<Record<string, unknown>>,
   text: Text,
-): Omit<Refusal, 'status' | 'correlationId'> {
+): Omit<ErrorResponse, 'status' | 'correlationId'> {
   const description = text(members['error_description'] ?? members['message'], LONG);
   const listed: unknown[] = Array.isArray(members['error_codes']) ? members['error_codes'].slice(0, MAX_CODES) : [];
   const codes = [

@@ -1,19 +1,24 @@
 import { ProviderError } from '../errors.ts';
-import { asArgument } from '../profile/login-command.ts';
+import { quoteShellArgument } from '../profile/login-command.ts';
 import type { Profile } from '../profile/profile.ts';
-import { type Reply, succeeds } from './http-response.ts';
-import { explainRefusal } from './provider-error.ts';
-import { quoteWithout } from './redacted-quote.ts';
-import { isRefusal, parseBody } from './response-body.ts';
+import { type HttpResponse, isSuccess } from './http-response.ts';
+import { toProviderError } from './provider-error.ts';
+import { createRedactedQuote } from './redacted-quote.ts';
+import { isErrorBody, parseBody } from './response-body.ts';
 import { memberNames, secretMembers } from './secret-members.ts';
 import type { TokenRequest } from './token-request.ts';
-import { replyFrom } from './token-response.ts';
+import { parseTokenMembers } from './token-response.ts';
 
 /** The error for a reply that {@link parseResponse} finds no token in: a refusal, or something that is neither. */
-export function explainReply(profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number): ProviderError {
+export function toTokenResponseError(
+  profile: Profile,
+  request: TokenRequest,
+  reply: HttpResponse,
+  receivedAt: number,
+): ProviderError {
   const body = parseBody(reply.body);
-  if (!succeeds(reply) || (body.kind === 'object' && isRefusal(body.members))) {
-    return explainRefusal(profile, request, reply, body, receivedAt);
+  if (!isSuccess(reply) || (body.kind === 'object' && isErrorBody(body.members))) {
+    return toProviderError(profile, request, reply, body, receivedAt);
   }
   if (body.kind !== 'object') {
     const what = {
@@ -23,21 +28,21 @@ export function explainReply(profile: Profile, request: TokenRequest, reply: Rep
     }[body.kind];
     return unreadable(profile, reply, `answered with ${what}`);
   }
-  if (replyFrom(profile, body.members, receivedAt) !== undefined) {
+  if (parseTokenMembers(profile, body.members, receivedAt) !== undefined) {
     return unreadable(profile, reply, 'answered with a reply that is nested too deeply');
   }
   const { found } = secretMembers(body.members, []);
-  const quote = quoteWithout(profile, request, reply, found);
+  const quote = createRedactedQuote(profile, request, reply, found);
   const names = quote(memberNames(body.members).join(', '), 200) || 'no member at all';
   return unreadable(profile, reply, `answered without a token (it sent ${names})`);
 }
 
-function unreadable(profile: Profile, reply: Reply, what: string): ProviderError {
+function unreadable(profile: Profile, reply: HttpResponse, what: string): ProviderError {
   const { url, name } = profile;
-  return new ProviderError('reply_unreadable', `${url.host} ${what} (HTTP ${reply.status})`, {
+  return new ProviderError('response_unreadable', `${url.host} ${what} (HTTP ${reply.status})`, {
     provider: { status: reply.status },
-    advice: isDefaultUrl(profile)
-      ? `see what is sent with: oauth-profile explain ${asArgument(name)}`
+    hint: isDefaultUrl(profile)
+      ? `see what is sent with: oauth-profile explain ${quoteShellArgument(name)}`
       : `check that ${name}.url is a token endpoint; where the token has another name, set ${name}.options.token_path`,
   });
 }

@@ -1,7 +1,7 @@
 import type { Secret } from '../redaction/secret.ts';
 
 /** A reply as the transport received it. */
-export interface Reply {
+export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -11,6 +11,6 @@ export interface Reply {
 }
 
 /** Whether the status says yes; the body may still say no. */
-export function succeeds({ status }: Reply): boolean {
+export function isSuccess({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300;
 }

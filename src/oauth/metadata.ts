@@ -1,5 +1,5 @@
 import { isLoopback } from '../profile/loopback.ts';
-import { withoutQuery } from './without-query.ts';
+import { stripQuery } from './without-query.ts';
 
 /** What is known of the server that a sign-in belongs to. */
 export interface Issuer {
@@ -21,13 +21,13 @@ export function parseMetadata(
   const { issuer, revocation_endpoint: revocation } = members;
   if (typeof issuer !== 'string' || !isAt(issuer, location.origin)) return undefined;
   const [name, ours] = authorize === undefined ? ['token_endpoint', token] : ['authorization_endpoint', authorize];
-  if (withoutQuery(String(members[name])) !== withoutQuery(ours.href)) return undefined;
+  if (stripQuery(String(members[name])) !== stripQuery(ours.href)) return undefined;
   const revoke = typeof revocation === 'string' && isAt(revocation, location.origin) ? new URL(revocation) : undefined;
   return { name: issuer, promised: members['authorization_response_iss_parameter_supported'] === true, revoke };
 }
 
 /** What is wrong with the issuer that a redirect names (RFC 9207 §2.4); where nothing is published, its host must be one that we ask. */
-export function issuerProblem(
+export function findIssuerMismatch(
   named: string | undefined,
   known: Issuer | undefined,
   hosts: readonly URL[],

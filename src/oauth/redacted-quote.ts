@@ -1,9 +1,9 @@
 import type { Profile } from '../profile/profile.ts';
-import { excerpt, printable } from '../redaction/printable.ts';
+import { escapeControls, excerpt } from '../redaction/printable.ts';
 import { Redactor } from '../redaction/redactor.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
-import type { Reply } from './http-response.ts';
-import { isSecretOfRefusal } from './secret-members.ts';
+import type { HttpResponse } from './http-response.ts';
+import { isSecretOfErrorResponse } from './secret-members.ts';
 import type { TokenRequest } from './token-request.ts';
 
 /** Makes a piece of a provider's text fit to be shown, at most `length` characters of it. */
@@ -23,17 +23,17 @@ const named = new RegExp(String.raw`${sign}(\s{0,4}(?:\\{0,4}["']|%22|&quot;)?)(
  * A provider may repeat what it was sent, or tell what it meant to give, so its words are shown without the secrets of the request, of the
  * way to it and of its own reply: masked first, then escaped and cut.
  */
-export function quoteWithout(
+export function createRedactedQuote(
   profile: Profile,
   request: TokenRequest,
-  reply: Reply,
+  reply: HttpResponse,
   found: readonly Secret[] = [],
 ): Quote {
   return quoteWithoutThe([...secretsOf(profile, request), ...(reply.secrets ?? []), ...found]);
 }
 
 /** For what has lost its capitals, as the name of a host does by being looked up. */
-export function quoteLowerCaseWithout(profile: Profile, request: TokenRequest): Quote {
+export function createLowerCaseQuote(profile: Profile, request: TokenRequest): Quote {
   return quoteWithoutThe(secretsOf(profile, request).map((secret) => secret.map((clear) => clear.toLowerCase())));
 }
 
@@ -43,7 +43,7 @@ function quoteWithoutThe(secrets: readonly Secret[]): Quote {
   return (text, length) => {
     const { safe } = redactor.scan(text.slice(0, SEARCHED_LENGTH), text.length <= SEARCHED_LENGTH);
     // Line ends become blanks, which may put a wrapped passphrase together again.
-    const line = redactor.redact(printable(safe)).replace(jwt, MASK);
+    const line = redactor.redact(escapeControls(safe)).replace(jwt, MASK);
     return excerpt(line.replace(named, withoutSecret), length);
   };
 }
@@ -51,18 +51,18 @@ function quoteWithoutThe(secrets: readonly Secret[]): Quote {
 /** `access_token=2Yotn…` → `access_token=••••`; a word after a colon and a blank may also be the rest of a sentence. */
 function withoutSecret(whole: string, name: string, between: string, value: string): string {
   const word = whole.startsWith(':') && /^\s+$/.test(between) && !/\d/.test(value) && value.length < 20;
-  return isSecretOfRefusal(name) && !word ? whole.slice(0, -value.length) + MASK : whole;
+  return isSecretOfErrorResponse(name) && !word ? whole.slice(0, -value.length) + MASK : whole;
 }
 
 /** A text up to the first name that says that a secret follows; in a cut JSON text nobody can tell where the secret ends. */
-export function beforeSecrets(text: string): string {
+export function truncateBeforeSecret(text: string): string {
   const searched = text.slice(0, SEARCHED_LENGTH);
   for (const {
     0: { length },
     1: name = '',
     index,
   } of searched.matchAll(new RegExp(sign, 'g'))) {
-    if (isSecretOfRefusal(name)) return `${text.slice(0, index + length)}${MASK}`;
+    if (isSecretOfErrorResponse(name)) return `${text.slice(0, index + length)}${MASK}`;
   }
   return text;
 }

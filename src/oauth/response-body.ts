@@ -25,12 +25,12 @@ export function parseBody(body: string): ParsedBody {
 }
 
 /** Whether a body says no, even with status 200. */
-export function isRefusal(members: Readonly<Record<string, unknown>>): boolean {
+export function isErrorBody(members: Readonly<Record<string, unknown>>): boolean {
   const { error, errors, errorCode } = members;
-  return isGiven(error) || isGiven(errorCode) || (Array.isArray(errors) && errors.length > 0);
+  return isPresent(error) || isPresent(errorCode) || (Array.isArray(errors) && errors.length > 0);
 }
 
 /** A member that is there, and says something. */
-export function isGiven(value: unknown): boolean {
+export function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false;
 }

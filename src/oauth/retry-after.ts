@@ -1,4 +1,4 @@
-import type { Reply } from './http-response.ts';
+import type { HttpResponse } from './http-response.ts';
 
 /** Beyond this nobody waits, and a date can still be made of it. */
 const MAX_SECONDS = 1_000_000_000;
@@ -7,7 +7,7 @@ const MAX_SECONDS = 1_000_000_000;
 const dateForm = /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*|\d{4}-\d\d-\d\dT.*)$/;
 
 /** When a provider wants to be asked again (epoch milliseconds): `Retry-After` (RFC 9110 §10.2.3), else Okta's and X's reset time. */
-export function retryAtOf(headers: Reply['headers'], receivedAt: number): number | undefined {
+export function parseRetryAfter(headers: HttpResponse['headers'], receivedAt: number): number | undefined {
   const after = first(headers['retry-after']) ?? '';
   if (/^\d+$/.test(after)) return receivedAt + Math.min(Number(after), MAX_SECONDS) * 1000;
   const date = dateForm.test(after) ? Date.parse(after) : Number.NaN;

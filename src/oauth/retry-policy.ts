@@ -1,4 +1,4 @@
-import type { Refusal } from '../errors.ts';
+import type { ErrorResponse } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 
 /** How an attempt failed, as far as it matters to another one. */
@@ -32,20 +32,23 @@ const credentialErrors = new Set([
 ]);
 
 /** Whether the provider looked at the credentials and said no, with whatever status: more tries would lock the account. */
-export function refusesCredentials({ error }: Refusal): boolean {
+export function rejectsCredentials({ error }: ErrorResponse): boolean {
   return error !== undefined && credentialErrors.has(error);
 }
 
 /** Whether sending again can do no harm; for a refresh token that is a property of its provider. */
-export function mayRepeat(failure: Failure, profile: Profile, sinceFirstSendMs: number): boolean {
+export function isSafeToRetry(failure: Failure, profile: Profile, sinceFirstSendMs: number): boolean {
   if (failure !== 'lost') return true;
   switch (profile.grant) {
     case 'client_credentials':
     case 'password':
       return true;
     case 'refresh_token': {
-      const { replay, graceMs } = profile.options;
-      return replay === 'safe' || (replay === 'grace' && sinceFirstSendMs < graceMs - GRACE_RESERVE_MS);
+      const { refreshTokenReuse, graceMs } = profile.options;
+      return (
+        refreshTokenReuse === 'allowed' ||
+        (refreshTokenReuse === 'grace' && sinceFirstSendMs < graceMs - GRACE_RESERVE_MS)
+      );
     }
     default:
       return false;
@@ -54,7 +57,7 @@ export function mayRepeat(failure: Failure, profile: Profile, sinceFirstSendMs: 
 
 /** Whether the request may go over a kept connection, which the provider may be closing right now; else a new one is made. */
 export function mayReuseConnection(profile: Profile): boolean {
-  return mayRepeat('lost', profile, 0) && profile.grant !== 'refresh_token';
+  return isSafeToRetry('lost', profile, 0) && profile.grant !== 'refresh_token';
 }
 
 /** Waiting time before attempt number `attempt` (2, 3 …): doubling, with half of it left to chance so that a fleet spreads out. */

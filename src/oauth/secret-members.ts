@@ -1,5 +1,5 @@
 import { MASK, Secret } from '../redaction/secret.ts';
-import { isSecretName } from '../redaction/sensitive-names.ts';
+import { isSensitiveName } from '../redaction/sensitive-names.ts';
 
 /** No response is nested deeper; what is would overflow whoever prints or copies it. */
 const MAX_DEPTH = 100;
@@ -15,7 +15,7 @@ export interface SecretMembers {
 export function secretMembers(
   members: Readonly<Record<string, unknown>>,
   known: readonly unknown[],
-  isSecret: (name: string) => boolean = isSecretName,
+  isSecret: (name: string) => boolean = isSensitiveName,
 ): SecretMembers {
   const found = new Map<string, Secret>();
   let tooDeep = false;
@@ -36,8 +36,8 @@ export function secretMembers(
 }
 
 /** In a refusal `code` is the provider's word for what is wrong. */
-export function isSecretOfRefusal(name: string): boolean {
-  return name !== 'code' && isSecretName(name);
+export function isSecretOfErrorResponse(name: string): boolean {
+  return name !== 'code' && isSensitiveName(name);
 }
 
 /** The names of a reply's members for a person; what does not look like a name may be a token. */

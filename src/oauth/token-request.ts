@@ -1,13 +1,13 @@
 import { OAuthProfileError } from '../errors.ts';
-import type { Field, Profile, ReadFile } from '../profile/profile.ts';
+import type { Field, LoadedFile, Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
-import { basicHeader } from './basic-header.ts';
+import { buildBasicHeader } from './basic-header.ts';
 
 /** What a client assertion is made from; each attempt signs a new one. */
 export interface AssertionSpec {
   readonly clientId: string | Secret;
   readonly audience: string;
-  readonly key: ReadFile;
+  readonly key: LoadedFile;
   readonly keyId: string | undefined;
   readonly rsaAlgorithm: 'RS256' | 'PS256';
 }
@@ -27,7 +27,7 @@ const ASSERTION_TYPE = 'client_assertion_type';
 const MAX_LENGTH = 262_144;
 
 /** Builds the request of a profile (RFC 6749 §2.3, §3.2); `version` is for the User-Agent. */
-export function buildRequest(profile: Profile, version: string): TokenRequest {
+export function buildTokenRequest(profile: Profile, version: string): TokenRequest {
   const { clientAuth, basic, fields, url } = profile;
   const headers: Record<string, string | Secret> = {
     'Content-Type': 'application/x-www-form-urlencoded',
@@ -42,18 +42,18 @@ export function buildRequest(profile: Profile, version: string): TokenRequest {
     assertion,
   });
   switch (clientAuth) {
-    case 'body':
+    case 'client_secret_post':
     case 'as_given':
       return withForm(fields);
     case 'none':
       return withForm(fields.filter(({ name }) => name !== 'client_secret'));
-    case 'basic':
-    case 'basic_raw': {
+    case 'client_secret_basic':
+    case 'client_secret_basic_raw': {
       const value = (name: string): string | Secret => fields.find((field) => field.name === name)?.value ?? '';
       const [user, password] = basic
         ? [basic.user.value, basic.password.value]
         : [value('client_id'), value('client_secret')];
-      headers['Authorization'] = basicHeader(user, password, clientAuth === 'basic');
+      headers['Authorization'] = buildBasicHeader(user, password, clientAuth === 'client_secret_basic');
       return withForm(fields.filter(({ name }) => !CREDENTIALS.has(name)));
     }
     case 'private_key_jwt': {
@@ -96,14 +96,14 @@ export function withAssertion(request: TokenRequest, assertion: Secret): TokenRe
 }
 
 /** The body as it goes over the wire, UTF-8 and form-encoded (RFC 6749 App. B). */
-export function encodeBody(request: TokenRequest): string {
+export function encodeForm(request: TokenRequest): string {
   let body = '';
   for (const { name, value } of request.form) {
     body += `${body === '' ? '' : '&'}${encode(name)}=${encode(typeof value === 'string' ? value : value.reveal())}`;
   }
   if (body.length + (request.headers['Authorization']?.length ?? 0) > MAX_LENGTH) {
     throw new OAuthProfileError('request_too_large', `the request is larger than ${MAX_LENGTH} bytes`, {
-      advice: 'a field holds far too much: look at the longest with explain',
+      hint: 'a field holds far too much: look at the longest with explain',
     });
   }
   return body;

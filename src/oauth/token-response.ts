@@ -1,11 +1,11 @@
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
-import { type Reply, succeeds } from './http-response.ts';
-import { isRefusal, parseBody } from './response-body.ts';
+import { type HttpResponse, isSuccess } from './http-response.ts';
+import { isErrorBody, parseBody } from './response-body.ts';
 import { secretMembers } from './secret-members.ts';
 
 /** A token response: what the provider sent, and what we understood of it. */
-export interface TokenReply {
+export interface ParsedToken {
   /** Every member that the provider sent, as it sent it. */
   readonly response: Readonly<Record<string, unknown>>;
   readonly accessToken: Secret;
@@ -18,19 +18,19 @@ export interface TokenReply {
 }
 
 /** Reads a reply (RFC 6749 §5.1), `undefined` where it is no token; {@link explainReply} tells why. */
-export function parseResponse(profile: Profile, reply: Reply, receivedAt: number): TokenReply | undefined {
-  const body = succeeds(reply) ? parseBody(reply.body) : undefined;
-  if (body?.kind !== 'object' || isRefusal(body.members)) return undefined;
-  const found = replyFrom(profile, body.members, receivedAt);
-  return found?.otherSecrets === undefined ? undefined : (found as TokenReply);
+export function parseTokenResponse(profile: Profile, reply: HttpResponse, receivedAt: number): ParsedToken | undefined {
+  const body = isSuccess(reply) ? parseBody(reply.body) : undefined;
+  if (body?.kind !== 'object' || isErrorBody(body.members)) return undefined;
+  const found = parseTokenMembers(profile, body.members, receivedAt);
+  return found?.otherSecrets === undefined ? undefined : (found as ParsedToken);
 }
 
 /** What a response's members mean, `undefined` where they hold no token. */
-export function replyFrom(
+export function parseTokenMembers(
   { options }: Profile,
   members: Readonly<Record<string, unknown>>,
   receivedAt: number,
-): (Omit<TokenReply, 'otherSecrets'> & { otherSecrets: readonly Secret[] | undefined }) | undefined {
+): (Omit<ParsedToken, 'otherSecrets'> & { otherSecrets: readonly Secret[] | undefined }) | undefined {
   const { holder, token } = locate(members, options.tokenPath ?? ['access_token']);
   if (typeof token !== 'string' || token === '') return undefined;
   // Where the token is nested, its companions usually stand beside it.
@@ -49,11 +49,11 @@ export function replyFrom(
 }
 
 /** The refresh token in a successful reply, also in one that holds no access token: beside where that should be, or above. */
-export function refreshTokenIn(
-  reply: Reply,
+export function findRefreshToken(
+  reply: HttpResponse,
   tokenPath: readonly (string | number)[] = ['access_token'],
 ): Secret | undefined {
-  if (!succeeds(reply)) return undefined;
+  if (!isSuccess(reply)) return undefined;
   const parsed = parseBody(reply.body);
   if (parsed.kind !== 'object') return undefined;
   const above = tokenPath.map((_, depth) => tokenPath.slice(0, depth));

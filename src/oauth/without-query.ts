@@ -1,4 +1,4 @@
 /** An address up to its query or fragment, whether it can be parsed or not. */
-export function withoutQuery(address: string): string {
+export function stripQuery(address: string): string {
   return address.replace(/[?#].*$/s, '');
 }

@@ -1,11 +1,11 @@
 import type { Resolver } from '../config/resolver.ts';
-import { nearest } from '../config/suggestions.ts';
-import { isCompound, isEmpty, textOf, type Value } from '../config/value.ts';
-import { profileOf, type Variable, type Variables, whereOf } from '../config/variables.ts';
+import { closestMatch } from '../config/suggestions.ts';
+import { isCollection, isEmpty, toText, type Value } from '../config/value.ts';
+import { locationOf, profileNameOf, type Variable, type Variables } from '../config/variables.ts';
 import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
-import { printable } from '../redaction/printable.ts';
-import { joinTexts, Secret } from '../redaction/secret.ts';
-import { isSecretName, shownName } from '../redaction/sensitive-names.ts';
+import { escapeControls } from '../redaction/printable.ts';
+import { joinStrings, Secret } from '../redaction/secret.ts';
+import { displayName, isSensitiveName } from '../redaction/sensitive-names.ts';
 import { KNOWN_FIELDS } from './known-fields.ts';
 import type { Field } from './profile.ts';
 import { ProfileDraft } from './profile-draft.ts';
@@ -19,7 +19,7 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
   const own: Variable[] = [];
   for (const variable of variables) {
     if (!variable.name.startsWith(name) || variable.name[name.length] !== '.') continue;
-    const owner = profileOf(variable.name);
+    const owner = profileNameOf(variable.name);
     if (owner === name || isReserved(variable.name.slice(name.length + 1))) own.push(variable);
     else tellForeign(draft, variable, owner ?? '');
   }
@@ -29,9 +29,9 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
   const type = variables.get(`${name}.type`)?.source;
   const brought = type?.trust === 'given' && type.label !== '--set';
   for (const variable of own) {
-    if (brought && variable.source.trust === 'folder') {
+    if (brought && variable.source.trust === 'directory') {
       draft.notes.push(
-        `${printable(shownName(variable.name, name))} of ${whereOf(variable)} is not used: the profile comes from ${type.label}`,
+        `${escapeControls(displayName(variable.name, name))} of ${locationOf(variable)} is not used: the profile comes from ${type.label}`,
       );
     } else sort(draft, variable, resolver);
   }
@@ -46,13 +46,15 @@ function tellForeign(draft: ProfileDraft, variable: Variable, owner: string): vo
   // What another file holds must not spoil a profile.
   const isBeside = variables.get(`${name}.type`)?.source.label === variable.source.label;
   if (!isProfile && isBeside && KNOWN_FIELDS.includes(part)) {
-    if (!draft.isFaulty(part))
-      draft.fault(part, 'is a map', 'write one value; one with { or [ in front needs quotes', variable);
+    if (!draft.hasIssue(part))
+      draft.addIssue(part, 'is a map', 'write one value; one with { or [ in front needs quotes', variable);
     return;
   }
-  const near = isProfile ? undefined : nearest(part, ['options', 'basic']);
+  const near = isProfile ? undefined : closestMatch(part, ['options', 'basic']);
   const meant = near === undefined ? '' : `: did you mean ${name}.${near}?`;
-  draft.note(`${shownName(variable.name, name)} belongs to profile ${shownName(owner, name)} and is not sent${meant}`);
+  draft.addNote(
+    `${displayName(variable.name, name)} belongs to profile ${displayName(owner, name)} and is not sent${meant}`,
+  );
 }
 
 /** `options.…` and `basic.…`, however deep, are never another profile's. */
@@ -73,39 +75,39 @@ export function untypedNames(variables: Variables): string[] {
   const typed = new Set(profileNames(variables));
   const found = new Set<string>();
   for (const name of variables.names()) {
-    const owner = profileOf(name);
+    const owner = profileNameOf(name);
     if (owner === undefined || typed.has(owner)) continue;
-    if (nearest(name.slice(owner.length + 1), ['type']) !== undefined) found.add(owner);
+    if (closestMatch(name.slice(owner.length + 1), ['type']) !== undefined) found.add(owner);
   }
   return [...found];
 }
 
 /** What to do about fields that are not indented below the name of their profile, if that is what is wrong. */
-export function marginAdvice(variables: Variables): string | undefined {
+export function indentationHint(variables: Variables): string | undefined {
   const type = variables.get('type');
   if (type === undefined || !/\.ya?ml$/i.test(type.source.label)) return undefined;
-  return `type stands at the left margin (${printable(whereOf(type))}): indent the fields below a profile's name`;
+  return `type stands at the left margin (${escapeControls(locationOf(type))}): indent the fields below a profile's name`;
 }
 
 function notFound(name: string, variables: Variables): OAuthProfileError {
   const names = profileNames(variables);
-  const near = nearest(name, names);
-  const shown = printable(name);
-  const known = names.length === 0 ? 'no profile is defined' : `profiles are ${printable(names.join(', '))}`;
+  const near = closestMatch(name, names);
+  const shown = escapeControls(name);
+  const known = names.length === 0 ? 'no profile is defined' : `profiles are ${escapeControls(names.join(', '))}`;
   const define = `define ${shown}.type and its fields in oauth-profiles.yaml, or in a file given with --data (${known})`;
   return new OAuthProfileError('profile_not_found', `there is no profile ${shown}`, {
-    advice: near === undefined ? (marginAdvice(variables) ?? define) : `did you mean ${near}?`,
+    hint: near === undefined ? (indentationHint(variables) ?? define) : `did you mean ${near}?`,
   });
 }
 
 function refuseContested(name: string, variables: Variables): void {
-  const files = variables.contested(name);
+  const files = variables.conflictingSources(name);
   if (files === undefined) return;
   throw new InvalidProfileError(name, [
     {
       variable: name,
       message: `stands in both ${files}`,
-      advice: 'rename one of the two profiles, or remove one: a working folder must not change a profile of yours',
+      hint: 'rename one of the two profiles, or remove one: a working folder must not change a profile of yours',
     },
   ]);
 }
@@ -120,7 +122,7 @@ function sort(draft: ProfileDraft, variable: Variable, resolver: Resolver): void
     else draft.fields.set(field, toField(field, value, variable));
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
-    draft.fault(field, error.message, error.advice);
+    draft.addIssue(field, error.message, error.hint);
   }
 }
 
@@ -128,33 +130,33 @@ function sort(draft: ProfileDraft, variable: Variable, resolver: Resolver): void
 function refuseBare(name: string, value: Value): void {
   if (isEmpty(value)) return;
   throw new OAuthProfileError('profile_invalid', 'has a value of its own', {
-    advice: `give its parts, such as ${name === 'basic' ? 'basic.user' : 'options.timeout'}`,
+    hint: `give its parts, such as ${name === 'basic' ? 'basic.user' : 'options.timeout'}`,
   });
 }
 
 function toField(name: string, value: Value, variable: Variable): Field {
   const text = fieldText(name, value);
-  const hidden = typeof text === 'string' && isSecretName(name) ? new Secret(text) : text;
+  const hidden = typeof text === 'string' && isSensitiveName(name) ? new Secret(text) : text;
   const wellFormed = typeof hidden === 'string' ? hidden.isWellFormed() : hidden.test((clear) => clear.isWellFormed());
   if (!wellFormed || !name.isWellFormed()) {
-    throw new OAuthProfileError('profile_invalid', 'is not well-formed Unicode', { advice: 'write it as UTF-8 text' });
+    throw new OAuthProfileError('profile_invalid', 'is not well-formed Unicode', { hint: 'write it as UTF-8 text' });
   }
   if (SHOWN.has(name) && hidden instanceof Secret) {
     throw new OAuthProfileError('profile_invalid', 'is made from a secret, but messages have to show it', {
-      advice: 'take it from a variable whose name does not say secret, password, token or the like',
+      hint: 'take it from a variable whose name does not say secret, password, token or the like',
     });
   }
-  return { name, value: hidden, source: whereOf(variable) };
+  return { name, value: hidden, source: locationOf(variable) };
 }
 
 /** A field holds one value; only a scope may be a list (RFC 6749 §3.3: joined by blanks). */
 function fieldText(name: string, value: Value): string | Secret {
-  if (!isCompound(value)) return textOf(value);
-  if (name === 'scope' && Array.isArray(value) && !value.some(isCompound)) {
-    const texts = value.filter((item) => !isEmpty(item)).map(textOf);
-    return joinTexts(texts.flatMap((text, index) => (index === 0 ? [text] : [' ', text])));
+  if (!isCollection(value)) return toText(value);
+  if (name === 'scope' && Array.isArray(value) && !value.some(isCollection)) {
+    const texts = value.filter((item) => !isEmpty(item)).map(toText);
+    return joinStrings(texts.flatMap((text, index) => (index === 0 ? [text] : [' ', text])));
   }
   throw new OAuthProfileError('profile_invalid', Array.isArray(value) ? 'is a list' : 'has parts', {
-    advice: name === 'scope' ? 'list plain texts' : 'write one value',
+    hint: name === 'scope' ? 'list plain texts' : 'write one value',
   });
 }

@@ -1,7 +1,7 @@
-import { nearest } from '../config/suggestions.ts';
+import { closestMatch } from '../config/suggestions.ts';
 import { isEmpty } from '../config/value.ts';
 import type { Provider } from '../providers/provider.ts';
-import { foreignGrant, knownGrants, type SelectedGrant } from './grant.ts';
+import { knownGrants, otherGrantOf, type SelectedGrant } from './grant.ts';
 import { KNOWN_FIELDS } from './known-fields.ts';
 import type { Field } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
@@ -10,7 +10,7 @@ import type { ProfileDraft } from './profile-draft.ts';
 const ADDRESS = new Set(['type', 'url']);
 
 /** The fields that are sent, `grant_type` first and once. */
-export function chooseSentFields(
+export function selectFormParameters(
   draft: ProfileDraft,
   provider: Provider,
   selected: SelectedGrant | undefined,
@@ -24,7 +24,7 @@ export function chooseSentFields(
   if (provider.clientAuth !== 'as_given') noteNearMisses(draft);
   if (selected !== undefined) noteDoubts(draft, provider, selected.grant);
   if (selected?.grant === 'password') {
-    draft.note(
+    draft.addNote(
       'the password grant is deprecated (RFC 9700 §2.4) and fails with multi-factor authentication: prefer a refresh token or client_credentials',
     );
   }
@@ -33,8 +33,8 @@ export function chooseSentFields(
 
 function isSent(draft: ProfileDraft, { name, value }: Field, selected: SelectedGrant | undefined): boolean {
   if (name === 'tenant_id' || isEmpty(value)) return false;
-  const owner = selected && foreignGrant(name, selected.grant);
-  if (owner !== undefined) draft.note(`${draft.name}.${name} belongs to the grant ${owner} and is not sent`);
+  const owner = selected && otherGrantOf(name, selected.grant);
+  if (owner !== undefined) draft.addNote(`${draft.name}.${name} belongs to the grant ${owner} and is not sent`);
   return owner === undefined;
 }
 
@@ -43,23 +43,23 @@ function noteNearMisses(draft: ProfileDraft): void {
   const { name, fields } = draft;
   for (const field of fields.keys()) {
     if (KNOWN_FIELDS.includes(field)) continue;
-    const near = nearest(
+    const near = closestMatch(
       field,
       KNOWN_FIELDS.filter((known) => !fields.has(known)),
     );
-    if (near !== undefined) draft.note(`${name}.${field} is sent as it is: did you mean ${name}.${near}?`);
+    if (near !== undefined) draft.addNote(`${name}.${field} is sent as it is: did you mean ${name}.${near}?`);
   }
 }
 
 /** What the provider will most likely refuse. */
-function noteDoubts(draft: ProfileDraft, { expected = [] }: Provider, grant: string): void {
+function noteDoubts(draft: ProfileDraft, { valueHints: expected = [] }: Provider, grant: string): void {
   const { name } = draft;
-  const near = knownGrants.has(grant) ? undefined : nearest(grant, knownGrants);
-  if (near !== undefined) draft.note(`${name}.grant_type is ${grant}: did you mean ${near}?`);
+  const near = knownGrants.has(grant) ? undefined : closestMatch(grant, knownGrants);
+  if (near !== undefined) draft.addNote(`${name}.grant_type is ${grant}: did you mean ${near}?`);
   for (const { field, pattern, form } of expected.filter((one) => one.grant === grant)) {
     const value = draft.text(field) ?? '';
     // A secret is not looked into.
     if (pattern.test(value) || (value === '' && draft.has(field))) continue;
-    draft.note(`${name}.${field} should be ${form}, with the grant ${grant}`);
+    draft.addNote(`${name}.${field} should be ${form}, with the grant ${grant}`);
   }
 }

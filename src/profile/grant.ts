@@ -10,14 +10,14 @@ export interface SelectedGrant {
 /** The grant that the profile names, else the one that its provider implies by the fields that are there; a login implies a refresh (D24). */
 export function selectGrant(draft: ProfileDraft, provider: Provider, hasLogin = false): SelectedGrant | undefined {
   // What could not be read is reported as it is, not as the lack of what another grant needs.
-  if (draft.isFaulty('grant_type')) return undefined;
+  if (draft.hasIssue('grant_type')) return undefined;
   const named = draft.text('grant_type');
   if (named !== undefined) return { grant: named, reason: draft.fields.get('grant_type')?.source ?? '' };
   const type = draft.text('type') ?? '';
   const implied = provider.aliases?.[type];
   if (implied !== undefined) return { grant: implied, reason: `type ${type}` };
   for (const { grant, fields } of provider.grantsByFields) {
-    if (fields.every((field) => draft.has(field) || draft.isFaulty(field))) {
+    if (fields.every((field) => draft.has(field) || draft.hasIssue(field))) {
       return { grant, reason: `default of ${provider.type} with ${fields.join(' and ')}` };
     }
   }
@@ -40,7 +40,7 @@ const fieldsOfGrant: Readonly<Record<string, readonly string[]>> = {
 export const knownGrants: ReadonlySet<string> = new Set(['password', 'refresh_token', 'client_credentials']);
 
 /** The grant that a field belongs to, if that is another one: a password has no business in a refresh request. */
-export function foreignGrant(field: string, grant: string): string | undefined {
+export function otherGrantOf(field: string, grant: string): string | undefined {
   if (!knownGrants.has(grant)) return undefined;
   for (const [owner, fields] of Object.entries(fieldsOfGrant)) {
     if (owner !== grant && fields.includes(field)) return owner;

@@ -1,9 +1,9 @@
 /** The command that signs a person in for a profile, as a shell takes it. */
 export function loginCommand(profile: string): string {
-  return `oauth-profile login ${asArgument(profile)}`;
+  return `oauth-profile login ${quoteShellArgument(profile)}`;
 }
 
 /** A text as one argument of a shell. */
-export function asArgument(text: string): string {
+export function quoteShellArgument(text: string): string {
   return /^[\w.@+:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,30 +1,30 @@
 import type { Provider } from '../providers/provider.ts';
-import type { Options } from './profile.ts';
+import type { ProfileOptions } from './profile.ts';
 
 /** Where a device code is asked for, and where it is exchanged. */
-export interface DevicePlace {
+export interface DeviceEndpoints {
   readonly device: URL;
   readonly token: URL;
 }
 
 /** Where a profile's people sign in. */
-export interface SignInEndpoints {
+export interface LoginEndpoints {
   readonly prefers: 'device' | 'browser';
   readonly authorize: URL | undefined;
   /** Tried one after the other, the next where the provider says that the application is not for the first. */
-  readonly device: readonly DevicePlace[];
+  readonly device: readonly DeviceEndpoints[];
   readonly revoke: URL | undefined;
   /** Where the server may publish its issuer. */
   readonly metadata: readonly URL[];
 }
 
 /** The addresses of a sign-in: the options', else the provider's, which follow the token endpoint. */
-export function signInEndpoints(
+export function loginEndpoints(
   provider: Provider,
   token: URL,
-  options: Pick<Options, 'authorizationUrl' | 'deviceAuthorizationUrl'>,
-): SignInEndpoints {
-  const { signIn } = provider;
+  options: Pick<ProfileOptions, 'authorizationUrl' | 'deviceAuthorizationUrl'>,
+): LoginEndpoints {
+  const { login: signIn } = provider;
   const at = (address: string | undefined): URL | undefined =>
     address === undefined ? undefined : new URL(address, token);
   const authorize = options.authorizationUrl ?? at(signIn?.authorize);
@@ -38,11 +38,11 @@ export function signInEndpoints(
 }
 
 /** Microsoft's own steps ask the tenant `organizations`; a `url` of the profile's own is taken at its word. */
-function devicePlaces({ signIn, tokenUrl }: Provider, token: URL, own: URL | undefined): DevicePlace[] {
+function devicePlaces({ login: signIn, tokenUrl }: Provider, token: URL, own: URL | undefined): DeviceEndpoints[] {
   if (own !== undefined) return [{ device: own, token }];
   const path = signIn?.device;
   if (path === undefined) return [];
-  const place = (url: URL): DevicePlace => ({ device: new URL(path, url), token: url });
+  const place = (url: URL): DeviceEndpoints => ({ device: new URL(path, url), token: url });
   const [start, end] = tokenUrl?.split('{tenant_id}') ?? [];
   const shared = signIn?.deviceTenant?.name;
   if (shared === undefined || start === undefined || end === undefined) return [place(token)];
@@ -52,7 +52,7 @@ function devicePlaces({ signIn, tokenUrl }: Provider, token: URL, own: URL | und
 }
 
 /** A refresh token goes to the server that issued it, and to the one that its provider names for this. */
-function revocationUrl({ signIn, tokenUrl }: Provider, token: URL): URL | undefined {
+function revocationUrl({ login: signIn, tokenUrl }: Provider, token: URL): URL | undefined {
   if (signIn?.revoke === undefined) return undefined;
   const url = new URL(signIn.revoke, token);
   const origins = [

@@ -1,22 +1,28 @@
 import { parsePath } from '../config/reference.ts';
-import { nearest } from '../config/suggestions.ts';
-import { isCompound, isEmpty, textOf } from '../config/value.ts';
+import { closestMatch } from '../config/suggestions.ts';
+import { isCollection, isEmpty, toText } from '../config/value.ts';
 import type { Source } from '../config/variables.ts';
-import type { ClientAuth, Provider, ReplayClass } from '../providers/provider.ts';
+import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
 import { isLoopback } from './loopback.ts';
-import { type Options, ReadFile } from './profile.ts';
+import { LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
-import { strictUrl, UrlProblem } from './strict-url.ts';
+import { InvalidUrlError, parseStrictUrl } from './strict-url.ts';
 
 /** The options of a profile and the two that decide how it is read. */
-export interface ReadOptions {
-  readonly options: Options;
+export interface ParsedOptions {
+  readonly options: ProfileOptions;
   readonly clientAuth: ClientAuth | undefined;
   readonly allowHttp: boolean;
 }
 
-const clientAuths = ['body', 'basic', 'basic_raw', 'none', 'private_key_jwt'] as const satisfies ClientAuth[];
-const replayClasses = ['safe', 'grace', 'refused', 'revokes'] as const satisfies ReplayClass[];
+const clientAuths = [
+  'client_secret_post',
+  'client_secret_basic',
+  'client_secret_basic_raw',
+  'none',
+  'private_key_jwt',
+] as const satisfies ClientAuth[];
+const reuseValues = ['allowed', 'grace', 'rejected', 'revokes_family'] as const satisfies RefreshTokenReuse[];
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MIN_TTL_MS = 60_000;
@@ -37,8 +43,9 @@ export const optionNames: Readonly<Record<string, string>> = {
   reuse: 'true: a token that is still fresh is handed out again',
   min_ttl: 'a token with no more time left than this is not fresh (60s)',
   default_ttl: 'how long a token lives whose response does not say, such as 1h',
-  set_header: 'the origin that ws.oauthProfile sets the header Authorization for, such as https://graph.microsoft.com',
-  replay: `what the provider does with a refresh token used twice: ${replayClasses.join(', ')}`,
+  authorize_origin:
+    'the origin that ws.oauthProfile sets the header Authorization for, such as https://graph.microsoft.com',
+  refresh_token_reuse: `what the provider does with a refresh token used twice: ${reuseValues.join(', ')}`,
   grace: 'how long a used refresh token is accepted again (30s)',
   authorization_url: 'the page where login signs a person in (authorization endpoint)',
   device_authorization_url: 'where login gets a code for a person to enter elsewhere (device authorization endpoint)',
@@ -47,12 +54,12 @@ export const optionNames: Readonly<Record<string, string>> = {
 
 /** Reads the files that options name; `readText` keeps to the folder where the source is bound to it. */
 interface OptionFiles {
-  readFile(path: string, source: Source): string | undefined;
-  readText(path: string, source: Source): string | undefined;
+  readOptionFile(path: string, source: Source): string | undefined;
+  readFileInside(path: string, source: Source): string | undefined;
 }
 
 /** Checks the options of a profile. */
-export function readOptions(draft: ProfileDraft, provider: Provider | undefined, files: OptionFiles): ReadOptions {
+export function parseOptions(draft: ProfileDraft, provider: Provider | undefined, files: OptionFiles): ParsedOptions {
   if (draft.options.size > 0) refuseUnknown(draft);
   const read = <T>(
     name: string,
@@ -61,11 +68,11 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
   ): T | undefined => {
     const option = draft.options.get(name);
     if (option === undefined || isEmpty(option.value)) return undefined;
-    const text = isCompound(option.value) ? undefined : textOf(option.value);
+    const text = isCollection(option.value) ? undefined : toText(option.value);
     const parsed = typeof text === 'string' ? parse(text, option.variable.source) : undefined;
     if (parsed === undefined) {
       const wanted = typeof form === 'string' ? form : `one of ${form.join(', ')}`;
-      draft.fault(`options.${name}`, `is not ${wanted}`, `set it to ${wanted}, or remove it`);
+      draft.addIssue(`options.${name}`, `is not ${wanted}`, `set it to ${wanted}, or remove it`);
     }
     return parsed;
   };
@@ -73,18 +80,18 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
   const duration = (name: string) => read(name, 'a time such as 30s, 500ms or 2m', parseDuration);
   const choice = <T extends string>(name: string, of: readonly T[]) =>
     read(name, of, (value) => of.find((one) => one === value));
-  const file = (name: string): ReadFile | undefined =>
+  const file = (name: string): LoadedFile | undefined =>
     read(name, 'a file that can be read', (path, source) => {
-      const content = files.readFile(path, source);
-      return content === undefined ? undefined : new ReadFile(path, content);
+      const content = files.readOptionFile(path, source);
+      return content === undefined ? undefined : new LoadedFile(path, content);
     });
   // A key that signs for whatever address a stranger's folder names would be as good as lost.
-  const keyFile = (name: string): ReadFile | undefined => {
-    const foreign = draft.options.get(name)?.variable.source.trust === 'folder';
+  const keyFile = (name: string): LoadedFile | undefined => {
+    const foreign = draft.options.get(name)?.variable.source.trust === 'directory';
     return read(name, `a key file that can be read${foreign ? ', inside the folder' : ''}`, (path, source) => {
       try {
-        const content = files.readText(path, source);
-        return content === undefined ? undefined : new ReadFile(path, content);
+        const content = files.readFileInside(path, source);
+        return content === undefined ? undefined : new LoadedFile(path, content);
       } catch {
         return undefined;
       }
@@ -94,15 +101,15 @@ export function readOptions(draft: ProfileDraft, provider: Provider | undefined,
   const allowHttp = choice('allow_http', ['true', 'false']) === 'true';
   const endpoint = (name: string) =>
     read(name, 'a complete https:// address', (value) => parseEndpoint(value, allowHttp));
-  const options: Options = {
+  const options: ProfileOptions = {
     timeoutMs: duration('timeout') ?? DEFAULT_TIMEOUT_MS,
     tokenPath: read('token_path', 'a path such as data.token', parseTokenPath),
-    replay: choice('replay', replayClasses) ?? provider?.replay ?? 'revokes',
+    refreshTokenReuse: choice('refresh_token_reuse', reuseValues) ?? provider?.refreshTokenReuse ?? 'revokes_family',
     graceMs: duration('grace') ?? provider?.graceMs ?? DEFAULT_GRACE_MS,
     reuse: reuse === undefined ? undefined : reuse === 'true',
     minTtlMs: duration('min_ttl') ?? DEFAULT_MIN_TTL_MS,
-    lifetimeMs: duration('default_ttl') ?? provider?.lifetimeMs,
-    setHeader: read('set_header', 'the origin of an API such as https://graph.microsoft.com', parseOrigin),
+    defaultTtlMs: duration('default_ttl') ?? provider?.defaultLifetimeMs,
+    authorizeOrigin: read('authorize_origin', 'the origin of an API such as https://graph.microsoft.com', parseOrigin),
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     redirectUri: read(
@@ -129,20 +136,19 @@ function refuseUnknown(draft: ProfileDraft): void {
   const known = Object.keys(optionNames);
   for (const name of draft.options.keys()) {
     if (known.includes(name)) continue;
-    const near = nearest(name, known);
-    const advice =
-      near === undefined ? `options are ${known.join(', ')}` : `did you mean ${draft.name}.options.${near}?`;
-    draft.fault(`options.${name}`, 'is not an option', advice);
+    const near = closestMatch(name, known);
+    const hint = near === undefined ? `options are ${known.join(', ')}` : `did you mean ${draft.name}.options.${near}?`;
+    draft.addIssue(`options.${name}`, 'is not an option', hint);
   }
 }
 
 /** A client certificate and its key come together, in two files or in one. */
-function checkCertificate(draft: ProfileDraft, { cert }: Options): void {
+function checkCertificate(draft: ProfileDraft, { cert }: ProfileOptions): void {
   if (draft.hasOption('cert_key_file') && !draft.hasOption('cert_file')) {
-    draft.fault('options.cert_key_file', 'has no certificate beside it', `set ${draft.name}.options.cert_file too`);
+    draft.addIssue('options.cert_key_file', 'has no certificate beside it', `set ${draft.name}.options.cert_file too`);
   }
   if (cert !== undefined && !draft.hasOption('cert_key_file') && !cert.text.includes('PRIVATE KEY-----')) {
-    draft.fault('options.cert_file', 'has no private key in it', `set ${draft.name}.options.cert_key_file too`);
+    draft.addIssue('options.cert_file', 'has no private key in it', `set ${draft.name}.options.cert_key_file too`);
   }
 }
 
@@ -176,9 +182,9 @@ function parseRedirect(text: string): string | undefined {
 
 function parseUrl(text: string): URL | undefined {
   try {
-    return strictUrl(text);
+    return parseStrictUrl(text);
   } catch (error) {
-    if (error instanceof UrlProblem) return undefined;
+    if (error instanceof InvalidUrlError) return undefined;
     throw error;
   }
 }

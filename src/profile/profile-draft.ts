@@ -1,9 +1,9 @@
 import type { Value } from '../config/value.ts';
 import { isEmpty } from '../config/value.ts';
-import { type Variable, type Variables, whereOf } from '../config/variables.ts';
-import type { Fault } from '../errors.ts';
-import { printable } from '../redaction/printable.ts';
-import { shownName } from '../redaction/sensitive-names.ts';
+import { locationOf, type Variable, type Variables } from '../config/variables.ts';
+import type { ProfileIssue } from '../errors.ts';
+import { escapeControls } from '../redaction/printable.ts';
+import { displayName } from '../redaction/sensitive-names.ts';
 import type { Field } from './profile.ts';
 
 /** A profile while it is read: its parts as they are found, and everything that is wrong with them. */
@@ -11,7 +11,7 @@ export class ProfileDraft {
   readonly fields = new Map<string, Field>();
   readonly basic = new Map<string, Field>();
   readonly options = new Map<string, { readonly variable: Variable; readonly value: Value }>();
-  readonly faults: Fault[] = [];
+  readonly issues: ProfileIssue[] = [];
   /** What is no fault but may be a mistake. */
   readonly notes: string[] = [];
 
@@ -21,19 +21,24 @@ export class ProfileDraft {
   ) {}
 
   /** `at` is the variable that shows the fault, where that is not the field itself. */
-  fault(field: string, message: string, advice: string | undefined, at?: Variable): void {
+  addIssue(field: string, message: string, hint: string | undefined, at?: Variable): void {
     const variable = `${this.name}.${field}`;
     const found = at ?? this.variables.get(variable);
-    this.faults.push({ variable: shownName(variable, this.name), message, advice, where: found && whereOf(found) });
+    this.issues.push({
+      variable: displayName(variable, this.name),
+      message,
+      hint: hint,
+      where: found && locationOf(found),
+    });
   }
 
-  note(text: string): void {
-    this.notes.push(printable(text));
+  addNote(text: string): void {
+    this.notes.push(escapeControls(text));
   }
 
   /** Whether something was found wrong with a field already. */
-  isFaulty(field: string): boolean {
-    return this.faults.some((fault) => fault.variable === `${this.name}.${field}`);
+  hasIssue(field: string): boolean {
+    return this.issues.some((fault) => fault.variable === `${this.name}.${field}`);
   }
 
   /** Whether a field is there and not empty. */
@@ -48,7 +53,7 @@ export class ProfileDraft {
 
   /** Whether the profile brings a Basic pair, even one that could not be read. */
   get wantsBasic(): boolean {
-    return this.basic.size > 0 || this.isFaulty('basic.user') || this.isFaulty('basic.password');
+    return this.basic.size > 0 || this.hasIssue('basic.user') || this.hasIssue('basic.password');
   }
 
   /** A field's text if it is not empty; a secret has none, and nothing that decides where a request goes is one. */

@@ -1,4 +1,4 @@
-import type { ClientAuth, Provider, ReplayClass } from '../providers/provider.ts';
+import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
 import type { Secret } from '../redaction/secret.ts';
 
 /** A form field as it will be sent, and where it came from. */
@@ -10,7 +10,7 @@ export interface Field {
 }
 
 /** A file that an option names, read. It may hold a private key, so printing a profile shows its path alone. */
-export class ReadFile {
+export class LoadedFile {
   readonly path: string;
   readonly #text: string;
 
@@ -25,19 +25,19 @@ export class ReadFile {
 }
 
 /** `<profile>.options.*`, checked and in our own units. */
-export interface Options {
+export interface ProfileOptions {
   readonly timeoutMs: number;
   readonly tokenPath: readonly (string | number)[] | undefined;
-  readonly replay: ReplayClass;
+  readonly refreshTokenReuse: RefreshTokenReuse;
   readonly graceMs: number;
   /** Whether a token that is still fresh is handed out again; `undefined` leaves it to the provider and the caller. */
   readonly reuse: boolean | undefined;
   /** A token with no more time left than this is not fresh. */
   readonly minTtlMs: number;
   /** How long a token lives whose response does not say; `undefined` where nobody knows. */
-  readonly lifetimeMs: number | undefined;
+  readonly defaultTtlMs: number | undefined;
   /** The origin that a script's requests take the token to, in the header Authorization. */
-  readonly setHeader: string | undefined;
+  readonly authorizeOrigin: string | undefined;
   /** Where people sign in, where that is not the provider's own page or there is none. */
   readonly authorizationUrl: URL | undefined;
   readonly deviceAuthorizationUrl: URL | undefined;
@@ -45,14 +45,14 @@ export interface Options {
   readonly redirectUri: string | undefined;
   readonly audience: string | undefined;
   readonly keyId: string | undefined;
-  readonly key: ReadFile | undefined;
-  readonly ca: ReadFile | undefined;
-  readonly cert: ReadFile | undefined;
-  readonly certKey: ReadFile | undefined;
+  readonly key: LoadedFile | undefined;
+  readonly ca: LoadedFile | undefined;
+  readonly cert: LoadedFile | undefined;
+  readonly certKey: LoadedFile | undefined;
 }
 
 /** What a profile's files bring to a connection, in clear. */
-export function tlsFilesOf({ ca, cert, certKey }: Options): Record<'ca' | 'cert' | 'certKey', string | undefined> {
+export function tlsFiles({ ca, cert, certKey }: ProfileOptions): Record<'ca' | 'cert' | 'certKey', string | undefined> {
   return { ca: ca?.text, cert: cert?.text, certKey: certKey?.text };
 }
 
@@ -79,9 +79,9 @@ export interface Profile {
   readonly basic: BasicPair | undefined;
   /** Everything that is sent, client credentials included, `grant_type` first. */
   readonly fields: readonly Field[];
-  /** The chain in the vault that a login began, where the profile's refresh token comes from one. */
-  readonly chain: string | undefined;
-  readonly options: Options;
+  /** The family in the vault that a login began, where the profile's refresh token comes from one. */
+  readonly family: string | undefined;
+  readonly options: ProfileOptions;
   /** What is no fault but may be a mistake. */
   readonly notes: readonly string[];
 }

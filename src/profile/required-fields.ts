@@ -1,4 +1,4 @@
-import { nearest } from '../config/suggestions.ts';
+import { closestMatch } from '../config/suggestions.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
 import type { ChosenClientAuth } from './client-auth.ts';
 import { KNOWN_FIELDS } from './known-fields.ts';
@@ -16,24 +16,28 @@ export function checkRequired(
   const isThere = (field: string) =>
     draft.has(field) || (provider.clientAuth === 'as_given' && draft.fields.has(field));
   const absent = [...requiredBy(draft, provider, grant, clientAuth)].filter((field) => !isThere(field));
-  if (provider.tenant !== undefined && !draft.has('url') && !draft.isFaulty('url')) {
+  if (provider.tenant !== undefined && !draft.has('url') && !draft.hasIssue('url')) {
     if (!draft.has('tenant_id'))
       missing(draft, 'tenant_id', 'is missing', `set ${draft.name}.tenant_id to ${provider.tenant.form}`);
   }
   if (awaitsLogin(draft, provider, grant, absent)) {
     const { name } = draft;
-    draft.fault('refresh_token', `is missing: nobody has signed in for ${name} yet`, loginAdvice(draft, grant, absent));
+    draft.addIssue(
+      'refresh_token',
+      `is missing: nobody has signed in for ${name} yet`,
+      loginHint(draft, grant, absent),
+    );
   } else {
     for (const field of absent) {
       missing(
         draft,
         field,
         grant === undefined ? 'is missing' : `is missing; the grant ${grant} needs it`,
-        advice(draft, provider, field, grant),
+        hint(draft, provider, field, grant),
       );
     }
   }
-  if (draft.faults.length > 0 && !draft.has('grant_type')) explainDefault(draft, provider);
+  if (draft.issues.length > 0 && !draft.has('grant_type')) explainDefault(draft, provider);
 }
 
 function requiredBy(
@@ -49,14 +53,15 @@ function requiredBy(
     required.delete('client_secret');
     return required;
   }
-  if (clientAuth === 'basic' || clientAuth === 'basic_raw') required.add('client_id').add('client_secret');
+  if (clientAuth === 'client_secret_basic' || clientAuth === 'client_secret_basic_raw')
+    required.add('client_id').add('client_secret');
   else if (draft.has('client_assertion')) required.delete('client_secret');
   if (clientAuth === 'private_key_jwt') required.add('client_id');
   // Whoever asks for another way needs no secret; `none` as a default only means that there is none.
   if (clientAuth === 'private_key_jwt' || (clientAuth === 'none' && draft.hasOption('client_auth'))) {
     required.delete('client_secret');
   }
-  if (draft.isFaulty('options.client_auth')) required.delete('client_secret');
+  if (draft.hasIssue('options.client_auth')) required.delete('client_secret');
   return required;
 }
 
@@ -64,10 +69,10 @@ function requiredBy(
 function explainDefault(draft: ProfileDraft, { grantsByFields }: Provider): void {
   const unknown = unknownIn(draft);
   for (const field of [...grantsByFields.flatMap(({ fields }) => fields), 'client_secret']) {
-    if (draft.has(field) || draft.isFaulty(field)) continue;
-    const near = nearest(field, unknown);
-    if (near === undefined || draft.isFaulty(near)) continue;
-    draft.fault(near, 'is not a field that we know', `did you mean ${draft.name}.${field}?`);
+    if (draft.has(field) || draft.hasIssue(field)) continue;
+    const near = closestMatch(field, unknown);
+    if (near === undefined || draft.hasIssue(near)) continue;
+    draft.addIssue(near, 'is not a field that we know', `did you mean ${draft.name}.${field}?`);
   }
 }
 
@@ -76,10 +81,14 @@ function unknownIn({ fields }: ProfileDraft): string[] {
 }
 
 function missing(draft: ProfileDraft, field: string, message: string, mend: string): void {
-  if (draft.isFaulty(field)) return;
-  const near = nearest(field, unknownIn(draft));
+  if (draft.hasIssue(field)) return;
+  const near = closestMatch(field, unknownIn(draft));
   const { name } = draft;
-  draft.fault(field, message, near === undefined ? mend : `${name}.${near} is there: did you mean ${name}.${field}?`);
+  draft.addIssue(
+    field,
+    message,
+    near === undefined ? mend : `${name}.${near} is there: did you mean ${name}.${field}?`,
+  );
 }
 
 /** What a person brings, or a login. */
@@ -88,22 +97,22 @@ const OF_A_PERSON = ['username', 'password', 'refresh_token'];
 /** Whether a profile has all that a login needs, and lacks only what the login brings. */
 function awaitsLogin(
   draft: ProfileDraft,
-  { signIn, tenant }: Provider,
+  { login: signIn, tenant }: Provider,
   grant: string | undefined,
   absent: readonly string[],
 ): boolean {
   if (signIn === undefined || absent.length === 0 || !absent.every((field) => OF_A_PERSON.includes(field)))
     return false;
   if (grant !== 'refresh_token' && draft.has('grant_type')) return false;
-  if (OF_A_PERSON.some((field) => draft.has(field) || draft.isFaulty(field))) return false;
+  if (OF_A_PERSON.some((field) => draft.has(field) || draft.hasIssue(field))) return false;
   const isAddressed = tenant === undefined || draft.has('tenant_id') || draft.has('url');
   const isClient = draft.has('client_id') || draft.wantsBasic;
   if (!isAddressed || !isClient || !(signIn.required ?? []).every((field) => draft.has(field))) return false;
   // Somebody who misspelt a password does not want to sign in.
-  return OF_A_PERSON.every((field) => nearest(field, unknownIn(draft)) === undefined);
+  return OF_A_PERSON.every((field) => closestMatch(field, unknownIn(draft)) === undefined);
 }
 
-function loginAdvice(draft: ProfileDraft, grant: string | undefined, absent: readonly string[]): string {
+function loginHint(draft: ProfileDraft, grant: string | undefined, absent: readonly string[]): string {
   const { name } = draft;
   const login = `run: ${loginCommand(name)}`;
   if (isMachine(draft, grant))
@@ -117,7 +126,7 @@ function isMachine(draft: ProfileDraft, grant: string | undefined): boolean {
   return grant === 'password' && client && !draft.has('username');
 }
 
-function advice(draft: ProfileDraft, { signIn }: Provider, field: string, grant: string | undefined): string {
+function hint(draft: ProfileDraft, { login: signIn }: Provider, field: string, grant: string | undefined): string {
   const set = `set ${draft.name}.${field}`;
   if (isMachine(draft, grant))
     return `${set}, or set ${draft.name}.grant_type: client_credentials to sign in as the application itself`;

@@ -1,7 +1,7 @@
 import { isPrintableAscii } from '../redaction/printable.ts';
 
 /** Thrown where a URL cannot be trusted with credentials; the message completes "url …". */
-export class UrlProblem extends Error {}
+export class InvalidUrlError extends Error {}
 
 /** Reading an address costs as much as reading all the rest of a profile, and the same few come again and again. */
 const known = new Map<string, URL>();
@@ -10,7 +10,7 @@ const MAX_KNOWN = 64;
 const SCHEMES = ['https://', 'http://'];
 
 /** Like {@link readStrictly}; nobody may change the URL that it gives. */
-export function strictUrl(text: string): URL {
+export function parseStrictUrl(text: string): URL {
   let url = known.get(text);
   if (url === undefined) {
     url = readStrictly(text);
@@ -29,19 +29,19 @@ function readStrictly(text: string): URL {
       : /[\s\\\0-\x1f]/.test(text)
         ? 'has blanks, line ends, control characters or backslashes in it'
         : 'must be a complete https:// address';
-    throw new UrlProblem(why);
+    throw new InvalidUrlError(why);
   }
-  if (authority.includes('@')) throw new UrlProblem('must not contain a user name or password');
+  if (authority.includes('@')) throw new InvalidUrlError('must not contain a user name or password');
   const url = parse(text);
   if (!isPrintableAscii(authority)) {
     // Letters of other scripts look alike, and some are silently replaced: ｅ becomes e.
-    throw new UrlProblem(`names a host with letters beyond ASCII, which would be read as ${url.host}`);
+    throw new InvalidUrlError(`names a host with letters beyond ASCII, which would be read as ${url.host}`);
   }
   // `new URL` decodes %65vil.com and turns 0x7f.1 into 127.0.0.1: a host that changes by being read is not the host that was meant.
   const host = authority.toLowerCase();
   const defaultPort = url.protocol === 'https:' ? ':443' : ':80';
   if (url.host !== (host.endsWith(defaultPort) ? host.slice(0, -defaultPort.length) : host)) {
-    throw new UrlProblem(`names the host ${authority}, which would be read as ${url.host}`);
+    throw new InvalidUrlError(`names the host ${authority}, which would be read as ${url.host}`);
   }
   return url;
 }
@@ -59,6 +59,6 @@ function parse(text: string): URL {
   try {
     return new URL(text);
   } catch {
-    throw new UrlProblem('is not a valid address');
+    throw new InvalidUrlError('is not a valid address');
   }
 }

@@ -7,6 +7,6 @@ export const custom: Provider = {
   required: {},
   clientAuth: 'as_given',
   // Nothing is known of the server, so the most dangerous behaviour is assumed.
-  replay: 'revokes',
+  refreshTokenReuse: 'revokes_family',
   hints: [],
 };

@@ -14,11 +14,11 @@ export const gitlab: Provider = {
     refresh_token: ['refresh_token'],
     client_credentials: ['client_id', 'client_secret'],
   },
-  clientAuth: 'body',
+  clientAuth: 'client_secret_post',
   // Single use: the request kills the old refresh token and its access token, and nothing brings them back.
-  replay: 'refused',
-  refreshEndsTokens: true,
-  signIn: {
+  refreshTokenReuse: 'rejected',
+  refreshRevokesAccessTokens: true,
+  login: {
     prefers: 'browser',
     device: 'authorize_device',
     authorize: 'authorize',
@@ -29,40 +29,38 @@ export const gitlab: Provider = {
     {
       error: 'unauthorized_client',
       grant: 'password',
-      advice: 'GitLab.com no longer serves the password grant: remove {username} and {password}, then {login}',
+      hint: 'GitLab.com no longer serves the password grant: remove {username} and {password}, then {login}',
     },
     {
       error: 'unauthorized_client',
-      advice: 'the application may not use this grant: check {client_id} and {grant_type}',
+      hint: 'the application may not use this grant: check {client_id} and {grant_type}',
     },
     {
       error: 'invalid_client',
-      advice: 'the application is unknown, or its secret is wrong or missing: check {client_id} and {client_secret}',
+      hint: 'the application is unknown, or its secret is wrong or missing: check {client_id} and {client_secret}',
     },
     {
       error: 'invalid_grant',
       grant: 'password',
-      advice:
-        'the password is wrong, or the account has two-factor authentication or is blocked (GitLab does not say which): check {username} and {password}; failed tries lock the account',
+      hint: 'the password is wrong, or the account has two-factor authentication or is blocked (GitLab does not say which): check {username} and {password}; failed tries lock the account',
     },
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
-      advice: 'the refresh token was used before (GitLab takes each one once) or was revoked; {login}',
+      hint: 'the refresh token was used before (GitLab takes each one once) or was revoked; {login}',
     },
     {
       error: 'invalid_grant',
       grant: 'authorization_code',
-      advice: 'the code was used, has expired, or does not fit its redirect or verifier: get a new one and set {code}',
+      hint: 'the code was used, has expired, or does not fit its redirect or verifier: get a new one and set {code}',
     },
     {
       error: 'invalid_request',
-      advice:
-        'the request lacks a field, or names the application twice: the words above say what; check {grant_type} and {client_id}',
+      hint: 'the request lacks a field, or names the application twice: the words above say what; check {grant_type} and {client_id}',
     },
     {
       error: 'invalid_scope',
-      advice: 'set {scope} to scopes that the application has',
+      hint: 'set {scope} to scopes that the application has',
     },
   ],
 };

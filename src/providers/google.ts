@@ -11,95 +11,91 @@ export const google: Provider = {
     client_credentials: ['client_id', 'client_secret'],
     password: ['username', 'password'],
   },
-  clientAuth: 'body',
+  clientAuth: 'client_secret_post',
   // A refresh returns no new refresh token, and the old one stays.
-  replay: 'safe',
-  signIn: {
+  refreshTokenReuse: 'allowed',
+  login: {
     prefers: 'browser',
     authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
     revoke: 'https://oauth2.googleapis.com/revoke',
-    revokesAlone: true,
+    revocationWithoutClientAuth: true,
     metadata: 'https://accounts.google.com/.well-known/openid-configuration',
     required: ['scope'],
     withoutRefreshToken:
       'Google sends one with a consent only: remove the app at https://myaccount.google.com/connections, then {login}',
     // Without a consent asked for anew, a second sign-in brings no refresh token.
-    authorizeFields: { access_type: 'offline', prompt: 'consent' },
+    authorizationParameters: { access_type: 'offline', prompt: 'consent' },
   },
   hints: [
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
       description: /expired or revoked/i,
-      advice: 'the refresh token was revoked or has expired (an app in "Testing" loses it after 7 days); {login}',
+      hint: 'the refresh token was revoked or has expired (an app in "Testing" loses it after 7 days); {login}',
     },
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
-      advice: 'the refresh token is no longer valid; {login}',
+      hint: 'the refresh token is no longer valid; {login}',
     },
     {
       error: 'invalid_grant',
       grant: 'authorization_code',
-      advice: 'the code was used before, has expired, or does not fit its verifier: get a new one and set {code}',
+      hint: 'the code was used before, has expired, or does not fit its verifier: get a new one and set {code}',
     },
     {
       error: 'invalid_client',
       description: /not found/i,
-      advice: 'Google does not know the client: set {client_id}',
+      hint: 'Google does not know the client: set {client_id}',
     },
     {
       error: 'invalid_client',
-      advice: 'the client secret is wrong: set {client_secret}',
+      hint: 'the client secret is wrong: set {client_secret}',
     },
     {
       error: 'deleted_client',
-      advice:
-        'the client was deleted (unused ones are, after six months): restore it or make a new one, then set {client_id} and {client_secret}',
+      hint: 'the client was deleted (unused ones are, after six months): restore it or make a new one, then set {client_id} and {client_secret}',
     },
     {
       error: 'invalid_request',
       description: /client_secret is missing/i,
-      advice: 'desktop clients need their secret too: set {client_secret}',
+      hint: 'desktop clients need their secret too: set {client_secret}',
     },
     {
       error: 'invalid_request',
-      advice:
-        'a field is missing or malformed, the words above say which: check {client_id}, {client_secret} and {refresh_token}',
+      hint: 'a field is missing or malformed, the words above say which: check {client_id}, {client_secret} and {refresh_token}',
     },
     {
       error: 'admin_policy_enforced',
-      advice:
-        'a policy of the Workspace does not allow the app: ask its administrator to allow {client_id} and {scope}',
+      hint: 'a policy of the Workspace does not allow the app: ask its administrator to allow {client_id} and {scope}',
     },
     {
       error: 'org_internal',
-      advice: 'the app is for its own organization only: use an account of it, or set {client_id} to another app',
+      hint: 'the app is for its own organization only: use an account of it, or set {client_id} to another app',
     },
     {
       error: 'disallowed_useragent',
-      advice: 'Google refuses embedded browsers; with a full one {login}',
+      hint: 'Google refuses embedded browsers; with a full one {login}',
     },
     {
       error: 'access_denied',
-      advice:
-        'the person refused, or is no test user of the app: add the account to the app {client_id} and consent again',
+      hint: 'the person refused, or is no test user of the app: add the account to the app {client_id} and consent again',
     },
     {
       error: 'rate_limit_exceeded',
-      advice: 'too many people sign in to the app {client_id} at once: wait before another try',
+      hint: 'too many people sign in to the app {client_id} at once: wait before another try',
     },
     {
       error: 'redirect_uri_mismatch',
-      advice: 'the redirect is not registered for this client: set {options.redirect_uri} to one that is',
+      hint: 'the redirect is not registered for this client: set {options.redirect_uri} to one that is',
     },
     {
       error: 'unauthorized_client',
-      advice: 'this type of client may not use the grant: check {client_id} and {grant_type}',
+      hint: 'this type of client may not use the grant: check {client_id} and {grant_type}',
     },
     {
       error: 'unsupported_grant_type',
-      advice: 'Google has no password or client_credentials grant: remove {grant_type}, then {login}',
+      hint: 'Google has no password or client_credentials grant: remove {grant_type}, then {login}',
     },
   ],
 };

@@ -12,7 +12,7 @@ export const microsoft: Provider = {
     pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
     form: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
     // AADSTS9001023: the password grant is not served there.
-    notFor: [{ grant: 'password', tenants: ['common', 'consumers'] }],
+    unsupported: [{ grant: 'password', tenants: ['common', 'consumers'] }],
   },
   grantsByFields: [{ grant: 'refresh_token', fields: ['refresh_token'] }],
   defaultGrant: 'password',
@@ -22,7 +22,7 @@ export const microsoft: Provider = {
     client_credentials: ['client_id', 'client_secret'],
   },
   // AADSTS70011, AADSTS1002012: an application asks for no other scope than this.
-  expected: [
+  valueHints: [
     {
       grant: 'client_credentials',
       field: 'scope',
@@ -30,12 +30,12 @@ export const microsoft: Provider = {
       form: 'one API with /.default behind it, such as https://graph.microsoft.com/.default',
     },
   ],
-  clientAuth: 'body',
+  clientAuth: 'client_secret_post',
   // certificate-credentials.md asks for PS256.
   rsaAlgorithm: 'PS256',
   // refresh-tokens.md: every use returns a replacement, the old one is not revoked.
-  replay: 'safe',
-  signIn: {
+  refreshTokenReuse: 'allowed',
+  login: {
     prefers: 'device',
     device: 'devicecode',
     authorize: 'authorize',
@@ -44,112 +44,108 @@ export const microsoft: Provider = {
     withoutRefreshToken: 'the application or a policy does not allow offline_access: check {scope} and {client_id}',
     redirectHost: 'localhost',
     // A single-tenant app is refused at the shared endpoint.
-    deviceTenant: { name: 'organizations', refusedWith: ['AADSTS50194', 'AADSTS500202', 'AADSTS50020', 'AADSTS50059'] },
-    deviceCodeAlsoAs: 'code',
+    deviceTenant: {
+      name: 'organizations',
+      rejectedWith: ['AADSTS50194', 'AADSTS500202', 'AADSTS50020', 'AADSTS50059'],
+    },
+    deviceCodeAlias: 'code',
   },
   hints: [
     {
       codes: ['AADSTS50126'],
-      advice: 'the user name or password is wrong: set {username} and {password}',
+      hint: 'the user name or password is wrong: set {username} and {password}',
     },
     {
       codes: ['AADSTS50053'],
-      advice:
-        'the account is locked, or the sign-in came from a blocked address: wait, then check {username} before another try',
+      hint: 'the account is locked, or the sign-in came from a blocked address: wait, then check {username} before another try',
     },
     {
       codes: ['AADSTS50055'],
-      advice: 'the password has expired: {username} must change it, then set {password}',
+      hint: 'the password has expired: {username} must change it, then set {password}',
     },
     {
       codes: ['AADSTS50057'],
-      advice: 'the account is disabled: ask an administrator to enable {username}',
+      hint: 'the account is disabled: ask an administrator to enable {username}',
     },
     {
       codes: ['AADSTS50076', 'AADSTS50079'],
-      advice: 'the account needs multi-factor authentication, which a password alone cannot do; {login}',
+      hint: 'the account needs multi-factor authentication, which a password alone cannot do; {login}',
     },
     {
       codes: ['AADSTS50173'],
-      advice: 'the sign-in was revoked (often by a changed password); {login}',
+      hint: 'the sign-in was revoked (often by a changed password); {login}',
     },
     {
       codes: ['AADSTS50196'],
-      advice:
-        'the provider sees a loop of equal requests from {client_id}: keep the token instead of asking for it again and again',
+      hint: 'the provider sees a loop of equal requests from {client_id}: keep the token instead of asking for it again and again',
     },
     {
       codes: ['AADSTS53003'],
-      advice: 'a Conditional Access policy blocks this sign-in: ask an administrator of {tenant_id}',
+      hint: 'a Conditional Access policy blocks this sign-in: ask an administrator of {tenant_id}',
     },
     {
       codes: ['AADSTS54005'],
-      advice: 'the code was already used: get a new one and set {code}',
+      hint: 'the code was already used: get a new one and set {code}',
     },
     {
       codes: ['AADSTS65001'],
-      advice:
-        'nobody consented to this application yet: consent once in a browser, or ask an administrator to, for {client_id}',
+      hint: 'nobody consented to this application yet: consent once in a browser, or ask an administrator to, for {client_id}',
     },
     {
       codes: ['AADSTS70008', 'AADSTS700082'],
-      advice: 'the refresh token has expired because it was not used for too long; {login}',
+      hint: 'the refresh token has expired because it was not used for too long; {login}',
     },
     {
       codes: ['AADSTS700084'],
-      advice:
-        'the refresh token belongs to a single-page app and lived its 24 hours: register a redirect of type "mobile and desktop", then {login}',
+      hint: 'the refresh token belongs to a single-page app and lived its 24 hours: register a redirect of type "mobile and desktop", then {login}',
     },
     {
       codes: ['AADSTS70011', 'AADSTS1002012'],
-      advice: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
+      hint: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
     },
     {
       codes: ['AADSTS700016'],
-      advice: 'the tenant does not know the application: check {client_id} and {tenant_id}',
+      hint: 'the tenant does not know the application: check {client_id} and {tenant_id}',
     },
     {
       codes: ['AADSTS700025'],
-      advice: 'the application is a public client, which must not send a secret: remove {client_secret}',
+      hint: 'the application is a public client, which must not send a secret: remove {client_secret}',
     },
     {
       codes: ['AADSTS7000215'],
-      advice: "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
+      hint: "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
     },
     {
       codes: ['AADSTS7000218'],
-      advice:
-        'set {client_secret}, or, if this is a public client, turn on "Allow public client flows" for the application in the portal',
+      hint: 'set {client_secret}, or, if this is a public client, turn on "Allow public client flows" for the application in the portal',
     },
     {
       codes: ['AADSTS7000222'],
-      advice: 'the client secret has expired: make a new one in the portal and set {client_secret}',
+      hint: 'the client secret has expired: make a new one in the portal and set {client_secret}',
     },
     {
       codes: ['AADSTS90002'],
-      advice:
-        'the tenant does not exist, or lives in another cloud: check {tenant_id}, or set {url} for a national cloud',
+      hint: 'the tenant does not exist, or lives in another cloud: check {tenant_id}, or set {url} for a national cloud',
     },
     {
       codes: ['AADSTS900023'],
-      advice: 'the tenant is neither a GUID nor a domain that the provider knows: set {tenant_id}',
+      hint: 'the tenant is neither a GUID nor a domain that the provider knows: set {tenant_id}',
     },
     {
       codes: ['AADSTS900144'],
-      advice:
-        'the request lacks the field that the provider names above: set its variable in the profile, such as {scope}',
+      hint: 'the request lacks the field that the provider names above: set its variable in the profile, such as {scope}',
     },
     {
       codes: ['AADSTS9001023'],
-      advice: 'the password grant does not work on common or consumers: set {tenant_id} to your own tenant',
+      hint: 'the password grant does not work on common or consumers: set {tenant_id} to your own tenant',
     },
     {
       codes: ['AADSTS901002'],
-      advice: 'the v2.0 endpoint takes no resource: remove {resource} and name the API in {scope}',
+      hint: 'the v2.0 endpoint takes no resource: remove {resource} and name the API in {scope}',
     },
     {
       codes: ['AADSTS501481'],
-      advice: 'the code verifier does not belong to the code: set {code_verifier}, or get a new code',
+      hint: 'the code verifier does not belong to the code: set {code_verifier}, or get a new code',
     },
   ],
 };

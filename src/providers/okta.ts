@@ -20,12 +20,12 @@ export const okta: Provider = {
     refresh_token: ['client_id', 'refresh_token'],
     client_credentials: ['client_id', 'client_secret'],
   },
-  clientAuth: 'basic',
+  clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
   // A rotated token is accepted again within the leeway (default 30 s); after that its reuse revokes the family.
-  replay: 'grace',
+  refreshTokenReuse: 'grace',
   graceMs: 30_000,
-  signIn: {
+  login: {
     prefers: 'browser',
     device: 'device/authorize',
     authorize: 'authorize',
@@ -39,83 +39,77 @@ export const okta: Provider = {
     {
       error: 'invalid_client',
       description: /no client credentials/i,
-      advice:
-        'no client authentication was sent: set {client_secret}, or {options.client_auth} to the method registered for the app',
+      hint: 'no client authentication was sent: set {client_secret}, or {options.client_auth} to the method registered for the app',
     },
     {
       error: 'invalid_client',
       description: /client_id/i,
-      advice: 'the org does not know the client: check {client_id} and {tenant_id}',
+      hint: 'the org does not know the client: check {client_id} and {tenant_id}',
     },
     {
       error: 'invalid_client',
       description: /secret/i,
-      advice: 'the client secret is wrong: set {client_secret}',
+      hint: 'the client secret is wrong: set {client_secret}',
     },
     {
       error: 'invalid_client',
-      advice:
-        'check {client_id} and {client_secret}; an app takes only its registered method: basic, or {options.client_auth}: body, none or private_key_jwt',
+      hint: 'check {client_id} and {client_secret}; an app takes only its registered method: basic, or {options.client_auth}: body, none or private_key_jwt',
     },
     {
       error: 'invalid_grant',
       grant: 'password',
-      advice:
-        'the user name or password is wrong, the password has expired, or a sign-on policy asks for more than a password: check {username} and {password}',
+      hint: 'the user name or password is wrong, the password has expired, or a sign-on policy asks for more than a password: check {username} and {password}',
     },
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
-      advice: 'the refresh token is invalid, expired or was already used; {login}',
+      hint: 'the refresh token is invalid, expired or was already used; {login}',
     },
     {
       error: 'invalid_grant',
       grant: 'authorization_code',
-      advice: 'the code is invalid, expired or does not fit its verifier: get a new one and set {code}',
+      hint: 'the code is invalid, expired or does not fit its verifier: get a new one and set {code}',
     },
     {
       error: 'access_denied',
       description: /policy evaluation/i,
-      advice:
-        'no access policy of the authorization server matches: ask an administrator to add one for {client_id} and this grant',
+      hint: 'no access policy of the authorization server matches: ask an administrator to add one for {client_id} and this grant',
     },
     {
       error: 'access_denied',
-      advice:
-        'the user is not assigned to the app, or the scopes or network are denied: check {username} and {scope} with an administrator',
+      hint: 'the user is not assigned to the app, or the scopes or network are denied: check {username} and {scope} with an administrator',
     },
     {
       error: 'unauthorized_client',
-      advice: 'the app may not use this grant: enable it in the app, or set {grant_type}',
+      hint: 'the app may not use this grant: enable it in the app, or set {grant_type}',
     },
     {
       error: 'invalid_scope',
-      advice: 'set {scope} to scopes of the authorization server (client_credentials: a custom scope, never openid)',
+      hint: 'set {scope} to scopes of the authorization server (client_credentials: a custom scope, never openid)',
     },
     {
       error: 'invalid_request',
-      advice:
-        'the request lacks a field, or names the client twice: the words above say what; check {scope}, {client_id} and {options.client_auth}',
+      hint: 'the request lacks a field, or names the client twice: the words above say what; check {scope}, {client_id} and {options.client_auth}',
     },
     {
       error: 'use_dpop_nonce',
-      advice: 'the app asks for DPoP, which is not supported: turn it off for {client_id}',
+      hint: 'the app asks for DPoP, which is not supported: turn it off for {client_id}',
     },
     {
       error: 'invalid_dpop_proof',
-      advice: 'the app asks for DPoP, which is not supported: turn it off for {client_id}',
+      hint: 'the app asks for DPoP, which is not supported: turn it off for {client_id}',
     },
     {
       codes: ['E0000004', 'E0000011'],
-      advice: 'the org did not accept the credentials: check {client_id}, {client_secret} and {options.client_auth}',
+      hint: 'the org did not accept the credentials: check {client_id}, {client_secret} and {options.client_auth}',
     },
     {
       codes: ['E0000021', 'E0000022'],
-      advice: 'the address takes no token requests, or a proxy changed this one: check {tenant_id} or {url}',
+      hint: 'the address takes no token requests, or a proxy changed this one: check {tenant_id} or {url}',
     },
     {
       codes: ['E0000007'],
-      advice: 'there is no such authorization server: check {tenant_id}, or set {url}',
+      hint: 'there is no such authorization server: check {tenant_id}, or set {url}',
     },
   ],
 };

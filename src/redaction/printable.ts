@@ -3,12 +3,12 @@ const unprintable =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** Text from outside, safe on a terminal and in one line: blanks for line ends, visible escapes for every other control character. */
-export function printable(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(/[\r\n\t]+/g, ' ').replace(unprintable, escaped);
 }
 
 /** JSON without characters that steer a terminal or hide text: JSON itself escapes only those below U+0020. */
-export function printableJson(value: unknown, indent?: number): string {
+export function escapeControlsInJson(value: unknown, indent?: number): string {
   // Line ends stand between the lines alone; in a text they are escaped already.
   return (JSON.stringify(value, null, indent) ?? 'null').replace(unprintable, (char) =>
     char === '\n' ? char : escaped(char),
@@ -35,7 +35,7 @@ function escaped(char: string): string {
 
 /** The first `length` characters of a text from outside, printable. */
 export function excerpt(text: string, length: number): string {
-  const line = printable(text).trim();
+  const line = escapeControls(text).trim();
   return line.length <= length ? line : `${beginning(line, length - 1)}…`;
 }
 

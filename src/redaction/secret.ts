@@ -4,7 +4,7 @@ export const MASK = '••••';
 const watchers = new Set<(secret: Secret) => void>();
 
 /** Tells `watcher` of every secret from now on, until the returned function is called: a sink cannot hide what it was not told of. */
-export function watchSecrets(watcher: (secret: Secret) => void): () => void {
+export function onSecretCreated(watcher: (secret: Secret) => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
@@ -22,7 +22,7 @@ export class Secret {
   }
 
   /** A text around secrets that are known already, such as a record of them: sinks need not look for the whole. */
-  static around(value: string): Secret {
+  static untracked(value: string): Secret {
     return new Secret(value, MASK, false);
   }
 
@@ -59,7 +59,7 @@ export class Secret {
 }
 
 /** Puts texts together; with a secret among them the whole becomes one. */
-export function joinTexts(parts: readonly (string | Secret)[]): string | Secret {
+export function joinStrings(parts: readonly (string | Secret)[]): string | Secret {
   if (!parts.some((part) => part instanceof Secret)) return parts.join('');
   return new Secret(parts.map((part) => (part instanceof Secret ? part.reveal() : part)).join(''));
 }

@@ -11,7 +11,7 @@ const known = new Map<string, boolean>();
 const MAX_KNOWN = 500;
 
 /** Whether a variable, form field or response member of this name holds a secret; of a dotted name the last part decides. */
-export function isSecretName(name: string): boolean {
+export function isSensitiveName(name: string): boolean {
   let secret = known.get(name);
   if (secret === undefined) {
     secret = judge(name.slice(name.lastIndexOf('.') + 1));
@@ -28,9 +28,9 @@ function judge(field: string): boolean {
 }
 
 /** A dotted name for a message: below a secret's name stands the secret itself, misread (`client_secret: {S3cr3t}`); `profile` is no such name. */
-export function shownName(name: string, profile = name.split('.', 1).join()): string {
+export function displayName(name: string, profile = name.split('.', 1).join()): string {
   const parts = name.slice(profile.length + 1).split('.');
-  const secret = parts.findIndex(isSecretName);
+  const secret = parts.findIndex(isSensitiveName);
   if (secret < 0 || secret === parts.length - 1) return name;
   return [profile, ...parts.slice(0, secret + 1), MASK].join('.');
 }

@@ -1,6 +1,6 @@
 import { hasReference, parseTemplate, ReferenceSyntaxError } from '../config/reference.ts';
-import { isCompound, isEmpty, type Value } from '../config/value.ts';
-import { askBoth, contains, sameValue, textValue } from './compare.ts';
+import { isCollection, isEmpty, type Value } from '../config/value.ts';
+import { contains, sameValue, textValue, withValues } from './compare.ts';
 import { numberOf } from './parameter-kinds.ts';
 
 /** What a step's `if` says: all of its terms must hold. */
@@ -39,7 +39,7 @@ const asNumbers =
   (left: Value, right: Value): boolean => {
     const [one, other] = [numberOf(left), numberOf(right)];
     if (one !== undefined && other !== undefined) return compare(one, other);
-    return askBoth(textValue(left), textValue(right), asTexts);
+    return withValues(textValue(left), textValue(right), asTexts);
   };
 
 const equal = (left: Value, right: Value): boolean => {
@@ -70,7 +70,7 @@ const comparisons = {
     (one, other) => one >= other,
   ),
   contains,
-  matches: (left: Value, right: Value, { matches }: Lookup) => askBoth(textValue(left), textValue(right), matches),
+  matches: (left: Value, right: Value, { matches }: Lookup) => withValues(textValue(left), textValue(right), matches),
 } as const;
 
 /** Reads a condition: `${me.status} = 200 & ${me.body.name} is not empty`. */
@@ -101,13 +101,13 @@ function termHolds(term: Term, lookup: Lookup): boolean {
     case 'defined':
       return lookup.isDefined(term.operand) === term.holds;
     case 'empty':
-      return isVoid(lookup.value(term.operand)) === term.holds;
+      return isBlank(lookup.value(term.operand)) === term.holds;
   }
 }
 
 /** Nothing, or nothing in it. */
-export function isVoid(value: Value): boolean {
-  return isEmpty(value) || (isCompound(value) && Object.keys(value).length === 0);
+export function isBlank(value: Value): boolean {
+  return isEmpty(value) || (isCollection(value) && Object.keys(value).length === 0);
 }
 
 /** Which characters stand outside of references and quotes: an operator inside of these is none. */

@@ -4,7 +4,7 @@ import { appendFile, type FileHandle, mkdir, open, realpath, rename, rm, rmdir, 
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
-import type { FileContent, Files, GrowingFile } from '../ports.ts';
+import type { FileContent, Files, FileWriter } from '../ports.ts';
 
 const MAX_READ_BYTES = 32 * 1_048_576;
 
@@ -14,7 +14,7 @@ export const localFiles: Files = {
     const { size, read } = await localFiles.open(path, folder);
     if (size > MAX_READ_BYTES) {
       throw new OAuthProfileError('step_failed', `${path}: is larger than ${MAX_READ_BYTES} bytes`, {
-        advice: 'that is not what it was meant to be: check the path',
+        hint: 'that is not what it was meant to be: check the path',
       });
     }
     const pieces: Uint8Array[] = [];
@@ -62,7 +62,7 @@ export const localFiles: Files = {
 };
 
 /** A file that grows beside the place where it will stand: whoever looks there finds the old one or the new one, never half of it. */
-class LocalFile implements GrowingFile {
+class LocalFile implements FileWriter {
   readonly #path: string;
   readonly #target: string;
   readonly #beside: string;
@@ -160,6 +160,6 @@ function problem(path: string, what: 'read' | 'written', error: unknown): OAuthP
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
   return new OAuthProfileError('step_failed', `${path}: cannot be ${what} (${code})`, {
     cause: error,
-    advice: `check the path, and that you may ${what === 'read' ? 'read' : 'write'} there; relative paths start from the script's folder`,
+    hint: `check the path, and that you may ${what === 'read' ? 'read' : 'write'} there; relative paths start from the script's folder`,
   });
 }

@@ -1,5 +1,5 @@
 import { hasReference } from '../config/reference.ts';
-import { isCompound, isEmpty, textOf, type Value, Written } from '../config/value.ts';
+import { isCollection, isEmpty, RawScalar, toText, type Value } from '../config/value.ts';
 import { Secret } from '../redaction/secret.ts';
 
 /** What a parameter can be. */
@@ -7,11 +7,11 @@ export type Kind = keyof typeof kinds;
 
 /** What a command gets for a parameter of a kind. */
 export type ValueOf<K extends Kind> = (typeof kinds)[K] extends { read(value: Value): infer T }
-  ? Exclude<T, Refused>
+  ? Exclude<T, InvalidArgument>
   : never;
 
 /** A value that a parameter cannot have; `wanted` completes "must be …". */
-export class Refused {
+export class InvalidArgument {
   constructor(readonly wanted: string) {}
 }
 
@@ -31,8 +31,8 @@ export const kinds = {
   text: {
     help: 'text',
     schema: scalar,
-    read: (value: Value): string | Secret | Refused =>
-      isCompound(value) ? new Refused('text, not something with parts') : textOf(value),
+    read: (value: Value): string | Secret | InvalidArgument =>
+      isCollection(value) ? new InvalidArgument('text, not something with parts') : toText(value),
   },
   /** Anything, as it is. */
   value: { help: 'any value', schema: anything, read: (value: Value): Value => value },
@@ -40,65 +40,65 @@ export const kinds = {
   variable: {
     help: 'name of a variable',
     schema: { type: 'string' },
-    read: (value: Value): string | Refused =>
+    read: (value: Value): string | InvalidArgument =>
       typeof value === 'string' && isPlainName(value)
         ? value
-        : new Refused('the plain name of a variable: letters, digits and _, not env, file or vault'),
+        : new InvalidArgument('the plain name of a variable: letters, digits and _, not env, file or vault'),
   },
   /** The name of a variable that may be part of a profile. */
   dottedVariable: {
     help: 'name of a variable, with dots for the fields of a profile',
     schema: { type: 'string' },
-    read: (value: Value): string | Refused =>
+    read: (value: Value): string | InvalidArgument =>
       typeof value === 'string' && value.split('.').every((part) => isPlainName(part))
         ? value
-        : new Refused('the name of a variable: plain names joined with dots'),
+        : new InvalidArgument('the name of a variable: plain names joined with dots'),
   },
   /** Names in a list, or in one text with commas. */
   names: {
     help: 'names, as a list or with commas between',
     schema: { type: ['string', 'array'], items: { type: 'string' } },
-    read: (value: Value): readonly string[] | Refused => {
+    read: (value: Value): readonly string[] | InvalidArgument => {
       const parts = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value;
       const named = (part: unknown): part is string => typeof part === 'string' && part !== '';
       return Array.isArray(parts) && parts.length > 0 && parts.every(named)
         ? parts
-        : new Refused('names, as a list or with commas between');
+        : new InvalidArgument('names, as a list or with commas between');
     },
   },
   number: {
     help: 'number',
     schema: { type: ['number', 'string'] },
-    read: (value: Value): number | Refused => numberOf(value) ?? new Refused('a number'),
+    read: (value: Value): number | InvalidArgument => numberOf(value) ?? new InvalidArgument('a number'),
   },
   /** A whole number from 0. */
   count: {
     help: 'whole number',
     schema: { type: ['integer', 'string'] },
-    read: (value: Value): number | Refused => {
+    read: (value: Value): number | InvalidArgument => {
       const number = numberOf(value);
       return number !== undefined && Number.isSafeInteger(number) && number >= 0
         ? number
-        : new Refused('a whole number from 0');
+        : new InvalidArgument('a whole number from 0');
     },
   },
   flag: {
     help: 'true or false',
     schema: { type: ['boolean', 'string'] },
-    read: (value: Value): boolean | Refused => {
-      if (value instanceof Written && typeof value.value === 'boolean') return value.value;
-      const text = isCompound(value) ? '' : textOf(value);
-      return text === 'true' || text === 'false' ? text === 'true' : new Refused('true or false');
+    read: (value: Value): boolean | InvalidArgument => {
+      if (value instanceof RawScalar && typeof value.value === 'boolean') return value.value;
+      const text = isCollection(value) ? '' : toText(value);
+      return text === 'true' || text === 'false' ? text === 'true' : new InvalidArgument('true or false');
     },
   },
   regex: {
     help: 'regular expression, as in JavaScript with the flag u',
     schema: { type: 'string' },
-    read: (value: Value): RegExp | Refused => {
+    read: (value: Value): RegExp | InvalidArgument => {
       try {
-        return typeof value === 'string' ? new RegExp(value, 'u') : new Refused('a regular expression');
+        return typeof value === 'string' ? new RegExp(value, 'u') : new InvalidArgument('a regular expression');
       } catch (error) {
-        return new Refused(`a regular expression (${(error as Error).message.replace(/^.*: /, '')})`);
+        return new InvalidArgument(`a regular expression (${(error as Error).message.replace(/^.*: /, '')})`);
       }
     },
   },
@@ -106,31 +106,31 @@ export const kinds = {
   jsonpath: {
     help: 'JSON path (RFC 9535), a leading $. may be left out',
     schema: { type: 'string' },
-    read: (value: Value): string | Refused =>
-      typeof value === 'string' && value !== '' ? withRoot(value) : new Refused('a JSON path'),
+    read: (value: Value): string | InvalidArgument =>
+      typeof value === 'string' && value !== '' ? withRoot(value) : new InvalidArgument('a JSON path'),
   },
   /** Statuses of HTTP: one, or several and ranges of them with commas between. */
   statuses: {
     help: 'HTTP status such as 200, or 200-204,301',
     schema: { type: ['integer', 'string'] },
-    read: (value: Value): readonly (readonly [from: number, to: number])[] | Refused => {
-      const text = isCompound(value) ? '' : String(textOf(value));
+    read: (value: Value): readonly (readonly [from: number, to: number])[] | InvalidArgument => {
+      const text = isCollection(value) ? '' : String(toText(value));
       const ranges = text.split(',').map((part) => /^\s*(\d{3})(?:\s*-\s*(\d{3}))?\s*$/.exec(part));
       const found = ranges.map((range): [number, number] => [Number(range?.[1]), Number(range?.[2] ?? range?.[1])]);
       return found.every(([from, to]) => from <= to)
         ? found
-        : new Refused('an HTTP status such as 200, or several such as 200-204,301');
+        : new InvalidArgument('an HTTP status such as 200, or several such as 200-204,301');
     },
   },
   /** `name=value` lines, or a map. */
   map: {
     help: 'map, or lines of name=value',
     schema: { type: ['object', 'string', 'null'] },
-    read: (value: Value): Readonly<Record<string, Value>> | Refused => {
+    read: (value: Value): Readonly<Record<string, Value>> | InvalidArgument => {
       if (isEmpty(value)) return {};
-      if (isCompound(value) && !Array.isArray(value)) return value as Readonly<Record<string, Value>>;
+      if (isCollection(value) && !Array.isArray(value)) return value as Readonly<Record<string, Value>>;
       const lines = isText(value) ? readLines(value) : undefined;
-      return lines ?? new Refused('a map, or lines of name=value');
+      return lines ?? new InvalidArgument('a map, or lines of name=value');
     },
   },
 } as const;
@@ -142,7 +142,7 @@ export function isPlainName(name: string): boolean {
 
 /** A value as a number, where it is one or spells one. */
 export function numberOf(value: Value): number | undefined {
-  const found = value instanceof Written ? value.value : typeof value === 'string' ? spelledNumber(value) : value;
+  const found = value instanceof RawScalar ? value.value : typeof value === 'string' ? spelledNumber(value) : value;
   return typeof found === 'number' && !Number.isNaN(found) ? found : undefined;
 }
 

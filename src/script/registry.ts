@@ -1,4 +1,4 @@
-import { nearest } from '../config/suggestions.ts';
+import { closestMatch } from '../config/suggestions.ts';
 import type { Command } from './command.ts';
 
 /** The commands that a script can use. */
@@ -20,7 +20,7 @@ export class Registry {
   /** The command that a misspelt name meant; a name without its group finds the group. */
   nearest(name: string): string | undefined {
     const names = [...this.#byName.keys()];
-    return names.find((known) => known.split('.')[1] === name) ?? nearest(name, names);
+    return names.find((known) => known.split('.')[1] === name) ?? closestMatch(name, names);
   }
 
   [Symbol.iterator](): IterableIterator<Command> {

@@ -8,7 +8,7 @@ export interface Failure {
   /** One of the error codes; `step_failed` for an assertion. */
   readonly code: string;
   readonly message: string;
-  readonly advice?: string | undefined;
+  readonly hint?: string | undefined;
   readonly expected?: string | undefined;
   readonly actual?: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { type Outside, Resolver } from '../config/resolver.ts';
+import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import type { Value } from '../config/value.ts';
 import type { Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { beginning } from '../redaction/printable.ts';
 import { display } from './compare.ts';
 import { holds, type Lookup, type Matches } from './condition.ts';
 import type { Listener, ScriptEvent } from './events.ts';
-import { kinds, Refused, splitLines } from './parameter-kinds.ts';
+import { InvalidArgument, kinds, splitLines } from './parameter-kinds.ts';
 import { nameOfCommand } from './registry.ts';
 import type { Exchange, Failure, RunResult, StepResult, StepState } from './result.ts';
 import type { Script, Step } from './script.ts';
@@ -16,10 +16,10 @@ import { StepFailure } from './step-failure.ts';
 import { titleOf } from './title.ts';
 
 /** What a run needs of the world. */
-export interface RunWorld {
+export interface RunContext {
   /** The script's own: steps write into it. */
   readonly variables: Variables;
-  readonly outside: Outside;
+  readonly outside: ExternalSources;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly listener: Listener;
@@ -34,13 +34,13 @@ const MAX_SHOWN = 4_000;
 const MAX_SEARCHED = 1_048_576;
 
 /** Runs a script to its end, whatever happens in it: the outcome is a result, never an error. */
-export async function runScript(script: Script, world: RunWorld): Promise<RunResult> {
+export async function runScript(script: Script, world: RunContext): Promise<RunResult> {
   return new Run(script, world).start();
 }
 
 class Run {
   readonly #script: Script;
-  readonly #world: RunWorld;
+  readonly #world: RunContext;
   readonly #file: string;
   readonly #state = new Map<symbol, unknown>();
   readonly #results: StepResult[] = [];
@@ -48,7 +48,7 @@ class Run {
   /** A step failed, and the script does not go on. */
   #ended = false;
 
-  constructor(script: Script, world: RunWorld) {
+  constructor(script: Script, world: RunContext) {
     this.#script = script;
     this.#world = world;
     this.#file = script.source.label;
@@ -112,7 +112,7 @@ class Run {
 }
 
 /** A listener that throws does not end the run. */
-function tell({ listener }: RunWorld, event: ScriptEvent): void {
+function tell({ listener }: RunContext, event: ScriptEvent): void {
   try {
     listener(event);
   } catch {}
@@ -122,7 +122,7 @@ type Change = { readonly name: string; readonly value: Value | undefined };
 
 /** One step at work. What it writes becomes visible when it has passed: all or nothing (D2). */
 class StepWork implements StepContext {
-  readonly #world: RunWorld;
+  readonly #world: RunContext;
   readonly #script: Script;
   readonly #state: Map<symbol, unknown>;
   readonly #output: string[];
@@ -131,7 +131,7 @@ class StepWork implements StepContext {
   #resolver: Resolver | undefined;
   #written: Step['parameters'] = {};
 
-  constructor(world: RunWorld, script: Script, state: Map<symbol, unknown>, output: string[], exchanges: Exchange[]) {
+  constructor(world: RunContext, script: Script, state: Map<symbol, unknown>, output: string[], exchanges: Exchange[]) {
     this.#world = world;
     this.#script = script;
     this.#state = state;
@@ -218,7 +218,7 @@ class StepWork implements StepContext {
       if (written === undefined) continue;
       const value = this.#follow(kind === 'map' ? splitLines(written) : written);
       const read = kinds[kind].read(value);
-      if (read instanceof Refused) {
+      if (read instanceof InvalidArgument) {
         throw new StepFailure(`${name} must be ${read.wanted}`, secret ? {} : { actual: value });
       }
       found[name] = read;
@@ -228,8 +228,8 @@ class StepWork implements StepContext {
 
   /** Writes the variables that the step set. */
   commit(number: number): void {
-    const { folder } = this.#script.source;
-    const source = { label: `step ${number}`, folder, trust: 'given' } as const;
+    const { directory } = this.#script.source;
+    const source = { label: `step ${number}`, directory, trust: 'given' } as const;
     for (const { name, value } of this.#changes) {
       if (value === undefined) this.variables.delete(name);
       else this.variables.add([{ name, value, literal: true }], source);
@@ -256,18 +256,18 @@ function interruption(error: unknown): OAuthProfileError {
 function failureOf(error: unknown, redact: (text: string) => string): Failure {
   const shown = (text: string): string => cut(masked(text, redact));
   if (error instanceof StepFailure) {
-    const { message, advice, expected, actual } = error;
+    const { message, hint, expected, actual } = error;
     return {
       code: 'step_failed',
       message: shown(message),
-      ...(advice !== undefined && { advice: shown(advice) }),
+      ...(hint !== undefined && { hint: shown(hint) }),
       ...(expected !== undefined && { expected: shown(display(expected)) }),
       ...(actual !== undefined && { actual: shown(display(actual)) }),
     };
   }
   if (error instanceof OAuthProfileError) {
-    const { code, message, advice } = error;
-    return { code, message: shown(message), ...(advice !== undefined && { advice: shown(advice) }) };
+    const { code, message, hint } = error;
+    return { code, message: shown(message), ...(hint !== undefined && { hint: shown(hint) }) };
   }
   return { code: 'step_failed', message: shown(wordsOf(error)) };
 }

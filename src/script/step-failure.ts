@@ -5,7 +5,7 @@ export class StepFailure extends Error {
   override readonly name = 'StepFailure';
   readonly expected: Value | undefined;
   readonly actual: Value | undefined;
-  readonly advice: string | undefined;
+  readonly hint: string | undefined;
   /** The script ends here, whatever the step says of going on. */
   readonly endsScript: boolean;
 
@@ -14,14 +14,14 @@ export class StepFailure extends Error {
     details: {
       expected?: Value | undefined;
       actual?: Value | undefined;
-      advice?: string | undefined;
+      hint?: string | undefined;
       endsScript?: boolean;
     } = {},
   ) {
     super(message);
     this.expected = details.expected;
     this.actual = details.actual;
-    this.advice = details.advice;
+    this.hint = details.hint;
     this.endsScript = details.endsScript ?? false;
   }
 }

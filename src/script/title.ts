@@ -1,7 +1,7 @@
-import { isCompound, isEmpty, mapParts, type Value } from '../config/value.ts';
+import { isCollection, isEmpty, mapCollection, type Value } from '../config/value.ts';
 import { excerpt } from '../redaction/printable.ts';
 import { MASK } from '../redaction/secret.ts';
-import { isSecretName } from '../redaction/sensitive-names.ts';
+import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { display } from './compare.ts';
 import { nameOfCommand } from './registry.ts';
 import type { Step } from './script.ts';
@@ -15,14 +15,15 @@ const MAX_PARAMETER = 60;
 export function titleOf({ command, parameters }: Step, redact = (text: string): string => text): string {
   const shown = command.parameters
     .filter(({ name }) => Object.hasOwn(parameters, name))
-    .map(({ name, secret }) => display(masked(parameters[name] ?? '', secret === true || isSecretName(name))))
+    .map(({ name, secret }) => display(masked(parameters[name] ?? '', secret === true || isSensitiveName(name))))
     .map((text) => excerpt(redact(text), MAX_PARAMETER));
   return `${nameOfCommand(command)}(${shown.join(', ')})`;
 }
 
 /** Somebody may have written a secret into the script itself. */
 function masked(value: Value, secret: boolean): Value {
-  if (isCompound(value)) return mapParts(value, (part, name) => masked(part, secret || isSecretName(name ?? '')));
+  if (isCollection(value))
+    return mapCollection(value, (part, name) => masked(part, secret || isSensitiveName(name ?? '')));
   return secret && !isEmpty(value) && !isReference(value) ? MASK : value;
 }
 

@@ -65,7 +65,7 @@ export function readKeys(text: Secret, where: string): KeyRing {
 /** A new key and the text that {@link readKeys} reads it from. */
 export function inventKey(): { readonly key: Key; readonly text: Secret } {
   const bytes = randomBytes(KEY_BYTES);
-  return { key: makeKey(bytes), text: Secret.around(bytes.toString('base64')) };
+  return { key: makeKey(bytes), text: Secret.untracked(bytes.toString('base64')) };
 }
 
 /** A key as it stands in a key file. */
@@ -117,7 +117,7 @@ export function unseal(sealed: Buffer, id: string, ring: KeyRing, where: string)
     // It adds nothing, but refuses what was changed.
     decipher.final();
     const { name, turn, head, content } = JSON.parse(text.toString());
-    return { name, turn, kept: { head, content: Secret.around(content) } };
+    return { name, turn, kept: { head, content: Secret.untracked(content) } };
   } catch (error) {
     throw damaged(where, error);
   }

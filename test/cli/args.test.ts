@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCall } from '../../src/cli/args.ts';
+import { parseCommandLine } from '../../src/cli/args.ts';
 import { failureOf } from '../support/resolving.ts';
 
 describe('an argument that is out of place', () => {
@@ -9,7 +9,7 @@ describe('an argument that is out of place', () => {
     [['token', 'graph', 'graph.client_secret=made-up-secret'], 'unexpected argument graph.client_secret'],
     [['token', 'graph', '--st=graph.client_secret=made-up-secret'], 'there is no flag --st (did you mean --set?)'],
   ])('is named without its value, which may be a secret: %j', (args, message) => {
-    expect(failureOf(() => parseCall(args)).message).toBe(message);
+    expect(failureOf(() => parseCommandLine(args)).message).toBe(message);
   });
 
   it.each([
@@ -18,6 +18,6 @@ describe('an argument that is out of place', () => {
     [['exec', '', '--', 'true'], '<profile> is empty'],
     [['exec', 'graph', '--', ''], '<command…> is empty'],
   ])('is told if a shell has left nothing of it: %j', (args, message) => {
-    expect(failureOf(() => parseCall(args)).message).toBe(message);
+    expect(failureOf(() => parseCommandLine(args)).message).toBe(message);
   });
 });

@@ -30,7 +30,7 @@ const issued = {
   id_token: 'c4n4ry-issued-id',
   device_secret: 'c4n4ry-issued-device',
 };
-const basicPassword = canary('basic');
+const basicPassword = canary('client_secret_basic');
 const proxyPassword = 'c4n4ry-proxy-password';
 const all = [...Object.values(sent), basicPassword, proxyPassword, ...Object.values(issued)];
 

@@ -57,7 +57,7 @@ describe('token', () => {
     ]);
   });
 
-  it.each(['--fresh', '--min-ttl 2h'])('asks anew with %s, and keeps what it got', async (flag) => {
+  it.each(['--force-refresh', '--min-ttl 2h'])('asks anew with %s, and keeps what it got', async (flag) => {
     const { stdout } = await run(
       `oauth-profile token robot; oauth-profile token robot ${flag}; oauth-profile token robot`,
     );
@@ -65,7 +65,7 @@ describe('token', () => {
   });
 
   it('follows a pasted refresh token through its rotations', async () => {
-    const { stdout } = await run('for i in 1 2 3; do oauth-profile token ada --fresh; done');
+    const { stdout } = await run('for i in 1 2 3; do oauth-profile token ada --force-refresh; done');
     expect(stdout).toBe('access-token-1\naccess-token-2\naccess-token-3\n');
     expect(sentRefreshTokens()).toEqual([PASTED, 'rotated-refresh-1', 'rotated-refresh-2']);
   });
@@ -209,7 +209,7 @@ describe('list', () => {
 });
 
 it('leaves no secret in clear in the vault, and no lock', async () => {
-  await run('oauth-profile token robot; oauth-profile token ada --fresh');
+  await run('oauth-profile token robot; oauth-profile token ada --force-refresh');
   const folder = join(sandbox.home, '.local', 'share', 'oauth-profile');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files.map(({ name }) => name.replace(/^[0-9a-f-]+\./, '*.')).sort()).toEqual([

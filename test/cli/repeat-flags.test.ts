@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { repeatFlags, repeatFlagsIn } from '../../src/cli/repeat-flags.ts';
+import { appendCallerFlags, appendCallerFlagsTo } from '../../src/cli/repeat-flags.ts';
 
 function callWith(values: Record<string, string[]>) {
   return { positionals: [], switches: new Set<string>(), values: new Map(Object.entries(values)) };
 }
 
-describe('a command that advice names', () => {
+describe('a command that hint names', () => {
   it.each<[string, Record<string, string[]>, string]>([
     ['run: oauth-profile login graph', {}, 'run: oauth-profile login graph'],
     [
@@ -39,23 +39,26 @@ describe('a command that advice names', () => {
       'oauth-profile explain g --store redis://host:6379/2',
     ],
     ['start one: oauth-profile emulate', { data: ['a.yaml'] }, 'start one: oauth-profile emulate'],
-  ])('has the flags that find the same profile: %s with %j', (advice, values, expected) => {
-    expect(repeatFlags(advice, callWith(values))).toBe(expected);
+  ])('has the flags that find the same profile: %s with %j', (hint, values, expected) => {
+    expect(appendCallerFlags(hint, callWith(values))).toBe(expected);
   });
 
   it('shows no secret among them', () => {
     const set = ['g.client_secret=in-clear-text', 'g.password=${env:PW}', 'g.refresh_token=${env:PW:-in-clear-text}'];
-    const shown = repeatFlags('oauth-profile login g', callWith({ set, store: ['redis://me:in-clear-text@host:1'] }));
+    const shown = appendCallerFlags(
+      'oauth-profile login g',
+      callWith({ set, store: ['redis://me:in-clear-text@host:1'] }),
+    );
     expect(shown).toBe(
       "oauth-profile login g --set 'g.client_secret=••••' --set 'g.password=${env:PW}' --set 'g.refresh_token=••••' --store 'redis://me:••••@host:1'",
     );
   });
 
-  it('has them wherever advice stands in an object', () => {
-    const found = { message: 'oauth-profile login g', faults: [{ advice: 'oauth-profile login g' }] };
-    expect(repeatFlagsIn(found, callWith({ data: ['a.yaml'] }))).toEqual({
+  it('has them wherever hint stands in an object', () => {
+    const found = { message: 'oauth-profile login g', issues: [{ hint: 'oauth-profile login g' }] };
+    expect(appendCallerFlagsTo(found, callWith({ data: ['a.yaml'] }))).toEqual({
       message: 'oauth-profile login g',
-      faults: [{ advice: 'oauth-profile login g --data a.yaml' }],
+      issues: [{ hint: 'oauth-profile login g --data a.yaml' }],
     });
   });
 });

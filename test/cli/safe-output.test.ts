@@ -125,7 +125,9 @@ describe('what a terminal gets', () => {
   });
 
   it('NODE_DEBUG gets no secret onto the terminal', async () => {
-    const { stdout, stderr } = await sandbox.run('oauth-profile token p --fresh', { NODE_DEBUG: 'http,https,net' });
+    const { stdout, stderr } = await sandbox.run('oauth-profile token p --force-refresh', {
+      NODE_DEBUG: 'http,https,net',
+    });
     expect(stdout).toBe('abc~ .-_/+=\n');
     expect(stderr).toContain('HTTP ');
     expect(stderr).not.toContain(Buffer.from(`id:${secret}`).toString('base64').slice(4, 20));

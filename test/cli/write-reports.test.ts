@@ -49,7 +49,7 @@ describe('what is asked for', () => {
       expect(errorOf(() => parseReports([given], cwd))).toMatchObject({
         code: 'usage',
         message: `--report ${given} is no report`,
-        advice: 'write --report KIND=FILE with KIND one of junit, json, html',
+        hint: 'write --report KIND=FILE with KIND one of junit, json, html',
       });
       expect(readdirSync(cwd)).toEqual([]);
     },
@@ -76,16 +76,16 @@ describe('what is asked for', () => {
   });
 
   it.each<[what: string, path: string]>([
-    ['a folder', 'folder'],
+    ['a folder', 'directory'],
     ['a file below a file', 'file/out.xml'],
     ['a file deep below a file', 'file/a/b/out.xml'],
     ['a name that is too long', `${'x'.repeat(300)}.xml`],
   ])('is refused where it is %s', (_, path) => {
-    mkdirSync(join(cwd, 'folder'));
+    mkdirSync(join(cwd, 'directory'));
     writeFileSync(join(cwd, 'file'), 'kept');
     const { code, message } = errorOf(() => parseReports([`junit=${path}`], cwd));
     expect([code, message]).toEqual(['usage', expect.stringMatching(/^the report .* cannot be written \(E\w+\)$/)]);
-    expect(readdirSync(cwd).sort()).toEqual(['file', 'folder']);
+    expect(readdirSync(cwd).sort()).toEqual(['file', 'directory']);
     expect(readFileSync(join(cwd, 'file'), 'utf8')).toBe('kept');
   });
 });

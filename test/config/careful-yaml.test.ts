@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { readCarefulYaml } from '../../src/config/careful-yaml.ts';
-import { textOf, Written } from '../../src/config/value.ts';
+import { RawScalar, toText } from '../../src/config/value.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { anyString } from '../support/any-string.ts';
 import { failureOf } from '../support/resolving.ts';
@@ -43,11 +43,11 @@ mail.type: "google"
     '.5',
     '.inf',
   ])('keeps the spelling of the number %s', (text) => {
-    expect(read(`x: ${text}`)).toEqual([['x', new Written(text, expect.any(Number))]]);
+    expect(read(`x: ${text}`)).toEqual([['x', new RawScalar(text, expect.any(Number))]]);
   });
 
   it.each(['True', 'TRUE', 'False', 'FALSE'])('keeps the spelling of %s', (text) => {
-    expect(read(`x: ${text}`)).toEqual([['x', new Written(text, text.toLowerCase() === 'true')]]);
+    expect(read(`x: ${text}`)).toEqual([['x', new RawScalar(text, text.toLowerCase() === 'true')]]);
   });
 
   it.each([
@@ -80,7 +80,7 @@ mail.type: "google"
     ['null', null],
     ['', null],
     ['""', ''],
-    ['[a, 01, [b]]', ['a', new Written('01', 1), ['b']]],
+    ['[a, 01, [b]]', ['a', new RawScalar('01', 1), ['b']]],
     ['[{a: 1, b: {c: x}}]', [{ a: 1, b: { c: 'x' } }]],
     ['\n  - a\n  - b', ['a', 'b']],
     ['[]', []],
@@ -89,7 +89,7 @@ mail.type: "google"
   });
 
   it('sends a null as nothing', () => {
-    expect(read('x: ~').map(([, value]) => textOf(value as null))).toEqual(['']);
+    expect(read('x: ~').map(([, value]) => toText(value as null))).toEqual(['']);
   });
 
   it.each([
@@ -120,9 +120,9 @@ mail.type: "google"
   it('keeps spellings and merges also where it says to be YAML 1.1', () => {
     expect(read('%YAML 1.1\n---\na: 2001-12-14\nb: &b {c: yes}\nd: {<<: *b, e: 012}')).toEqual([
       ['a', '2001-12-14'],
-      ['b.c', new Written('yes', true)],
-      ['d.c', new Written('yes', true)],
-      ['d.e', new Written('012', 10)],
+      ['b.c', new RawScalar('yes', true)],
+      ['d.c', new RawScalar('yes', true)],
+      ['d.e', new RawScalar('012', 10)],
     ]);
   });
 
@@ -245,8 +245,8 @@ describe('a YAML file at fault', () => {
     const error = failureOf(() => readYaml(text, 'conf/f.yaml'));
     expect(error.code).toBe('data_invalid');
     expect(error.message).toBe(`conf/f.yaml:${message}`);
-    expect(error.advice).toMatch(/\w/);
-    expect(`${error.advice} ${error.cause} ${error.stack}`).not.toContain('hunter2');
+    expect(error.hint).toMatch(/\w/);
+    expect(`${error.hint} ${error.cause} ${error.stack}`).not.toContain('hunter2');
   });
 
   it.each([
@@ -255,8 +255,8 @@ describe('a YAML file at fault', () => {
     ['a: 1\na: 2', 'keep one of the two definitions'],
     ['a: *hunter2', 'put a text that begins with * in quotes'],
     ['- hunter2', expect.stringMatching(/^write variables such as graph\.type: microsoft/)],
-  ])('%j comes with the advice that fits it', (text, advice) => {
-    expect(failureOf(() => readYaml(text, 'f.yaml')).advice).toEqual(advice);
+  ])('%j comes with the hint that fits it', (text, hint) => {
+    expect(failureOf(() => readYaml(text, 'f.yaml')).hint).toEqual(hint);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { copyOf, holdsSame } from '../../src/config/copy.ts';
+import { deepCopy, deepEqual } from '../../src/config/copy.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 
 /** Without -0, which JSON has not. */
@@ -11,7 +11,7 @@ describe('a copy', () => {
   it('is the same as long as nothing changes', () => {
     fc.assert(
       fc.property(anything, (value) => {
-        expect(holdsSame(value, copyOf(value))).toBe(true);
+        expect(deepEqual(value, deepCopy(value))).toBe(true);
       }),
     );
   });
@@ -59,16 +59,16 @@ describe('a copy', () => {
       },
     ],
   ] as [string, object, (data: object) => unknown][])('tells %s', (_, data, change) => {
-    const copy = copyOf(data);
-    expect(holdsSame(data, copy)).toBe(true);
+    const copy = deepCopy(data);
+    expect(deepEqual(data, copy)).toBe(true);
     change(data);
-    expect(holdsSame(data, copy)).toBe(false);
+    expect(deepEqual(data, copy)).toBe(false);
   });
 
   it('differs from whatever it is no copy of', () => {
     fc.assert(
       fc.property(json, json, (one, other) => {
-        expect(holdsSame(one, copyOf(other))).toBe(JSON.stringify(one) === JSON.stringify(other));
+        expect(deepEqual(one, deepCopy(other))).toBe(JSON.stringify(one) === JSON.stringify(other));
       }),
     );
   });

@@ -131,10 +131,10 @@ describe('an env file', () => {
     [`a='hunter2`, 1],
     ['a="hunter2\\"', 1],
   ])('%j is refused with its line, and nothing of it is quoted', (text, line) => {
-    const { code, message, advice } = failureOf(() => readEnv(text, 'conf/.env'));
+    const { code, message, hint } = failureOf(() => readEnv(text, 'conf/.env'));
     expect(code).toBe('data_invalid');
     expect(message).toBe(`conf/.env:${line}: is not of the form name=value`);
-    expect(advice).toBe('write name=value, "quoted" where the value has blanks around it or a #, and # for a comment');
+    expect(hint).toBe('write name=value, "quoted" where the value has blanks around it or a #, and # for a comment');
   });
 
   it('is refused where it defines a name twice', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { flatten, refuseDuplicates } from '../../src/config/flatten.ts';
-import { Written } from '../../src/config/value.ts';
+import { flatten, rejectDuplicates } from '../../src/config/flatten.ts';
+import { RawScalar } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { failureOf } from '../support/resolving.ts';
 
@@ -53,7 +53,7 @@ describe('nested maps', () => {
     expect(failureOf(() => flatten({ 'a.b': 1, a: { b: 2 } }, 'data'))).toMatchObject({
       code: 'data_invalid',
       message: 'data: a.b is defined twice',
-      advice: 'keep one of the two definitions of a.b',
+      hint: 'keep one of the two definitions of a.b',
     });
   });
 
@@ -62,7 +62,7 @@ describe('nested maps', () => {
       { name: 'a', value: 1, line: 1 },
       { name: 'a', value: 2, line: 7 },
     ];
-    expect(failureOf(() => refuseDuplicates(entries, 'f.env')).message).toBe('f.env:7: a is defined twice');
+    expect(failureOf(() => rejectDuplicates(entries, 'f.env')).message).toBe('f.env:7: a is defined twice');
   });
 });
 
@@ -87,7 +87,7 @@ describe('the values of a program', () => {
 
   it('keep the digits of a bigint', () => {
     expect(pairs({ x: 12345678901234567890n })).toEqual([
-      ['x', new Written('12345678901234567890', Number('12345678901234567890'))],
+      ['x', new RawScalar('12345678901234567890', Number('12345678901234567890'))],
     ]);
   });
 
@@ -149,7 +149,7 @@ describe('long names', () => {
     expect(failureOf(() => flatten({ ['x'.repeat(500_000)]: children }, 'data'))).toMatchObject({
       code: 'data_invalid',
       message: 'the name of a variable is longer than 1000 characters',
-      advice: `shorten ${'x'.repeat(40)}…`,
+      hint: `shorten ${'x'.repeat(40)}…`,
     });
     expect(flatten({ ['x'.repeat(500)]: { ['y'.repeat(499)]: 1 } }, 'data')[0]?.name).toHaveLength(1000);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readJson } from '../../src/config/json.ts';
-import { Written } from '../../src/config/value.ts';
+import { RawScalar } from '../../src/config/value.ts';
 import { failureOf } from '../support/resolving.ts';
 
 describe('a JSON file', () => {
@@ -18,12 +18,12 @@ describe('a JSON file', () => {
   it('keeps scalars as they are written', () => {
     const text = '{"a": 1.0, "b": 1234567890123456789, "c": 1e3, "d": true, "e": null, "f": [1000000000000000000]}';
     expect(readJson(text, 'f.json').map(({ value }) => value)).toEqual([
-      new Written('1.0', 1),
-      new Written('1234567890123456789', Number('1234567890123456789')),
-      new Written('1e3', 1000),
+      new RawScalar('1.0', 1),
+      new RawScalar('1234567890123456789', Number('1234567890123456789')),
+      new RawScalar('1e3', 1000),
       true,
       null,
-      [new Written('1000000000000000000', 1e18)],
+      [new RawScalar('1000000000000000000', 1e18)],
     ]);
   });
 
@@ -45,7 +45,7 @@ describe('a JSON file', () => {
     expect(failureOf(() => readJson(text, 'f.json'))).toMatchObject({
       code: 'data_invalid',
       message: 'f.json: holds no map of variables',
-      advice: 'write {"profile": {"type": "…"}}',
+      hint: 'write {"profile": {"type": "…"}}',
     });
   });
 

@@ -6,7 +6,7 @@ import { Secret } from '../../src/redaction/secret.ts';
 import { resolved } from '../support/resolving.ts';
 
 function file(label: string, text: string, trust: Source['trust'] = 'given'): DataFile {
-  return { text, source: { label, folder: '/work', trust } };
+  return { text, source: { label, directory: '/work', trust } };
 }
 
 function load(sources: Partial<DataSources>) {
@@ -14,7 +14,7 @@ function load(sources: Partial<DataSources>) {
     user: undefined,
     folder: undefined,
     given: [],
-    settings: { entries: [], source: { label: '--set', folder: '', trust: 'given' } },
+    settings: { entries: [], source: { label: '--set', directory: '', trust: 'given' } },
     ...sources,
   });
 }
@@ -53,7 +53,7 @@ describe('a file of variables', () => {
       await expect(load({ given: [file(label, '')] })).rejects.toMatchObject({
         code: 'data_invalid',
         message: `${label}: is of no known format`,
-        advice: 'name it .yaml, .json, .env or .properties',
+        hint: 'name it .yaml, .json, .env or .properties',
       });
     },
   );
@@ -93,16 +93,16 @@ describe('the sources', () => {
   it('win in their order: user, folder, given files one after the other, settings', async () => {
     const variables = await load({
       user: file('user.yaml', 'u: user\nf: user\ng1: user\ng2: user\ns: user', 'user'),
-      folder: file('folder.yaml', 'f: folder\ng1: folder\ng2: folder\ns: folder', 'folder'),
+      folder: file('folder.yaml', 'f: folder\ng1: folder\ng2: folder\ns: folder', 'directory'),
       given: [file('1.env', 'g1=first\ng2=first\ns=first'), file('2.json', '{"g2": "second", "s": "second"}')],
       settings: {
         entries: [{ name: 's', value: 'setting' }],
-        source: { label: '--set', folder: '', trust: 'given' },
+        source: { label: '--set', directory: '', trust: 'given' },
       },
     });
     expect([...variables].map(({ name, value, source }) => [name, value, source.label])).toEqual([
       ['u', 'user', 'user.yaml'],
-      ['f', 'folder', 'folder.yaml'],
+      ['f', 'directory', 'folder.yaml'],
       ['g1', 'first', '1.env'],
       ['g2', 'second', '2.json'],
       ['s', 'setting', '--set'],
@@ -112,10 +112,10 @@ describe('the sources', () => {
   it('of a script win over the files that are found, and give way to those that are given', async () => {
     const script = {
       entries: ['a', 'b', 'c'].map((name) => ({ name, value: 'script' })),
-      source: { label: 'script.yaml', folder: '/work', trust: 'folder' } as const,
+      source: { label: 'script.yaml', directory: '/work', trust: 'directory' } as const,
     };
     const variables = await load({
-      folder: file('folder.yaml', 'a: folder', 'folder'),
+      folder: file('folder.yaml', 'a: folder', 'directory'),
       script,
       given: [file('1.env', 'b=given')],
     });
@@ -133,17 +133,17 @@ describe('the sources', () => {
   it("contest a profile that stands in both the user's and the folder's file", async () => {
     const variables = await load({
       user: file('/home/ada/profiles.yaml', 'graph: {type: microsoft}', 'user'),
-      folder: file('oauth-profiles.yaml', 'graph: {url: "https://evil.example"}', 'folder'),
+      folder: file('oauth-profiles.yaml', 'graph: {url: "https://evil.example"}', 'directory'),
     });
-    expect(variables.contested('graph')).toBe('/home/ada/profiles.yaml and oauth-profiles.yaml');
+    expect(variables.conflictingSources('graph')).toBe('/home/ada/profiles.yaml and oauth-profiles.yaml');
   });
 
   it('contest nothing between the folder and what the caller names', async () => {
     const variables = await load({
-      folder: file('oauth-profiles.yaml', 'graph: {type: microsoft}', 'folder'),
+      folder: file('oauth-profiles.yaml', 'graph: {type: microsoft}', 'directory'),
       given: [file('x.yaml', 'graph: {type: google}')],
     });
-    expect(variables.contested('graph')).toBeUndefined();
+    expect(variables.conflictingSources('graph')).toBeUndefined();
     expect(variables.get('graph.type')?.value).toBe('google');
   });
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/config/parse-json.ts';
-import { Written } from '../../src/config/value.ts';
+import { RawScalar } from '../../src/config/value.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { anyCharacter, anyString } from '../support/any-string.ts';
 import { failureOf } from '../support/resolving.ts';
 
 /** A value with all spellings forgotten, as `JSON.parse` gives it. */
 function plain(value: unknown): unknown {
-  if (value instanceof Written) return value.value;
+  if (value instanceof RawScalar) return value.value;
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]));
@@ -53,14 +53,14 @@ describe('JSON', () => {
     'keeps the spelling of %s',
     (digits) => {
       const [value] = parseJson(`[${digits}]`, 'f.json') as unknown[];
-      expect(value instanceof Written ? value.text : String(value)).toBe(digits);
+      expect(value instanceof RawScalar ? value.text : String(value)).toBe(digits);
     },
   );
 
   it('leaves numbers inside texts and names alone', () => {
     const text = '{"1.0": "1.0", "a\\"1.0": "007 \\" 1e3, [1.0]", "b": 1.0}';
     const value = parseJson(text, 'f.json');
-    expect(value).toEqual({ '1.0': '1.0', 'a"1.0': '007 " 1e3, [1.0]', b: new Written('1.0', 1) });
+    expect(value).toEqual({ '1.0': '1.0', 'a"1.0': '007 " 1e3, [1.0]', b: new RawScalar('1.0', 1) });
   });
 
   it.each([
@@ -94,7 +94,7 @@ describe('JSON', () => {
     const error = failureOf(() => parseJson(text, 'f.json'));
     expect(error.message).toBe(`f.json:${place}: is not valid JSON`);
     expect(error.code).toBe('data_invalid');
-    expect(error.advice).toBe('correct the file there: a missing quote, comma or brace is the usual cause');
+    expect(error.hint).toBe('correct the file there: a missing quote, comma or brace is the usual cause');
     expect(error.cause).toBeUndefined();
   });
 
@@ -141,7 +141,7 @@ describe('any JSON', () => {
     fc.assert(
       fc.property(digits, (number) => {
         const value = parseJson(number, 'f.json');
-        expect(value instanceof Written ? value.text : String(value)).toBe(number);
+        expect(value instanceof RawScalar ? value.text : String(value)).toBe(number);
         expect(plain(value)).toBe(Number(number));
       }),
     );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { type Part, valueIn } from '../../src/config/node.ts';
+import { type ConfigNode, toValue } from '../../src/config/node.ts';
 import { readPlainYaml } from '../../src/config/plain-yaml.ts';
 import { readYamlDocument, type Span } from '../../src/config/yaml-document.ts';
 import { anyString } from '../support/any-string.ts';
@@ -9,7 +9,7 @@ import { anyString } from '../support/any-string.ts';
 const MAX_VALUES = 1000;
 
 /** What is written, in how many lines down each name stands. */
-function seen(part: Part<Span>, lineOf: (offset: number) => number): unknown {
+function seen(part: ConfigNode<Span>, lineOf: (offset: number) => number): unknown {
   if (part.kind === 'scalar') return { value: part.value };
   if (part.kind === 'list') return part.items.map((item) => seen(item, lineOf));
   return part.members.map(({ name, at, part: inner }) => [name, lineOf(at.start), seen(inner, lineOf)]);
@@ -153,6 +153,6 @@ describe('plain YAML', () => {
 
   it('has names like __proto__, which are only names', () => {
     const plain = readPlainYaml('a: {__proto__: {x: 1}}', MAX_VALUES);
-    expect(plain && JSON.stringify(valueIn(plain.root))).toBe('{"a":{"__proto__":{"x":1}}}');
+    expect(plain && JSON.stringify(toValue(plain.root))).toBe('{"a":{"__proto__":{"x":1}}}');
   });
 });

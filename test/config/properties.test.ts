@@ -91,11 +91,11 @@ describe('a properties file', () => {
     ['a\\u=hunter2', '1: \\u is not followed by four hex digits', unicode],
     ['a=1\na=2', '2: a is defined twice', 'keep one of the two definitions of a'],
     ['a=1\n\\u0061=2', '2: a is defined twice', 'keep one of the two definitions of a'],
-  ])('%j is refused with its line, and no value is quoted', (text, message, advice) => {
+  ])('%j is refused with its line, and no value is quoted', (text, message, hint) => {
     const error = failureOf(() => readProperties(text, 'conf/f.properties'));
     expect(error.code).toBe('data_invalid');
     expect(error.message).toBe(`conf/f.properties:${message}`);
-    expect(error.advice).toBe(advice);
+    expect(error.hint).toBe(hint);
   });
 
   // The whole of the largest file that is read; by the square of its lines it would take most of a minute.

@@ -146,7 +146,7 @@ describe('a reference', () => {
     expect(error).toBeInstanceOf(OAuthProfileError);
     expect(error.code).toBe('data_invalid');
     expect(error.message).toMatch(/^the reference at character \d+ /);
-    expect(error.advice).toBe(
+    expect(error.hint).toBe(
       'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
     );
   });
@@ -180,7 +180,7 @@ describe('a reference', () => {
 
   it('does not quote the text around it, which may be a secret', () => {
     const error = errorOf(() => parseTemplate('hunter2 ${hunter2 hunter2')) as OAuthProfileError;
-    expect(`${error.message} ${error.advice}`).not.toContain('hunter2');
+    expect(`${error.message} ${error.hint}`).not.toContain('hunter2');
   });
 
   it('is not nested or long without end', () => {

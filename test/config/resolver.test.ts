@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import { escapeReferences } from '../../src/config/reference.ts';
 import { member, Resolver } from '../../src/config/resolver.ts';
-import { type Value, Written } from '../../src/config/value.ts';
+import { RawScalar, type Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
-import { Secret, watchSecrets } from '../../src/redaction/secret.ts';
+import { onSecretCreated, Secret } from '../../src/redaction/secret.ts';
 import { anyString } from '../support/any-string.ts';
 import { failureOf, resolved, resolverOf, shown, sources, variablesOf, type World } from '../support/resolving.ts';
 
@@ -15,10 +15,10 @@ function look(x: unknown, others: DataObject = {}, world?: World): unknown {
 }
 
 /** Why `x` cannot be resolved. */
-function fault(x: unknown, others: DataObject = {}, world?: World): { message: string; advice: string | undefined } {
-  const { code, message, advice } = failureOf(() => look(x, others, world));
+function fault(x: unknown, others: DataObject = {}, world?: World): { message: string; hint: string | undefined } {
+  const { code, message, hint } = failureOf(() => look(x, others, world));
   expect(code).toBe('data_invalid');
-  return { message, advice };
+  return { message, hint };
 }
 
 describe('a reference', () => {
@@ -46,7 +46,7 @@ describe('a reference', () => {
     [7, 7],
     [true, true],
     [null, null],
-    [new Written('007', 7), new Written('007', 7)],
+    [new RawScalar('007', 7), new RawScalar('007', 7)],
     [
       ['a', 1],
       ['a', 1],
@@ -60,7 +60,7 @@ describe('a reference', () => {
     [7, '<7>'],
     [true, '<true>'],
     [null, '<>'],
-    [new Written('007', 7), '<007>'],
+    [new RawScalar('007', 7), '<007>'],
     [12345678901234567890n, '<12345678901234567890>'],
     ['', '<>'],
   ])('inside a text writes %s as it is written in its file', (value, expected) => {
@@ -117,7 +117,7 @@ describe('a reference', () => {
       list: [{ a: 1 }],
       text: 'text',
       secret: new Secret('hidden value'),
-      written: new Written('01', 1),
+      written: new RawScalar('01', 1),
     };
     expect(fault(`\${${path}}`, others).message).toBe(`${path} is not defined`);
     expect(look(`\${${path}:-default}`, others)).toBe('default');
@@ -199,7 +199,7 @@ describe('the outside', () => {
     const variables = variablesOf({ user: { a: '${file:f}' }, folder: { b: '${file:f}' }, given: { c: '${a} ${b}' } });
     const resolver = new Resolver(variables, {
       env: () => undefined,
-      readText(path, source) {
+      readFileInside(path, source) {
         asked.push([path, source.trust]);
         return 'v';
       },
@@ -208,15 +208,15 @@ describe('the outside', () => {
     expect(variable && resolver.resolve(variable)).toBe('v v');
     expect(asked).toEqual([
       ['f', 'user'],
-      ['f', 'folder'],
+      ['f', 'directory'],
     ]);
   });
 
   it.each([
     ['${env:NOPE}', 'environment variable NOPE is not set', 'set NOPE, or write ${env:NOPE:-default}'],
     ['${file:nope.txt}', 'file nope.txt does not exist', 'create it, or correct the path in ${file:nope.txt}'],
-  ])('%s that is not there is named', (text, message, advice) => {
-    expect(fault(text)).toEqual({ message, advice });
+  ])('%s that is not there is named', (text, message, hint) => {
+    expect(fault(text)).toEqual({ message, hint });
   });
 
   it.each([
@@ -300,7 +300,7 @@ describe('a secret', () => {
   it.each([
     ['a text', 'v', { secret: 'v' }],
     ['a number', 12345678, { secret: '12345678' }],
-    ['a number as it is written', new Written('0012', 12), { secret: '0012' }],
+    ['a number as it is written', new RawScalar('0012', 12), { secret: '0012' }],
     ['true', true, { secret: 'true' }],
     ['a list', ['a', 1], [{ secret: 'a' }, { secret: '1' }]],
     ['a list of maps', [{ a: ['v'] }], [{ a: [{ secret: 'v' }] }]],
@@ -324,7 +324,7 @@ describe('a secret', () => {
 
   it('is told of before anybody can print it', () => {
     const seen: string[] = [];
-    const stop = watchSecrets((secret) => seen.push(secret.reveal()));
+    const stop = onSecretCreated((secret) => seen.push(secret.reveal()));
     look('Bearer ${env:T_TOKEN}', {}, { env: { T_TOKEN: 'abc' } });
     stop();
     expect(seen).toEqual(['abc', 'Bearer abc']);
@@ -339,11 +339,11 @@ describe('a secret', () => {
       '${a:-${hunter2}}',
       'x${env:hunter2}',
     ]) {
-      const { code, message, advice } = failureOf(() => resolved(variablesOf({ given: { password } }), 'password'));
+      const { code, message, hint } = failureOf(() => resolved(variablesOf({ given: { password } }), 'password'));
       expect(code).toBe('data_invalid');
-      expect(`${message} ${advice}`).not.toContain('hunter2');
+      expect(`${message} ${hint}`).not.toContain('hunter2');
       expect(message).toBe('a reference inside it cannot be followed');
-      expect(advice).toBe('correct the ${…} in it; a literal ${ is written $${');
+      expect(hint).toBe('correct the ${…} in it; a literal ${ is written $${');
     }
   });
 
@@ -362,8 +362,8 @@ describe('what is not defined', () => {
     ['${graf.type}', { graph: { type: 'x' } }, 'graf.type', 'did you mean graph.type?'],
     ['${list[0].nmae}', { list: [{ name: 'Ada', age: 1 }] }, 'list[0].nmae', 'did you mean list.0.name?'],
     ['${other}', { graph: { type: 'x' } }, 'other', 'define other, or write ${other:-default}'],
-  ])('%s is named, with the nearest name', (text, others, name, advice) => {
-    expect(fault(text, others)).toEqual({ message: `${name} is not defined`, advice });
+  ])('%s is named, with the nearest name', (text, others, name, hint) => {
+    expect(fault(text, others)).toEqual({ message: `${name} is not defined`, hint });
   });
 
   it('is compared with the members of the variable that it reaches into', () => {
@@ -375,21 +375,21 @@ describe('what is not defined', () => {
       ],
       sources.given,
     );
-    expect(failureOf(() => resolved(variables, 'x')).advice).toBe('did you mean token.access_token?');
-    expect(failureOf(() => resolved(variables, 'y')).advice).toBe('did you mean token.data.id?');
+    expect(failureOf(() => resolved(variables, 'x')).hint).toBe('did you mean token.access_token?');
+    expect(failureOf(() => resolved(variables, 'y')).hint).toBe('did you mean token.data.id?');
   });
 
   it.each([
     ['${a.b}', { a: 'text' }, 'a.b'],
     ['${list[5]}', { list: ['v', 'w'] }, 'list[5]'],
   ])('%s is not compared with the letters of a text or the items of a list', (text, others, name) => {
-    expect(fault(text, others).advice).toBe(`define ${name}, or write \${${name}:-default}`);
+    expect(fault(text, others).hint).toBe(`define ${name}, or write \${${name}:-default}`);
   });
 
   it.each(['${graph}', '<${graph}>'])('%s of a map names its parts', (text) => {
     expect(fault(text, { graph: { type: 'x', client_id: 'y' } })).toEqual({
       message: 'graph has parts and is no value of its own',
-      advice: 'name one of its parts: graph.type, graph.client_id',
+      hint: 'name one of its parts: graph.type, graph.client_id',
     });
   });
 });
@@ -407,18 +407,18 @@ describe('a value with parts inside a text', () => {
   it('is an error that names its fields', () => {
     expect(failureOf(() => resolved(object({ access_token: 'hidden', expires_in: 1 }), 'x'))).toMatchObject({
       message: '${token} has parts and cannot stand inside a text',
-      advice: 'name one of its parts: access_token, expires_in',
+      hint: 'name one of its parts: access_token, expires_in',
     });
   });
 
   it('is an error that names its items', () => {
-    expect(fault('<${a}>', { a: ['v', 'w'] }).advice).toBe('name one of its parts: [0], [1]');
+    expect(fault('<${a}>', { a: ['v', 'w'] }).hint).toBe('name one of its parts: [0], [1]');
   });
 
   it('is an error even when it is empty, and short when it is long', () => {
-    expect(fault('<${a}>', { a: [] }).advice).toBe('it is empty: give it a value, or remove the reference');
-    expect(fault('<${a}>', { a: Array(1000).fill('v') }).advice).toMatch(/\[10\], \[11\], …$/);
-    expect(fault('<${a}>', { a: Array(12).fill('v') }).advice).toMatch(/\[10\], \[11\]$/);
+    expect(fault('<${a}>', { a: [] }).hint).toBe('it is empty: give it a value, or remove the reference');
+    expect(fault('<${a}>', { a: Array(1000).fill('v') }).hint).toMatch(/\[10\], \[11\], …$/);
+    expect(fault('<${a}>', { a: Array(12).fill('v') }).hint).toMatch(/\[10\], \[11\]$/);
   });
 });
 
@@ -433,7 +433,7 @@ describe('references that lead nowhere', () => {
     expect(failureOf(() => resolved(variablesOf({ given }), name))).toMatchObject({
       code: 'data_invalid',
       message: `refers to itself: ${circle}`,
-      advice: `give ${circle.slice(0, 1)} a value of its own`,
+      hint: `give ${circle.slice(0, 1)} a value of its own`,
     });
   });
 
@@ -458,7 +458,7 @@ describe('references that lead nowhere', () => {
     expect(failureOf(() => resolved(variablesOf({ given }), 'v0'))).toMatchObject({
       code: 'data_invalid',
       message: 'refers to others over more than 100 steps',
-      advice: 'give v100 a value of its own',
+      hint: 'give v100 a value of its own',
     });
     expect(resolved(variablesOf({ given }), 'v19900')).toBe('end');
     expect(failureOf(() => resolved(variablesOf({ given }), 'v19899')).message).toContain('100 steps');
@@ -483,7 +483,7 @@ describe('references that multiply', () => {
     expect(failureOf(() => resolved(variablesOf({ given }), 'v60'))).toMatchObject({
       code: 'data_invalid',
       message: 'grows beyond 1048576 characters',
-      advice: 'look for references that multiply each other',
+      hint: 'look for references that multiply each other',
     });
   });
 
@@ -519,11 +519,11 @@ describe("the user's file and the folder's", () => {
 
   it("a user file's reference may not use a folder file's variable", () => {
     const variables = variablesOf({ user: { 'graph.url': 'https://${host}/' }, folder: { host: 'evil.example' } });
-    const { message, advice } = failureOf(() => resolved(variables, 'graph.url'));
+    const { message, hint } = failureOf(() => resolved(variables, 'graph.url'));
     expect(message).toBe(
       `${sources.user.label} may not use host of oauth-profiles.yaml: a working folder must not change your own profiles`,
     );
-    expect(advice).toBe(`define it in ${sources.user.label}, ${hand}`);
+    expect(hint).toBe(`define it in ${sources.user.label}, ${hand}`);
   });
 
   it("nor does a default hide that the folder's variable is there", () => {
@@ -552,9 +552,9 @@ describe("the user's file and the folder's", () => {
     ['a secret as a default', { client_secret: 'hidden' }, '${x:-${client_secret}}'],
   ])("a folder file's reference may not take %s of the user's file", (_, user, text) => {
     const variables = variablesOf({ user, folder: { 'evil.field': text } });
-    const { message, advice } = failureOf(() => resolved(variables, 'evil.field', { env: { T_TOKEN: 'hidden' } }));
+    const { message, hint } = failureOf(() => resolved(variables, 'evil.field', { env: { T_TOKEN: 'hidden' } }));
     expect(message).toContain('a working folder must not take your secrets');
-    expect(`${message} ${advice}`).not.toContain('hidden');
+    expect(`${message} ${hint}`).not.toContain('hidden');
   });
 
   it("a folder file's reference may not take what holds a secret among other things", () => {
@@ -592,10 +592,10 @@ describe("the user's file and the folder's", () => {
   it('each uses its own', () => {
     const variables = variablesOf({
       user: { a: '${a_token}', a_token: 'user' },
-      folder: { b: '${b_token}', b_token: 'folder' },
+      folder: { b: '${b_token}', b_token: 'directory' },
     });
     expect(shown(resolved(variables, 'a'))).toEqual({ secret: 'user' });
-    expect(shown(resolved(variables, 'b'))).toEqual({ secret: 'folder' });
+    expect(shown(resolved(variables, 'b'))).toEqual({ secret: 'directory' });
   });
 
   it('a variable that stands in both is used by nobody', () => {
@@ -604,7 +604,7 @@ describe("the user's file and the folder's", () => {
       expect(failureOf(() => resolved(variables, name))).toMatchObject({
         code: 'data_invalid',
         message: `host stands in both ${sources.user.label} and oauth-profiles.yaml`,
-        advice: 'rename one of the two, or give host with --data or --set',
+        hint: 'rename one of the two, or give host with --data or --set',
       });
     }
   });

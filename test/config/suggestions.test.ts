@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearest } from '../../src/config/suggestions.ts';
+import { closestMatch } from '../../src/config/suggestions.ts';
 import { KNOWN_FIELDS as fields } from '../../src/profile/known-fields.ts';
 
 const types = ['microsoft', 'google', 'okta', 'gitlab', 'twitter', 'custom'];
@@ -29,7 +29,7 @@ describe('D16 did you mean', () => {
     ['uri', 'url'],
     ['URL', 'url'],
   ])('%s → %s', (name, expected) => {
-    expect(nearest(name, fields)).toBe(expected);
+    expect(closestMatch(name, fields)).toBe(expected);
   });
 
   it.each([
@@ -40,7 +40,7 @@ describe('D16 did you mean', () => {
     ['octa', 'okta'],
     ['costum', 'custom'],
   ])('%s → %s, of the types', (name, expected) => {
-    expect(nearest(name, types)).toBe(expected);
+    expect(closestMatch(name, types)).toBe(expected);
   });
 
   it.each([
@@ -48,11 +48,11 @@ describe('D16 did you mean', () => {
     ['graf.type', ['graph.type', 'graph.client_id', 'mail.type'], 'graph.type'],
     ['graph.clientid', ['graph.client_id', 'graph.client_secret'], 'graph.client_id'],
   ])('%s → among %j', (name, candidates, expected) => {
-    expect(nearest(name, candidates)).toBe(expected);
+    expect(closestMatch(name, candidates)).toBe(expected);
   });
 
   it('the nearest of several, the first of equals', () => {
-    expect(nearest('abcd', ['abxx', 'abcx', 'abcy'])).toBe('abcx');
+    expect(closestMatch('abcd', ['abxx', 'abcx', 'abcy'])).toBe('abcx');
   });
 
   it.each([
@@ -77,19 +77,19 @@ describe('D16 did you mean', () => {
     ['token', ['type', 'tenant_id']],
     ['graph', []],
   ])('nothing silly for %s', (name, candidates) => {
-    expect(nearest(name, candidates)).toBeUndefined();
+    expect(closestMatch(name, candidates)).toBeUndefined();
   });
 
   it('never the name itself', () => {
-    expect(nearest('scope', ['scope'])).toBeUndefined();
-    expect(nearest('scope', ['scope', 'scopes'])).toBe('scopes');
+    expect(closestMatch('scope', ['scope'])).toBeUndefined();
+    expect(closestMatch('scope', ['scope', 'scopes'])).toBe('scopes');
   });
 
   it('the name in another case or with other separators, however long', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{2,20}(_[a-z]{1,20}){0,2}$/), (name) => {
-        expect(nearest(name.toUpperCase(), ['zzzzzzzzzzzzzzzz', name])).toBe(name);
-        if (name.includes('_')) expect(nearest(name.replaceAll('_', '-'), [name])).toBe(name);
+        expect(closestMatch(name.toUpperCase(), ['zzzzzzzzzzzzzzzz', name])).toBe(name);
+        if (name.includes('_')) expect(closestMatch(name.replaceAll('_', '-'), [name])).toBe(name);
       }),
     );
   });
@@ -99,7 +99,7 @@ describe('D16 did you mean', () => {
       fc.property(fc.stringMatching(/^[a-z]{5,20}$/), fc.nat(), (name, place) => {
         const at = place % (name.length - 1);
         const wrong = name.slice(0, at) + name.charAt(at + 1) + name.charAt(at) + name.slice(at + 2);
-        if (wrong !== name) expect(nearest(wrong, ['0000', name])).toBe(name);
+        if (wrong !== name) expect(closestMatch(wrong, ['0000', name])).toBe(name);
       }),
     );
   });
@@ -132,7 +132,7 @@ describe('D16 did you mean', () => {
       if (name === candidate) continue;
       const distance = edits(name, candidate);
       const most = Math.min(name.length < 10 ? 2 : 3, Math.floor(Math.max(name.length, candidate.length) * 0.4));
-      expect([name, candidate, nearest(name, [candidate])]).toEqual([
+      expect([name, candidate, closestMatch(name, [candidate])]).toEqual([
         name,
         candidate,
         distance <= most ? candidate : undefined,
@@ -147,22 +147,22 @@ describe('D16 did you mean', () => {
     ['abcdefghi', 'badcefghi', true],
     ['abcdefghi', 'badcfeghi', false],
   ])('%s and %s: %s', (name, candidate, near) => {
-    expect(nearest(name, [candidate])).toBe(near ? candidate : undefined);
+    expect(closestMatch(name, [candidate])).toBe(near ? candidate : undefined);
   });
 
   it('nothing for more than 64 letters, nor among longer names or more than 500', () => {
     const letters = (count: number) => 'a'.repeat(count);
-    expect(nearest(`b${letters(63)}`, [letters(64)])).toBe(letters(64));
-    expect(nearest(`b${letters(64)}`, [letters(65)])).toBeUndefined();
-    expect(nearest('ab', [`a${'-'.repeat(126)}b`])).toHaveLength(128);
-    expect(nearest('ab', [`a${'-'.repeat(127)}b`])).toBeUndefined();
+    expect(closestMatch(`b${letters(63)}`, [letters(64)])).toBe(letters(64));
+    expect(closestMatch(`b${letters(64)}`, [letters(65)])).toBeUndefined();
+    expect(closestMatch('ab', [`a${'-'.repeat(126)}b`])).toHaveLength(128);
+    expect(closestMatch('ab', [`a${'-'.repeat(127)}b`])).toBeUndefined();
     const many = (count: number) => Array.from({ length: count }, (_, index) => `number ${index}`);
-    expect(nearest('scope', [...many(499), 'scopes'])).toBe('scopes');
-    expect(nearest('scope', [...many(500), 'scopes'])).toBeUndefined();
+    expect(closestMatch('scope', [...many(499), 'scopes'])).toBe('scopes');
+    expect(closestMatch('scope', [...many(500), 'scopes'])).toBeUndefined();
   });
 
   it('nothing for a name of absurd length, however many there are', () => {
     const long = 'a'.repeat(100_000);
-    expect(nearest(`${long}b`, [`${long}c`, `${long}d`])).toBeUndefined();
+    expect(closestMatch(`${long}b`, [`${long}c`, `${long}d`])).toBeUndefined();
   });
 });

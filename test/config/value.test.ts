@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { member } from '../../src/config/resolver.ts';
 import {
-  asWritten,
   HeaderMap,
-  isCompound,
+  isCollection,
   isEmpty,
-  mapParts,
-  textOf,
+  mapCollection,
+  parseScalar,
+  RawScalar,
+  toText,
   type Value,
-  Written,
 } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 
@@ -21,7 +21,7 @@ describe('a number or boolean of a file', () => {
     ['true', true],
     ['false', false],
   ] as const)('%s needs no special care', (text, value) => {
-    expect(asWritten(text, value)).toBe(value);
+    expect(parseScalar(text, value)).toBe(value);
   });
 
   it.each([
@@ -41,13 +41,13 @@ describe('a number or boolean of a file', () => {
     ['True', true],
     ['FALSE', false],
   ] as const)('%s keeps its spelling', (text, value) => {
-    const written = asWritten(text, value);
-    expect(written).toEqual(new Written(text, value));
-    expect(textOf(written)).toBe(text);
+    const written = parseScalar(text, value);
+    expect(written).toEqual(new RawScalar(text, value));
+    expect(toText(written)).toBe(text);
   });
 
   it('is the number in JSON', () => {
-    expect(JSON.stringify([new Written('007', 7), new Written('True', true)])).toBe('[7,true]');
+    expect(JSON.stringify([new RawScalar('007', 7), new RawScalar('True', true)])).toBe('[7,true]');
   });
 });
 
@@ -60,15 +60,15 @@ describe('a value', () => {
     [7, '7'],
     [false, 'false'],
     [null, ''],
-    [new Written('007', 7), '007'],
+    [new RawScalar('007', 7), '007'],
     [secret, secret],
   ])('%j is a text', (value, expected) => {
-    expect(isCompound(value)).toBe(false);
-    expect(!isCompound(value) && textOf(value)).toBe(expected);
+    expect(isCollection(value)).toBe(false);
+    expect(!isCollection(value) && toText(value)).toBe(expected);
   });
 
   it.each<[Value]>([[[]], [['a']], [{}], [{ a: 1 }]])('%j has parts', (value) => {
-    expect(isCompound(value)).toBe(true);
+    expect(isCollection(value)).toBe(true);
     expect(isEmpty(value)).toBe(false);
   });
 
@@ -91,8 +91,8 @@ describe('a value', () => {
       seen.push([part, name]);
       return 0;
     };
-    expect(mapParts(['a'], change)).toEqual([0]);
-    expect(mapParts(JSON.parse('{"__proto__": 1}'), change)).toEqual(JSON.parse('{"__proto__": 0}'));
+    expect(mapCollection(['a'], change)).toEqual([0]);
+    expect(mapCollection(JSON.parse('{"__proto__": 1}'), change)).toEqual(JSON.parse('{"__proto__": 0}'));
     expect(seen).toEqual([
       ['a', undefined],
       [1, '__proto__'],
@@ -113,7 +113,7 @@ describe('the headers of a message', () => {
       ['content-type', 'text/plain'],
       ['__proto__', 'odd'],
     ]);
-    expect(isCompound(headers)).toBe(true);
+    expect(isCollection(headers)).toBe(true);
   });
 
   it('are found whatever the case of a name, and nothing else is', () => {
@@ -124,7 +124,7 @@ describe('the headers of a message', () => {
   });
 
   it('stay headers when their values are changed', () => {
-    const changed = mapParts(make(), (part, name) => `${name}=${part}`);
+    const changed = mapCollection(make(), (part, name) => `${name}=${part}`);
     expect(changed).toBeInstanceOf(HeaderMap);
     expect(Object.values(changed)).toEqual(['content-type=text/plain', '__proto__=odd']);
   });

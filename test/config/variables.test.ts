@@ -2,8 +2,8 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/config/value.ts';
-import { Written } from '../../src/config/value.ts';
-import { hide, ownerOf, profileOf, Variables, whereOf } from '../../src/config/variables.ts';
+import { RawScalar } from '../../src/config/value.ts';
+import { locationOf, ownerOf, profileNameOf, Variables, wrapSecret } from '../../src/config/variables.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { shown, sources, variablesOf } from '../support/resolving.ts';
 
@@ -21,7 +21,7 @@ describe('variables', () => {
   it.each(['__proto__', 'constructor', 'toString', 'a.__proto__.b'])('are not found by the name %s', (name) => {
     const variables = variablesOf({ user: { a: 1 }, folder: { b: 1 } });
     expect(variables.get(name)).toBeUndefined();
-    expect(variables.contested(name)).toBeUndefined();
+    expect(variables.conflictingSources(name)).toBeUndefined();
   });
 
   it('can be taken away', () => {
@@ -51,14 +51,14 @@ describe('a secret variable', () => {
   it.each<[string, Value, unknown]>([
     ['text', 'v', { secret: 'v' }],
     ['number', 7, { secret: '7' }],
-    ['number as it is written', new Written('007', 7), { secret: '007' }],
+    ['number as it is written', new RawScalar('007', 7), { secret: '007' }],
     ['boolean', false, { secret: 'false' }],
     ['list', ['a', ['b']], [{ secret: 'a' }, [{ secret: 'b' }]]],
     ['map', { a: { b: 'c' } }, { a: { b: { secret: 'c' } } }],
     ['empty text', '', ''],
     ['null', null, null],
   ])('hides a %s', (_, value, expected) => {
-    expect(shown(hide(value))).toEqual(expected);
+    expect(shown(wrapSecret(value))).toEqual(expected);
     const variables = new Variables().add([{ name: 'x.token', value }], sources.given);
     expect(shown(variables.get('x.token')?.value ?? null)).toEqual(expected);
   });
@@ -75,7 +75,7 @@ describe('a secret variable', () => {
 
   it('stays the secret that it is', () => {
     const secret = new Secret('v', 'Basic ••••');
-    expect(hide(secret)).toBe(secret);
+    expect(wrapSecret(secret)).toBe(secret);
     expect(variablesOf({ given: { password: secret } }).get('password')?.value).toBe(secret);
   });
 
@@ -115,12 +115,12 @@ describe('whom a variable belongs to', () => {
     ['basic.password', 'basic'],
     ['a.b.', 'a.b'],
   ])('%s is part of the profile %s', (name, profile) => {
-    expect(profileOf(name)).toBe(profile);
+    expect(profileNameOf(name)).toBe(profile);
     expect(ownerOf(name)).toBe(profile);
   });
 
   it.each(['host', '', '.type'])('%j is part of no profile', (name) => {
-    expect(profileOf(name)).toBeUndefined();
+    expect(profileNameOf(name)).toBeUndefined();
     expect(ownerOf(name)).toBe(name);
   });
 });
@@ -141,7 +141,7 @@ describe('a profile in both files', () => {
     ['a whole profile below its options', { 'graph.type': 'a' }, { 'graph.options.prod.type': 'b' }],
     ['options in both', { 'graph.options.timeout': 'a' }, { 'graph.options.timeout': 'b' }],
   ])('is contested: %s', (_, user, folder) => {
-    expect(variablesOf({ user, folder }).contested('graph')).toBe(both);
+    expect(variablesOf({ user, folder }).conflictingSources('graph')).toBe(both);
   });
 
   it('is contested even when the caller overrides a field', () => {
@@ -150,7 +150,7 @@ describe('a profile in both files', () => {
       folder: { 'g.url': 2 },
       given: { 'g.type': 3, 'g.url': 3 },
     });
-    expect(variables.contested('g')).toBe(both);
+    expect(variables.conflictingSources('g')).toBe(both);
   });
 
   it.each([
@@ -162,27 +162,27 @@ describe('a profile in both files', () => {
     ['another spelling', { 'graph.type': 'a' }, { 'Graph.type': 'b' }],
   ])('is not contested by %s', (_, user, folder) => {
     const variables = variablesOf({ user, folder });
-    for (const name of variables.names()) expect(variables.contested(ownerOf(name))).toBeUndefined();
-    expect(variables.contested(ownerOf(Object.keys(user)[0] ?? ''))).toBeUndefined();
+    for (const name of variables.names()) expect(variables.conflictingSources(ownerOf(name))).toBeUndefined();
+    expect(variables.conflictingSources(ownerOf(Object.keys(user)[0] ?? ''))).toBeUndefined();
   });
 
   it('is not contested by what the caller gives', () => {
     const variables = variablesOf({ user: { 'graph.type': 'a' }, given: { 'graph.type': 'b' } });
-    expect(variables.contested('graph')).toBeUndefined();
+    expect(variables.conflictingSources('graph')).toBeUndefined();
   });
 
   it('concerns plain variables as well', () => {
     const variables = variablesOf({ user: { host: 'a', own: 1 }, folder: { host: 'b' } });
-    expect(variables.contested('host')).toBe(both);
-    expect(variables.contested('own')).toBeUndefined();
+    expect(variables.conflictingSources('host')).toBe(both);
+    expect(variables.conflictingSources('own')).toBeUndefined();
   });
 });
 
 describe('where a variable is', () => {
   it('is its file and line', () => {
     const source = sources.folder;
-    expect(whereOf({ name: 'a', value: 1, line: 4, source })).toBe('oauth-profiles.yaml:4');
-    expect(whereOf({ name: 'a', value: 1, source })).toBe('oauth-profiles.yaml');
+    expect(locationOf({ name: 'a', value: 1, line: 4, source })).toBe('oauth-profiles.yaml:4');
+    expect(locationOf({ name: 'a', value: 1, source })).toBe('oauth-profiles.yaml');
   });
 });
 
@@ -192,7 +192,7 @@ it('a variable belongs to the profile that its name says, whatever it is made of
     fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
       const name = parts.join('');
       const end = name.search(/\.(?:(?:options|basic)\.)?[^.]*$/);
-      expect(profileOf(name)).toBe(end > 0 ? name.slice(0, end) : undefined);
+      expect(profileNameOf(name)).toBe(end > 0 ? name.slice(0, end) : undefined);
     }),
     { numRuns: 2000 },
   );

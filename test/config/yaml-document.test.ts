@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { valueIn } from '../../src/config/node.ts';
+import { toValue } from '../../src/config/node.ts';
 import { readYamlDocument } from '../../src/config/yaml-document.ts';
 
 const read = (text: string, maxValues = 100) => {
   const document = readYamlDocument(text, maxValues);
-  return { ...document, value: document.root && valueIn(document.root), problems: document.problems, document };
+  return { ...document, value: document.root && toValue(document.root), problems: document.problems, document };
 };
 
 describe('a YAML document', () => {

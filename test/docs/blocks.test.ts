@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { parseCall } from '../../src/cli/args.ts';
+import { parseCommandLine } from '../../src/cli/args.ts';
 import { commands } from '../../src/cli/command-definitions.ts';
 import { runCommand } from '../../tools/run-command.js';
 import { type Block, blocksOf, isForDevelopers, pages, root } from './blocks.ts';
@@ -118,7 +118,7 @@ describe('shell commands in the documentation', () => {
     const misunderstood = lines.filter(({ line }) => {
       const words = [...line.matchAll(/["']([^"']*)["']|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
       try {
-        return parseCall(words).kind !== 'run';
+        return parseCommandLine(words).kind !== 'run';
       } catch {
         return true;
       }

@@ -52,7 +52,7 @@ export function blocksOf(page: string): Block[] {
 
 /** Pages for those who work on the code: their commands take minutes, or change the machine. */
 export function isForDevelopers(page: string): boolean {
-  return /^(?:CONTRIBUTING|SECURITY|CHANGELOG|THIRD-PARTY|bench\/.*|docs\/(?:architecture|decisions|dependencies|faults|fuzzing|mutants|quality|releasing))\.md/.test(
+  return /^(?:CONTRIBUTING|SECURITY|CHANGELOG|THIRD-PARTY|bench\/.*|docs\/(?:architecture|decisions|dependencies|issues|fuzzing|mutants|quality|releasing))\.md/.test(
     page,
   );
 }

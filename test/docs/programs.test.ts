@@ -29,7 +29,7 @@ describe('programs in the documentation', () => {
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'oauth-profile'));
 
-  it('have no faults of types', () => {
+  it('have no issues of types', () => {
     const program = ts.createProgram([foreign, ...programs.map(({ name }) => name)], {
       target: ts.ScriptTarget.ES2023,
       lib: ['lib.es2023.d.ts'],
@@ -42,12 +42,12 @@ describe('programs in the documentation', () => {
       types: ['node'],
       typeRoots: [join(root, 'node_modules', '@types')],
     });
-    const faults = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const issues = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
       const place = programs.find(({ name }) => name === file?.fileName)?.place;
       const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
       return `${place}, line ${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
     });
-    expect(faults).toEqual([]);
+    expect(issues).toEqual([]);
   });
 
   it('run, one after the other', () => {

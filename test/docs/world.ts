@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseCall } from '../../src/cli/args.ts';
+import { parseCommandLine } from '../../src/cli/args.ts';
 import { type Context, variablesOf } from '../../src/cli/context.ts';
 import { profilesOf } from '../../src/cli/emulation.ts';
 import { startEmulator } from '../../src/emulator.ts';
@@ -96,7 +96,7 @@ export class World {
 
   /** All names lead to one emulator, which knows the profiles as they stand in the page's files: what a command sets otherwise is refused. */
   async #connect(): Promise<Network> {
-    const request = parseCall(['check']);
+    const request = parseCommandLine(['check']);
     if (request.kind !== 'run') throw new TypeError('check is a command');
     const context = { call: request.call, surroundings: { cwd: this.work, env: this.#env } } as Context;
     const emulator = await startEmulator({ profiles: profilesOf(context, await variablesOf(context)) });

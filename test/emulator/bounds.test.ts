@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tokenEndpoint } from '../../src/emulator/endpoints/token.ts';
 import { Realms } from '../../src/emulator/profiles.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { Mint } from '../../src/emulator/token-signer.ts';
+import { TokenSigner } from '../../src/emulator/token-signer.ts';
 import { ask } from '../support/ask.ts';
 
 it('holds no growing state over 100,000 requests', () => {
@@ -20,7 +20,7 @@ it('holds no growing state over 100,000 requests', () => {
     },
     lab: { type: 'gitlab', username: 'u', password: 'p' },
   });
-  const mint = new Mint();
+  const mint = new TokenSigner();
   const send = (host: string, path: string, form: Record<string, string>): Record<string, string> => {
     const realm = realms.find(host);
     if (realm === undefined) throw new Error(`${host} is not emulated`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, OAuthProfileError } from '../../src/errors.ts';
+import { abortError, OAuthProfileError } from '../../src/errors.ts';
 import { readRecord } from '../../src/flows/stored-record.ts';
 import type { Send, TokenStore } from '../../src/ports.ts';
 import { settle } from '../support/manual-clock.ts';
@@ -58,7 +58,7 @@ describe('a failure', () => {
     await errorOf(start().get(profile));
     expect(await onlyRecord(store)).toMatchObject({
       tokens: {},
-      failure: { startedAt: clock.time - 1, error: { code: 'provider_refused' } },
+      failure: { startedAt: clock.time - 1, error: { code: 'provider_rejected' } },
     });
   });
 
@@ -67,7 +67,7 @@ describe('a failure', () => {
     provider.next.push(json(403, { error: 'access_denied' }));
     const full = failing(store, new OAuthProfileError('store_unwritable', 'no room is left'));
     const process = new Process(provider, full, clock);
-    expect(await errorOf(process.get(profile))).toMatchObject({ code: 'provider_refused' });
+    expect(await errorOf(process.get(profile))).toMatchObject({ code: 'provider_rejected' });
     expect(process.warnings).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe('a failure', () => {
     const { start, profile, store, provider } = world(machine);
     const send: Send = (_, { signal }) =>
       new Promise((_resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(aborted(signal)));
+        signal?.addEventListener('abort', () => reject(abortError(signal)));
       });
     Object.assign(provider, { send });
     const controller = new AbortController();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, TransportError } from '../../src/errors.ts';
 import { isPassing, postForm, type Repeat } from '../../src/flows/post-form.ts';
-import type { Bounds, WireRequest } from '../../src/ports.ts';
-import { ReadFile } from '../../src/profile/profile.ts';
+import type { Limits, WireRequest } from '../../src/ports.ts';
+import { LoadedFile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { fakePorts } from '../support/fake-ports.ts';
 import { profileOf } from '../support/profile-of.ts';
@@ -13,8 +13,8 @@ const lost = (code: TransportError['code'], sent: boolean) => new TransportError
 
 /** Fails with these one after the other, then succeeds. */
 function world(failures: readonly Error[] = [], profile = plain) {
-  const sent: (WireRequest & Bounds)[] = [];
-  const signed: Bounds[] = [];
+  const sent: (WireRequest & Limits)[] = [];
+  const signed: Limits[] = [];
   const ports = fakePorts({
     send: async (request, bounds) => {
       sent.push({ ...request, ...bounds });
@@ -43,7 +43,7 @@ describe('a form of a sign-in', () => {
   });
 
   it('has the time of the profile where that is shorter, and its certificates', async () => {
-    const file = (text: string) => new ReadFile(text, text);
+    const file = (text: string) => new LoadedFile(text, text);
     const options = { ...plain.options, timeoutMs: 4_000, ca: file('a'), cert: file('b'), certKey: file('c') };
     const { sent, post } = world([], { ...plain, options });
     await post();
@@ -51,9 +51,9 @@ describe('a form of a sign-in', () => {
   });
 
   it('is signed anew for each attempt', async () => {
-    const options = { ...plain.options, key: new ReadFile('k', 'k') };
+    const options = { ...plain.options, key: new LoadedFile('k', 'k') };
     const fields = [...plain.fields, { name: 'client_id', value: 'me', source: '' }];
-    const { sent, signed, post } = world([lost('timed_out', false)], {
+    const { sent, signed, post } = world([lost('timeout', false)], {
       ...plain,
       fields,
       options,
@@ -89,7 +89,7 @@ describe('a form of a sign-in', () => {
   });
 
   it('waits before each repeat, and says so', async () => {
-    const { ports, post } = world([lost('timed_out', true), lost('timed_out', true)]);
+    const { ports, post } = world([lost('timeout', true), lost('timeout', true)]);
     await post();
     expect(ports.clock.slept).toEqual([375, 750]);
     expect(ports.lines).toEqual(['attempt 1: gone; again in 0.4 s', 'attempt 2: gone; again in 0.8 s']);

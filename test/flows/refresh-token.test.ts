@@ -1,21 +1,21 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { findChain } from '../../src/flows/find-chain.ts';
+import { findFamily } from '../../src/flows/find-family.ts';
 import { toKept } from '../../src/flows/stored-record.ts';
 import type { Kept, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { settle } from '../support/manual-clock.ts';
-import { chained, FIRST, Process, recordOf, rotated, withHeld, world } from '../support/obtain-world.ts';
+import { FIRST, isRefresh, Process, recordOf, rotated, withHeld, world } from '../support/obtain-world.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { json } from '../support/rotating-provider.ts';
 import { errorOf } from '../support/wire-request.ts';
 
 const HOUR = 3_600_000;
 
-/** A chain with one access token, at the time at which that ends. */
+/** A family with one access token, at the time at which that ends. */
 async function ended(options: Record<string, unknown> = {}) {
-  const all = world({ ...chained, options });
+  const all = world({ ...isRefresh, options });
   await all.start().get(all.profile);
   await all.clock.advance(HOUR);
   return all;
@@ -23,7 +23,7 @@ async function ended(options: Record<string, unknown> = {}) {
 
 /** Somebody sent the refresh token so long ago, and its outcome is not known. */
 async function noteAttempt(profile: Profile, store: TokenStore, agoMs: number): Promise<void> {
-  const { name } = await findChain(profile, store);
+  const { name } = await findFamily(profile, store);
   const record = await recordOf(profile, store);
   const sentAt = store.now() - agoMs;
   const next = { ...record, attempt: { sentAt, until: sentAt + 10_000 } };
@@ -60,8 +60,8 @@ describe('an attempt of another process that may still be under way', () => {
     expect(provider.requests.at(-1)?.get('refresh_token')).toBe('rotated-there');
   });
 
-  it.each(['safe', 'grace', 'refused'])('is not waited for in class %s', async (replay) => {
-    const { profile, store, provider, start } = await ended({ replay });
+  it.each(['allowed', 'grace', 'rejected'])('is not waited for in class %s', async (replay) => {
+    const { profile, store, provider, start } = await ended({ refresh_token_reuse: replay });
     await noteAttempt(profile, store, 2_000);
     const process = start();
     const asking = process.get(profile);
@@ -72,7 +72,7 @@ describe('an attempt of another process that may still be under way', () => {
   });
 
   it('is waited for after a refusal in every class, and then its refresh token is used', async () => {
-    const { profile, store, clock, provider } = await ended({ replay: 'refused' });
+    const { profile, store, clock, provider } = await ended({ refresh_token_reuse: 'rejected' });
     await noteAttempt(profile, store, 2_000);
     const record = await recordOf(profile, store);
     provider.current = 'rotated-there';
@@ -93,7 +93,7 @@ describe('an attempt of another process that may still be under way', () => {
   });
 });
 
-describe('a chain that others change all the time', () => {
+describe('a family that others change all the time', () => {
   it('is tried four times, and then given up', async () => {
     const { profile, store, clock, provider } = await ended();
     let record = await recordOf(profile, store);
@@ -136,10 +136,10 @@ describe('a chain that others change all the time', () => {
 
   it('is gone for a login that ended meanwhile, and the person is told what to do', async () => {
     const { profile, provider, start } = world();
-    expect(await errorOf(start().get({ ...profile, chain: 'of-the-login' }))).toMatchObject({
+    expect(await errorOf(start().get({ ...profile, family: 'of-the-login' }))).toMatchObject({
       code: 'login_required',
       message: 'svc was signed out, or signed in anew, meanwhile',
-      advice: 'try again, or run: oauth-profile login svc',
+      hint: 'try again, or run: oauth-profile login svc',
     });
     expect(provider.requests).toEqual([]);
   });
@@ -147,15 +147,18 @@ describe('a chain that others change all the time', () => {
 
 describe('an access token that is too old for the caller, after a lost reply', () => {
   it.each([
-    ['revokes', 1_000, 'access-token-1'],
-    ['revokes', 60_000, 'access-token-1'],
+    ['revokes_family', 1_000, 'access-token-1'],
+    ['revokes_family', 60_000, 'access-token-1'],
     ['grace', 1_000, 'access-token-2'],
     ['grace', 30_000, 'access-token-2'],
     ['grace', 30_001, 'access-token-1'],
-    ['safe', 60_000, 'access-token-2'],
-    ['refused', 60_000, 'access-token-2'],
+    ['allowed', 60_000, 'access-token-2'],
+    ['rejected', 60_000, 'access-token-2'],
   ])('is used up only where another use could revoke it: %s after %i ms', async (replay, agoMs, token) => {
-    const { start, profile, clock, store } = world({ ...chained, options: { replay, grace: '30s' } });
+    const { start, profile, clock, store } = world({
+      ...isRefresh,
+      options: { refresh_token_reuse: replay, grace: '30s' },
+    });
     await start().get(profile);
     await clock.advance(3_560_000);
     await noteAttempt(profile, store, agoMs);
@@ -219,7 +222,7 @@ describe('an answer that does not tell what became of the refresh token', () => 
     ['a request that never left', 'unreachable', 'connection_failed'],
     ['too many requests', json(429, {}), 'rate_limited'],
   ] as const)('settles nothing of what was lost just before: %s', async (_, answer, code) => {
-    const all = await ended({ replay: 'grace' });
+    const all = await ended({ refresh_token_reuse: 'grace' });
     const sentAt = all.clock.time;
     all.provider.next.push('lose', answer, answer);
     expect(await failing(all)).toMatchObject({ code });
@@ -227,7 +230,7 @@ describe('an answer that does not tell what became of the refresh token', () => 
   });
 
   it('settles nothing of what another process lost', async () => {
-    const all = await ended({ replay: 'grace' });
+    const all = await ended({ refresh_token_reuse: 'grace' });
     await noteAttempt(all.profile, all.store, 60_000);
     const sentAt = all.clock.time - 60_000;
     all.provider.next.push(...Array.from({ length: 3 }, () => json(429, {})));
@@ -256,7 +259,7 @@ describe('a refusal that is remembered', () => {
     const { start, profile, provider } = world();
     provider.next.push(json(400, { error: 'invalid_grant' }));
     await errorOf(start().get(profile));
-    expect(await start().get(profileOf({ ...chained, refresh_token: FIRST, scope: 'other' }))).toBe('access-token-1');
+    expect(await start().get(profileOf({ ...isRefresh, refresh_token: FIRST, scope: 'other' }))).toBe('access-token-1');
   });
 
   it('ends after exactly five minutes', async () => {
@@ -303,7 +306,7 @@ describe('what a refresh writes', () => {
     await start().get(profile);
     const [key] = Object.keys((await recordOf(profile, store)).tokens);
     await clock.advance(HOUR - 1);
-    await start().get(profileOf({ ...chained, refresh_token: FIRST, scope: 'other' }));
+    await start().get(profileOf({ ...isRefresh, refresh_token: FIRST, scope: 'other' }));
     const { tokens } = await recordOf(profile, store);
     expect(Object.keys(tokens)).toHaveLength(1);
     expect(tokens).not.toHaveProperty(key ?? '');
@@ -311,7 +314,7 @@ describe('what a refresh writes', () => {
 
   it('holds the tokens that came last, also one that replaced an earlier one', async () => {
     const { start, clock } = world();
-    const other = (scope: string) => profileOf({ ...chained, refresh_token: FIRST, scope });
+    const other = (scope: string) => profileOf({ ...isRefresh, refresh_token: FIRST, scope });
     const get = async (scope: string, anew = false) => {
       await start().get(other(scope), { anew });
       await clock.advance(1_000);

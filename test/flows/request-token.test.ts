@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { composePorts } from '../../src/compose.ts';
 import { OAuthProfileError, ProviderError, TransportError } from '../../src/errors.ts';
 import { acquireToken } from '../../src/flows/request-token.ts';
-import type { Reply } from '../../src/oauth/http-response.ts';
-import type { Bounds, Ports, Send, WireRequest } from '../../src/ports.ts';
+import type { HttpResponse } from '../../src/oauth/http-response.ts';
+import type { Limits, Ports, Send, WireRequest } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { Authority } from '../support/certificates.ts';
 import { FakeClock, fakePorts } from '../support/fake-ports.ts';
@@ -34,7 +34,7 @@ const kinds: [string, Readonly<Record<string, unknown>>, boolean][] = [
   ['refresh of custom', { type: 'custom', grant_type: 'refresh_token', ...refresh }, false],
   [
     'refresh of custom that says it is safe',
-    { type: 'custom', grant_type: 'refresh_token', ...refresh, options: { replay: 'safe' } },
+    { type: 'custom', grant_type: 'refresh_token', ...refresh, options: { refresh_token_reuse: 'allowed' } },
     true,
   ],
   ['authorization_code', { type: 'custom', ...client, ...code }, false],
@@ -108,7 +108,7 @@ describe('a request whose outcome is unknown', () => {
       const ports = fakePorts({ send: (request, bounds) => send(request, { ...bounds, timeoutMs: 250 }) });
       const asking = acquireToken(profileOf({ ...fields, url: server.url }), ports);
       if (repeatable) await expect(asking).resolves.toMatchObject({ tokenType: 'Bearer' });
-      else expect(await errorOf(asking)).toMatchObject({ code: 'timed_out', sent: true });
+      else expect(await errorOf(asking)).toMatchObject({ code: 'timeout', sent: true });
       expect(server.requests).toHaveLength(repeatable ? 2 : 1);
     },
   );
@@ -141,11 +141,11 @@ describe('what is never repeated', () => {
     (response) =>
       giveJson(response, code, body);
   it.each<[string, Fault, string]>([
-    ['400 invalid_grant', json(400, { error: 'invalid_grant' }), 'provider_refused'],
-    ['401 invalid_client', json(401, { error: 'invalid_client' }), 'provider_refused'],
-    ['403', status(403), 'provider_refused'],
-    ['404', status(404), 'provider_refused'],
-    ['408', status(408), 'provider_refused'],
+    ['400 invalid_grant', json(400, { error: 'invalid_grant' }), 'provider_rejected'],
+    ['401 invalid_client', json(401, { error: 'invalid_client' }), 'provider_rejected'],
+    ['403', status(403), 'provider_rejected'],
+    ['404', status(404), 'provider_rejected'],
+    ['408', status(408), 'provider_rejected'],
     ['500 invalid_grant', json(500, { error: 'invalid_grant' }), 'provider_unavailable'],
     ['502 invalid_client', json(502, { error: 'invalid_client' }), 'provider_unavailable'],
     ['503 access_denied', json(503, { error: 'access_denied' }), 'provider_unavailable'],
@@ -158,14 +158,14 @@ describe('what is never repeated', () => {
     ],
     ['501', status(501), 'provider_unavailable'],
     ['505', status(505), 'provider_unavailable'],
-    ['a refusal with status 200', json(200, { error: 'slow_down' }), 'provider_refused'],
-    ['a reply without a token', json(200, { token: 'x' }), 'reply_unreadable'],
-    ['204', (response) => response.writeHead(204).end(), 'reply_unreadable'],
-    ['a reply too large', (response) => response.end('x'.repeat(1_048_577)), 'reply_too_large'],
+    ['a refusal with status 200', json(200, { error: 'slow_down' }), 'provider_rejected'],
+    ['a reply without a token', json(200, { token: 'x' }), 'response_unreadable'],
+    ['204', (response) => response.writeHead(204).end(), 'response_unreadable'],
+    ['a reply too large', (response) => response.end('x'.repeat(1_048_577)), 'response_too_large'],
     [
       'a reply in no known encoding',
       (response) => response.writeHead(200, { 'Content-Encoding': 'zz' }).end('x'),
-      'reply_unreadable',
+      'response_unreadable',
     ],
   ])('D18 %s', async (_what, fault, errorCode) => {
     const server = await failing(fault);
@@ -304,14 +304,14 @@ describe('Retry-After', () => {
     const error = await errorOf(acquireToken(profileOf({ ...machine, url: server.url }), ports));
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({ code: 'rate_limited', retryAt: ports.clock.time + Number(seconds) * 1000 });
-    expect(error.advice).toContain(`wait ${seconds} s`);
+    expect(error.hint).toContain(`wait ${seconds} s`);
     expect(server.requests).toHaveLength(1);
     expect(ports.clock.slept).toEqual([]);
   });
 });
 
 /** A transport that does what it is told, at the times it is told. */
-function scripted(clock: FakeClock, ...steps: ((request: WireRequest, bounds: Bounds) => Reply | Error)[]) {
+function scripted(clock: FakeClock, ...steps: ((request: WireRequest, bounds: Limits) => HttpResponse | Error)[]) {
   const sent: { at: number; timeoutMs: number; request: WireRequest }[] = [];
   const start = clock.time;
   const send: Send = async (request, bounds) => {
@@ -323,17 +323,17 @@ function scripted(clock: FakeClock, ...steps: ((request: WireRequest, bounds: Bo
   return { send, sent };
 }
 
-const token: Reply = { status: 200, headers: {}, body: '{"access_token":"t","expires_in":3600}' };
+const token: HttpResponse = { status: 200, headers: {}, body: '{"access_token":"t","expires_in":3600}' };
 const lost = () => new TransportError('connection_failed', 'lost', { sent: true });
 const notSent = () => new TransportError('connection_failed', 'not sent', { sent: false });
-const busy = (code: number, retryAfter: string) => (): Reply => ({
+const busy = (code: number, retryAfter: string) => (): HttpResponse => ({
   status: code,
   headers: { 'retry-after': retryAfter },
   body: '',
 });
 
 describe('time', () => {
-  const taking = (clock: FakeClock, ms: number, result: () => Reply | Error) => (): Reply | Error => {
+  const taking = (clock: FakeClock, ms: number, result: () => HttpResponse | Error) => (): HttpResponse | Error => {
     clock.time += ms;
     return result();
   };
@@ -399,10 +399,10 @@ describe('time', () => {
     const profile = profileOf({ ...machine, url: 'http://localhost/', options });
     const error = await errorOf(acquireToken(profile, fakePorts({ send, sign, clock })));
     expect(error).toMatchObject({
-      code: 'timed_out',
+      code: 'timeout',
       message: 'no time was left to ask localhost',
       sent: false,
-      advice: 'raise svc.options.timeout',
+      hint: 'raise svc.options.timeout',
     });
     expect(sent).toHaveLength(0);
   });
@@ -437,7 +437,7 @@ describe('time', () => {
     };
     const witness = { beforeSend, afterReply: () => {}, afterLoss: () => {} };
     const asking = acquireToken(profile, fakePorts({ send, clock }), undefined, witness);
-    if (times === 0) expect(await errorOf(asking)).toMatchObject({ code: 'timed_out', sent: false });
+    if (times === 0) expect(await errorOf(asking)).toMatchObject({ code: 'timeout', sent: false });
     else await asking;
     expect(sent).toHaveLength(times);
   });
@@ -471,7 +471,7 @@ describe('time', () => {
     const server = await serve(() => {});
     const profile = profileOf({ ...machine, url: server.url, options: { timeout: '300ms' } });
     const error = await errorOf(acquireToken(profile, composePorts({ env: {}, cwd: '/' })));
-    expect(error.code).toBe('timed_out');
+    expect(error.code).toBe('timeout');
     expect(server.requests).toHaveLength(1);
     await server.allClosed();
   });
@@ -603,7 +603,7 @@ describe('private_key_jwt', () => {
     const bad = authority.file('bad.pem', 'no key');
     const profile = profileOf({ ...machine, url: server.url, options: { ...options, key_file: bad } });
     const error = await errorOf(acquireToken(profile, fakePorts()));
-    expect(error).toMatchObject({ code: 'profile_invalid', faults: [{ variable: 'svc.options.key_file' }] });
+    expect(error).toMatchObject({ code: 'profile_invalid', issues: [{ variable: 'svc.options.key_file' }] });
     expect(server.connections).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, ProviderError } from '../../src/errors.ts';
 import {
-  type ChainRecord,
+  type FamilyRecord,
   fromKept,
   fromKeptError,
   type LoginRecord,
@@ -20,9 +20,9 @@ const token = {
   expiresAt: 3,
 };
 const machine: TokenRecord = { kind: 'token', profile: 'svc', tokens: { k: token }, failure: undefined };
-const chain: ChainRecord = {
+const family: FamilyRecord = {
   ...machine,
-  kind: 'chain',
+  kind: 'family',
   origin: 'https://id.test',
   client: 'c',
   refreshToken: new Secret('r'),
@@ -32,12 +32,12 @@ const chain: ChainRecord = {
   account: 'ada',
   scope: undefined,
 };
-const login: LoginRecord = { kind: 'login', profile: 'svc', chain: 'x', replaced: ['y'], at: 7 };
+const login: LoginRecord = { kind: 'login', profile: 'svc', family: 'x', replaced: ['y'], at: 7 };
 
 describe('a record', () => {
   it.each([
     ['token', machine],
-    ['chain', chain],
+    ['family', family],
     ['login', login],
   ] as const)('of the kind %s comes back as it was, its secrets wrapped', (_, record) => {
     const { head, content } = toKept(record, 'the head');
@@ -46,22 +46,22 @@ describe('a record', () => {
     expect(JSON.stringify(read)).toBe(JSON.stringify(record));
     expect(toKept(read, head).content.reveal()).toBe(content.reveal());
     if (read.kind !== 'login') expect(read.tokens['k']?.response).toBeInstanceOf(Secret);
-    if (read.kind === 'chain') expect(read.refreshToken.reveal()).toBe('r');
+    if (read.kind === 'family') expect(read.refreshToken.reveal()).toBe('r');
   });
 
   it('is none of another kind', () => {
     expect(fromKept(toKept(machine, ''), 'token')).toMatchObject({ kind: 'token', profile: 'svc' });
-    expect(fromKept(toKept(machine, ''), 'chain')).toBeUndefined();
-    expect(fromKept(toKept(login, ''), 'chain')).toBeUndefined();
+    expect(fromKept(toKept(machine, ''), 'family')).toBeUndefined();
+    expect(fromKept(toKept(login, ''), 'family')).toBeUndefined();
     expect(fromKept(undefined, 'login')).toBeUndefined();
   });
 });
 
 describe('an error that is kept', () => {
   it('is the same for who waited', () => {
-    const plain = new OAuthProfileError('timed_out', 'too late', { advice: 'wait' });
-    const refused = new ProviderError('provider_refused', 'no', {
-      advice: 'ask',
+    const plain = new OAuthProfileError('timeout', 'too late', { hint: 'wait' });
+    const refused = new ProviderError('provider_rejected', 'no', {
+      hint: 'ask',
       provider: { status: 400, error: 'x' },
     });
     for (const error of [plain, refused]) {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { showError } from '../../src/cli/render-error.ts';
+import { renderError } from '../../src/cli/render-error.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { type FaultKind, faultKinds } from '../../src/emulator/fault.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
@@ -116,7 +116,7 @@ async function withEmulator(
   }
 }
 
-/** The last thing that a person reads: the sentence and its advice, in one line. */
+/** The last thing that a person reads: the sentence and its hint, in one line. */
 function lastWords(text: string): string {
   const at = text.lastIndexOf('oauth-profile: ');
   const words = text.slice(at < 0 ? 0 : at + 'oauth-profile: '.length).trim();
@@ -148,7 +148,7 @@ function seenError(error: unknown): Omit<Seen, 'attempts'> {
     told += text;
   });
   const terminal = new Terminal(new KeptOutput('stdout', () => {}), err, {});
-  const exit = showError(error, terminal, false, false);
+  const exit = renderError(error, terminal, false, false);
   terminal.flush();
   return { exit, code: error.code, told: lastWords(told) };
 }

@@ -97,7 +97,7 @@ describe('a kept connection', () => {
       if (number === 1) response.write('x'.repeat(2_000_000));
       else giveToken(response);
     });
-    await expect(send(post(server.url, kept), bounds())).rejects.toMatchObject({ code: 'reply_too_large' });
+    await expect(send(post(server.url, kept), bounds())).rejects.toMatchObject({ code: 'response_too_large' });
     await expect(send(post(server.url, kept), bounds())).resolves.toMatchObject({ status: 200 });
     expect(server.connections).toBe(2);
   });

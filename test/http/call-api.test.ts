@@ -185,7 +185,7 @@ describe('a reply', () => {
   ])('that is %s (%s) is unreadable', async (_what, encoding, body) => {
     const api = await ApiServer.start(bytes(body, 'text/plain', { 'Content-Encoding': encoding }));
     const error = await errorOf(call(apiGet(api.origin), apiBounds()));
-    expect(error).toMatchObject({ code: 'reply_unreadable', sent: true });
+    expect(error).toMatchObject({ code: 'response_unreadable', sent: true });
   });
 
   it.each([
@@ -199,7 +199,7 @@ describe('a reply', () => {
     expect((await call(apiGet(fits.origin), apiBounds())).body).toHaveLength(1_048_576);
     const bomb = await ApiServer.start(bytes(compress(Buffer.alloc(3 * 1_048_576)), undefined, headers));
     const error = await errorOf(call(apiGet(bomb.origin), apiBounds()));
-    expect(error).toMatchObject({ code: 'reply_too_large', sent: true });
+    expect(error).toMatchObject({ code: 'response_too_large', sent: true });
     expect(error.message).toContain('more than 1048576 bytes');
   });
 
@@ -213,7 +213,7 @@ describe('a reply', () => {
       more();
     });
     const error = await errorOf(call(apiGet(server.url), apiBounds()));
-    expect(error.code).toBe('reply_too_large');
+    expect(error.code).toBe('response_too_large');
     await server.allClosed();
   });
 
@@ -247,7 +247,7 @@ describe('a reply', () => {
 
   it('that is not HTTP is unreadable', async () => {
     const server = await serveBytes('SSH-2.0-OpenSSH_9\r\n');
-    expect(await errorOf(call(apiGet(server.url), apiBounds()))).toMatchObject({ code: 'reply_unreadable' });
+    expect(await errorOf(call(apiGet(server.url), apiBounds()))).toMatchObject({ code: 'response_unreadable' });
   });
 
   it('that is reset is an error, and nothing is sent again', async () => {
@@ -353,7 +353,7 @@ describe('a body that is saved', () => {
       size += piece.length;
     };
     const error = await errorOf(call(apiGet(server.url), apiBounds({ save, timeoutMs: 300 })));
-    expect(error).toMatchObject({ code: 'timed_out', message: expect.stringContaining('did not finish its answer') });
+    expect(error).toMatchObject({ code: 'timeout', message: expect.stringContaining('did not finish its answer') });
     expect(size).toBe(8);
   });
 });
@@ -365,7 +365,7 @@ describe('time and abort', () => {
   ])('a server that %s is left when the time is over', async (_what, written) => {
     const server = await serveBytes(written);
     const error = await errorOf(call(apiGet(server.url), apiBounds({ timeoutMs: 150 })));
-    expect(error).toMatchObject({ code: 'timed_out', sent: true });
+    expect(error).toMatchObject({ code: 'timeout', sent: true });
     expect(error.message).toContain('within 150 ms');
     await server.allClosed();
   });
@@ -376,7 +376,7 @@ describe('time and abort', () => {
       socket.on('close', () => clearInterval(timer));
     });
     const error = await errorOf(call(apiGet(server.url), apiBounds({ timeoutMs: 200 })));
-    expect(error.code).toBe('timed_out');
+    expect(error.code).toBe('timeout');
     await server.allClosed();
   });
 
@@ -413,7 +413,7 @@ describe('the way', () => {
     expect(text(reply.body)).toBe('{"a":1}');
     const error = await errorOf(call(apiGet(api.origin), apiBounds()));
     expect(error).toMatchObject({ code: 'tls_failed', sent: false });
-    expect(error.advice).toContain('set NODE_EXTRA_CA_CERTS');
+    expect(error.hint).toContain('set NODE_EXTRA_CA_CERTS');
     expect(api.calls).toHaveLength(1);
   });
 
@@ -468,7 +468,7 @@ describe('the way', () => {
     const proxied = createCallApi({ HTTPS_PROXY: proxy.url() });
     const request = apiGet('https://login.example.test/', { tls });
     expect(await errorOf(proxied(request, apiBounds({ timeoutMs: 150 })))).toMatchObject({
-      code: 'timed_out',
+      code: 'timeout',
       sent: false,
     });
     await proxy.allClosed();

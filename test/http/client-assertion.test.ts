@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidProfileError } from '../../src/errors.ts';
 import { signAssertion } from '../../src/http/client-assertion.ts';
 import type { AssertionSpec } from '../../src/oauth/token-request.ts';
-import { ReadFile } from '../../src/profile/profile.ts';
+import { LoadedFile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { Authority } from '../support/certificates.ts';
 import { bounds, errorOf } from '../support/wire-request.ts';
@@ -49,7 +49,7 @@ function spec(text: string, changes: Partial<AssertionSpec> = {}): AssertionSpec
   return {
     clientId: 'my-client',
     audience: 'https://login.example.test/token',
-    key: new ReadFile('keys/own.pem', text),
+    key: new LoadedFile('keys/own.pem', text),
     keyId: undefined,
     rsaAlgorithm: 'RS256',
     ...changes,
@@ -220,12 +220,12 @@ describe('a file that cannot be used', () => {
   ])('is named and not quoted: %s', async (_what, text) => {
     const error: unknown = await signAssertion(spec(text), 'svc', bounds()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(InvalidProfileError);
-    const { faults } = error as InvalidProfileError;
-    expect(faults).toEqual([
+    const { issues } = error as InvalidProfileError;
+    expect(issues).toEqual([
       {
         variable: 'svc.options.key_file',
         message: expect.stringMatching(/^keys\/own\.pem holds no usable private key \([\w .]+\)$/),
-        advice: expect.stringContaining('unencrypted PEM'),
+        hint: expect.stringContaining('unencrypted PEM'),
       },
     ]);
     const shown = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error);
@@ -241,7 +241,7 @@ describe('signing', () => {
 
   it('D17 ends when its time is over, although the signature is not', async () => {
     const error = await errorOf(signAssertion(spec(slow), 'svc', bounds(undefined, 1)));
-    expect(error).toMatchObject({ code: 'timed_out', sent: false });
+    expect(error).toMatchObject({ code: 'timeout', sent: false });
     expect(error.message).toBe('signing with keys/own.pem took too long');
   });
 

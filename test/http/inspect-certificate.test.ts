@@ -1,7 +1,7 @@
 import { createServer as createTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
-import { createProbeTls } from '../../src/http/inspect-certificate.ts';
+import { createInspectCertificate } from '../../src/http/inspect-certificate.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy, refuseWith } from '../support/connect-proxy.ts';
 import { errorOf } from '../support/wire-request.ts';
@@ -17,8 +17,8 @@ const probe = (
   url: string,
   ca: string | undefined = own,
   env = {},
-  limits: Parameters<ReturnType<typeof createProbeTls>>[3] = bounds,
-) => createProbeTls(env, undefined)('svc', new URL(url), ca, limits);
+  limits: Parameters<ReturnType<typeof createInspectCertificate>>[3] = bounds,
+) => createInspectCertificate(env, undefined)('svc', new URL(url), ca, limits);
 
 describe('a certificate that is looked at', () => {
   it('is told with its issuer and its end, and nothing is sent', async () => {
@@ -41,12 +41,12 @@ describe('a certificate that is looked at', () => {
     ['that has ended', { name: 's', hosts: SERVER_NAMES, days: [-9, -2] }, own, 'CERT_HAS_EXPIRED', /renew/],
     ['that has not begun', { name: 's', hosts: SERVER_NAMES, days: [2, 9] }, own, 'CERT_NOT_YET_VALID', /clock/],
     ['of another host', { name: 's', hosts: 'DNS:other.test' }, own, 'ALTNAME_INVALID', /another host/],
-  ])('%s is told with why it is not trusted', async (_, wish, ca, code, advice) => {
+  ])('%s is told with why it is not trusted', async (_, wish, ca, code, hint) => {
     const server = await serve(undefined, authority.issue(wish));
-    const { issuer, failure } = await createProbeTls({}, undefined)('svc', new URL(server.url), ca, bounds);
+    const { issuer, failure } = await createInspectCertificate({}, undefined)('svc', new URL(server.url), ca, bounds);
     expect(issuer).toBe('Test CA');
     expect(failure).toMatchObject({ code: 'tls_failed', message: expect.stringContaining(code) });
-    expect(failure?.advice).toMatch(advice);
+    expect(failure?.hint).toMatch(hint);
   });
 
   it('with no name at all has been issued by nobody in particular', async () => {
@@ -78,7 +78,7 @@ describe('a certificate that is looked at', () => {
     const emulator = await startEmulator({ profiles: {} });
     try {
       const { port, ca } = emulator;
-      const look = createProbeTls({ HTTPS_PROXY: 'http://127.0.0.1:1' }, { port, ca });
+      const look = createInspectCertificate({ HTTPS_PROXY: 'http://127.0.0.1:1' }, { port, ca });
       const seen = await look('svc', new URL('https://gitlab.com/oauth/token'), undefined, bounds);
       expect(seen).toMatchObject({ failure: undefined, proxy: undefined });
     } finally {
@@ -127,7 +127,7 @@ describe('a connection that does not come about', () => {
   it('because of a proxy that is not there names the proxy', async () => {
     const port = await closedPort();
     const error = await errorOf(probe('https://login.example.test/', own, { HTTPS_PROXY: `127.0.0.1:${port}` }));
-    expect(error).toMatchObject({ code: 'connection_failed', advice: expect.stringContaining('HTTPS_PROXY') });
+    expect(error).toMatchObject({ code: 'connection_failed', hint: expect.stringContaining('HTTPS_PROXY') });
   });
 
   it.each<[string, (port: number) => Record<string, string>]>([
@@ -138,7 +138,7 @@ describe('a connection that does not come about', () => {
     const env = envOf(server.port);
     const url = Object.keys(env).length === 0 ? `https://127.0.0.1:${server.port}/` : 'https://login.example.test/';
     const error = await errorOf(probe(url, own, env, { timeoutMs: 50, signal: undefined }));
-    expect(error).toMatchObject({ code: 'timed_out', sent: false });
+    expect(error).toMatchObject({ code: 'timeout', sent: false });
     await server.allClosed();
   });
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { explainNetworkError, explainProxyError } from '../../src/http/network-errors.ts';
+import { toNetworkError, toProxyError } from '../../src/http/network-errors.ts';
 import { post } from '../support/wire-request.ts';
 
 const wire = post('https://login.example.test:8443/token');
@@ -18,16 +18,16 @@ describe('a failure before anything was sent', () => {
     ['ETIMEDOUT', 'login.example.test:8443 did not take the connection in time', 'proxy'],
     ['EMFILE', 'cannot connect to login.example.test:8443 (EMFILE)', 'network'],
     [undefined, 'cannot connect to login.example.test:8443 (the words of Node)', 'network'],
-  ])('is told in words: %s', (code, message, advice) => {
-    const error = explainNetworkError(errorWith(code), wire, false);
+  ])('is told in words: %s', (code, message, hint) => {
+    const error = toNetworkError(errorWith(code), wire, false);
     expect(error).toMatchObject({ code: 'connection_failed', message, sent: false });
-    expect(error.advice).toContain(advice);
+    expect(error.hint).toContain(hint);
   });
 
   it('of several addresses is told by the first', () => {
     const all = new AggregateError([errorWith('ENETUNREACH'), errorWith('ECONNREFUSED')], '');
-    expect(explainNetworkError(all, wire, false).message).toBe('there is no way to login.example.test:8443');
-    expect(explainNetworkError(new AggregateError([], 'nothing'), wire, false).message).toContain('(nothing)');
+    expect(toNetworkError(all, wire, false).message).toBe('there is no way to login.example.test:8443');
+    expect(toNetworkError(new AggregateError([], 'nothing'), wire, false).message).toContain('(nothing)');
   });
 
   it.each([
@@ -46,11 +46,11 @@ describe('a failure before anything was sent', () => {
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'speaks TLS'],
     ['EPROTO', 'speaks TLS'],
     ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'graph.options.cert_file'],
-  ])('is one of trust: %s', (code, advice) => {
-    const error = explainNetworkError(errorWith(code), wire, false);
+  ])('is one of trust: %s', (code, hint) => {
+    const error = toNetworkError(errorWith(code), wire, false);
     expect(error).toMatchObject({ code: 'tls_failed', sent: false });
     expect(error.message).toBe(`no trusted connection to login.example.test:8443 (${code})`);
-    expect(error.advice).toContain(advice);
+    expect(error.hint).toContain(hint);
   });
 });
 
@@ -58,7 +58,7 @@ describe('a failure after sending', () => {
   it.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'CERT_HAS_EXPIRED'])(
     'may have reached the provider: %s',
     (code) => {
-      const error = explainNetworkError(errorWith(code), wire, true);
+      const error = toNetworkError(errorWith(code), wire, true);
       expect(error).toMatchObject({ code: 'connection_failed', sent: true });
       expect(error.message).toContain(`broke before the reply was complete (${code})`);
     },
@@ -69,33 +69,29 @@ describe('a failure after sending', () => {
     'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
     'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
   ])('may be a late refusal of the client certificate: %s', (code) => {
-    const error = explainNetworkError(errorWith(code), wire, true);
+    const error = toNetworkError(errorWith(code), wire, true);
     expect(error.code).toBe('tls_failed');
-    expect(error.advice).toContain('graph.options.cert_file');
+    expect(error.hint).toContain('graph.options.cert_file');
   });
 
   it('keeps what Node stumbled over out of the error', () => {
-    const error = explainNetworkError(
-      errorWith('HPE_INVALID_CONSTANT', { rawPacket: Buffer.from('secret') }),
-      wire,
-      true,
-    );
-    expect(error.code).toBe('reply_unreadable');
+    const error = toNetworkError(errorWith('HPE_INVALID_CONSTANT', { rawPacket: Buffer.from('secret') }), wire, true);
+    expect(error.code).toBe('response_unreadable');
     expect(error.cause).toMatchObject({ code: 'HPE_INVALID_CONSTANT' });
     expect(error.cause).not.toHaveProperty('rawPacket');
   });
 });
 
 it('a failure on the way to a proxy names the proxy', () => {
-  expect(explainProxyError(errorWith('ECONNREFUSED'), 'proxy:3128', 'graph')).toMatchObject({
+  expect(toProxyError(errorWith('ECONNREFUSED'), 'proxy:3128', 'graph')).toMatchObject({
     code: 'connection_failed',
     message: 'cannot connect to the proxy proxy:3128 (ECONNREFUSED)',
     sent: false,
   });
-  expect(explainProxyError(errorWith('SELF_SIGNED_CERT_IN_CHAIN'), 'proxy:3128', 'graph')).toMatchObject({
+  expect(toProxyError(errorWith('SELF_SIGNED_CERT_IN_CHAIN'), 'proxy:3128', 'graph')).toMatchObject({
     code: 'tls_failed',
     message: 'no trusted connection to the proxy proxy:3128 (SELF_SIGNED_CERT_IN_CHAIN)',
-    advice: expect.stringContaining('graph.options.ca_file'),
+    hint: expect.stringContaining('graph.options.ca_file'),
   });
 });
 
@@ -113,9 +109,9 @@ describe('the cause of a failure', () => {
 
   it.each([altname, broken, several])('is told by its code alone: $code', (cause) => {
     for (const error of [
-      explainNetworkError(cause, wire, false),
-      explainNetworkError(cause, wire, true),
-      explainProxyError(cause, 'proxy:3128', 'graph'),
+      toNetworkError(cause, wire, false),
+      toNetworkError(cause, wire, true),
+      toProxyError(cause, 'proxy:3128', 'graph'),
     ]) {
       const all = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error) + JSON.stringify(error.cause);
       expect(all).not.toContain('c4n4ry');

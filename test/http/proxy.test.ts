@@ -60,7 +60,7 @@ describe('which proxy', () => {
       expect.objectContaining({
         code: 'data_invalid',
         message: 'ALL_PROXY is not the address of an HTTP proxy',
-        advice: 'set ALL_PROXY to http://host:port',
+        hint: 'set ALL_PROXY to http://host:port',
       }),
     );
   });

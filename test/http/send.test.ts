@@ -127,7 +127,7 @@ describe('an answer that is compressed unasked', () => {
     expect(bomb.length).toBeLessThan(1_048_576);
     const server = await serve((response) => response.writeHead(200, { 'Content-Encoding': encoding }).end(bomb));
     const error = await errorOf(send(post(server.url), bounds()));
-    expect(error).toMatchObject({ code: 'reply_too_large', sent: true, advice: expect.stringContaining('check') });
+    expect(error).toMatchObject({ code: 'response_too_large', sent: true, hint: expect.stringContaining('check') });
   });
 
   it('D17 may unpack to exactly 1 MiB', async () => {
@@ -146,7 +146,7 @@ describe('an answer that is compressed unasked', () => {
   ])('is unreadable when it is %s', async (_what, encoding, body) => {
     const server = await serve((response) => response.writeHead(200, { 'Content-Encoding': encoding }).end(body));
     const error = await errorOf(send(post(server.url), bounds()));
-    expect(error).toMatchObject({ code: 'reply_unreadable', sent: true });
+    expect(error).toMatchObject({ code: 'response_unreadable', sent: true });
     expect(error.message).toContain(server.url.slice('http://'.length, -'/token'.length));
     expect(inspect(error)).not.toContain('given-access-token');
   });
@@ -167,7 +167,7 @@ describe('limits', () => {
     const server = await serve((response, { number }) => response.end('x'.repeat(1_048_575 + number)));
     expect((await send(post(server.url), bounds())).body).toHaveLength(1_048_576);
     const error = await errorOf(send(post(server.url), bounds()));
-    expect(error).toMatchObject({ code: 'reply_too_large', sent: true });
+    expect(error).toMatchObject({ code: 'response_too_large', sent: true });
     expect(error.message).toContain('1048576 bytes');
   });
 
@@ -179,7 +179,7 @@ describe('limits', () => {
       response.on('drain', more);
       more();
     });
-    expect(await errorOf(send(post(server.url), bounds()))).toMatchObject({ code: 'reply_too_large' });
+    expect(await errorOf(send(post(server.url), bounds()))).toMatchObject({ code: 'response_too_large' });
     await server.allClosed();
   });
 
@@ -192,7 +192,7 @@ describe('limits', () => {
       more();
     });
     const error = await errorOf(send(post(server.url), bounds()));
-    expect(error).toMatchObject({ code: 'reply_unreadable', sent: true });
+    expect(error).toMatchObject({ code: 'response_unreadable', sent: true });
     await server.allClosed();
   });
 
@@ -208,9 +208,9 @@ describe('limits', () => {
       answer(socket);
     });
     const error = await errorOf(send(post(server.url), bounds(undefined, 250)));
-    expect(error).toMatchObject({ code: 'timed_out', sent });
+    expect(error).toMatchObject({ code: 'timeout', sent });
     expect(error.message).toBe(`127.0.0.1:${server.port} did not answer within 250 ms`);
-    expect(error.advice).toContain('graph.options.timeout');
+    expect(error.hint).toContain('graph.options.timeout');
     await server.allClosed();
   });
 
@@ -221,7 +221,7 @@ describe('limits', () => {
     });
     const error = await errorOf(send(post(server.url), bounds(undefined, 250)));
     for (const timer of timers) clearInterval(timer);
-    expect(error).toMatchObject({ code: 'timed_out', sent: true });
+    expect(error).toMatchObject({ code: 'timeout', sent: true });
     await server.allClosed();
   });
 });
@@ -284,7 +284,7 @@ describe('connections that break', () => {
   ])('calls %s unreadable, and keeps what was said out of the error', async (_what, bytes) => {
     const server = await serveBytes(bytes);
     const error = await errorOf(send(post(server.url), bounds()));
-    expect(error).toMatchObject({ code: 'reply_unreadable', sent: true });
+    expect(error).toMatchObject({ code: 'response_unreadable', sent: true });
     expect(error.message).toContain(`127.0.0.1:${server.port}`);
     // Node keeps the bytes it stumbled over in the error.
     const shown = inspect(error, { depth: 5, maxArrayLength: null, showHidden: true });

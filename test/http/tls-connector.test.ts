@@ -74,12 +74,12 @@ describe('a server that is not trusted', () => {
     ['whose certificate is for another host', foreign, trusted, 'the certificate is for another host'],
     ['whose certificate is not for servers', client, trusted, 'check that the address speaks TLS'],
   ] as const;
-  it.each(cases)('gets nothing: one %s', async (_what, pair, tls, advice) => {
+  it.each(cases)('gets nothing: one %s', async (_what, pair, tls, hint) => {
     const server = await serve(giveToken, pair);
     const error = await errorOf(send(post(server.url, { tls }), bounds()));
     expect(error).toMatchObject({ code: 'tls_failed', sent: false });
     expect(error.message).toContain(`no trusted connection to 127.0.0.1:${server.port}`);
-    expect(error.advice).toContain(advice);
+    expect(error.hint).toContain(hint);
     expect(server.requests).toHaveLength(0);
     await server.allClosed();
   });
@@ -88,7 +88,7 @@ describe('a server that is not trusted', () => {
     const server = await serve();
     const error = await errorOf(send(post(server.url.replace('http:', 'https:')), bounds()));
     expect(error).toMatchObject({ code: 'tls_failed', sent: false });
-    expect(error.advice).toContain('check that the address speaks TLS');
+    expect(error.hint).toContain('check that the address speaks TLS');
     expect(server.requests).toHaveLength(0);
   });
 
@@ -101,8 +101,8 @@ describe('a server that is not trusted', () => {
   it('D17 gets nothing when it hangs in the handshake, and is hung up on', async () => {
     const server = await serveRaw((socket) => socket.resume());
     const error = await errorOf(send(post(`https://127.0.0.1:${server.port}/token`), bounds(undefined, 60)));
-    expect(error).toMatchObject({ code: 'timed_out', sent: false });
-    expect(error.advice).toContain('no connection came about');
+    expect(error).toMatchObject({ code: 'timeout', sent: false });
+    expect(error.hint).toContain('no connection came about');
     await server.allClosed();
   });
 });
@@ -156,7 +156,7 @@ describe('mutual TLS', () => {
       }
       const error = await errorOf(send(post(`https://127.0.0.1:${port}/token`, { tls: trusted }), bounds()));
       expect(error.code).toBe('tls_failed');
-      expect(error.advice).toContain('graph.options.cert_file');
+      expect(error.hint).toContain('graph.options.cert_file');
     },
   );
 });
@@ -176,7 +176,7 @@ describe('files that cannot be used', () => {
       ]) {
         expect(await errorOf(sending)).toMatchObject({
           code: 'profile_invalid',
-          faults: [{ variable: `graph.options.${option}` }],
+          issues: [{ variable: `graph.options.${option}` }],
         });
       }
     }

@@ -58,11 +58,11 @@ describe('files that cannot be used', () => {
       return undefined;
     })();
     expect(error).toBeInstanceOf(InvalidProfileError);
-    expect((error as InvalidProfileError).faults).toEqual([
+    expect((error as InvalidProfileError).issues).toEqual([
       {
         variable: `svc.options.${option}`,
         message: expect.stringMatching(/^names a file that cannot be used \([\w ]+\)$/),
-        advice: expect.stringContaining('PEM'),
+        hint: expect.stringContaining('PEM'),
       },
     ]);
     const shown = inspect(error, { depth: 9, showHidden: true });

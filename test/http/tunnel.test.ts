@@ -60,7 +60,7 @@ describe.each([
     [502, 'connection_failed', 'check the address'],
     [503, 'connection_failed', 'check the address'],
     [504, 'connection_failed', 'check the address'],
-  ])('D19 tells a %i of the proxy from one of the provider', async (status, code, advice) => {
+  ])('D19 tells a %i of the proxy from one of the provider', async (status, code, hint) => {
     const server = await serve(giveToken, certificate);
     const proxy = await ConnectProxy.start(server.port, refuseWith(status, 'Proxy-Authenticate: Basic\r\n'), pair);
     const send = createSend({ HTTPS_PROXY: proxy.url('me:c4n4ry-password@') });
@@ -68,7 +68,7 @@ describe.each([
     expect(error).toMatchObject({ code, sent: false });
     expect(error.message).toContain(`the proxy 127.0.0.1:${proxy.port}`);
     expect(error.message).toContain(`HTTP ${status}`);
-    expect(error.advice).toContain(advice);
+    expect(error.hint).toContain(hint);
     expect(inspect(error, { depth: 9 })).not.toMatch(/c4n4ry|bWU6/);
     expect(server.connections).toBe(0);
     await proxy.allClosed();
@@ -77,8 +77,8 @@ describe.each([
   it('D17 D19 a CONNECT that hangs ends with the time limit, and its connection too', async () => {
     const proxy = await ConnectProxy.start(0, (_request, client) => client.resume(), pair);
     const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(undefined, 100)));
-    expect(error).toMatchObject({ code: 'timed_out', sent: false });
-    expect(error.advice).toContain('proxy');
+    expect(error).toMatchObject({ code: 'timeout', sent: false });
+    expect(error.hint).toContain('proxy');
     await proxy.allClosed();
   });
 
@@ -86,7 +86,7 @@ describe.each([
     const server = await serveRaw((socket) => socket.resume());
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
     const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(undefined, 100)));
-    expect(error).toMatchObject({ code: 'timed_out', sent: false });
+    expect(error).toMatchObject({ code: 'timeout', sent: false });
     await proxy.allClosed();
     await server.allClosed();
   });
@@ -97,7 +97,7 @@ describe.each([
     const send = createSend({ HTTPS_PROXY: proxy.url() });
     await send(toTarget({ reuseConnection: true }), bounds());
     const error = await errorOf(send(toTarget({ reuseConnection: true }), bounds(undefined, 60)));
-    expect(error).toMatchObject({ code: 'timed_out', sent: true });
+    expect(error).toMatchObject({ code: 'timeout', sent: true });
     await proxy.allClosed();
   });
 
@@ -135,7 +135,7 @@ describe.each([
     const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url('me:c4n4ry-password@') })(toTarget(), bounds()));
     expect(error).toMatchObject({ code: 'connection_failed', sent: false });
     expect(error.message).toContain(`cannot connect to the proxy 127.0.0.1:${proxy.port}`);
-    expect(error.advice).toContain('HTTPS_PROXY');
+    expect(error.hint).toContain('HTTPS_PROXY');
     expect(error.cause).not.toHaveProperty('rawPacket');
   });
 
@@ -202,13 +202,13 @@ describe('proxies and their certificates', () => {
   });
 
   it.each([target, 'http://login.example.test/token'])(
-    'a proxy of an unknown authority gets the advice to set options.ca_file, for %s',
+    'a proxy of an unknown authority gets the hint to set options.ca_file, for %s',
     async (url) => {
       const proxy = await ConnectProxy.start(0, () => {}, proxyCertificate);
       const error = await errorOf(createSend({ ALL_PROXY: proxy.url() })(post(url), bounds()));
       expect(error).toMatchObject({ code: 'tls_failed', sent: false });
       expect(error.message).toContain(`the proxy 127.0.0.1:${proxy.port}`);
-      expect(error.advice).toContain('graph.options.ca_file');
+      expect(error.hint).toContain('graph.options.ca_file');
     },
   );
 

@@ -25,8 +25,8 @@ const [keyFile, strangerFile] = [keys, stranger].map(({ privateKey }, index) => 
 
 const web: Fields = { client_id: 'web', client_secret: 'web-secret' };
 const machine: Fields = { grant_type: 'client_credentials', ...web };
-const basic: Fields = { 'options.client_auth': 'basic' };
-const raw: Fields = { 'options.client_auth': 'basic_raw' };
+const basic: Fields = { 'options.client_auth': 'client_secret_basic' };
+const raw: Fields = { 'options.client_auth': 'client_secret_basic_raw' };
 const signed: Fields = {
   grant_type: 'client_credentials',
   client_id: 'signer',

@@ -43,8 +43,8 @@ const person: Fields = { grant_type: 'password', ...secretOf('web'), username: '
 describe('client_credentials', () => {
   it.each([
     ['in the body', {}, secretOf('robot')],
-    ['in a header', { client_auth: 'basic' }, secretOf('robot')],
-    ['in a header that is not encoded', { client_auth: 'basic_raw' }, secretOf('robot')],
+    ['in a header', { client_auth: 'client_secret_basic' }, secretOf('robot')],
+    ['in a header that is not encoded', { client_auth: 'client_secret_basic_raw' }, secretOf('robot')],
     ['as basic.user and basic.password', {}, { 'basic.user': 'robot', 'basic.password': 'robot-secret' }],
   ])('gives a token to a client that authenticates %s', async (_, options, client) => {
     const token = await ask(profile({ grant_type: 'client_credentials', scope: 'read write', ...client }, options));
@@ -56,7 +56,7 @@ describe('client_credentials', () => {
     });
   });
 
-  it.each(['body', 'basic_raw'])(
+  it.each(['client_secret_post', 'client_secret_basic_raw'])(
     'D12 client_auth %s brings every character of a secret to a server that does not decode',
     async (client_auth) => {
       const fields = { grant_type: 'client_credentials', client_id: 'every', client_secret: EVERY_CHARACTER };
@@ -66,20 +66,20 @@ describe('client_credentials', () => {
 
   it('D12 client_auth basic brings letters, digits and some marks there, which it does not change', async () => {
     const fields = { grant_type: 'client_credentials', client_id: 'unreserved', client_secret: UNRESERVED };
-    expect(await ask(profile(fields, { client_auth: 'basic' }))).toMatchObject({ token_type: 'Bearer' });
+    expect(await ask(profile(fields, { client_auth: 'client_secret_basic' }))).toMatchObject({ token_type: 'Bearer' });
   });
 
   it('D12 client_auth basic does not bring the others: it encodes them, as RFC 6749 §2.3.1 asks', async () => {
     const fields = { grant_type: 'client_credentials', client_id: 'every', client_secret: EVERY_CHARACTER };
-    const refusal = await refusalOf(profile(fields, { client_auth: 'basic' }));
-    expect(refusal).toMatchObject({ code: 'provider_refused', provider: { status: 401, error: 'invalid_client' } });
+    const refusal = await refusalOf(profile(fields, { client_auth: 'client_secret_basic' }));
+    expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status: 401, error: 'invalid_client' } });
   });
 });
 
 describe('password', () => {
   it.each([
     ['in the body', {}],
-    ['in a header', { client_auth: 'basic' }],
+    ['in a header', { client_auth: 'client_secret_basic' }],
   ])('gives a token and a refresh token; the client authenticates %s', async (_, options) => {
     expect(await ask(profile(person, options))).toEqual({
       access_token: expect.any(String),
@@ -109,8 +109,8 @@ describe('password', () => {
     ['user is unknown', { username: 'nobody' }],
   ])('is refused when the %s, with the variables to check', async (_, changed) => {
     expect(await refusalOf(profile({ ...person, ...changed }))).toMatchObject({
-      code: 'provider_refused',
-      advice: expect.stringMatching(/acme\.username and acme\.password/),
+      code: 'provider_rejected',
+      hint: expect.stringMatching(/acme\.username and acme\.password/),
       provider: {
         status: 400,
         error: 'invalid_grant',
@@ -130,14 +130,14 @@ describe('refresh_token, rotating', () => {
 
   it.each([
     ['in the body', {}],
-    ['in a header', { client_auth: 'basic' }],
+    ['in a header', { client_auth: 'client_secret_basic' }],
   ])('replaces the old one, which is dead then; the client authenticates %s', async (_, options) => {
     const { refresh_token: first } = await ask(profile(person));
     const { refresh_token: second } = await ask(refresh(first, {}, options));
     expect(second).not.toBe(first);
     expect(await refusalOf(refresh(first, {}, options))).toMatchObject({
       code: 'login_required',
-      advice: expect.stringContaining('acme.refresh_token'),
+      hint: expect.stringContaining('acme.refresh_token'),
       provider: { ...dead, description: 'Invalid grant: refresh token is invalid' },
     });
     expect(await ask(refresh(second, {}, options))).toMatchObject({ refresh_token: expect.any(String) });
@@ -154,7 +154,7 @@ describe('refresh_token, rotating', () => {
   it('does not widen the scope', async () => {
     const { refresh_token } = await ask(profile({ ...person, scope: 'read' }));
     expect(await refusalOf(refresh(refresh_token, { scope: 'read write' }))).toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       provider: { status: 400, error: 'invalid_scope' },
     });
   });
@@ -174,7 +174,7 @@ describe('refusals', () => {
     [
       'a wrong secret in a header',
       { ...machine, client_secret: 'wrong-secret' },
-      { client_auth: 'basic' },
+      { client_auth: 'client_secret_basic' },
       401,
       'invalid_client',
       'Invalid client: client is invalid',
@@ -243,10 +243,10 @@ describe('refusals', () => {
       'Missing parameter: `username`',
       undefined,
     ],
-  ])('%s', async (_, fields, options, status, error, description, advice) => {
+  ])('%s', async (_, fields, options, status, error, description, hint) => {
     const refusal = await refusalOf(profile(fields, options));
-    expect(refusal).toMatchObject({ code: 'provider_refused', provider: { status, error, description } });
-    if (advice !== undefined) expect(refusal.advice).toMatch(advice);
+    expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status, error, description } });
+    if (hint !== undefined) expect(refusal.hint).toMatch(hint);
   });
 });
 
@@ -291,7 +291,7 @@ describe('the command line', () => {
     const { stdout, stderr, exit } = await run('wrong-password');
     expect({ stdout, exit }).toEqual({ stdout: '', exit: 3 });
     expect(JSON.parse(stderr)).toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       provider: {
         status: 400,
         error: 'invalid_grant',

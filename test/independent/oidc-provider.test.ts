@@ -93,14 +93,14 @@ const secretOf = (client: string): Fields => ({ client_id: client, client_secret
 
 describe('client_credentials', () => {
   it.each([
-    ['client_secret_basic', 'robot', 'basic'],
+    ['client_secret_basic', 'robot', 'client_secret_basic'],
     ['client_secret_basic, named as basic.user and basic.password', 'robot', 'pair'],
-    ['client_secret_post', 'poster', 'body'],
+    ['client_secret_post', 'poster', 'client_secret_post'],
     ['client_secret_post, as given', 'poster', 'as given'],
   ])('gives a token to a client with %s', async (_, client, how) => {
     const fields: Fields =
       how === 'pair' ? { 'basic.user': client, 'basic.password': `${client}-secret` } : secretOf(client);
-    const options: Record<string, string> = how === 'body' || how === 'basic' ? { client_auth: how } : {};
+    const options: Record<string, string> = how === 'client_secret_post' || how === 'basic' ? { client_auth: how } : {};
     const token = await ask(profile({ grant_type: 'client_credentials', scope: 'read', ...fields }, options));
     expect(token).toEqual({
       access_token: expect.stringMatching(/^[\w-]{43}$/),
@@ -128,12 +128,12 @@ describe('client_credentials', () => {
 
 describe('D12 secrets with characters that mean something elsewhere', () => {
   it.each([
-    ['body', ODD.id, ODD.secret],
-    ['basic', ODD.id, ODD.secret],
-    ['body', 'every', EVERY_CHARACTER],
-    ['basic', 'every', EVERY_CHARACTER],
-    ['basic_raw', 'robot', 'robot-secret'],
-    ['basic_raw', 'literal', LITERAL_CHARACTERS],
+    ['client_secret_post', ODD.id, ODD.secret],
+    ['client_secret_basic', ODD.id, ODD.secret],
+    ['client_secret_post', 'every', EVERY_CHARACTER],
+    ['client_secret_basic', 'every', EVERY_CHARACTER],
+    ['client_secret_basic_raw', 'robot', 'robot-secret'],
+    ['client_secret_basic_raw', 'literal', LITERAL_CHARACTERS],
   ])('client_auth %s reaches the client %s', async (client_auth, client_id, client_secret) => {
     const fields = { grant_type: 'client_credentials', client_id, client_secret };
     expect(await ask(profile(fields, { client_auth }))).toMatchObject({ token_type: 'Bearer' });
@@ -146,23 +146,23 @@ describe('D12 secrets with characters that mean something elsewhere', () => {
     'client_auth basic_raw does not, as it is decoded: %s',
     async (_, client_id, client_secret, status, error, words) => {
       const fields = { grant_type: 'client_credentials', client_id, client_secret };
-      const { code, provider } = await refusalOf(profile(fields, { client_auth: 'basic_raw' }));
+      const { code, provider } = await refusalOf(profile(fields, { client_auth: 'client_secret_basic_raw' }));
       expect({ code, provider }).toMatchObject({
-        code: 'provider_refused',
+        code: 'provider_rejected',
         provider: { status, error, description: expect.stringMatching(words) },
       });
     },
   );
 
   it.each([
-    ['basic', 400, 'invalid_request'],
-    ['body', 401, 'invalid_client'],
+    ['client_secret_basic', 400, 'invalid_request'],
+    ['client_secret_post', 401, 'invalid_client'],
   ])(
     'client_auth %s brings letters beyond ASCII there, where no secret can have them',
     async (client_auth, status, error) => {
       const fields = { grant_type: 'client_credentials', client_id: 'robot', client_secret: 'p@ss w/+~:%é' };
       const refusal = await refusalOf(profile(fields, { client_auth }));
-      expect(refusal).toMatchObject({ code: 'provider_refused', provider: { status, error } });
+      expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status, error } });
     },
   );
 });
@@ -199,7 +199,7 @@ describe('private_key_jwt', () => {
     const key = privateJwk(ec.privateKey);
     expect(await ask(sign('es256', key, { audience: server.issuer }))).toMatchObject({ token_type: 'Bearer' });
     const refusal = await refusalOf(sign('es256', key, { audience: 'https://elsewhere.example.test' }));
-    expect(refusal).toMatchObject({ code: 'provider_refused', provider: { status: 401, error: 'invalid_client' } });
+    expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status: 401, error: 'invalid_client' } });
   });
 
   it('names the key that options.key_id says', async () => {
@@ -215,8 +215,8 @@ describe('private_key_jwt', () => {
   ])('with %s is refused, and the key file is named', async (_, client, key) => {
     const refusal = await refusalOf(sign(client, privateJwk(key)));
     expect(refusal).toMatchObject({
-      code: 'provider_refused',
-      advice: expect.stringContaining('acme.options.key_file'),
+      code: 'provider_rejected',
+      hint: expect.stringContaining('acme.options.key_file'),
       provider: { status: 401, error: 'invalid_client', description: 'client authentication failed' },
     });
   });
@@ -251,7 +251,7 @@ async function exchange(client: string, scope?: string): Promise<Fields> {
 }
 
 /** The first refresh token of a sign-in. */
-async function firstRefreshToken(client = 'web', client_auth = 'basic'): Promise<string> {
+async function firstRefreshToken(client = 'web', client_auth = 'client_secret_basic'): Promise<string> {
   const { refresh_token } = await ask(profile(await exchange(client), { client_auth }));
   return String(refresh_token);
 }
@@ -260,8 +260,8 @@ const dead = { status: 400, error: 'invalid_grant', description: 'grant request 
 
 describe('authorization_code', () => {
   it.each([
-    ['in a header', 'web', 'basic'],
-    ['in the body', 'web', 'body'],
+    ['in a header', 'web', 'client_secret_basic'],
+    ['in the body', 'web', 'client_secret_post'],
     ['not at all', 'app', 'none'],
   ])('D7 exchanges a code with its verifier; the client authenticates %s', async (_, client, client_auth) => {
     const token = await ask(profile(await exchange(client), { client_auth }));
@@ -283,8 +283,8 @@ describe('authorization_code', () => {
   ])('is refused when %s', async (_, changed) => {
     const refusal = await refusalOf(profile({ ...(await exchange('web')), ...changed }));
     expect(refusal).toMatchObject({
-      code: 'provider_refused',
-      advice: expect.stringContaining('acme.code'),
+      code: 'provider_rejected',
+      hint: expect.stringContaining('acme.code'),
       provider: dead,
     });
   });
@@ -292,19 +292,19 @@ describe('authorization_code', () => {
   it('is refused without the verifier that the sign-in promised', async () => {
     const { code_verifier, ...fields } = await exchange('web');
     expect(code_verifier).toBeTypeOf('string');
-    expect(await refusalOf(profile(fields))).toMatchObject({ code: 'provider_refused', provider: dead });
+    expect(await refusalOf(profile(fields))).toMatchObject({ code: 'provider_rejected', provider: dead });
   });
 
   it('is refused when the code has expired', async () => {
     const fields = profile(await exchange('web'));
     passSeconds(61);
-    expect(await refusalOf(fields)).toMatchObject({ code: 'provider_refused', provider: dead });
+    expect(await refusalOf(fields)).toMatchObject({ code: 'provider_rejected', provider: dead });
   });
 
   it('is refused the second time, and what the first brought is revoked', async () => {
     const fields = profile(await exchange('web'));
     const { refresh_token } = await ask(fields);
-    expect(await refusalOf(fields)).toMatchObject({ code: 'provider_refused', provider: dead });
+    expect(await refusalOf(fields)).toMatchObject({ code: 'provider_rejected', provider: dead });
     const refresh = { grant_type: 'refresh_token', ...secretOf('web'), refresh_token: String(refresh_token) };
     expect(await refusalOf(profile(refresh))).toMatchObject({ code: 'login_required', provider: dead });
   });
@@ -312,7 +312,10 @@ describe('authorization_code', () => {
 
 describe('refresh_token, rotating', () => {
   const refresh = (refresh_token: string, more: Fields = {}): Fields =>
-    profile({ grant_type: 'refresh_token', ...secretOf('web'), refresh_token, ...more }, { client_auth: 'basic' });
+    profile(
+      { grant_type: 'refresh_token', ...secretOf('web'), refresh_token, ...more },
+      { client_auth: 'client_secret_basic' },
+    );
 
   it('brings a new refresh token each time', async () => {
     const tokens = [await firstRefreshToken()];
@@ -327,8 +330,8 @@ describe('refresh_token, rotating', () => {
   it('needs a person when an old one is used again: that revokes the new one too', async () => {
     const old = await firstRefreshToken();
     const { refresh_token: renewed } = await ask(refresh(old));
-    const advice = expect.stringContaining('acme.refresh_token');
-    expect(await refusalOf(refresh(old))).toMatchObject({ code: 'login_required', advice, provider: dead });
+    const hint = expect.stringContaining('acme.refresh_token');
+    expect(await refusalOf(refresh(old))).toMatchObject({ code: 'login_required', hint, provider: dead });
     expect(await refusalOf(refresh(String(renewed)))).toMatchObject({ code: 'login_required', provider: dead });
   });
 
@@ -353,8 +356,8 @@ describe('refresh_token, rotating', () => {
     const narrowed = await ask(refresh(old, { scope: 'openid read' }));
     expect(narrowed).toMatchObject({ scope: 'openid read' });
     expect(await refusalOf(refresh(String(narrowed['refresh_token']), { scope: 'openid write' }))).toMatchObject({
-      code: 'provider_refused',
-      advice: expect.stringContaining('acme.scope'),
+      code: 'provider_rejected',
+      hint: expect.stringContaining('acme.scope'),
       provider: { status: 400, error: 'invalid_scope', description: 'refresh token missing requested scope' },
     });
   });
@@ -373,7 +376,7 @@ describe('refresh_token, rotating', () => {
   it('is no matter of a person when the secret is wrong: nothing is used up', async () => {
     const token = await firstRefreshToken();
     expect(await refusalOf(refresh(token, { client_secret: 'wrong-secret' }))).toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       provider: { status: 401, error: 'invalid_client' },
     });
     expect(await ask(refresh(token))).toMatchObject({ token_type: 'Bearer' });
@@ -394,7 +397,7 @@ describe('device_code', () => {
   it('D7 tells that the person has not decided yet, then brings tokens, once', async () => {
     const { device_code, verification_uri_complete } = await newDevice();
     expect(await refusalOf(poll(device_code))).toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       provider: {
         status: 400,
         error: 'authorization_pending',
@@ -405,7 +408,7 @@ describe('device_code', () => {
     const confirm = await person.submit(await person.visit(verification_uri_complete));
     expect((await person.submit(confirm)).text).toBe('signed in');
     expect(await ask(poll(device_code))).toMatchObject({ token_type: 'Bearer', refresh_token: expect.any(String) });
-    expect(await refusalOf(poll(device_code))).toMatchObject({ code: 'provider_refused', provider: dead });
+    expect(await refusalOf(poll(device_code))).toMatchObject({ code: 'provider_rejected', provider: dead });
   });
 
   it('tells that the person said no', async () => {
@@ -413,17 +416,17 @@ describe('device_code', () => {
     const person = browser();
     await person.submit(await person.visit(verification_uri_complete), { abort: 'yes' });
     expect(await refusalOf(poll(device_code))).toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       provider: { status: 400, error: 'access_denied', description: 'End-User aborted interaction' },
     });
   });
 
   it('tells that the code is unknown, or too old', async () => {
-    expect(await refusalOf(poll('A'.repeat(43)))).toMatchObject({ code: 'provider_refused', provider: dead });
+    expect(await refusalOf(poll('A'.repeat(43)))).toMatchObject({ code: 'provider_rejected', provider: dead });
     const { device_code } = await newDevice();
     passSeconds(601);
     expect(await refusalOf(poll(device_code))).toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       provider: { status: 400, error: 'expired_token', description: 'device code is expired' },
     });
   });
@@ -435,7 +438,7 @@ describe('refusals', () => {
     [
       'a wrong secret in a header',
       { ...good, client_secret: 'wrong-secret' },
-      { client_auth: 'basic' },
+      { client_auth: 'client_secret_basic' },
       401,
       'invalid_client',
       /^client authentication failed$/,
@@ -532,18 +535,18 @@ describe('refusals', () => {
       /^missing required parameter 'refresh_token'$/,
       undefined,
     ],
-  ])('%s', async (_, fields, options, status, error, words, advice) => {
+  ])('%s', async (_, fields, options, status, error, words, hint) => {
     const refusal = await refusalOf(profile(fields, options));
     expect(refusal).toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       provider: { status, error, description: expect.stringMatching(words) },
     });
-    if (advice !== undefined) expect(refusal.advice).toMatch(advice);
+    if (hint !== undefined) expect(refusal.hint).toMatch(hint);
   });
 
   it('an address that is no endpoint', async () => {
     const refusal = await refusalOf({ ...profile(good), url: `${server.issuer}/tokens` });
-    expect(refusal).toMatchObject({ code: 'provider_refused', provider: { status: 404 } });
+    expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status: 404 } });
   });
 });
 
@@ -563,7 +566,12 @@ describe('without TLS, on this machine', () => {
       });
       const { url } = await new Browser().visit(`${plain.issuer}/auth?${query}`);
       const code = new URL(url).searchParams.get('code') ?? '';
-      const base = { type: 'custom', url: plain.tokenUrl, ...secretOf('web'), 'options.client_auth': 'basic' };
+      const base = {
+        type: 'custom',
+        url: plain.tokenUrl,
+        ...secretOf('web'),
+        'options.client_auth': 'client_secret_basic',
+      };
       const redeem = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: verifier };
       const { refresh_token } = await ask({ ...base, ...redeem });
       const refresh = { grant_type: 'refresh_token', refresh_token: String(refresh_token) };
@@ -590,7 +598,7 @@ describe('the command line', () => {
 
   it('prints a token for a secret with odd characters', async () => {
     const fields = { grant_type: 'client_credentials', client_id: ODD.id, client_secret: ODD.secret };
-    const { stdout, stderr, exit } = await run({ ...fields, 'options.client_auth': 'basic' });
+    const { stdout, stderr, exit } = await run({ ...fields, 'options.client_auth': 'client_secret_basic' });
     expect({ stderr, exit }).toEqual({ stderr: '', exit: 0 });
     expect(stdout).toMatch(/^[\w-]{43}\n$/);
   });
@@ -599,7 +607,7 @@ describe('the command line', () => {
     const refresh_token = await firstRefreshToken();
     const fields = { grant_type: 'refresh_token', client_id: 'web', client_secret: 'web-secret', refresh_token };
     for (let call = 0; call < 3; call++) {
-      const finished = await run(fields, 'oauth-profile token acme --fresh --field token_type');
+      const finished = await run(fields, 'oauth-profile token acme --force-refresh --field token_type');
       expect(finished).toEqual({ stdout: 'Bearer\n', stderr: '', exit: 0 });
     }
     const elsewhere = await run(fields, 'OAUTH_PROFILE_HOME=$PWD/elsewhere oauth-profile token acme');

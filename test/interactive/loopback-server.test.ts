@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
-import type { Redirect, RedirectAddress, RedirectListener } from '../../src/ports.ts';
+import type { Redirect, RedirectListener, RedirectTarget } from '../../src/ports.ts';
 
 const RIGHT = 'code=c&state=right';
 const open: (() => unknown)[] = [];
@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-async function listen(address: Partial<RedirectAddress> = {}): Promise<RedirectListener & { came: Redirect[] }> {
+async function listen(address: Partial<RedirectTarget> = {}): Promise<RedirectListener & { came: Redirect[] }> {
   const listener = await listenForRedirect(
     { host: '127.0.0.1', port: 0, path: '/callback', ...address },
     (query) => query === RIGHT,
@@ -240,7 +240,7 @@ describe('the port', () => {
     await expect(listen({ port })).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining(`port ${port}`),
-      advice: expect.stringMatching(/another program has it.*--port.*--device/),
+      hint: expect.stringMatching(/another program has it.*--port.*--device/),
     });
   });
 

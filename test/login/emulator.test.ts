@@ -113,7 +113,7 @@ async function useAndRevoke(name: Name): Promise<void> {
     const thief = world.withPasted({ ...profiles[name], grant_type: 'refresh_token', refresh_token: String(revoked) });
     await expect(thief.token()).rejects.toMatchObject({
       code: 'login_required',
-      advice: expect.stringContaining(`run: oauth-profile login ${name}`),
+      hint: expect.stringContaining(`run: oauth-profile login ${name}`),
     });
   }
   expect(await store.list()).toEqual([]);
@@ -182,9 +182,9 @@ describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', (
     await begin('google');
     const login = world.loginWithBrowser((address) => void signInAt(page, address, 'Deny'));
     await expect(login).rejects.toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       message: 'google refused profile google (access_denied: The person said no.)',
-      advice: expect.stringContaining('run: oauth-profile login google'),
+      hint: expect.stringContaining('run: oauth-profile login google'),
     });
     await page.getByText('Nobody was signed in').waitFor();
     await nothingKept();
@@ -203,8 +203,8 @@ describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', (
       { ports: clockAfter(() => person) },
     );
     await expect(login).rejects.toMatchObject({
-      code: 'provider_refused',
-      advice: 'the person said no; to try again, run: oauth-profile login microsoft',
+      code: 'provider_rejected',
+      hint: 'the person said no; to try again, run: oauth-profile login microsoft',
     });
     await nothingKept();
   });
@@ -216,7 +216,7 @@ describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', (
       { showCode: () => {}, showWaiting: () => void polls++ },
       { ports: clockAfter(() => undefined) },
     );
-    await expect(login).rejects.toMatchObject({ code: 'timed_out' });
+    await expect(login).rejects.toMatchObject({ code: 'timeout' });
     // 300 seconds, every five.
     expect(polls).toBeGreaterThan(50);
     await nothingKept();
@@ -269,7 +269,7 @@ describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', (
     const port = world.emulator?.port;
     await expect(world.loginWithBrowser(() => {}, { wish: { port } })).rejects.toMatchObject({
       code: 'usage',
-      advice: expect.stringContaining('--port'),
+      hint: expect.stringContaining('--port'),
     });
   });
 });

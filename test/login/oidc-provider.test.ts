@@ -64,8 +64,8 @@ describe.skipIf(chromiumPath === undefined)('a server that somebody else wrote',
     const first = await sandbox.run('oauth-profile token svc');
     expect(first).toMatchObject({ exit: 0, stderr: '' });
     expect(server.events).toEqual(['authorization_code']);
-    const second = await sandbox.run('oauth-profile token svc --fresh');
-    const third = await sandbox.run('oauth-profile token svc --fresh');
+    const second = await sandbox.run('oauth-profile token svc --force-refresh');
+    const third = await sandbox.run('oauth-profile token svc --force-refresh');
     expect(second).toMatchObject({ exit: 0, stderr: '' });
     expect(third).toMatchObject({ exit: 0, stderr: '' });
     expect(new Set([first.stdout, second.stdout, third.stdout]).size).toBe(3);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountOf } from '../../src/oauth/account.ts';
+import { parseAccount } from '../../src/oauth/account.ts';
 
 const idToken = (claims: unknown): string =>
   `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2lnbmF0dXJl`;
@@ -15,29 +15,29 @@ describe('who signed in', () => {
     [{ preferred_username: 'Zoë Ünïcode' }, 'Zoë Ünïcode'],
     [{}, undefined],
   ])('%j is %s', (claims, account) => {
-    expect(accountOf({ id_token: idToken(claims) })).toBe(account);
+    expect(parseAccount({ id_token: idToken(claims) })).toBe(account);
   });
 
   it('is not known without an id token, or with one that cannot be read', () => {
-    expect(accountOf({})).toBeUndefined();
+    expect(parseAccount({})).toBeUndefined();
     fc.assert(
       fc.property(fc.anything(), (token) => {
-        expect(() => accountOf({ id_token: token })).not.toThrow();
+        expect(() => parseAccount({ id_token: token })).not.toThrow();
       }),
     );
     for (const token of ['', 'x', 'a.b.c', `e30.${Buffer.from('null').toString('base64url')}.x`, idToken([])]) {
-      expect(accountOf({ id_token: token })).toBeUndefined();
+      expect(parseAccount({ id_token: token })).toBeUndefined();
     }
   });
 
   it('is read from the alphabet of JWTs, which writes - and _ where base64 has + and /', () => {
     const token = idToken({ sub: '~~~>>>???' });
     expect(token).toMatch(/-.*_|_.*-/);
-    expect(accountOf({ id_token: token })).toBe('~~~>>>???');
+    expect(parseAccount({ id_token: token })).toBe('~~~>>>???');
   });
 
   it('cannot speak to the terminal, nor fill it', () => {
-    const account = accountOf({ id_token: idToken({ sub: `\u001b[2J\u202e${'x'.repeat(5000)}` }) });
+    const account = parseAccount({ id_token: idToken({ sub: `\u001b[2J\u202e${'x'.repeat(5000)}` }) });
     expect(account).not.toMatch(/[\u001b\u202e]/);
     expect(account?.length).toBeLessThanOrEqual(200);
   });

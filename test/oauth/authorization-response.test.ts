@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answersTo, parseAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
+import { matchesState, parseAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 
 const state = 'k3Jx0q_8-long-and-random';
 
 describe('whether a redirect is ours', () => {
   it('is decided by our state', () => {
-    expect(answersTo(`code=c&state=${state}`, state)).toBe(true);
+    expect(matchesState(`code=c&state=${state}`, state)).toBe(true);
   });
 
   it.each([
@@ -23,14 +23,14 @@ describe('whether a redirect is ours', () => {
     `code=c#state=${state}`,
     `code=c;state=${state}`,
   ])('no: %s', (query) => {
-    expect(answersTo(query, state)).toBe(false);
+    expect(matchesState(query, state)).toBe(false);
   });
 
   it('is not, whatever else a query holds', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (query) => {
         fc.pre(!query.includes(state));
-        expect(answersTo(query, state)).toBe(false);
+        expect(matchesState(query, state)).toBe(false);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { authorizationUrl } from '../../src/oauth/authorization-url.ts';
+import { buildAuthorizationUrl } from '../../src/oauth/authorization-url.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { loginProfileOf } from '../support/login-world.ts';
 import { failureOf } from '../support/resolving.ts';
@@ -10,15 +10,19 @@ const request = { redirectUri: 'http://127.0.0.1:1/', state: 'st', challenge: 'c
 
 describe('the address of a sign-in page', () => {
   it('is not made with a client id that is a secret, for it shows it', () => {
-    const error = failureOf(() => authorizationUrl({ ...okta, clientId: new Secret('hidden') }, endpoint, request));
+    const error = failureOf(() =>
+      buildAuthorizationUrl({ ...okta, clientId: new Secret('hidden') }, endpoint, request),
+    );
     expect(error).toMatchObject({
       code: 'profile_invalid',
       message: 'svc.client_id is made from a secret',
-      advice: 'an address shows the client id: take it from a variable whose name does not say secret, or use --device',
+      hint: 'an address shows the client id: take it from a variable whose name does not say secret, or use --device',
     });
   });
 
   it('names no scope where none is asked for', () => {
-    expect(authorizationUrl({ ...okta, scope: undefined }, endpoint, request).searchParams.has('scope')).toBe(false);
+    expect(buildAuthorizationUrl({ ...okta, scope: undefined }, endpoint, request).searchParams.has('scope')).toBe(
+      false,
+    );
   });
 });

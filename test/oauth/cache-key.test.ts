@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
-import { clientIdOf, refreshTokenOf, tokenKey, unambiguous, withRefreshToken } from '../../src/oauth/cache-key.ts';
+import { cacheKey, encodeTuple, getClientId, getRefreshToken, withRefreshToken } from '../../src/oauth/cache-key.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { clear, outsideWith, readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const keyOf = (fields: DataObject): string =>
-  tokenKey(readAcme(fields, outsideWith({ c: 'PRIVATE KEY-----', d: 'PRIVATE KEY-----' }))).reveal();
+  cacheKey(readAcme(fields, outsideWith({ c: 'PRIVATE KEY-----', d: 'PRIVATE KEY-----' }))).reveal();
 
 describe('what a token is known by', () => {
   const { custom, google } = samples;
@@ -16,7 +16,7 @@ describe('what a token is known by', () => {
     expect(JSON.parse(keyOf({ ...custom, basic, scope: 's', options: { audience: 'a', cert_file: 'c' } }))).toEqual([
       'https://id.example.com/token',
       'custom',
-      'basic',
+      'client_secret_basic',
       'a',
       'c',
       'u',
@@ -46,13 +46,13 @@ describe('what a token is known by', () => {
     ['another password of a Basic header', { basic: { ...basic, password: 'x' } }],
     ['another audience', { options: { audience: 'x' } }],
     ['another certificate', { options: { cert_file: 'd' } }],
-    ['another client authentication', { options: { client_auth: 'basic' } }],
+    ['another client authentication', { options: { client_auth: 'client_secret_basic' } }],
   ])('differs with %s', (_, change) => {
     const first = { ...custom, ...('basic' in change ? { basic } : {}), options: {} };
     expect(keyOf({ ...first, ...change })).not.toBe(keyOf(first));
   });
 
-  it('does not change with the refresh token, which its chain stands for', () => {
+  it('does not change with the refresh token, which its family stands for', () => {
     expect(keyOf({ ...google, refresh_token: 'next' })).toBe(keyOf(google));
     expect(JSON.parse(keyOf(google)).slice(7)).toEqual([
       ...['grant_type', 'refresh_token', 'client_id', google.client_id, 'client_secret', google.client_secret],
@@ -65,24 +65,24 @@ describe('what a token is known by', () => {
   });
 
   it('cannot be the same for two lists', () => {
-    expect(unambiguous(['a', 'b,c']).reveal()).not.toBe(unambiguous(['a,b', 'c']).reveal());
-    expect(unambiguous(['a', new Secret('b')]).reveal()).toBe('["a","b"]');
+    expect(encodeTuple(['a', 'b,c']).reveal()).not.toBe(encodeTuple(['a,b', 'c']).reveal());
+    expect(encodeTuple(['a', new Secret('b')]).reveal()).toBe('["a","b"]');
   });
 });
 
 describe('the client and the refresh token of a request', () => {
   it('are where they are sent', () => {
-    expect(clientIdOf(readAcme(samples.custom))).toBe('me');
-    expect(clientIdOf(readAcme({ ...samples.custom, basic: { user: 'u', password: 'p' } }))).toBe('u');
-    expect(clientIdOf(readAcme(samples.gitlabPassword))).toBe('');
-    expect(clear(refreshTokenOf(readAcme(samples.google)))).toBe(samples.google.refresh_token);
-    expect(refreshTokenOf(readAcme(samples.custom))).toBeUndefined();
+    expect(getClientId(readAcme(samples.custom))).toBe('me');
+    expect(getClientId(readAcme({ ...samples.custom, basic: { user: 'u', password: 'p' } }))).toBe('u');
+    expect(getClientId(readAcme(samples.gitlabPassword))).toBe('');
+    expect(clear(getRefreshToken(readAcme(samples.google)))).toBe(samples.google.refresh_token);
+    expect(getRefreshToken(readAcme(samples.custom))).toBeUndefined();
   });
 
   it('a new refresh token takes the place of the old one, and nothing else changes', () => {
     const profile = readAcme(samples.google);
     const next = withRefreshToken(profile, new Secret('next'));
-    expect(clear(refreshTokenOf(next))).toBe('next');
+    expect(clear(getRefreshToken(next))).toBe('next');
     expect(next.fields.filter(({ name }) => name !== 'refresh_token')).toEqual(
       profile.fields.filter(({ name }) => name !== 'refresh_token'),
     );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/errors.ts';
 import { type DeviceCode, parseDeviceResponse } from '../../src/oauth/device-response.ts';
-import type { Reply } from '../../src/oauth/http-response.ts';
-import { buildRequest } from '../../src/oauth/token-request.ts';
+import type { HttpResponse } from '../../src/oauth/http-response.ts';
+import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { RECEIVED_AT, readAcme, replyWith } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -16,11 +16,11 @@ const complete = {
   interval: 7,
 };
 
-const parse = (reply: Reply): DeviceCode =>
-  parseDeviceResponse(profile, buildRequest(profile, '1'), reply, RECEIVED_AT);
+const parse = (reply: HttpResponse): DeviceCode =>
+  parseDeviceResponse(profile, buildTokenRequest(profile, '1'), reply, RECEIVED_AT);
 const read = (changes: object, status = 200): DeviceCode => parse(replyWith(status, { ...complete, ...changes }));
 
-function refusalOf(reply: Reply): ProviderError {
+function refusalOf(reply: HttpResponse): ProviderError {
   try {
     parse(reply);
   } catch (error) {
@@ -91,7 +91,7 @@ describe('a device code', () => {
     7,
     undefined,
   ])('sends nobody to %.60s', (address) => {
-    expect(refusalOf(replyWith(200, { ...complete, verification_uri: address })).code).toBe('reply_unreadable');
+    expect(refusalOf(replyWith(200, { ...complete, verification_uri: address })).code).toBe('response_unreadable');
     expect(read({ verification_uri_complete: address }).verificationUriComplete).toBeUndefined();
   });
 
@@ -121,9 +121,9 @@ describe('a reply without a device code', () => {
   ])('is refused: %s', (_, body) => {
     const error = refusalOf(replyWith(201, body));
     expect(error).toMatchObject({
-      code: 'reply_unreadable',
+      code: 'response_unreadable',
       message: 'id.example.com answered without a device code (HTTP 201)',
-      advice: 'check that it is a device authorization endpoint: acme.options.device_authorization_url',
+      hint: 'check that it is a device authorization endpoint: acme.options.device_authorization_url',
     });
     expect(error.provider).toEqual({ status: 201 });
   });
@@ -134,6 +134,6 @@ describe('a reply without a device code', () => {
     [199, complete],
     [200, { ...complete, error: 'invalid_scope' }],
   ])('is a refusal of the provider with status %i and %j', (status, body) => {
-    expect(refusalOf(replyWith(status, body)).code).toMatch(/^(?:provider_refused|redirected)$/);
+    expect(refusalOf(replyWith(status, body)).code).toMatch(/^(?:provider_rejected|redirected)$/);
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Refusal } from '../../src/errors.ts';
+import type { ErrorResponse } from '../../src/errors.ts';
 import { readAcme, refusalOf, replyWith } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const profile = readAcme(samples.custom);
 
 /** What is understood of a reply, without the members that are undefined. */
-function understood(status: number, body: unknown, headers = {}): Partial<Refusal> {
+function understood(status: number, body: unknown, headers = {}): Partial<ErrorResponse> {
   const { provider } = refusalOf(profile, replyWith(status, body, headers));
   return JSON.parse(JSON.stringify(provider));
 }

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { authorizationUrl } from '../../src/oauth/authorization-url.ts';
-import { codeExchange, devicePoll, deviceRequest, revocation } from '../../src/oauth/login-request.ts';
-import { buildRequest, encodeBody } from '../../src/oauth/token-request.ts';
+import { buildAuthorizationUrl } from '../../src/oauth/authorization-url.ts';
+import {
+  codeTokenRequest,
+  deviceAuthorizationRequest,
+  deviceTokenRequest,
+  revocationRequest,
+} from '../../src/oauth/login-request.ts';
+import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { loginProfileOf } from '../support/login-world.ts';
@@ -12,11 +17,11 @@ const okta = { type: 'okta', tenant_id: 'acme', client_id: '0oa1', client_secret
 
 /** A request as the server reads it. */
 function wire(profile: Profile) {
-  const request = buildRequest(profile, '1');
+  const request = buildTokenRequest(profile, '1');
   const { Authorization: header } = request.headers;
   return {
     url: request.url.href,
-    form: Object.fromEntries(new URLSearchParams(encodeBody(request))),
+    form: Object.fromEntries(new URLSearchParams(encodeForm(request))),
     authorization: header instanceof Secret ? header.reveal() : header,
   };
 }
@@ -30,7 +35,7 @@ const placeOf = (login: ReturnType<typeof loginProfileOf>, index = 0) => {
 describe('the requests of a device code', () => {
   it('R4.3 step 1: client_id and a scope with offline access, to organizations', () => {
     const login = loginProfileOf(graph);
-    expect(wire(deviceRequest(login, placeOf(login)))).toEqual({
+    expect(wire(deviceAuthorizationRequest(login, placeOf(login)))).toEqual({
       url: 'https://login.microsoftonline.com/organizations/oauth2/v2.0/devicecode',
       form: { client_id: 'app', scope: 'user.read offline_access' },
       authorization: undefined,
@@ -39,7 +44,7 @@ describe('the requests of a device code', () => {
 
   it('R4.3 step 3: the code under both names', () => {
     const login = loginProfileOf(graph);
-    expect(wire(devicePoll(login, placeOf(login), new Secret('dev-1')))).toEqual({
+    expect(wire(deviceTokenRequest(login, placeOf(login), new Secret('dev-1')))).toEqual({
       url: 'https://login.microsoftonline.com/organizations/oauth2/v2.0/token',
       form: {
         grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
@@ -54,12 +59,12 @@ describe('the requests of a device code', () => {
   it('RFC 8628 §3.1: a confidential client authenticates as usual', () => {
     const login = loginProfileOf(okta);
     const authorization = `Basic ${btoa('0oa1:okta-secret')}`;
-    expect(wire(deviceRequest(login, placeOf(login)))).toEqual({
+    expect(wire(deviceAuthorizationRequest(login, placeOf(login)))).toEqual({
       url: 'https://acme.okta.com/oauth2/default/v1/device/authorize',
       form: { scope: 'openid offline_access' },
       authorization,
     });
-    const poll = wire(devicePoll(login, placeOf(login), new Secret('dev-1')));
+    const poll = wire(deviceTokenRequest(login, placeOf(login), new Secret('dev-1')));
     expect(poll).toMatchObject({ authorization, form: { device_code: 'dev-1' } });
     expect(poll.form).not.toHaveProperty('code');
     expect(poll.form).not.toHaveProperty('client_secret');
@@ -72,17 +77,17 @@ describe('the requests of a device code', () => {
       client_id: 'tool',
       options: { device_authorization_url: 'https://id.example.com/device' },
     });
-    expect(wire(deviceRequest(login, placeOf(login)))).toEqual({
+    expect(wire(deviceAuthorizationRequest(login, placeOf(login)))).toEqual({
       url: 'https://id.example.com/device',
       form: { client_id: 'tool' },
       authorization: undefined,
     });
-    expect(wire(devicePoll(login, placeOf(login), new Secret('dev-1'))).form).toEqual({
+    expect(wire(deviceTokenRequest(login, placeOf(login), new Secret('dev-1'))).form).toEqual({
       grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
       device_code: 'dev-1',
       client_id: 'tool',
     });
-    expect(wire(revocation(login, new URL('https://id.example.com/revoke'), new Secret('r'))).form).toEqual({
+    expect(wire(revocationRequest(login, new URL('https://id.example.com/revoke'), new Secret('r'))).form).toEqual({
       token: 'r',
       token_type_hint: 'refresh_token',
       client_id: 'tool',
@@ -92,18 +97,18 @@ describe('the requests of a device code', () => {
   it('RFC 7523 §3 an assertion is for the token endpoint, wherever it goes, unless the profile names an audience', () => {
     const login = loginProfileOf(okta);
     const place = placeOf(login);
-    expect(deviceRequest(login, place)).toMatchObject({
-      chain: undefined,
+    expect(deviceAuthorizationRequest(login, place)).toMatchObject({
+      family: undefined,
       notes: [],
       options: { ...login.options, audience: 'https://acme.okta.com/oauth2/default/v1/token' },
     });
     const named = { ...login, options: { ...login.options, audience: 'https://acme.okta.com' } };
-    expect(deviceRequest(named, place).options.audience).toBe('https://acme.okta.com');
+    expect(deviceAuthorizationRequest(named, place).options.audience).toBe('https://acme.okta.com');
   });
 
   it('a public client names itself', () => {
     const login = loginProfileOf({ ...okta, client_secret: '' });
-    expect(wire(deviceRequest(login, placeOf(login))).form).toEqual({
+    expect(wire(deviceAuthorizationRequest(login, placeOf(login))).form).toEqual({
       client_id: '0oa1',
       scope: 'openid offline_access',
     });
@@ -115,7 +120,7 @@ describe('the requests of an authorization code', () => {
 
   it('R4.4 step 1: the query that Google wants, with state and PKCE', () => {
     const login = loginProfileOf(drive);
-    const url = authorizationUrl(login, login.endpoints.authorize as URL, request);
+    const url = buildAuthorizationUrl(login, login.endpoints.authorize as URL, request);
     expect(`${url.origin}${url.pathname}`).toBe('https://accounts.google.com/o/oauth2/v2/auth');
     expect(Object.fromEntries(url.searchParams)).toEqual({
       scope: 'email',
@@ -132,7 +137,7 @@ describe('the requests of an authorization code', () => {
 
   it('R4.4 step 3: the fields that Google wants, with redirect and verifier', () => {
     const exchange = { code: new Secret('4/0A'), redirectUri: request.redirectUri, verifier: new Secret('ver') };
-    expect(wire(codeExchange(loginProfileOf(drive), exchange))).toEqual({
+    expect(wire(codeTokenRequest(loginProfileOf(drive), exchange))).toEqual({
       url: 'https://accounts.google.com/o/oauth2/token',
       form: {
         grant_type: 'authorization_code',
@@ -155,7 +160,7 @@ describe('the requests of an authorization code', () => {
       prompt: 'login',
       options: { authorization_url: 'https://id.example.com/authorize?tenant=a&state=evil&client_id=evil' },
     });
-    const { searchParams } = authorizationUrl(login, login.endpoints.authorize as URL, request);
+    const { searchParams } = buildAuthorizationUrl(login, login.endpoints.authorize as URL, request);
     expect(Object.fromEntries(searchParams)).toMatchObject({
       tenant: 'a',
       audience: 'https://api.example.com',
@@ -169,7 +174,7 @@ describe('the requests of an authorization code', () => {
 
   it('never puts a secret into an address', () => {
     const login = loginProfileOf({ ...okta, api_key: 'hidden-value', password: 'pw-value' });
-    expect(authorizationUrl(login, login.endpoints.authorize as URL, request).href).not.toMatch(
+    expect(buildAuthorizationUrl(login, login.endpoints.authorize as URL, request).href).not.toMatch(
       /okta-secret|hidden|pw-/,
     );
   });
@@ -178,7 +183,7 @@ describe('the requests of an authorization code', () => {
 describe('the request that revokes', () => {
   it('RFC 7009 §2.1 names the token, with the client authenticated as usual', () => {
     const login = loginProfileOf(okta);
-    expect(wire(revocation(login, login.endpoints.revoke as URL, new Secret('rt-1')))).toEqual({
+    expect(wire(revocationRequest(login, login.endpoints.revoke as URL, new Secret('rt-1')))).toEqual({
       url: 'https://acme.okta.com/oauth2/default/v1/revoke',
       form: { token: 'rt-1', token_type_hint: 'refresh_token' },
       authorization: `Basic ${btoa('0oa1:okta-secret')}`,
@@ -187,7 +192,7 @@ describe('the request that revokes', () => {
 
   it('names the token alone to Google', () => {
     const login = loginProfileOf(drive);
-    expect(wire(revocation(login, login.endpoints.revoke as URL, new Secret('rt-1')))).toEqual({
+    expect(wire(revocationRequest(login, login.endpoints.revoke as URL, new Secret('rt-1')))).toEqual({
       url: 'https://oauth2.googleapis.com/revoke',
       form: { token: 'rt-1' },
       authorization: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Issuer, issuerProblem, parseMetadata } from '../../src/oauth/metadata.ts';
+import { findIssuerMismatch, type Issuer, parseMetadata } from '../../src/oauth/metadata.ts';
 
 const authorize = new URL('https://id.example.com/authorize');
 const token = new URL('https://api.example.com/token');
@@ -69,7 +69,7 @@ describe('the issuer that a redirect names', () => {
   const hosts = [authorize, token];
 
   it('RFC 9207 §2.4 must be the one that was asked, to the letter', () => {
-    expect(issuerProblem('https://id.example.com', known, hosts)).toBeUndefined();
+    expect(findIssuerMismatch('https://id.example.com', known, hosts)).toBeUndefined();
     for (const named of [
       'https://id.example.com/',
       'https://ID.example.com',
@@ -77,27 +77,28 @@ describe('the issuer that a redirect names', () => {
       'https://evil.example',
       '',
     ]) {
-      expect(issuerProblem(named, known, hosts)).toContain('another server');
+      expect(findIssuerMismatch(named, known, hosts)).toContain('another server');
     }
   });
 
   it('RFC 9207 §2.4 may be missing, unless the server promises it', () => {
-    expect(issuerProblem(undefined, known, hosts)).toBeUndefined();
-    expect(issuerProblem(undefined, undefined, hosts)).toBeUndefined();
-    expect(issuerProblem(undefined, { ...known, promised: true }, hosts)).toContain('promises');
+    expect(findIssuerMismatch(undefined, known, hosts)).toBeUndefined();
+    expect(findIssuerMismatch(undefined, undefined, hosts)).toBeUndefined();
+    expect(findIssuerMismatch(undefined, { ...known, promised: true }, hosts)).toContain('promises');
   });
 
   it('must be at a host that we ask, where nothing is published', () => {
-    expect(issuerProblem('https://id.example.com/realms/x', undefined, hosts)).toBeUndefined();
-    expect(issuerProblem('https://api.example.com', undefined, hosts)).toBeUndefined();
+    expect(findIssuerMismatch('https://id.example.com/realms/x', undefined, hosts)).toBeUndefined();
+    expect(findIssuerMismatch('https://api.example.com', undefined, hosts)).toBeUndefined();
     for (const named of ['https://evil.example', 'http://id.example.com', 'https://id.example.com.evil.example', 'x']) {
-      expect(issuerProblem(named, undefined, hosts)).toContain('another server');
+      expect(findIssuerMismatch(named, undefined, hosts)).toContain('another server');
     }
   });
 
   it('fits a template of tenants', () => {
     const shared = { ...known, name: 'https://login.microsoftonline.com/{tenantid}/v2.0' };
-    const of = (tenant: string) => issuerProblem(`https://login.microsoftonline.com/${tenant}/v2.0`, shared, hosts);
+    const of = (tenant: string) =>
+      findIssuerMismatch(`https://login.microsoftonline.com/${tenant}/v2.0`, shared, hosts);
     expect(of('9188040d-6c67-4c5b-b112-36a304b66dad')).toBeUndefined();
     expect(of('9188040d-6c67-4c5b-b112-36a304b66dad/../x')).toContain('another server');
     expect(of('x9188040d-6c67-4c5b-b112-36a304b66dad')).toContain('another server');
@@ -106,7 +107,7 @@ describe('the issuer that a redirect names', () => {
       'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.1',
       'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad',
     ]) {
-      expect(issuerProblem(named, shared, hosts)).toContain('another server');
+      expect(findIssuerMismatch(named, shared, hosts)).toContain('another server');
     }
     expect(of('')).toContain('another server');
   });

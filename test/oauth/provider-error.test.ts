@@ -7,16 +7,16 @@ import { samples } from '../support/sample-profiles.ts';
 const profile = readAcme(samples.custom);
 
 describe('a refusal', () => {
-  it('D15 is one error object: code, sentence, advice, and the own words of the provider', () => {
+  it('D15 is one error object: code, sentence, hint, and the own words of the provider', () => {
     const error = refusalOf(
       readAcme(samples.google),
       replyWith(401, { error: 'invalid_client', error_description: 'Unauthorized' }, { 'x-request-id': 'r-1' }),
     );
     expect(error).toBeInstanceOf(ProviderError);
     expect(JSON.parse(JSON.stringify(error))).toEqual({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       message: 'google refused profile acme (HTTP 401, invalid_client: Unauthorized)',
-      advice: 'the client secret is wrong: set acme.client_secret',
+      hint: 'the client secret is wrong: set acme.client_secret',
       provider: {
         status: 401,
         error: 'invalid_client',
@@ -31,34 +31,34 @@ describe('a refusal', () => {
     'D15 of %s: invalid_grant means a login for a refresh token only',
     (name, sample) => {
       const { code } = refusalOf(readAcme(sample), replyWith(400, { error: 'invalid_grant' }));
-      expect(code).toBe(/refresh|google/i.test(name) ? 'login_required' : 'provider_refused');
+      expect(code).toBe(/refresh|google/i.test(name) ? 'login_required' : 'provider_rejected');
     },
   );
 
   it.each(['invalid_client', 'invalid_request', 'invalid_scope', 'unauthorized_client', 'access_denied'])(
     'D15 %s of a refresh is no reason to sign in again',
     (error) => {
-      expect(refusalOf(readAcme(samples.google), replyWith(400, { error })).code).toBe('provider_refused');
+      expect(refusalOf(readAcme(samples.google), replyWith(400, { error })).code).toBe('provider_rejected');
     },
   );
 
   it('D15 of a profile with another name names the variables of that', () => {
     const named = { ...readAcme(samples.google), name: 'my $& profile' };
-    expect(refusalOf(named, replyWith(401, { error: 'invalid_client' })).advice).toContain(
+    expect(refusalOf(named, replyWith(401, { error: 'invalid_client' })).hint).toContain(
       'set my $& profile.client_secret',
     );
   });
 
   it('D15 names the variables that are really used: a Basic pair', () => {
     const fields = { type: 'twitter', basic: { user: 'u', password: 'p' } };
-    const { advice } = refusalOf(readAcme(fields), replyWith(403, { errors: [{ code: 99, message: 'x' }] }));
-    expect(advice).toContain('check acme.basic.user and acme.basic.password');
+    const { hint } = refusalOf(readAcme(fields), replyWith(403, { errors: [{ code: 99, message: 'x' }] }));
+    expect(hint).toContain('check acme.basic.user and acme.basic.password');
   });
 
   it('D15 names the variables that are really used: a key', () => {
     const options = { client_auth: 'private_key_jwt', key_file: 'k' };
     const keyed = readAcme({ ...samples.custom, options }, outsideWith({ k: 'key' }));
-    expect(refusalOf(keyed, replyWith(401, { error: 'invalid_client' })).advice).toContain(
+    expect(refusalOf(keyed, replyWith(401, { error: 'invalid_client' })).hint).toContain(
       'check acme.client_id and acme.options.key_file',
     );
   });
@@ -66,18 +66,18 @@ describe('a refusal', () => {
   it('D15 with no words at all tells the status', () => {
     const error = refusalOf(profile, replyWith(401, ''));
     expect(error.message).toBe('id.example.com refused profile acme (HTTP 401)');
-    expect(error.advice).toBeUndefined();
+    expect(error.hint).toBeUndefined();
   });
 
   it('D15 a 404 without words advises to check the address', () => {
     for (const body of ['', '<title>Not Found</title>', 'Not Found']) {
-      expect(refusalOf(profile, replyWith(404, body)).advice).toContain('check acme.url');
+      expect(refusalOf(profile, replyWith(404, body)).hint).toContain('check acme.url');
     }
-    expect(refusalOf(profile, replyWith(404, { error: 'own_error' })).advice).toBeUndefined();
+    expect(refusalOf(profile, replyWith(404, { error: 'own_error' })).hint).toBeUndefined();
   });
 
   it.each([400, 401, 403, 404, 405, 408, 411, 413, 415, 418, 422, 431, 451])('status %i is a refusal', (status) => {
-    expect(refusalOf(profile, replyWith(status, { error: 'x' })).code).toBe('provider_refused');
+    expect(refusalOf(profile, replyWith(status, { error: 'x' })).code).toBe('provider_rejected');
   });
 });
 
@@ -85,31 +85,31 @@ describe('a refresh token that only a person can replace', () => {
   it.each(['invalid_grant', 'interaction_required', 'consent_required', 'login_required', 'bad_token'])(
     'D15 %s tells the command to run',
     (error) => {
-      const { code, advice } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, { error }));
+      const { code, hint } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, { error }));
       expect(code).toBe('login_required');
-      expect(advice).toMatch(/run: oauth-profile login acme$/);
+      expect(hint).toMatch(/run: oauth-profile login acme$/);
     },
   );
 
   it('D15 is told what to mend first, where that is known', () => {
     const refusal = { error: 'invalid_grant', error_codes: [65001] };
-    const { code, advice } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, refusal));
+    const { code, hint } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, refusal));
     expect(code).toBe('login_required');
-    expect(advice).toBe(
+    expect(hint).toBe(
       'nobody consented to this application yet: consent once in a browser, or ask an administrator to, for acme.client_id; then run: oauth-profile login acme',
     );
   });
 
   it('D15 is told the command once', () => {
     const refusal = { error: 'invalid_grant', error_codes: [50173] };
-    expect(refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, refusal)).advice).toBe(
+    expect(refusalOf(readAcme(samples.microsoftRefresh), replyWith(400, refusal)).hint).toBe(
       'the sign-in was revoked (often by a changed password); run: oauth-profile login acme',
     );
   });
 
   it('D15 is to be pasted where nobody can sign in', () => {
     const fields = { ...samples.custom, grant_type: 'refresh_token', refresh_token: 'r' };
-    expect(refusalOf(readAcme(fields), replyWith(400, { error: 'consent_required' })).advice).toBe(
+    expect(refusalOf(readAcme(fields), replyWith(400, { error: 'consent_required' })).hint).toBe(
       'get a new one and set acme.refresh_token',
     );
   });
@@ -117,7 +117,7 @@ describe('a refresh token that only a person can replace', () => {
   it.each(['authorization_url', 'device_authorization_url'])('D15 may come of a login at options.%s', (option) => {
     const options = { [option]: 'https://id.example.com/sign-in' };
     const fields = { ...samples.custom, grant_type: 'refresh_token', refresh_token: 'r', options };
-    expect(refusalOf(readAcme(fields), replyWith(400, { error: 'invalid_grant' })).advice).toBe(
+    expect(refusalOf(readAcme(fields), replyWith(400, { error: 'invalid_grant' })).hint).toBe(
       'the refresh token is invalid, expired, revoked or of another client; run: oauth-profile login acme',
     );
   });
@@ -125,7 +125,7 @@ describe('a refresh token that only a person can replace', () => {
 
 describe('a password that a provider refuses with a code of its own', () => {
   const said = (fields: DataObject, error: string, codes?: readonly number[]) =>
-    refusalOf(readAcme(fields), replyWith(400, { error, ...(codes && { error_codes: codes }) })).advice;
+    refusalOf(readAcme(fields), replyWith(400, { error, ...(codes && { error_codes: codes }) })).hint;
   const password = samples.microsoftPassword;
 
   it('D15 is called wrong only where there is no such code', () => {
@@ -133,7 +133,7 @@ describe('a password that a provider refuses with a code of its own', () => {
     expect(said(password, 'invalid_grant')).toMatch(/acme\.password/);
   });
 
-  it('D15 gets the advice for another standard error all the same', () => {
+  it('D15 gets the hint for another standard error all the same', () => {
     expect(said(password, 'invalid_scope', [999999])).toMatch(/acme\.scope/);
     expect(said(samples.microsoftRefresh, 'invalid_grant', [999999])).toEqual(expect.any(String));
   });
@@ -159,7 +159,7 @@ describe('the status comes first', () => {
       const error = refusalOf(readAcme(fields), replyWith(429, body));
       expect(error.code).toBe('rate_limited');
       expect(error.retryAt).toBeUndefined();
-      expect(error.advice).toBe('wait a while before another try, and reuse tokens instead of asking for new ones');
+      expect(error.hint).toBe('wait a while before another try, and reuse tokens instead of asking for new ones');
     }
   });
 
@@ -170,29 +170,29 @@ describe('the status comes first', () => {
         expect(error.code).toBe('provider_unavailable');
         expect(error.provider.status).toBe(status);
         expect(error.message).toMatch(new RegExp(`^\\S+ is out of order \\(HTTP ${status}\\b`));
-        expect(error.advice).toMatch(/^try again later(?:$|; if it says the same again, )/);
+        expect(error.hint).toMatch(/^try again later(?:$|; if it says the same again, )/);
       }
     }
   });
 
   it('5xx that says what is wrong names what to change, if it stays', () => {
-    const { advice } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(500, { error: 'invalid_grant' }));
-    expect(advice).toMatch(/^try again later; if it says the same again, .*oauth-profile login acme/);
+    const { hint } = refusalOf(readAcme(samples.microsoftRefresh), replyWith(500, { error: 'invalid_grant' }));
+    expect(hint).toMatch(/^try again later; if it says the same again, .*oauth-profile login acme/);
   });
 
   it('D18 says when to come back', () => {
     const error = refusalOf(profile, replyWith(503, 'x', { 'retry-after': '90' }));
     expect(error.retryAt).toBe(RECEIVED_AT + 90_000);
-    expect(error.advice).toBe('try again in 90 s');
+    expect(error.hint).toBe('try again in 90 s');
     expect(JSON.parse(JSON.stringify(error)).retryAt).toBe('2030-01-01T00:01:30.000Z');
     const throttled = refusalOf(profile, replyWith(429, 'x', { 'retry-after': 'Tue, 01 Jan 2030 00:00:30 GMT' }));
-    expect(throttled.advice).toMatch(/^wait 30 s /);
+    expect(throttled.hint).toMatch(/^wait 30 s /);
   });
 
   it('D18 does not advise to wait 0 s where the provider refuses and says "at once"', () => {
     const headers = { 'retry-after': '0' };
-    expect(refusalOf(profile, replyWith(429, '', headers)).advice).toMatch(/^wait a while /);
-    expect(refusalOf(profile, replyWith(503, '', headers)).advice).toBe('try again later');
+    expect(refusalOf(profile, replyWith(429, '', headers)).hint).toMatch(/^wait a while /);
+    expect(refusalOf(profile, replyWith(503, '', headers)).hint).toBe('try again later');
   });
 
   it('D18 an absurd time to come back is still an error that prints', () => {
@@ -211,7 +211,7 @@ describe('a redirect', () => {
     expect(error.message).toBe(
       `id.example.com redirects to https://login.example.net/new/token (HTTP ${status}); secrets are not sent on`,
     );
-    expect(error.advice).toBe('if the token endpoint has moved there, set acme.url');
+    expect(error.hint).toBe('if the token endpoint has moved there, set acme.url');
   });
 
   it.each([
@@ -255,7 +255,7 @@ describe('a redirect', () => {
 describe('a Basic header that the server may not decode', () => {
   const basic = (secret: string) =>
     refusalOf(readAcme({ ...samples.twitter, client_secret: secret }), replyWith(401, { error: 'invalid_client' }))
-      .advice;
+      .hint;
 
   it('D12 is pointed out when encoding changed the secret, and only then', () => {
     expect(basic('s/cret+')).toMatch(/set acme\.options\.client_auth to basic_raw or body$/);
@@ -264,13 +264,13 @@ describe('a Basic header that the server may not decode', () => {
 
   it('D12 is not blamed for another refusal', () => {
     const fields = readAcme({ ...samples.twitter, client_secret: 's/cret+' });
-    expect(refusalOf(fields, replyWith(400, { error: 'invalid_scope' })).advice).not.toMatch(/basic_raw/);
+    expect(refusalOf(fields, replyWith(400, { error: 'invalid_scope' })).hint).not.toMatch(/basic_raw/);
   });
 });
 
 describe('the device code grant, passed through', () => {
-  it.each(['authorization_pending', 'slow_down', 'expired_token'])('D15 has advice for %s', (error) => {
+  it.each(['authorization_pending', 'slow_down', 'expired_token'])('D15 has hint for %s', (error) => {
     const device = { ...samples.custom, grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code: 'd' };
-    expect(refusalOf(readAcme(device), replyWith(400, { error })).advice).toEqual(expect.any(String));
+    expect(refusalOf(readAcme(device), replyWith(400, { error })).hint).toEqual(expect.any(String));
   });
 });

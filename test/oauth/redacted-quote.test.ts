@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
-import { explainReply } from '../../src/oauth/explain-response.ts';
-import type { Reply } from '../../src/oauth/http-response.ts';
-import { buildRequest, withAssertion } from '../../src/oauth/token-request.ts';
+import { toTokenResponseError } from '../../src/oauth/explain-response.ts';
+import type { HttpResponse } from '../../src/oauth/http-response.ts';
+import { buildTokenRequest, withAssertion } from '../../src/oauth/token-request.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
@@ -12,11 +12,11 @@ import { outsideWith, readAcme, refusalOf, replyWith } from '../support/read-sam
 import { samples } from '../support/sample-profiles.ts';
 
 /** Everything of an error that a person or a log may get to see. */
-function everythingOf(profile: Profile, reply: Reply): string {
+function everythingOf(profile: Profile, reply: HttpResponse): string {
   const error = refusalOf(profile, reply);
   return [
     error.message,
-    error.advice,
+    error.hint,
     error.stack,
     JSON.stringify(error),
     JSON.stringify(error.provider),
@@ -25,7 +25,7 @@ function everythingOf(profile: Profile, reply: Reply): string {
 }
 
 /** Every place where a reply can repeat something. */
-const places: Record<string, (echo: string) => Reply> = {
+const places: Record<string, (echo: string) => HttpResponse> = {
   error: (echo) => replyWith(400, { error: echo }),
   error_description: (echo) => replyWith(400, { error: 'invalid_request', error_description: `got ${echo} from you` }),
   suberror: (echo) => replyWith(400, { error: 'x', suberror: echo }),
@@ -77,7 +77,7 @@ const senders: Record<string, DataObject> = {
   'client_secret in a raw Basic header': {
     ...samples.twitter,
     client_secret: secret,
-    options: { client_auth: 'basic_raw' },
+    options: { client_auth: 'client_secret_basic_raw' },
   },
   'basic.password': { ...samples.custom, basic: { user: 'u', password: secret } },
   password: { ...samples.gitlabPassword, password: secret },
@@ -158,7 +158,7 @@ describe('a provider that repeats what it was sent', () => {
     const profile = readAcme({ ...samples.gitlabPassword, password: 'Zq9 correct horse kX7' });
     for (const wrapped of ['Zq9\ncorrect horse kX7', 'Zq9 correct\r\nhorse\tkX7']) {
       for (const reply of [places['plain text'], places['HTML title'], places['error_description']]) {
-        expect(everythingOf(profile, reply?.(wrapped) as Reply)).not.toMatch(/Zq9|kX7/);
+        expect(everythingOf(profile, reply?.(wrapped) as HttpResponse)).not.toMatch(/Zq9|kX7/);
       }
     }
   });
@@ -177,11 +177,11 @@ describe('a provider that repeats what it was sent', () => {
         secrets,
         fc.constantFrom(...named),
         fc.constantFrom(...Object.keys(spellings).filter((name) => !/base64|hex/.test(name))),
-        fc.constantFrom('client_secret', 'basic'),
+        fc.constantFrom('client_secret', 'client_secret_basic'),
         fc.nat(420),
         (value, [, reply], spelling, way, filler) => {
           const fields =
-            way === 'basic'
+            way === 'client_secret_basic'
               ? { ...samples.custom, basic: { user: 'u', password: value } }
               : { ...samples.microsoftClient, client_secret: value };
           const echo = `${'n'.repeat(filler)} ${spellings[spelling]?.(value)} n`;
@@ -207,7 +207,7 @@ describe('a provider that fails while it gives a token', () => {
   const fresh = '2YotnFZFEjr1zCsicMWpAA';
   const cut = (reply: object, left = 3): string => JSON.stringify(reply).slice(0, -left);
 
-  it.each<[string, Reply]>([
+  it.each<[string, HttpResponse]>([
     ['a cut JSON text', replyWith(500, cut({ access_token: fresh, token_type: 'Bearer' }))],
     ['a cut JSON text that ends in the token', replyWith(500, `{"token_type":"Bearer","access_token":"${fresh}`)],
     ['a cut JSON text with blanks', replyWith(500, `{ "access_token" : "${fresh}", "x": `)],
@@ -303,10 +303,10 @@ describe('what was added to the request when it was sent', () => {
     const options = { client_auth: 'private_key_jwt', key_file: 'k' };
     const profile = readAcme({ ...samples.custom, options }, key);
     const assertion = 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJtZSJ9.c2lnbmF0dXJlX3NpZ25hdHVyZQ';
-    const request = withAssertion(buildRequest(profile, '1'), new Secret(assertion));
+    const request = withAssertion(buildTokenRequest(profile, '1'), new Secret(assertion));
     for (const echo of spelled(assertion)) {
       for (const reply of Object.values(places)) {
-        const error = explainReply(profile, request, reply(echo), 0);
+        const error = toTokenResponseError(profile, request, reply(echo), 0);
         expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain(echo.slice(8, 28));
       }
     }

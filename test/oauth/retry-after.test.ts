@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { retryAtOf } from '../../src/oauth/retry-after.ts';
+import { parseRetryAfter } from '../../src/oauth/retry-after.ts';
 import { RECEIVED_AT } from '../support/read-sample.ts';
 
-const retryAfter = (value: string | string[]) => retryAtOf({ 'retry-after': value }, RECEIVED_AT);
+const retryAfter = (value: string | string[]) => parseRetryAfter({ 'retry-after': value }, RECEIVED_AT);
 
 describe('when a provider wants to be asked again', () => {
   it.each([
@@ -43,7 +43,7 @@ describe('when a provider wants to be asked again', () => {
   });
 
   it("D18 Okta's and X's reset is in epoch seconds", () => {
-    const reset = (value: string) => retryAtOf({ 'x-rate-limit-reset': value }, RECEIVED_AT);
+    const reset = (value: string) => parseRetryAfter({ 'x-rate-limit-reset': value }, RECEIVED_AT);
     expect(reset(String(RECEIVED_AT / 1000 + 42))).toBe(RECEIVED_AT + 42_000);
     expect(reset('1500000000')).toBe(RECEIVED_AT);
     for (const value of ['', '60', 'soon', '-1', '1.5e9', '99999999999999']) expect(reset(value)).toBeUndefined();
@@ -51,11 +51,13 @@ describe('when a provider wants to be asked again', () => {
 
   it('D18 Retry-After comes before the reset, unless it says nothing', () => {
     const reset = String(RECEIVED_AT / 1000 + 42);
-    expect(retryAtOf({ 'retry-after': '7', 'x-rate-limit-reset': reset }, RECEIVED_AT)).toBe(RECEIVED_AT + 7000);
-    expect(retryAtOf({ 'retry-after': 'x', 'x-rate-limit-reset': reset }, RECEIVED_AT)).toBe(RECEIVED_AT + 42_000);
+    expect(parseRetryAfter({ 'retry-after': '7', 'x-rate-limit-reset': reset }, RECEIVED_AT)).toBe(RECEIVED_AT + 7000);
+    expect(parseRetryAfter({ 'retry-after': 'x', 'x-rate-limit-reset': reset }, RECEIVED_AT)).toBe(
+      RECEIVED_AT + 42_000,
+    );
   });
 
   it('D18 without a header nothing is known', () => {
-    expect(retryAtOf({}, RECEIVED_AT)).toBeUndefined();
+    expect(parseRetryAfter({}, RECEIVED_AT)).toBeUndefined();
   });
 });

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
   ATTEMPT_MS,
   backoffMs,
+  isSafeToRetry,
   MAX_ATTEMPTS,
-  mayRepeat,
   mayReuseConnection,
-  refusesCredentials,
+  rejectsCredentials,
 } from '../../src/oauth/retry-policy.ts';
-import type { ReplayClass } from '../../src/providers/provider.ts';
+import type { RefreshTokenReuse } from '../../src/providers/provider.ts';
 import { readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -23,9 +23,9 @@ const grants = [
   'anything',
   '',
 ];
-const classes: ReplayClass[] = ['safe', 'grace', 'refused', 'revokes'];
-const withGrant = (grant_type: string, replay: ReplayClass, grace = '30s') =>
-  readAcme({ ...samples.custom, grant_type, options: { replay, grace } });
+const classes: RefreshTokenReuse[] = ['allowed', 'grace', 'rejected', 'revokes_family'];
+const withGrant = (grant_type: string, replay: RefreshTokenReuse, grace = '30s') =>
+  readAcme({ ...samples.custom, grant_type, options: { refresh_token_reuse: replay, grace } });
 
 describe('another attempt', () => {
   it('D17 D18 there are three of 10 s', () => {
@@ -35,33 +35,33 @@ describe('another attempt', () => {
   it.each(grants)('D18 with grant %j follows a connection that never was, and a 429', (grant) => {
     for (const replay of classes) {
       for (const since of [0, 10_000, 1_000_000]) {
-        expect(mayRepeat('not_sent', withGrant(grant, replay), since)).toBe(true);
-        expect(mayRepeat('throttled', withGrant(grant, replay), since)).toBe(true);
+        expect(isSafeToRetry('not_sent', withGrant(grant, replay), since)).toBe(true);
+        expect(isSafeToRetry('throttled', withGrant(grant, replay), since)).toBe(true);
       }
     }
   });
 
   it.each(grants.filter((grant) => grant !== 'refresh_token'))('D18 with grant %j after a lost reply', (grant) => {
     const harmless = grant === 'client_credentials' || grant === 'password';
-    for (const replay of classes) expect(mayRepeat('lost', withGrant(grant, replay), 0)).toBe(harmless);
+    for (const replay of classes) expect(isSafeToRetry('lost', withGrant(grant, replay), 0)).toBe(harmless);
   });
 
   it.each([
-    ['safe', 0, true],
-    ['safe', 1_000_000, true],
+    ['allowed', 0, true],
+    ['allowed', 1_000_000, true],
     ['grace', 0, true],
     ['grace', 24_999, true],
     ['grace', 25_000, false],
     ['grace', 30_000, false],
-    ['refused', 0, false],
-    ['revokes', 0, false],
+    ['rejected', 0, false],
+    ['revokes_family', 0, false],
   ] as const)('D18 with a refresh token after a lost reply, class %s, %i ms after the first', (replay, since, may) => {
-    expect(mayRepeat('lost', withGrant('refresh_token', replay), since)).toBe(may);
+    expect(isSafeToRetry('lost', withGrant('refresh_token', replay), since)).toBe(may);
   });
 
   it('D18 a grace of five seconds or less leaves no time for one', () => {
-    expect(mayRepeat('lost', withGrant('refresh_token', 'grace', '5s'), 0)).toBe(false);
-    expect(mayRepeat('lost', withGrant('refresh_token', 'grace', '6s'), 999)).toBe(true);
+    expect(isSafeToRetry('lost', withGrant('refresh_token', 'grace', '5s'), 0)).toBe(false);
+    expect(isSafeToRetry('lost', withGrant('refresh_token', 'grace', '6s'), 999)).toBe(true);
   });
 
   it.each([
@@ -72,13 +72,14 @@ describe('another attempt', () => {
     ['microsoftPassword', true],
     ['twitter', true],
   ] as const)('D18 %s after a lost reply', (name, may) => {
-    expect(mayRepeat('lost', readAcme(samples[name]), 0)).toBe(may);
+    expect(isSafeToRetry('lost', readAcme(samples[name]), 0)).toBe(may);
   });
 
-  it('D18 options.replay overrides what is known of the provider', () => {
-    const told = (replay: ReplayClass) => readAcme({ ...samples.google, options: { replay } });
-    expect(mayRepeat('lost', told('revokes'), 0)).toBe(false);
-    expect(mayRepeat('lost', told('safe'), 0)).toBe(true);
+  it('D18 options.refresh_token_reuse overrides what is known of the provider', () => {
+    const told = (replay: RefreshTokenReuse) =>
+      readAcme({ ...samples.google, options: { refresh_token_reuse: replay } });
+    expect(isSafeToRetry('lost', told('revokes_family'), 0)).toBe(false);
+    expect(isSafeToRetry('lost', told('allowed'), 0)).toBe(true);
   });
 
   it('D18 a refresh token, and what cannot be repeated, never goes over a kept connection', () => {
@@ -100,11 +101,11 @@ describe('a provider that looked at the credentials', () => {
     ['X', ['authenticity_token_error']],
     ['others', ['invalid_credentials']],
   ])('and says no in the words of %s is not asked again: %j', (_, words) => {
-    for (const error of words) expect(refusesCredentials({ status: 500, error })).toBe(true);
+    for (const error of words) expect(rejectsCredentials({ status: 500, error })).toBe(true);
   });
 
   it.each(['server_error', 'temporarily_unavailable', undefined])('does not say %s', (error) => {
-    expect(refusesCredentials({ status: 500, error })).toBe(false);
+    expect(rejectsCredentials({ status: 500, error })).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSecretOfRefusal, memberNames, secretMembers } from '../../src/oauth/secret-members.ts';
+import { isSecretOfErrorResponse, memberNames, secretMembers } from '../../src/oauth/secret-members.ts';
 
 const found = (members: object, known: unknown[] = [], isSecret?: (name: string) => boolean) =>
   secretMembers(members as Record<string, unknown>, known, isSecret).found.map((secret) => secret.reveal());
@@ -17,7 +17,7 @@ describe('the secrets of a reply', () => {
   });
 
   it('of a refusal do not include its code', () => {
-    expect(found({ code: 'a', error_token: 'b' }, [], isSecretOfRefusal)).toEqual(['b']);
+    expect(found({ code: 'a', error_token: 'b' }, [], isSecretOfErrorResponse)).toEqual(['b']);
     expect(found({ code: 'a' })).toEqual(['a']);
   });
 

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { buildRequest, encode, encodeBody, type TokenRequest, withAssertion } from '../../src/oauth/token-request.ts';
+import {
+  buildTokenRequest,
+  encode,
+  encodeForm,
+  type TokenRequest,
+  withAssertion,
+} from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
 import { clear, outsideWith, readAcme } from '../support/read-sample.ts';
@@ -11,7 +17,7 @@ const url = 'https://id.example.com/token';
 
 describe('the request', () => {
   it.each(Object.entries(samples))('R1.2 D11 %s: a POST of a form that asks for JSON', (_, sample) => {
-    const { method, headers } = buildRequest(readAcme(sample), '1.2.3');
+    const { method, headers } = buildTokenRequest(readAcme(sample), '1.2.3');
     const { Authorization: _auth, ...others } = headers;
     expect(method).toBe('POST');
     expect(others).toEqual({
@@ -22,8 +28,8 @@ describe('the request', () => {
   });
 
   it('D11 is UTF-8, blanks as +', () => {
-    const request = buildRequest(readAcme({ type: 'custom', url, 'ä b': 'é&=+%20 €😀\r\n\0' }), '1');
-    expect(encodeBody(request)).toBe('%C3%A4+b=%C3%A9%26%3D%2B%2520+%E2%82%AC%F0%9F%98%80%0D%0A%00');
+    const request = buildTokenRequest(readAcme({ type: 'custom', url, 'ä b': 'é&=+%20 €😀\r\n\0' }), '1');
+    expect(encodeForm(request)).toBe('%C3%A4+b=%C3%A9%26%3D%2B%2520+%E2%82%AC%F0%9F%98%80%0D%0A%00');
   });
 
   it('encodes nothing that the standard leaves alone', () => {
@@ -31,12 +37,14 @@ describe('the request', () => {
   });
 
   it('D14 any names and values come back exactly, each name once', () => {
-    const names = anyText.filter((name) => !/[.]/.test(name) && !['type', 'url', 'options', 'basic'].includes(name));
+    const names = anyText.filter(
+      (name) => !/[.]/.test(name) && !['type', 'url', 'options', 'client_secret_basic'].includes(name),
+    );
     const values = anyText.filter((value) => !value.includes('${'));
     fc.assert(
       fc.property(fc.dictionary(names, values, { noNullPrototype: true }), (fields) => {
-        const request = buildRequest(readAcme({ ...fields, type: 'custom', url }), '1');
-        const body = encodeBody(request);
+        const request = buildTokenRequest(readAcme({ ...fields, type: 'custom', url }), '1');
+        const body = encodeForm(request);
         expect(body).toMatch(/^[\x21-\x7e]*$/);
         const decoded = [...new URLSearchParams(body)];
         const { grant_type, ...others } = fields;
@@ -52,27 +60,32 @@ describe('the request', () => {
 
   it('D14 CR, LF and NUL never reach a header', () => {
     fc.assert(
-      fc.property(anyText, anyText, fc.constantFrom('basic', 'basic_raw'), (id, secret, client_auth) => {
-        const basic = { user: id.replaceAll(':', ''), password: secret };
-        const fields = { type: 'custom', url, basic, options: { client_auth } };
-        if (/\$\{/.test(id + secret)) return;
-        for (const value of Object.values(buildRequest(readAcme(fields), '1').headers)) {
-          expect(clear(value)).toMatch(/^[\x20-\x7e]+$/);
-        }
-      }),
+      fc.property(
+        anyText,
+        anyText,
+        fc.constantFrom('client_secret_basic', 'client_secret_basic_raw'),
+        (id, secret, client_auth) => {
+          const basic = { user: id.replaceAll(':', ''), password: secret };
+          const fields = { type: 'custom', url, basic, options: { client_auth } };
+          if (/\$\{/.test(id + secret)) return;
+          for (const value of Object.values(buildTokenRequest(readAcme(fields), '1').headers)) {
+            expect(clear(value)).toMatch(/^[\x20-\x7e]+$/);
+          }
+        },
+      ),
     );
   });
 
   it('R2.2 an empty form is an empty body', () => {
-    expect(encodeBody(buildRequest(readAcme({ type: 'custom', url }), '1'))).toBe('');
+    expect(encodeForm(buildTokenRequest(readAcme({ type: 'custom', url }), '1'))).toBe('');
   });
 
   it('D12 the assertion that was signed for this attempt takes its place', () => {
     const options = { client_auth: 'private_key_jwt', key_file: 'k' };
-    const request = buildRequest(readAcme({ ...samples.twitter, options }, outsideWith({ k: 'key' })), '1');
+    const request = buildTokenRequest(readAcme({ ...samples.twitter, options }, outsideWith({ k: 'key' })), '1');
     const assertionOf = (body: string) => new URLSearchParams(body).getAll('client_assertion');
-    expect(assertionOf(encodeBody(withAssertion(request, new Secret('first.of.all'))))).toEqual(['first.of.all']);
-    expect(assertionOf(encodeBody(withAssertion(request, new Secret('second'))))).toEqual(['second']);
+    expect(assertionOf(encodeForm(withAssertion(request, new Secret('first.of.all'))))).toEqual(['first.of.all']);
+    expect(assertionOf(encodeForm(withAssertion(request, new Secret('second'))))).toEqual(['second']);
   });
 });
 
@@ -81,7 +94,7 @@ describe('the request of a key', () => {
   const signed = readAcme({ ...samples.twitter, options }, outsideWith({ k: 'key' }));
 
   it('D12 has a place for the assertion, empty until it is signed', () => {
-    const { form } = buildRequest(signed, '1');
+    const { form } = buildTokenRequest(signed, '1');
     expect(form.map(({ name, value, source }) => [name, clear(value), source]).slice(-2)).toEqual([
       ['client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', 'options.client_auth'],
       ['client_assertion', '', 'signed with k'],
@@ -92,41 +105,41 @@ describe('the request of a key', () => {
     ['a key', { options: { ...signed.options, key: undefined } }],
     ['a client id', { fields: [] }],
   ])('is not made without %s, which no profile that was read lacks', (_, change) => {
-    expect(() => buildRequest({ ...signed, ...change }, '1')).toThrow('a profile without a key was not checked');
+    expect(() => buildTokenRequest({ ...signed, ...change }, '1')).toThrow('a profile without a key was not checked');
   });
 });
 
 describe('the size of a request', () => {
   const withValue = (length: number): TokenRequest =>
-    buildRequest(readAcme({ type: 'custom', url, v: 'a'.repeat(length) }), '1');
+    buildTokenRequest(readAcme({ type: 'custom', url, v: 'a'.repeat(length) }), '1');
 
   it('D17 may be 256 KiB and no more', () => {
-    expect(encodeBody(withValue(262_144 - 2))).toHaveLength(262_144);
-    expect(() => encodeBody(withValue(262_144 - 1))).toThrow(OAuthProfileError);
-    expect(() => encodeBody(withValue(262_144 - 1))).toThrow(
+    expect(encodeForm(withValue(262_144 - 2))).toHaveLength(262_144);
+    expect(() => encodeForm(withValue(262_144 - 1))).toThrow(OAuthProfileError);
+    expect(() => encodeForm(withValue(262_144 - 1))).toThrow(
       expect.objectContaining({
         code: 'request_too_large',
         message: 'the request is larger than 262144 bytes',
-        advice: 'a field holds far too much: look at the longest with explain',
+        hint: 'a field holds far too much: look at the longest with explain',
       }),
     );
   });
 
   it('D17 counts bytes on the wire', () => {
-    const request = buildRequest(readAcme({ type: 'custom', url, v: '€'.repeat(30_000) }), '1');
-    expect(() => encodeBody(request)).toThrow(expect.objectContaining({ code: 'request_too_large' }));
+    const request = buildTokenRequest(readAcme({ type: 'custom', url, v: '€'.repeat(30_000) }), '1');
+    expect(() => encodeForm(request)).toThrow(expect.objectContaining({ code: 'request_too_large' }));
   });
 
   it('D17 counts what a Basic header carries', () => {
     const fields = { ...samples.twitter, client_secret: 's'.repeat(200_000) };
-    expect(() => encodeBody(buildRequest(readAcme(fields), '1'))).toThrow(
+    expect(() => encodeForm(buildTokenRequest(readAcme(fields), '1'))).toThrow(
       expect.objectContaining({ code: 'request_too_large' }),
     );
   });
 
   it('D17 does not repeat the field that is too long', () => {
     try {
-      encodeBody(withValue(300_000));
+      encodeForm(withValue(300_000));
       expect.unreachable();
     } catch (error) {
       expect(JSON.stringify(error).length).toBeLessThan(300);

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { refreshTokenIn } from '../../src/oauth/token-response.ts';
+import { findRefreshToken } from '../../src/oauth/token-response.ts';
 import { faultyIn, RECEIVED_AT, readAcme, receive, refusalOf, replyWith } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -66,7 +66,7 @@ describe('a token', () => {
     expect(JSON.stringify(reply.response)).toBe(text);
     expect(reply.refreshToken).toBeUndefined();
     expect(reply.expiresAt).toBeUndefined();
-    expect(refusalOf(profile, replyWith(200, '{"__proto__":{"access_token":"a"}}')).code).toBe('reply_unreadable');
+    expect(refusalOf(profile, replyWith(200, '{"__proto__":{"access_token":"a"}}')).code).toBe('response_unreadable');
   });
 
   it('is a secret, and so is the refresh token', () => {
@@ -163,7 +163,7 @@ describe('token_path', () => {
     ['data.length', { data: 'abc' }],
     ['data[1]', { data: ['a'] }],
   ])('%s finds nothing in %j', (path, body) => {
-    expect(refusalOf(withPath(path), replyWith(200, body)).code).toBe('reply_unreadable');
+    expect(refusalOf(withPath(path), replyWith(200, body)).code).toBe('response_unreadable');
   });
 
   it('that is no path is a fault of the profile', () => {
@@ -186,19 +186,19 @@ describe('a reply of 200 that is no token', () => {
     ['nothing', '', 'answered with nothing'],
   ])('%s', (_, body, message) => {
     const error = refusalOf(profile, replyWith(200, body));
-    expect(error.code).toBe('reply_unreadable');
+    expect(error.code).toBe('response_unreadable');
     expect(error.message).toBe(`id.example.com ${message} (HTTP 200)`);
-    expect(error.advice).toContain('acme.url');
+    expect(error.hint).toContain('acme.url');
     expect(error.provider).toEqual({ status: 200 });
   });
 
   it('is not blamed on acme.url where the address is the default of the provider', () => {
     for (const sample of [samples.google, samples.microsoftRefresh, samples.oktaRefresh]) {
       const own = readAcme({ ...sample, url: 'https://id.example.com/t' });
-      expect(refusalOf(readAcme(sample), replyWith(200, '<html>')).advice).toBe(
+      expect(refusalOf(readAcme(sample), replyWith(200, '<html>')).hint).toBe(
         'see what is sent with: oauth-profile explain acme',
       );
-      expect(refusalOf(own, replyWith(200, '<html>')).advice).toContain('acme.url');
+      expect(refusalOf(own, replyWith(200, '<html>')).hint).toContain('acme.url');
     }
   });
 
@@ -212,7 +212,7 @@ describe('a reply of 200 that is no token', () => {
       '{"access_token":"the-token-itself"',
     ]) {
       const error = refusalOf(profile, replyWith(200, body));
-      expect(error.code).toBe('reply_unreadable');
+      expect(error.code).toBe('response_unreadable');
       expect(JSON.stringify(error) + inspect(error, { depth: 9 })).not.toMatch(
         /the-token-itself|dGhlLXRva2VuLWl0c2VsZg/,
       );
@@ -229,7 +229,7 @@ describe('a reply of 200 that is no token', () => {
     { error: true },
   ])('%j is a refusal', (body) => {
     const error = refusalOf(profile, replyWith(200, body));
-    expect(error.code).toBe('provider_refused');
+    expect(error.code).toBe('provider_rejected');
     expect(error.message).toContain('HTTP 200');
   });
 
@@ -249,7 +249,7 @@ describe('a reply of 200 that is no token', () => {
 describe('a reply of another status', () => {
   it('is no token, whatever its body says', () => {
     for (const status of [199, 301, 400, 401, 403, 404, 429, 500, 503]) {
-      expect(refusalOf(profile, replyWith(status, { access_token: 'a' })).code).not.toBe('reply_unreadable');
+      expect(refusalOf(profile, replyWith(status, { access_token: 'a' })).code).not.toBe('response_unreadable');
     }
   });
 });
@@ -266,7 +266,7 @@ describe('the refresh token of a reply that may be of no other use', () => {
     [300, { refresh_token: 'r' }, undefined],
     [400, { refresh_token: 'r' }, undefined],
   ])('%i %j: %s', (status, body, token) => {
-    expect(refreshTokenIn(replyWith(status, body))?.reveal()).toBe(token);
+    expect(findRefreshToken(replyWith(status, body))?.reveal()).toBe(token);
   });
 
   it.each([
@@ -278,7 +278,7 @@ describe('the refresh token of a reply that may be of no other use', () => {
     [{ data: 'text' }, undefined],
     [{ other: { refresh_token: 'r' } }, undefined],
   ])('stands beside where the token should be, or above: %j: %s', (body, token) => {
-    expect(refreshTokenIn(replyWith(200, body), ['data', 'list', 0, 'token'])?.reveal()).toBe(token);
+    expect(findRefreshToken(replyWith(200, body), ['data', 'list', 0, 'token'])?.reveal()).toBe(token);
   });
 });
 

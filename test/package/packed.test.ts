@@ -221,16 +221,16 @@ describe('an installed package', () => {
     const [one, other] = [await load('index.js'), await load(join('esm', 'index.js'))];
     expect(one.OAuthProfileError).not.toBe(other.OAuthProfileError);
     const data = { x: { type: 'custom', url: 'http://127.0.0.1:1', 'options.timeout': '5s' } };
-    const faults = await Promise.all(
+    const issues = await Promise.all(
       [one, other].flatMap(({ oauthProfile }) => [
         oauthProfile('x', { data: { x: { type: 'custom' } } }).catch((error: unknown) => error),
         oauthProfile('x', { data, store: 'memory' }).catch((error: unknown) => error),
       ]),
     );
     for (const { OAuthProfileError, InvalidProfileError, TransportError } of [one, other]) {
-      expect(faults.map((fault) => fault instanceof OAuthProfileError)).toEqual([true, true, true, true]);
-      expect(faults.map((fault) => fault instanceof InvalidProfileError)).toEqual([true, false, true, false]);
-      expect(faults.map((fault) => fault instanceof TransportError)).toEqual([false, true, false, true]);
+      expect(issues.map((fault) => fault instanceof OAuthProfileError)).toEqual([true, true, true, true]);
+      expect(issues.map((fault) => fault instanceof InvalidProfileError)).toEqual([true, false, true, false]);
+      expect(issues.map((fault) => fault instanceof TransportError)).toEqual([false, true, false, true]);
     }
   });
 
@@ -314,13 +314,13 @@ describe('an installed package', () => {
       test('me', async ({ oauth }) => void ((await oauth('lab').get()).access_token satisfies string));
       export const define = defineCommand;
       export function statusOf(error: unknown): number {
-        if (error instanceof InvalidProfileError) return error.faults.length;
+        if (error instanceof InvalidProfileError) return error.issues.length;
         return error instanceof OAuthProfileError ? errorCodes[error.code] : 1;
       }`,
     );
     writeFileSync(join(project, 'wrong.mts'), `import { oauthProfile } from 'oauth-profile';\noauthProfile(7);\n`);
-    const { faults, declarations } = checkTypes(['right.mts', 'wrong.mts'], resolution);
-    expect(faults).toEqual([expect.stringMatching(/^wrong\.mts TS2345 /)]);
+    const { issues, declarations } = checkTypes(['right.mts', 'wrong.mts'], resolution);
+    expect(issues).toEqual([expect.stringMatching(/^wrong\.mts TS2345 /)]);
     expect(declarations).toEqual(paths.filter((path) => path.endsWith('.d.ts')).sort());
   });
 });
@@ -328,7 +328,7 @@ describe('an installed package', () => {
 const read = new Map<string, ts.SourceFile | undefined>();
 
 /** What the compiler finds in the stranger's files and in our declarations; those of the language and of Node are not ours to check. */
-function checkTypes(files: string[], resolution: ts.CompilerOptions): { faults: string[]; declarations: string[] } {
+function checkTypes(files: string[], resolution: ts.CompilerOptions): { issues: string[]; declarations: string[] } {
   const lib = ['lib.es2023.d.ts'];
   const options = { strict: true, noEmit: true, target: ts.ScriptTarget.ES2023, lib, types: ['node'], ...resolution };
   const host = ts.createCompilerHost(options);
@@ -349,7 +349,7 @@ function checkTypes(files: string[], resolution: ts.CompilerOptions): { faults: 
     ...program.getSemanticDiagnostics(source),
   ]);
   return {
-    faults: [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...found].map(
+    issues: [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...found].map(
       ({ file, code, messageText }) =>
         `${file && relative(project, file.fileName)} TS${code} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
     ),

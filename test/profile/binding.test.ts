@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCandidate } from '../../src/profile/binding.ts';
+import { findConfiguredGrant } from '../../src/profile/binding.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { variablesWith } from '../support/login-world.ts';
 import { clear, outsideWith } from '../support/read-sample.ts';
@@ -7,7 +7,7 @@ import { samples } from '../support/sample-profiles.ts';
 
 const graph = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app' };
 const custom = { type: 'custom', url: 'https://id.example.com/token', client_id: 'tool' };
-const read = (fields: object) => readCandidate('svc', variablesWith('svc', { ...fields }), outsideWith());
+const read = (fields: object) => findConfiguredGrant('svc', variablesWith('svc', { ...fields }), outsideWith());
 
 describe('what a login is bound to', () => {
   it.each([
@@ -22,10 +22,10 @@ describe('what a login is bound to', () => {
   });
 
   it('comes with the refresh token that the profile itself holds', () => {
-    const { pasted } = read({ ...graph, refresh_token: 'mine' }) ?? {};
+    const { configuredRefreshToken: pasted } = read({ ...graph, refresh_token: 'mine' }) ?? {};
     expect(pasted).toBeInstanceOf(Secret);
     expect(clear(pasted)).toBe('mine');
-    expect(read({ ...graph, refresh_token: '' })?.pasted).toBeUndefined();
+    expect(read({ ...graph, refresh_token: '' })?.configuredRefreshToken).toBeUndefined();
   });
 
   it.each([

@@ -11,15 +11,15 @@ describe('the type of a profile', () => {
     ['okta ', 'did you mean okta?'],
     ['gitlab.com', 'types are microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom'],
     ['__proto__', 'types are microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom'],
-  ])('R1.7 %j is no type', (type, advice) => {
-    const faults = faultsOf(() => readAcme({ ...samples.custom, type }));
-    expect(faults[0]).toMatchObject({ variable: 'acme.type', advice });
-    expect(faults[0]?.message).toContain(type.trim());
+  ])('R1.7 %j is no type', (type, hint) => {
+    const issues = faultsOf(() => readAcme({ ...samples.custom, type }));
+    expect(issues[0]).toMatchObject({ variable: 'acme.type', hint });
+    expect(issues[0]?.message).toContain(type.trim());
   });
 
-  it('D16 a misspelt type does not hide the other faults', () => {
-    const faults = faultsOf(() => readAcme({ type: 'Google', client_id: 'x', options: { timeout: 'soon' } }));
-    expect(faults.map(({ variable }) => variable)).toEqual([
+  it('D16 a misspelt type does not hide the other issues', () => {
+    const issues = faultsOf(() => readAcme({ type: 'Google', client_id: 'x', options: { timeout: 'soon' } }));
+    expect(issues.map(({ variable }) => variable)).toEqual([
       'acme.type',
       'acme.options.timeout',
       'acme.client_secret',
@@ -27,10 +27,10 @@ describe('the type of a profile', () => {
     ]);
   });
 
-  it('of a type that is only guessed, no faults are told that depend on it', () => {
+  it('of a type that is only guessed, no issues are told that depend on it', () => {
     const fields = { type: 'microsft', client_id: 'x', scope: ['a', ['b']], options: { timeout: 'soon' } };
-    const faults = faultsOf(() => readAcme(fields));
-    expect(faults.map(({ variable }) => variable)).toEqual(['acme.scope', 'acme.type', 'acme.options.timeout']);
+    const issues = faultsOf(() => readAcme(fields));
+    expect(issues.map(({ variable }) => variable)).toEqual(['acme.scope', 'acme.type', 'acme.options.timeout']);
   });
 
   it.each([
@@ -44,9 +44,9 @@ describe('the type of a profile', () => {
       'set it to one of microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom',
     ],
     ['graf.typo: microsoft', 'set it to one of microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom'],
-  ])('D16 a profile without type, beside %j', (line, advice) => {
+  ])('D16 a profile without type, beside %j', (line, hint) => {
     expect(faultsOf(() => readFromYaml('graph', `${line}\ngraph.client_id: a\n`))).toMatchObject([
-      { variable: 'graph.type', message: 'is missing', advice },
+      { variable: 'graph.type', message: 'is missing', hint },
     ]);
   });
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
-import { buildRequest } from '../../src/oauth/token-request.ts';
+import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { clear, faultsOf, faultyIn, outsideWith, readAcme, seen } from '../support/read-sample.ts';
 import { samples, secrets } from '../support/sample-profiles.ts';
 
@@ -34,11 +34,11 @@ const idOnly = { basic: undefined, id: true, secret: false, assertion: false };
 
 describe('how the client authenticates', () => {
   it.each([
-    ['microsoft', 'body'],
-    ['google', 'body'],
-    ['gitlab', 'body'],
-    ['okta', 'basic'],
-    ['twitter', 'basic'],
+    ['microsoft', 'client_secret_post'],
+    ['google', 'client_secret_post'],
+    ['gitlab', 'client_secret_post'],
+    ['okta', 'client_secret_basic'],
+    ['twitter', 'client_secret_basic'],
     ['custom', 'as_given'],
   ])('D12 by default %s: %s', (type, expected) => {
     expect(readAcme({ ...clients[type] }).clientAuth).toBe(expected);
@@ -49,15 +49,15 @@ describe('how the client authenticates', () => {
     const withAuth = (client_auth: string, more: object = {}) =>
       placesOf({ ...clients[type], options: { client_auth, ...more } });
     const inHeader = { basic: [id, secrets.client_secret], id: false, secret: false, assertion: false };
-    expect(withAuth('body')).toEqual(inBody);
-    expect(withAuth('basic')).toEqual(inHeader);
+    expect(withAuth('client_secret_post')).toEqual(inBody);
+    expect(withAuth('client_secret_basic')).toEqual(inHeader);
     expect(withAuth('none')).toEqual(idOnly);
     expect(withAuth('private_key_jwt', { key_file: 'key.pem' })).toEqual({ ...idOnly, assertion: true });
   });
 
   it.each(types)('D12 %s: basic_raw is not encoded', (type) => {
-    const profile = readAcme({ ...clients[type], options: { client_auth: 'basic_raw' } });
-    const { headers, form } = buildRequest(profile, '1');
+    const profile = readAcme({ ...clients[type], options: { client_auth: 'client_secret_basic_raw' } });
+    const { headers, form } = buildTokenRequest(profile, '1');
     const header = clear(headers['Authorization']) ?? '';
     expect(atob(header.replace('Basic ', ''))).toBe(`${clients[type]?.['client_id']}:${secrets.client_secret}`);
     expect(form.map(({ name }) => name)).not.toEqual(expect.arrayContaining(['client_id']));
@@ -70,7 +70,7 @@ describe('how the client authenticates', () => {
     const expected = { basic: ['u ser', 'p:w'], id: false, secret: false, assertion: false };
     expect(placesOf({ ...rest, basic })).toEqual(expected);
     expect(placesOf({ ...clients[type], basic })).toEqual(expected);
-    expect(placesOf({ ...rest, basic, options: { client_auth: 'basic' } })).toEqual(expected);
+    expect(placesOf({ ...rest, basic, options: { client_auth: 'client_secret_basic' } })).toEqual(expected);
     expect(placesOf({ ...rest, basic: { user: 'u', password: '' } }).basic).toEqual(['u', '']);
   });
 
@@ -93,7 +93,7 @@ describe('how the client authenticates', () => {
     ]);
   });
 
-  it.each(['body', 'none', 'private_key_jwt'])(
+  it.each(['client_secret_post', 'none', 'private_key_jwt'])(
     'D12 a Basic pair beside client_auth %s is two ways at once',
     (client_auth) => {
       const fields = { ...samples.custom, basic: { user: 'u', password: 'p' }, options: { client_auth } };
@@ -128,7 +128,7 @@ describe('how the client authenticates', () => {
   it('D12 a secret is only missing where the way asked for needs it', () => {
     const { client_secret: _, ...rest } = samples.microsoftClient;
     expect(faultyIn(rest)).toEqual(['acme.client_secret']);
-    expect(faultyIn({ ...rest, options: { client_auth: 'basic' } })).toEqual(['acme.client_secret']);
+    expect(faultyIn({ ...rest, options: { client_auth: 'client_secret_basic' } })).toEqual(['acme.client_secret']);
     expect(placesOf({ ...rest, options: { client_auth: 'none' } })).toEqual(idOnly);
     expect(faultyIn({ ...rest, options: { client_auth: 'header' } })).toEqual(['acme.options.client_auth']);
   });
@@ -142,7 +142,7 @@ describe('how the client authenticates', () => {
   );
 
   it('D12 basic and basic_raw cannot do without id and secret, whatever the type', () => {
-    for (const client_auth of ['basic', 'basic_raw']) {
+    for (const client_auth of ['client_secret_basic', 'client_secret_basic_raw']) {
       const fields = { type: 'custom', url: 'https://id.example.com/', options: { client_auth } };
       expect(faultyIn(fields)).toEqual(['acme.client_id', 'acme.client_secret']);
       expect(seen(readAcme({ ...fields, client_id: 'a', client_secret: '' })).basic).toEqual(['a', '']);
@@ -150,7 +150,7 @@ describe('how the client authenticates', () => {
   });
 
   it('D12 basic_raw refuses a colon in the user name, which would end it', () => {
-    const options = { client_auth: 'basic_raw' };
+    const options = { client_auth: 'client_secret_basic_raw' };
     expect(faultyIn({ ...samples.twitter, client_id: 'a:b', options })).toEqual(['acme.client_id']);
     expect(faultyIn({ ...samples.twitter, basic: { user: 'a:b', password: 'c' }, options })).toEqual([
       'acme.basic.user',
@@ -163,7 +163,14 @@ describe('how the client authenticates', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...types),
-        fc.constantFrom(undefined, 'body', 'basic', 'basic_raw', 'none', 'private_key_jwt'),
+        fc.constantFrom(
+          undefined,
+          'client_secret_post',
+          'client_secret_basic',
+          'client_secret_basic_raw',
+          'none',
+          'private_key_jwt',
+        ),
         maybe('an-id'),
         maybe('a-secret'),
         maybe('an.assertion'),
@@ -200,7 +207,7 @@ describe('private_key_jwt', () => {
   const options = { client_auth: 'private_key_jwt', key_file: 'key.pem' };
 
   it('D12 sends the assertion and its type, and the id, but no secret', () => {
-    const request = buildRequest(readAcme({ ...client, client_secret: 'unused', options }, key), '1');
+    const request = buildTokenRequest(readAcme({ ...client, client_secret: 'unused', options }, key), '1');
     expect(request.form.map(({ name, value, source }) => [name, String(value), source])).toEqual([
       ['grant_type', 'client_credentials', 'data'],
       ['client_id', client.client_id, 'data'],
@@ -222,13 +229,13 @@ describe('private_key_jwt', () => {
 
   it('D12 takes audience and key id from the options, and RS256 beyond microsoft', () => {
     const more = { ...options, audience: 'https://issuer.example', key_id: 'k1' };
-    const { assertion } = buildRequest(readAcme({ ...samples.twitter, options: more }, key), '1');
+    const { assertion } = buildTokenRequest(readAcme({ ...samples.twitter, options: more }, key), '1');
     expect(assertion).toMatchObject({ audience: 'https://issuer.example', keyId: 'k1', rsaAlgorithm: 'RS256' });
   });
 
   it('D14 an assertion in the profile is replaced, not doubled', () => {
     const fields = { ...client, client_assertion: 'old', client_assertion_type: 'old', options };
-    const names = buildRequest(readAcme(fields, key), '1').form.map(({ name }) => name);
+    const names = buildTokenRequest(readAcme(fields, key), '1').form.map(({ name }) => name);
     expect(names.filter((name) => name.startsWith('client_assertion'))).toEqual([
       'client_assertion_type',
       'client_assertion',

@@ -4,7 +4,7 @@ import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { profileNames, untypedNames } from '../../src/profile/collect-fields.ts';
-import { readProfile } from '../../src/profile/parse-profile.ts';
+import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { faultsOf, faultyIn, outsideWith, readAcme, readFromYaml, seen } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -61,12 +61,14 @@ describe('the variables of a profile', () => {
 
   it('D10 options are never sent', () => {
     for (const sample of Object.values(samples)) {
-      const { form } = seen(readAcme({ ...sample, options: { timeout: '5s', replay: 'safe', audience: 'x' } }));
+      const { form } = seen(
+        readAcme({ ...sample, options: { timeout: '5s', refresh_token_reuse: 'allowed', audience: 'x' } }),
+      );
       expect(form.map(([name]) => name).join()).not.toMatch(/timeout|replay|audience|options/);
     }
   });
 
-  it('D10 options however deep are options, and unknown ones are faults', () => {
+  it('D10 options however deep are options, and unknown ones are issues', () => {
     expect(faultyIn({ ...custom, options: { client_auth: { way: 'basic' } } })).toEqual([
       'acme.options.client_auth.way',
     ]);
@@ -110,7 +112,7 @@ describe('the variables of a profile', () => {
   it('a list is a fault', () => {
     for (const field of ['client_id', 'client_secret', 'audience', 'resource']) {
       expect(faultsOf(() => readAcme({ ...custom, [field]: ['a', 'b'] }))).toMatchObject([
-        { variable: `acme.${field}`, message: 'is a list', advice: 'write one value' },
+        { variable: `acme.${field}`, message: 'is a list', hint: 'write one value' },
       ]);
     }
   });
@@ -137,7 +139,7 @@ describe('the variables of a profile', () => {
 
   it('a scope of lists is a fault', () => {
     expect(faultsOf(() => readAcme({ ...custom, scope: [['a']] }))).toMatchObject([
-      { variable: 'acme.scope', advice: 'list plain texts' },
+      { variable: 'acme.scope', hint: 'list plain texts' },
     ]);
   });
 
@@ -166,9 +168,9 @@ describe('the variables of a profile', () => {
         ...entry,
         name: `acme.${entry.name}`,
       })),
-      { label: 'data', folder: '', trust: 'given' },
+      { label: 'data', directory: '', trust: 'given' },
     );
-    expect(seen(readProfile('acme', given, outsideWith())).form).toEqual([
+    expect(seen(parseProfile('acme', given, outsideWith())).form).toEqual([
       ['__proto__', 'p'],
       ['constructor', 'c'],
       ['hasOwnProperty', 'h'],
@@ -197,15 +199,15 @@ describe('a profile that is not there', () => {
     const error = failure('graf', 'graph.type: google\ngitlab.type: gitlab\n');
     expect(error.code).toBe('profile_not_found');
     expect(error.message).toBe('there is no profile graf');
-    expect(error.advice).toBe('did you mean graph?');
+    expect(error.hint).toBe('did you mean graph?');
   });
 
   it('D16 is an error that lists those that are', () => {
     const define = 'define zzz.type and its fields in oauth-profiles.yaml, or in a file given with --data';
-    expect(failure('zzz', 'graph.type: google\ngitlab.type: gitlab\n').advice).toBe(
+    expect(failure('zzz', 'graph.type: google\ngitlab.type: gitlab\n').hint).toBe(
       `${define} (profiles are graph, gitlab)`,
     );
-    expect(failure('zzz', 'x: 1\n').advice).toBe(`${define} (no profile is defined)`);
+    expect(failure('zzz', 'x: 1\n').hint).toBe(`${define} (no profile is defined)`);
   });
 
   it.each(['', '.', 'graph.', 'graph.type', '__proto__'])('%j is none', (name) => {
@@ -217,13 +219,13 @@ describe('a profile that is not there', () => {
       { 'a.type': 'x', 'a.typ': 'x', 'b.c.typ': 'y', 'd.Type': 'z', 'e.url': 'w', typ: 'v', 'd.tpye': 'z' },
       'data',
     );
-    const variables = new Variables().add(entries, { label: 'data', folder: '', trust: 'given' });
+    const variables = new Variables().add(entries, { label: 'data', directory: '', trust: 'given' });
     expect(untypedNames(variables)).toEqual(['b.c', 'd']);
   });
 
   it('lists profiles by their type', () => {
     const entries = flatten({ 'a.type': 'x', 'b.c.type': 'y', 'd.typ': 'z', '.type': 'w', type: 'v' }, 'data');
-    const variables = new Variables().add(entries, { label: 'data', folder: '', trust: 'given' });
+    const variables = new Variables().add(entries, { label: 'data', directory: '', trust: 'given' });
     expect(profileNames(variables)).toEqual(['a', 'b.c']);
   });
 });
@@ -231,13 +233,17 @@ describe('a profile that is not there', () => {
 describe('a profile in two files', () => {
   it('is an error that names both', () => {
     const variables = new Variables()
-      .add(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', folder: '', trust: 'user' })
-      .addFolder(flatten({ 'graph.url': 'https://evil.com' }, 'f'), { label: 'p.yaml', folder: '', trust: 'folder' });
-    expect(faultsOf(() => readProfile('graph', variables, outsideWith()))).toMatchObject([
+      .add(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+      .addDirectoryFile(flatten({ 'graph.url': 'https://evil.com' }, 'f'), {
+        label: 'p.yaml',
+        directory: '',
+        trust: 'directory',
+      });
+    expect(faultsOf(() => parseProfile('graph', variables, outsideWith()))).toMatchObject([
       {
         variable: 'graph',
         message: 'stands in both /home/u/p.yaml and p.yaml',
-        advice: 'rename one of the two profiles, or remove one: a working folder must not change a profile of yours',
+        hint: 'rename one of the two profiles, or remove one: a working folder must not change a profile of yours',
       },
     ]);
   });
@@ -247,16 +253,18 @@ describe('a profile in two files', () => {
     const name = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.'));
     const user = { graph: { ...samples.google, options: { timeout: '5s' } } };
     const withFolder = (names: readonly string[]) =>
-      new Variables().add(flatten(user, 'u'), { label: '/home/u/p.yaml', folder: '', trust: 'user' }).addFolder(
-        names.map((name) => ({ name, value: 'evil' })),
-        { label: 'p.yaml', folder: '', trust: 'folder' },
-      );
-    const read = (variables: Variables) => readProfile('graph', variables, outsideWith());
+      new Variables()
+        .add(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+        .addDirectoryFile(
+          names.map((name) => ({ name, value: 'evil' })),
+          { label: 'p.yaml', directory: '', trust: 'directory' },
+        );
+    const read = (variables: Variables) => parseProfile('graph', variables, outsideWith());
     const alone = seen(read(withFolder([])));
     fc.assert(
       fc.property(fc.uniqueArray(name, { maxLength: 4 }), (names) => {
         const variables = withFolder(names.map((one) => (one.startsWith('graph') ? one : `graph.${one}`)));
-        if (variables.contested('graph') === undefined) expect(seen(read(variables))).toEqual(alone);
+        if (variables.conflictingSources('graph') === undefined) expect(seen(read(variables))).toEqual(alone);
         else expect(faultsOf(() => read(variables))).toMatchObject([{ message: expect.stringMatching(/^stands in/) }]);
       }),
       { numRuns: 500 },
@@ -265,15 +273,15 @@ describe('a profile in two files', () => {
 });
 
 describe('a profile that the caller brought along', () => {
-  const folder = { label: 'p.yaml', folder: '', trust: 'folder' } as const;
-  const given = (label: string) => ({ label, folder: '', trust: 'given' }) as const;
+  const folder = { label: 'p.yaml', directory: '', trust: 'directory' } as const;
+  const given = (label: string) => ({ label, directory: '', trust: 'given' }) as const;
   const both = (label: string) =>
     new Variables()
-      .addFolder(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), folder)
+      .addDirectoryFile(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), folder)
       .add(flatten({ acme: custom }, 'g'), given(label));
 
   it('is not bent by the file of a working folder', () => {
-    const profile = readProfile('acme', both('own.yaml'), outsideWith());
+    const profile = parseProfile('acme', both('own.yaml'), outsideWith());
     expect(seen(profile).form).toEqual([]);
     expect(profile.notes).toEqual([
       'acme.audience of p.yaml is not used: the profile comes from own.yaml',
@@ -282,7 +290,7 @@ describe('a profile that the caller brought along', () => {
   });
 
   it('is the one of the folder where only its type was set for this call', () => {
-    const profile = readProfile('acme', both('--set'), outsideWith());
+    const profile = parseProfile('acme', both('--set'), outsideWith());
     expect(seen(profile).form).toEqual([
       ['audience', 'evil'],
       ['my_token', 'x'],
@@ -293,12 +301,12 @@ describe('a profile that the caller brought along', () => {
 
 describe('a variable that holds a response', () => {
   it('D3 lends none of its members to a profile of the same name', () => {
-    const source = { label: 'step 1', folder: '', trust: 'given' } as const;
+    const source = { label: 'step 1', directory: '', trust: 'given' } as const;
     const variables = new Variables().add(
       [{ name: 'graph', value: { type: 'custom', url: 'https://evil.example/token' } }],
       source,
     );
-    const outside = { env: () => undefined, readFile: () => undefined, readText: () => undefined };
-    expect(() => readProfile('graph', variables, outside)).toThrow('there is no profile graph');
+    const outside = { env: () => undefined, readOptionFile: () => undefined, readFileInside: () => undefined };
+    expect(() => parseProfile('graph', variables, outside)).toThrow('there is no profile graph');
   });
 });

@@ -40,15 +40,15 @@ describe('which grant', () => {
       const lacking = Object.entries(given).filter(([name, value]) => !value && owners[name] === grant);
       const fields = { ...base[type], ...given };
       if (lacking.length > 0) {
-        const faults = faultsOf(() => readAcme(fields));
+        const issues = faultsOf(() => readAcme(fields));
         // Without a scope Google lets nobody sign in.
         const awaitsLogin = !user && !password && !refresh && type !== 'google';
-        expect(faults.map(({ variable, message }) => [variable, message])).toEqual(
+        expect(issues.map(({ variable, message }) => [variable, message])).toEqual(
           awaitsLogin
             ? [['acme.refresh_token', 'is missing: nobody has signed in for acme yet']]
             : lacking.map(([name]) => [`acme.${name}`, `is missing; the grant ${grant} needs it`]),
         );
-        if (awaitsLogin && grant === 'password') expect(faults[0]?.advice).toContain('grant_type: client_credentials');
+        if (awaitsLogin && grant === 'password') expect(issues[0]?.hint).toContain('grant_type: client_credentials');
         continue;
       }
       const { form } = seen(readAcme(fields));
@@ -99,8 +99,8 @@ describe('which grant', () => {
   it.each(['microsoft', 'okta', 'gitlab'])(
     'D6 %s with id and secret but no user is advised to client_credentials',
     (type) => {
-      for (const { advice } of faultsOf(() => readAcme({ ...base[type] }))) {
-        expect(advice).toContain('acme.grant_type: client_credentials');
+      for (const { hint } of faultsOf(() => readAcme({ ...base[type] }))) {
+        expect(hint).toContain('acme.grant_type: client_credentials');
       }
       expect(seen(readAcme({ ...base[type], grant_type: 'client_credentials' })).form[0]).toEqual([
         'grant_type',
@@ -109,14 +109,14 @@ describe('which grant', () => {
     },
   );
 
-  it('D6 a Basic pair counts as id and secret for that advice', () => {
+  it('D6 a Basic pair counts as id and secret for that hint', () => {
     const fields = { type: 'okta', tenant_id: 'acme', basic: { user: 'u', password: 'p' } };
-    for (const { advice } of faultsOf(() => readAcme(fields))) expect(advice).toContain('client_credentials');
+    for (const { hint } of faultsOf(() => readAcme(fields))) expect(hint).toContain('client_credentials');
   });
 
   it('D6 a user without a password is not advised to client_credentials', () => {
-    const faults = faultsOf(() => readAcme({ ...base['gitlab'], username: 'ada' }));
-    expect(faults).toMatchObject([{ variable: 'acme.password', advice: 'set acme.password' }]);
+    const issues = faultsOf(() => readAcme({ ...base['gitlab'], username: 'ada' }));
+    expect(issues).toMatchObject([{ variable: 'acme.password', hint: 'set acme.password' }]);
   });
 
   it('D16 a refresh token that cannot be read is the fault, not the lack of a user', () => {

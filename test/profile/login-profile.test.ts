@@ -17,7 +17,7 @@ const faultsOf = (fields: object): [string, string | undefined][] => {
   try {
     loginProfileOf(fields as Record<string, unknown>);
   } catch (error) {
-    if (error instanceof InvalidProfileError) return error.faults.map(({ variable, advice }) => [variable, advice]);
+    if (error instanceof InvalidProfileError) return error.issues.map(({ variable, hint }) => [variable, hint]);
     throw error;
   }
   return [];
@@ -117,9 +117,9 @@ describe('a profile that a person signs in for', () => {
       my_token: 'hidden-value',
       refresh_token: 'pasted-value',
     });
-    expect(login.client.map(({ name }) => name)).toEqual(['client_id', 'client_secret']);
-    expect(login.further.map(({ name }) => name)).toEqual(['audience']);
-    expect(login.pasted?.source).toBe('data');
+    expect(login.clientParameters.map(({ name }) => name)).toEqual(['client_id', 'client_secret']);
+    expect(login.extraParameters.map(({ name }) => name)).toEqual(['audience']);
+    expect(login.configuredRefreshToken?.source).toBe('data');
   });
 });
 
@@ -136,7 +136,7 @@ describe('a profile that nobody can sign in for', () => {
     expect(faultsOf(JSON.parse(JSON.stringify(fields))).map(([variable]) => variable)).toEqual(variables);
   });
 
-  it('tells all faults at once', () => {
+  it('tells all issues at once', () => {
     expect(
       faultsOf({ type: 'google', options: { authorization_url: 'nowhere' } })
         .map(([name]) => name)
@@ -158,8 +158,8 @@ describe('a profile that nobody can sign in for', () => {
       'svc.type',
       'oauth-profile token svc',
     ],
-  ])('%s, so that the login would never be used', (_, fields, variable, advice) => {
-    expect(faultsOf(fields)).toEqual([[variable, expect.stringContaining(advice)]]);
+  ])('%s, so that the login would never be used', (_, fields, variable, hint) => {
+    expect(faultsOf(fields)).toEqual([[variable, expect.stringContaining(hint)]]);
   });
 
   it('may name the grant that a login serves', () => {
@@ -172,7 +172,7 @@ describe('a fault of a sign-in says what is wrong and what to do', () => {
     try {
       loginProfileOf(fields as Record<string, unknown>);
     } catch (error) {
-      if (error instanceof InvalidProfileError) return error.faults;
+      if (error instanceof InvalidProfileError) return error.issues;
       throw error;
     }
     return [];
@@ -205,8 +205,8 @@ describe('a fault of a sign-in says what is wrong and what to do', () => {
       'is made from a secret, but the sign-in page has to show it',
       'take it from a variable whose name does not say secret, password, token or the like',
     ],
-  ])('%s of %j', (field, fields, message, advice) => {
-    expect(fault(fields)).toMatchObject([{ variable: `svc.${field}`, message, advice }]);
+  ])('%s of %j', (field, fields, message, hint) => {
+    expect(fault(fields)).toMatchObject([{ variable: `svc.${field}`, message, hint }]);
   });
 
   it('a grant_type that cannot be read is the only fault', () => {
@@ -222,7 +222,7 @@ describe('a fault of a sign-in says what is wrong and what to do', () => {
   it('a Basic pair stands for the client id', () => {
     const { client_id: _, ...rest } = custom;
     const login = loginProfileOf({ ...rest, basic: { user: 'u', password: 'p' } });
-    expect([login.clientId, login.client, login.clientAuth]).toEqual(['u', [], 'basic']);
+    expect([login.clientId, login.clientParameters, login.clientAuth]).toEqual(['u', [], 'client_secret_basic']);
   });
 
   it('a type that is not known is told, with what else is wrong', () => {

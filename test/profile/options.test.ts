@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { optionNames, parseDuration } from '../../src/profile/options.ts';
-import { tlsFilesOf } from '../../src/profile/profile.ts';
+import { tlsFiles } from '../../src/profile/profile.ts';
 import { faultsOf, faultyIn, outsideWith, readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -17,12 +17,12 @@ describe('options', () => {
     expect(readAcme(custom).options).toEqual({
       timeoutMs: 30_000,
       tokenPath: undefined,
-      replay: 'revokes',
+      refreshTokenReuse: 'revokes_family',
       graceMs: 30_000,
       reuse: undefined,
       minTtlMs: 60_000,
-      lifetimeMs: undefined,
-      setHeader: undefined,
+      defaultTtlMs: undefined,
+      authorizeOrigin: undefined,
       audience: undefined,
       keyId: undefined,
       key: undefined,
@@ -47,10 +47,10 @@ describe('options', () => {
     ['__proto__', expect.stringContaining('options are timeout, client_auth')],
     ['constructor', expect.stringContaining('options are timeout, client_auth')],
     ['frobnicate', expect.stringContaining('options are timeout, client_auth')],
-  ])('D10 an unknown option %s is a fault', (name, advice) => {
+  ])('D10 an unknown option %s is a fault', (name, hint) => {
     for (const sample of [custom, oktaRefresh]) {
-      const faults = faultsOf(() => readAcme({ ...sample, [`options.${name}`]: 'x' }));
-      expect(faults).toMatchObject([{ variable: `acme.options.${name}`, message: 'is not an option', advice }]);
+      const issues = faultsOf(() => readAcme({ ...sample, [`options.${name}`]: 'x' }));
+      expect(issues).toMatchObject([{ variable: `acme.options.${name}`, message: 'is not an option', hint }]);
     }
   });
 
@@ -59,7 +59,7 @@ describe('options', () => {
     ['grace', ['x', '30 s']],
     ['client_auth', ['Basic', 'post', 'client_secret_basic', true]],
     ['allow_http', ['yes', 'TRUE', 1]],
-    ['replay', ['never', 'Safe']],
+    ['refresh_token_reuse', ['never', 'Safe']],
     ['token_path', ['a..b', '[', 'a[x]', 'a b', '.a']],
     ['audience', [['a']]],
     ['key_file', ['nowhere.pem']],
@@ -75,8 +75,8 @@ describe('options', () => {
 
   it('an option is never made from a secret', () => {
     const outside = outsideWith({}, { MY_SECRET: '5s' });
-    const faults = faultsOf(() => readAcme({ ...custom, options: { timeout: '${env:MY_SECRET}' } }, outside));
-    expect(faults).toMatchObject([{ variable: 'acme.options.timeout' }]);
+    const issues = faultsOf(() => readAcme({ ...custom, options: { timeout: '${env:MY_SECRET}' } }, outside));
+    expect(issues).toMatchObject([{ variable: 'acme.options.timeout' }]);
   });
 
   it('D17 the total time is 30 s unless the profile says otherwise', () => {
@@ -127,8 +127,8 @@ describe('options', () => {
     ['https://api.example.com:8443', 'https://api.example.com:8443'],
     ['http://localhost:3000', 'http://localhost:3000'],
     ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
-  ])('D20 set_header %s is the origin %s', (set_header, origin) => {
-    expect(readAcme({ ...custom, options: { set_header } }).options.setHeader).toBe(origin);
+  ])('D20 authorize_origin %s is the origin %s', (authorize_origin, origin) => {
+    expect(readAcme({ ...custom, options: { authorize_origin } }).options.authorizeOrigin).toBe(origin);
   });
 
   it.each([
@@ -142,8 +142,8 @@ describe('options', () => {
     'api.example.com',
     'true',
     '*',
-  ])('D20 set_header cannot be %s', (set_header) => {
-    expect(faultyIn({ ...custom, options: { set_header } })).toEqual(['acme.options.set_header']);
+  ])('D20 authorize_origin cannot be %s', (authorize_origin) => {
+    expect(faultyIn({ ...custom, options: { authorize_origin } })).toEqual(['acme.options.authorize_origin']);
   });
 
   it('D19 reads the files of a private CA and of mutual TLS', () => {
@@ -154,8 +154,8 @@ describe('options', () => {
       cert: { path: 'cert.pem', text: 'CERT' },
       certKey: { path: 'cert-key.pem', text: 'KEY' },
     });
-    expect(tlsFilesOf(read)).toEqual({ ca: 'CA', cert: 'CERT', certKey: 'KEY' });
-    expect(tlsFilesOf(readAcme(custom).options)).toEqual({ ca: undefined, cert: undefined, certKey: undefined });
+    expect(tlsFiles(read)).toEqual({ ca: 'CA', cert: 'CERT', certKey: 'KEY' });
+    expect(tlsFiles(readAcme(custom).options)).toEqual({ ca: undefined, cert: undefined, certKey: undefined });
     expect(readAcme({ ...custom, options: { cert_file: 'both.pem' } }, files).options.certKey).toBeUndefined();
   });
 

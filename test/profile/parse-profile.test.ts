@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import { InvalidProfileError, OAuthProfileError } from '../../src/errors.ts';
-import { buildRequest, encodeBody } from '../../src/oauth/token-request.ts';
+import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
 import { findProvider } from '../../src/providers/registry.ts';
 import { anyUnits } from '../support/any-text.ts';
 import { faultsOf, outsideWith, readAcme, readFromYaml } from '../support/read-sample.ts';
 import { samples, secrets } from '../support/sample-profiles.ts';
 
 describe('reading a profile', () => {
-  it('D16 tells all faults at once, each with its variable, its place and what to do', () => {
+  it('D16 tells all issues at once, each with its variable, its place and what to do', () => {
     const text = [
       'graph.type: Okta',
       'graph.tenant_id: evil.com/',
@@ -20,30 +20,30 @@ describe('reading a profile', () => {
       'graph.audience: [a]',
       'graph.resource: ${nothing}',
       'graph.options.timout: 5',
-      'graph.options.replay: perhaps',
+      'graph.options.refresh_token_reuse: perhaps',
       'graph.basic.password: x',
     ].join('\n');
-    const faults = faultsOf(() => readFromYaml('graph', text));
-    expect(faults.map(({ variable, where }) => [variable, where])).toEqual([
+    const issues = faultsOf(() => readFromYaml('graph', text));
+    expect(issues.map(({ variable, where }) => [variable, where])).toEqual([
       ['graph.scope', 'profiles.yaml:5'],
       ['graph.audience', 'profiles.yaml:6'],
       ['graph.resource', 'profiles.yaml:7'],
       ['graph.type', 'profiles.yaml:1'],
       ['graph.options.timout', 'profiles.yaml:8'],
-      ['graph.options.replay', 'profiles.yaml:9'],
+      ['graph.options.refresh_token_reuse', 'profiles.yaml:9'],
       ['graph.basic.user', undefined],
       ['graph.tenant_id', 'profiles.yaml:2'],
       ['graph.refresh_token', undefined],
     ]);
-    for (const { advice } of faults) expect(advice).toBeTruthy();
+    for (const { hint } of issues) expect(hint).toBeTruthy();
   });
 
   it('D16 is one error with a stable code and a count', () => {
     expect(() => readAcme({ type: 'google' })).toThrow(
       expect.objectContaining({
         code: 'profile_invalid',
-        message: expect.stringMatching(/^profile acme has 3 faults: acme\.\S+ .+; acme\.\S+ .+; acme\.\S+ /),
-        advice: expect.stringMatching(/^acme\.\S+: .+\nacme\./),
+        message: expect.stringMatching(/^profile acme has 3 issues: acme\.\S+ .+; acme\.\S+ .+; acme\.\S+ /),
+        hint: expect.stringMatching(/^acme\.\S+: .+\nacme\./),
       }),
     );
     expect(() => readAcme({ type: 'custom' })).toThrow('profile acme has a fault');
@@ -51,7 +51,7 @@ describe('reading a profile', () => {
 
   it.each(Object.entries(samples))('hides the secrets of %s from everything that prints', (_, sample) => {
     const profile = readAcme({ ...sample, basic: { user: 'u', password: 'the-basic-password' } });
-    const request = buildRequest(profile, '1');
+    const request = buildTokenRequest(profile, '1');
     for (const text of [
       inspect(profile, { depth: 9 }),
       JSON.stringify(profile),
@@ -63,7 +63,7 @@ describe('reading a profile', () => {
     }
   });
 
-  it('shows no secret in its faults', () => {
+  it('shows no secret in its issues', () => {
     const fields = {
       type: 'microsoft',
       client_secret: ['a-secret-in-a-list'],
@@ -80,22 +80,31 @@ describe('reading a profile', () => {
     }
   });
 
-  it('D16 whatever the fields, a profile is read and its request made, or the faults are told', () => {
+  it('D16 whatever the fields, a profile is read and its request made, or the issues are told', () => {
     const names = fc.constantFrom(
       ...['type', 'url', 'tenant_id', 'grant_type', 'client_id', 'client_secret', 'username', 'password', 'scope'],
       ...['refresh_token', 'options', 'options.timeout', 'options.client_auth', 'options.key_file', 'basic.user'],
       ...['basic.password', 'client_assertion', 'options.token_path', 'code', 'x.y', '__proto__'],
     );
     const values = fc.oneof(
-      fc.constantFrom('microsoft', 'okta', 'gitlab', 'custom', 'google', 'twitter', 'https://a.example/', 'basic_raw'),
+      fc.constantFrom(
+        'microsoft',
+        'okta',
+        'gitlab',
+        'custom',
+        'google',
+        'twitter',
+        'https://a.example/',
+        'client_secret_basic_raw',
+      ),
       fc.constantFrom('private_key_jwt', 'key', 'acme', 'constructor', '${env:X}', '${acme.type}', '${', 'a:b', ''),
       fc.constantFrom(7, true, null, ['a'], [['b']], []),
       anyUnits,
     );
     const outside = {
       env: () => undefined,
-      readText: () => undefined,
-      readFile: (path: string) => (path === 'key' ? 'KEY' : undefined),
+      readFileInside: () => undefined,
+      readOptionFile: (path: string) => (path === 'key' ? 'KEY' : undefined),
     };
     fc.assert(
       fc.property(
@@ -103,11 +112,11 @@ describe('reading a profile', () => {
         fc.dictionary(names, values, { maxKeys: 6 }),
         (sample, more) => {
           try {
-            const request = buildRequest(readAcme({ ...sample, ...more }, outside), '1');
-            expect(encodeBody(request).match(/(?:^|&)grant_type=/g)?.length ?? 0).toBeLessThanOrEqual(1);
+            const request = buildTokenRequest(readAcme({ ...sample, ...more }, outside), '1');
+            expect(encodeForm(request).match(/(?:^|&)grant_type=/g)?.length ?? 0).toBeLessThanOrEqual(1);
           } catch (error) {
             expect(error).toBeInstanceOf(OAuthProfileError);
-            if (error instanceof InvalidProfileError) expect(error.faults).not.toEqual([]);
+            if (error instanceof InvalidProfileError) expect(error.issues).not.toEqual([]);
           }
         },
       ),
@@ -125,7 +134,7 @@ describe('a fault says what is wrong and what to do', () => {
   const without = (sample: DataObject, ...names: string[]): DataObject =>
     Object.fromEntries(Object.entries(sample).filter(([name]) => !names.includes(name)));
 
-  it.each<[variable: string, fields: DataObject, message: string, advice: string]>([
+  it.each<[variable: string, fields: DataObject, message: string, hint: string]>([
     ['client_id', without(google, 'client_id'), 'is missing; the grant refresh_token needs it', 'set acme.client_id'],
     [
       'refresh_token',
@@ -189,7 +198,7 @@ describe('a fault says what is wrong and what to do', () => {
     ['client_id', { ...custom, client_id: 'a\ud800' }, 'is not well-formed Unicode', 'write it as UTF-8 text'],
     ['scope', { ...custom, scope: [['a']] }, 'is a list', 'list plain texts'],
     ['options', { ...custom, options: 'x' }, 'has a value of its own', 'give its parts, such as options.timeout'],
-    ['basic', { ...custom, basic: 'x' }, 'has a value of its own', 'give its parts, such as basic.user'],
+    ['client_secret_basic', { ...custom, basic: 'x' }, 'has a value of its own', 'give its parts, such as basic.user'],
     [
       'basic.realm',
       { ...custom, basic: { ...basic, realm: 'r' } },
@@ -205,7 +214,7 @@ describe('a fault says what is wrong and what to do', () => {
     ],
     [
       'options.client_auth',
-      { ...custom, basic, options: { client_auth: 'body' } },
+      { ...custom, basic, options: { client_auth: 'client_secret_post' } },
       'is body, while basic.user asks for a Basic header',
       oneWay,
     ],
@@ -223,9 +232,9 @@ describe('a fault says what is wrong and what to do', () => {
     ],
     [
       'client_id',
-      { ...twitter, client_id: 'a:b', options: { client_auth: 'basic_raw' } },
+      { ...twitter, client_id: 'a:b', options: { client_auth: 'client_secret_basic_raw' } },
       'has a colon in it, which a Basic header cannot carry as it is',
-      'set acme.options.client_auth: basic, which encodes it',
+      'set acme.options.client_auth: client_secret_basic, which encodes it',
     ],
     [
       'options.key_file',
@@ -282,14 +291,14 @@ describe('a fault says what is wrong and what to do', () => {
       'set it to one of true, false, or remove it',
     ],
     [
-      'options.replay',
-      { ...custom, options: { replay: 'no' } },
+      'options.refresh_token_reuse',
+      { ...custom, options: { refresh_token_reuse: 'no' } },
       'is not one of safe, grace, refused, revokes',
       'set it to one of safe, grace, refused, revokes, or remove it',
     ],
     [
-      'options.set_header',
-      { ...custom, options: { set_header: 'x' } },
+      'options.authorize_origin',
+      { ...custom, options: { authorize_origin: 'x' } },
       'is not the origin of an API such as https://graph.microsoft.com',
       'set it to the origin of an API such as https://graph.microsoft.com, or remove it',
     ],
@@ -305,8 +314,8 @@ describe('a fault says what is wrong and what to do', () => {
       'is not an http:// address of this machine without a query, such as http://127.0.0.1:8912/callback',
       'set it to an http:// address of this machine without a query, such as http://127.0.0.1:8912/callback, or remove it',
     ],
-  ])('D16 %s of %j', (field, fields, message, advice) => {
-    expect(faultsOf(() => readAcme(fields, files))).toMatchObject([{ variable: `acme.${field}`, message, advice }]);
+  ])('D16 %s of %j', (field, fields, message, hint) => {
+    expect(faultsOf(() => readAcme(fields, files))).toMatchObject([{ variable: `acme.${field}`, message, hint }]);
   });
 });
 

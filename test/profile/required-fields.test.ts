@@ -21,10 +21,10 @@ describe('what a profile cannot do without', () => {
   it.each(rows)('R4.2 D16 %s: each required field is missed by its name', (_, fields, required) => {
     for (const field of required) {
       for (const absent of [undefined, '', null]) {
-        const faults = faultsOf(() => readAcme({ ...fields, [field]: absent }));
-        expect(faults.map(({ variable }) => variable)).toEqual([`acme.${field}`]);
-        expect(faults[0]?.message).toMatch(/^is missing/);
-        expect(faults[0]?.advice).toContain(`acme.${field}`);
+        const issues = faultsOf(() => readAcme({ ...fields, [field]: absent }));
+        expect(issues.map(({ variable }) => variable)).toEqual([`acme.${field}`]);
+        expect(issues[0]?.message).toMatch(/^is missing/);
+        expect(issues[0]?.hint).toContain(`acme.${field}`);
       }
     }
   });
@@ -58,7 +58,7 @@ describe('a profile that somebody has yet to sign in for', () => {
       {
         variable: 'acme.refresh_token',
         message: 'is missing: nobody has signed in for acme yet',
-        advice: `run: oauth-profile login acme; or set ${type === 'google' ? 'acme.refresh_token' : 'acme.username and acme.password'}`,
+        hint: `run: oauth-profile login acme; or set ${type === 'google' ? 'acme.refresh_token' : 'acme.username and acme.password'}`,
       },
     ]);
   });
@@ -79,18 +79,18 @@ describe('a profile that somebody has yet to sign in for', () => {
     expect(faultsOf(() => readAcme({ ...ready[1], scope: '' }))).toMatchObject([
       {
         variable: 'acme.refresh_token',
-        advice: 'set acme.refresh_token, or set acme.scope and sign in once: oauth-profile login acme',
+        hint: 'set acme.refresh_token, or set acme.scope and sign in once: oauth-profile login acme',
       },
     ]);
   });
 });
 
-describe('the advice for what is missing', () => {
+describe('the hint for what is missing', () => {
   const microsoft = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c' };
   const needed = (grant: string): string => `is missing; the grant ${grant} needs it`;
   const signIn = 'or sign in once: oauth-profile login acme';
 
-  it.each<[situation: string, fields: DataObject, faults: [field: string, message: string, advice: string][]]>([
+  it.each<[situation: string, fields: DataObject, issues: [field: string, message: string, hint: string][]]>([
     [
       'nothing but the type',
       { type: 'gitlab' },
@@ -142,7 +142,12 @@ describe('the advice for what is missing', () => {
     ],
     [
       'half a client and no grant',
-      { type: 'custom', url: 'https://id.example.com/token', client_id: 'c', options: { client_auth: 'basic' } },
+      {
+        type: 'custom',
+        url: 'https://id.example.com/token',
+        client_id: 'c',
+        options: { client_auth: 'client_secret_basic' },
+      },
       [['client_secret', 'is missing', 'set acme.client_secret']],
     ],
     [
@@ -150,9 +155,9 @@ describe('the advice for what is missing', () => {
       { ...microsoft, grant_type: 'password', username: 'u', refreshtoken: 'r' },
       [['password', needed('password'), 'set acme.password']],
     ],
-  ])('D16 fits the profile with %s', (_, fields, faults) => {
+  ])('D16 fits the profile with %s', (_, fields, issues) => {
     expect(faultsOf(() => readAcme(fields))).toEqual(
-      faults.map(([field, message, advice]) => ({ variable: `acme.${field}`, message, advice })),
+      issues.map(([field, message, hint]) => ({ variable: `acme.${field}`, message, hint })),
     );
   });
 
@@ -161,15 +166,15 @@ describe('the advice for what is missing', () => {
     expect(faultsOf(() => readAcme({ ...microsoft, refreshtoken: 'r' }))).toContainEqual({
       variable: 'acme.refreshtoken',
       message: 'is not a field that we know',
-      advice: 'did you mean acme.refresh_token?',
+      hint: 'did you mean acme.refresh_token?',
       where: 'data',
     });
   });
 
   it('D16 names a misspelt secret also where a person could sign in instead', () => {
-    const faults = faultsOf(() => readAcme({ ...microsoft, client_secrt: 's' }));
-    expect(faults.map(({ variable }) => variable)).toEqual(['acme.refresh_token', 'acme.client_secrt']);
-    expect(faults[1]).toMatchObject({ advice: 'did you mean acme.client_secret?' });
+    const issues = faultsOf(() => readAcme({ ...microsoft, client_secrt: 's' }));
+    expect(issues.map(({ variable }) => variable)).toEqual(['acme.refresh_token', 'acme.client_secrt']);
+    expect(issues[1]).toMatchObject({ hint: 'did you mean acme.client_secret?' });
   });
 });
 
@@ -188,7 +193,7 @@ describe('near misses', () => {
   ])('D16 %s for %s', (written, field) => {
     const { [field as 'client_id']: value, ...rest } = samples.microsoftPassword;
     expect(faultsOf(() => readAcme({ ...rest, [written]: value }))).toMatchObject([
-      { variable: `acme.${field}`, advice: `acme.${written} is there: did you mean acme.${field}?` },
+      { variable: `acme.${field}`, hint: `acme.${written} is there: did you mean acme.${field}?` },
     ]);
   });
 
@@ -196,11 +201,11 @@ describe('near misses', () => {
     'D16 %s: a misspelt refresh token explains why another grant was taken',
     (type) => {
       const fields = { type, tenant_id: type === 'okta' ? 'acme' : 'contoso.com', client_id: 'c', refreshtoken: 'r' };
-      const faults = faultsOf(() => readAcme(fields));
-      expect(faults).toContainEqual(
-        expect.objectContaining({ variable: 'acme.refreshtoken', advice: 'did you mean acme.refresh_token?' }),
+      const issues = faultsOf(() => readAcme(fields));
+      expect(issues).toContainEqual(
+        expect.objectContaining({ variable: 'acme.refreshtoken', hint: 'did you mean acme.refresh_token?' }),
       );
-      expect(faults.map(({ variable }) => variable).sort()).toEqual(
+      expect(issues.map(({ variable }) => variable).sort()).toEqual(
         ['acme.password', 'acme.refreshtoken', 'acme.username'].sort(),
       );
     },
@@ -209,7 +214,7 @@ describe('near misses', () => {
   it('D16 a field with a right name of its own is not taken for a near miss', () => {
     const { username: _, ...rest } = samples.oktaPassword;
     expect(faultsOf(() => readAcme({ ...rest, user: 'u', nickname: 'n' }))).toMatchObject([
-      { variable: 'acme.username', advice: expect.stringMatching(/^set acme\.username/) },
+      { variable: 'acme.username', hint: expect.stringMatching(/^set acme\.username/) },
     ]);
   });
 });

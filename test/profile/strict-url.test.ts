@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { strictUrl, UrlProblem } from '../../src/profile/strict-url.ts';
+import { InvalidUrlError, parseStrictUrl } from '../../src/profile/strict-url.ts';
 import { anyUnits } from '../support/any-text.ts';
 
 describe('a URL that may get secrets', () => {
@@ -17,7 +17,7 @@ describe('a URL that may get secrets', () => {
     ['https://[2001:db8::1]:8443/token', '[2001:db8::1]:8443'],
     ['http://localhost:80/token', 'localhost'],
   ])('D13 takes %s', (text, host) => {
-    expect(strictUrl(text).host).toBe(host);
+    expect(parseStrictUrl(text).host).toBe(host);
   });
 
   it.each([
@@ -60,8 +60,8 @@ describe('a URL that may get secrets', () => {
     ['https://ev\u00adil.com/', 'names a host with letters beyond ASCII, which would be read as evil.com'],
     ['https://ev\u200bil.com/', 'names a host with letters beyond ASCII, which would be read as evil.com'],
   ])('D13 refuses %j', (text, problem) => {
-    expect(() => strictUrl(text)).toThrow(UrlProblem);
-    expect(() => strictUrl(text)).toThrow(new UrlProblem(problem));
+    expect(() => parseStrictUrl(text)).toThrow(InvalidUrlError);
+    expect(() => parseStrictUrl(text)).toThrow(new InvalidUrlError(problem));
   });
 
   it('never repeats a password that was written into the address', () => {
@@ -71,7 +71,7 @@ describe('a URL that may get secrets', () => {
       'u:hunter22@example.com',
     ]) {
       try {
-        strictUrl(text);
+        parseStrictUrl(text);
         expect.unreachable();
       } catch (error) {
         expect(String(error)).not.toContain('hunter22');
@@ -83,9 +83,9 @@ describe('a URL that may get secrets', () => {
     fc.assert(
       fc.property(anyUnits, fc.constantFrom('', 'https://', 'http://'), (text, scheme) => {
         try {
-          expect(strictUrl(scheme + text).host).not.toBe('');
+          expect(parseStrictUrl(scheme + text).host).not.toBe('');
         } catch (error) {
-          expect(error).toBeInstanceOf(UrlProblem);
+          expect(error).toBeInstanceOf(InvalidUrlError);
         }
       }),
     );
@@ -117,11 +117,11 @@ it('an address is accepted only where a pattern would find scheme, host and noth
       const written = /^(https?):\/\/([^/?#\\\s\0-\x1f]+)([^#\\\s\0-\x1f]*)$/i.test(text);
       const accepted = (() => {
         try {
-          strictUrl(text);
+          parseStrictUrl(text);
           return true;
         } catch (error) {
           // These are about the form as a whole; the others come after it.
-          return !/fragment|blanks|complete https/.test((error as UrlProblem).message);
+          return !/fragment|blanks|complete https/.test((error as InvalidUrlError).message);
         }
       })();
       expect(accepted).toBe(written);

@@ -172,7 +172,7 @@ describe('the address that a profile gives', () => {
   ])('D13 sends no secret without TLS to %s, unless told so', (url) => {
     for (const sample of [custom, gitlabPassword]) {
       expect(faultsOf(() => readAcme({ ...sample, url }))).toMatchObject([
-        { variable: 'acme.url', advice: expect.stringContaining('acme.options.allow_http: true') },
+        { variable: 'acme.url', hint: expect.stringContaining('acme.options.allow_http: true') },
       ]);
       expect(faultyIn({ ...sample, url, options: { allow_http: false } })).toEqual(['acme.url']);
       expect(readAcme({ ...sample, url, options: { allow_http: true } }).url.href).toBe(url);

@@ -52,7 +52,7 @@ describe('custom', () => {
   it('R2.2 cannot do without url', () => {
     for (const given of [undefined, '', null]) {
       expect(faultsOf(() => readAcme({ type: 'custom', url: given }))).toMatchObject([
-        { variable: 'acme.url', message: 'is missing', advice: expect.stringContaining('acme.url') },
+        { variable: 'acme.url', message: 'is missing', hint: expect.stringContaining('acme.url') },
       ]);
     }
   });
@@ -64,8 +64,10 @@ describe('custom', () => {
   });
 
   it('D18 fears the worst of a refresh token used twice, unless told otherwise', () => {
-    expect(readAcme(samples.custom).options.replay).toBe('revokes');
-    expect(readAcme({ ...samples.custom, options: { replay: 'safe' } }).options.replay).toBe('safe');
+    expect(readAcme(samples.custom).options.refreshTokenReuse).toBe('revokes_family');
+    expect(readAcme({ ...samples.custom, options: { refresh_token_reuse: 'allowed' } }).options.refreshTokenReuse).toBe(
+      'allowed',
+    );
   });
 
   it.each([
@@ -79,13 +81,13 @@ describe('custom', () => {
     ['invalid_target', 'client_credentials', 'acme.resource'],
   ])('D15 the standard error %s for %s names what to change', (error, grant_type, variable) => {
     const refused = refusalOf(readAcme({ type: 'custom', url, grant_type }), replyWith(400, { error }));
-    expect(refused.advice).toContain(variable);
+    expect(refused.hint).toContain(variable);
     expect(refused.message).toBe(`id.example.com refused profile acme (HTTP 400, ${error})`);
   });
 
-  it.each(['invalid_request', 'invented_here', 'toString', '__proto__'])('D15 has no advice for %s', (error) => {
+  it.each(['invalid_request', 'invented_here', 'toString', '__proto__'])('D15 has no hint for %s', (error) => {
     const refused = refusalOf(readAcme(samples.custom), replyWith(400, { error, error_description: 'Own words.' }));
-    expect(refused.advice).toBeUndefined();
+    expect(refused.hint).toBeUndefined();
     expect(refused.message).toContain(`${error}: Own words.`);
   });
 });

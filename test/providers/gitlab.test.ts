@@ -39,7 +39,7 @@ describe('gitlab, requests', () => {
   });
 
   it('D18 takes each refresh token once', () => {
-    expect(readAcme(gitlabRefresh).options.replay).toBe('refused');
+    expect(readAcme(gitlabRefresh).options.refreshTokenReuse).toBe('refused');
   });
 });
 
@@ -83,14 +83,14 @@ describe('gitlab, replies', () => {
         { 'www-authenticate': `Bearer realm="Doorkeeper", error="${error}"`, 'x-gitlab-meta-correlation-id': '01J' },
       ),
     );
-    expect(refused.advice).toContain(variable);
+    expect(refused.hint).toContain(variable);
     expect(refused.provider).toMatchObject({ status, error, description, correlationId: '01J' });
   });
 
   it('invalid_grant means a login for a refresh token and a refusal for a password', () => {
     const reply = replyWith(400, { error: 'invalid_grant', error_description: invalidGrant });
     expect(refusalOf(readAcme(gitlabRefresh), reply).code).toBe('login_required');
-    expect(refusalOf(readAcme(gitlabPassword), reply).code).toBe('provider_refused');
+    expect(refusalOf(readAcme(gitlabPassword), reply).code).toBe('provider_rejected');
   });
 
   it('understands the throttle that answers in plain text', () => {

@@ -25,7 +25,7 @@ describe('google, requests', () => {
   });
 
   it('D18 keeps an exchanged refresh token valid', () => {
-    expect(readAcme(google).options.replay).toBe('safe');
+    expect(readAcme(google).options.refreshTokenReuse).toBe('safe');
   });
 });
 
@@ -49,26 +49,26 @@ describe('google, replies', () => {
       'login_required',
     ],
     [400, 'invalid_grant', 'Bad Request', google, 'run: oauth-profile login acme', 'login_required'],
-    [400, 'invalid_grant', 'Bad Request', code, 'acme.code', 'provider_refused'],
-    [401, 'invalid_client', 'Unauthorized', google, 'acme.client_secret', 'provider_refused'],
-    [401, 'invalid_client', 'The OAuth client was not found.', google, 'acme.client_id', 'provider_refused'],
-    [401, 'deleted_client', 'The OAuth client was deleted.', google, 'acme.client_id', 'provider_refused'],
-    [400, 'redirect_uri_mismatch', 'Bad Request', code, 'acme.options.redirect_uri', 'provider_refused'],
-    [400, 'invalid_request', 'client_secret is missing.', google, 'set acme.client_secret', 'provider_refused'],
+    [400, 'invalid_grant', 'Bad Request', code, 'acme.code', 'provider_rejected'],
+    [401, 'invalid_client', 'Unauthorized', google, 'acme.client_secret', 'provider_rejected'],
+    [401, 'invalid_client', 'The OAuth client was not found.', google, 'acme.client_id', 'provider_rejected'],
+    [401, 'deleted_client', 'The OAuth client was deleted.', google, 'acme.client_id', 'provider_rejected'],
+    [400, 'redirect_uri_mismatch', 'Bad Request', code, 'acme.options.redirect_uri', 'provider_rejected'],
+    [400, 'invalid_request', 'client_secret is missing.', google, 'set acme.client_secret', 'provider_rejected'],
     [400, 'invalid_request', 'Missing required parameter: refresh_token', google, 'acme.refresh_token', undefined],
-    [401, 'unauthorized_client', 'Unauthorized', google, 'acme.grant_type', 'provider_refused'],
-    [400, 'unsupported_grant_type', 'Invalid grant_type: x', google, 'acme.grant_type', 'provider_refused'],
-    [400, 'invalid_scope', 'Some requested scopes were invalid.', google, 'acme.scope', 'provider_refused'],
-    [403, 'admin_policy_enforced', undefined, google, 'acme.client_id', 'provider_refused'],
-    [403, 'org_internal', undefined, google, 'acme.client_id', 'provider_refused'],
-    [403, 'disallowed_useragent', undefined, google, 'run: oauth-profile login acme', 'provider_refused'],
-    [403, 'access_denied', undefined, google, 'acme.client_id', 'provider_refused'],
-    [403, 'rate_limit_exceeded', undefined, google, 'acme.client_id', 'provider_refused'],
+    [401, 'unauthorized_client', 'Unauthorized', google, 'acme.grant_type', 'provider_rejected'],
+    [400, 'unsupported_grant_type', 'Invalid grant_type: x', google, 'acme.grant_type', 'provider_rejected'],
+    [400, 'invalid_scope', 'Some requested scopes were invalid.', google, 'acme.scope', 'provider_rejected'],
+    [403, 'admin_policy_enforced', undefined, google, 'acme.client_id', 'provider_rejected'],
+    [403, 'org_internal', undefined, google, 'acme.client_id', 'provider_rejected'],
+    [403, 'disallowed_useragent', undefined, google, 'run: oauth-profile login acme', 'provider_rejected'],
+    [403, 'access_denied', undefined, google, 'acme.client_id', 'provider_rejected'],
+    [403, 'rate_limit_exceeded', undefined, google, 'acme.client_id', 'provider_rejected'],
   ])('D15 %i %s (%s) names what to change', (status, error, description, fields, variable, errorCode) => {
     const refused = refusalOf(readAcme(fields), replyWith(status, { error, error_description: description }));
-    expect(refused.advice).toContain(variable);
+    expect(refused.hint).toContain(variable);
     expect(refused.provider).toMatchObject({ status, error, description });
-    expect(refused.code).toBe(errorCode ?? 'provider_refused');
+    expect(refused.code).toBe(errorCode ?? 'provider_rejected');
   });
 
   it('tells the subtype of session control', () => {
@@ -76,7 +76,7 @@ describe('google, replies', () => {
     const error = refusalOf(readAcme(google), replyWith(400, body));
     expect(error.code).toBe('login_required');
     expect(error.provider.suberror).toBe('invalid_rapt');
-    expect(error.advice).toContain('run: oauth-profile login acme');
+    expect(error.hint).toContain('run: oauth-profile login acme');
   });
 
   it('understands the shape of googleapis.com', () => {
@@ -85,6 +85,6 @@ describe('google, replies', () => {
     expect(error.message).toBe(
       'google refused profile acme (HTTP 401, UNAUTHENTICATED: Request had invalid credentials.)',
     );
-    expect(error.advice).toBeUndefined();
+    expect(error.hint).toBeUndefined();
   });
 });

@@ -73,7 +73,7 @@ describe('microsoft, requests', () => {
 
 describe('microsoft, replay', () => {
   it('D18 keeps an exchanged refresh token valid', () => {
-    expect(readAcme(microsoftRefresh).options.replay).toBe('safe');
+    expect(readAcme(microsoftRefresh).options.refreshTokenReuse).toBe('allowed');
   });
 });
 
@@ -108,15 +108,15 @@ describe('microsoft, refusals', () => {
     [501481, 'acme.code_verifier'],
   ])('D15 AADSTS%i names what to change: %s', (code, variable) => {
     const error = refusalOf(readAcme(microsoftPassword), replyWith(400, refused(code)));
-    expect(error.advice).toContain(variable);
-    expect(error.advice).not.toMatch(/[{}]/);
+    expect(error.hint).toContain(variable);
+    expect(error.hint).not.toMatch(/[{}]/);
     expect(error.provider.codes).toEqual([`AADSTS${code}`]);
   });
 
   it('D15 a wrong secret says that often its ID was pasted', () => {
     const error = refusalOf(readAcme(microsoftClient), replyWith(401, refused(7000215, 'invalid_client')));
-    expect(error.code).toBe('provider_refused');
-    expect(error.advice).toBe(
+    expect(error.code).toBe('provider_rejected');
+    expect(error.hint).toBe(
       "the client secret is wrong; often the secret's ID was pasted instead of its value: set acme.client_secret",
     );
     expect(error.message).toContain(
@@ -127,7 +127,7 @@ describe('microsoft, refusals', () => {
   it('D15 tells error, description in one line, codes, suberror, status and correlation id', () => {
     const body = refused(50076, 'invalid_grant', { suberror: 'basic_action', claims: '{"access_token":{"x":1}}' });
     expect(refusalOf(readAcme(microsoftPassword), replyWith(400, body)).toJSON()).toMatchObject({
-      code: 'provider_refused',
+      code: 'provider_rejected',
       provider: {
         status: 400,
         error: 'invalid_grant',
@@ -151,7 +151,7 @@ describe('microsoft, refusals', () => {
 
   it('finds the code in the description where error_codes is missing', () => {
     const { error_codes: _, ...body } = refused(700016, 'unauthorized_client');
-    expect(refusalOf(readAcme(microsoftPassword), replyWith(400, body)).advice).toContain('acme.client_id');
+    expect(refusalOf(readAcme(microsoftPassword), replyWith(400, body)).hint).toContain('acme.client_id');
   });
 
   it.each([
@@ -162,9 +162,9 @@ describe('microsoft, refusals', () => {
     expect(refusalOf(readAcme(microsoftPassword), replyWith(400, body)).provider.codes).toBeUndefined();
   });
 
-  it('D15 gives no advice for a code that it does not know, only the words of the provider', () => {
+  it('D15 gives no hint for a code that it does not know, only the words of the provider', () => {
     const error = refusalOf(readAcme(microsoftPassword), replyWith(400, refused(50158)));
-    expect(error.advice).toBeUndefined();
+    expect(error.hint).toBeUndefined();
     expect(error.message).toContain("AADSTS50158: Something is wrong with 'x'.");
   });
 
@@ -187,6 +187,6 @@ describe('microsoft, refusals', () => {
     );
     expect(error.code).toBe('rate_limited');
     expect(error.provider.description).toBe('Too Many Requests');
-    expect(error.advice).toMatch(/^wait 60 s /);
+    expect(error.hint).toMatch(/^wait 60 s /);
   });
 });

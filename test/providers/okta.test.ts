@@ -42,7 +42,7 @@ describe('okta, requests', () => {
   });
 
   it('D18 accepts a rotated refresh token again for 30 s, or as long as the profile says', () => {
-    expect(readAcme(oktaRefresh).options).toMatchObject({ replay: 'grace', graceMs: 30_000 });
+    expect(readAcme(oktaRefresh).options).toMatchObject({ refreshTokenReuse: 'grace', graceMs: 30_000 });
     expect(readAcme({ ...oktaRefresh, options: { grace: '10s' } }).options.graceMs).toBe(10_000);
   });
 });
@@ -75,14 +75,14 @@ describe('okta, refusals', () => {
     [400, 'invalid_dpop_proof', 'The DPoP proof JWT header is missing.', oktaPassword, 'acme.client_id'],
   ])('D15 %i %s (%s) names what to change', (status, error, description, fields, variable) => {
     const refused = refusalOf(readAcme(fields), replyWith(status, { error, error_description: description }));
-    expect(refused.advice).toContain(variable);
+    expect(refused.hint).toContain(variable);
     expect(refused.provider).toMatchObject({ status, error, description });
   });
 
   it.each([
     ['oktaRefresh', oktaRefresh, 'login_required'],
-    ['oktaPassword', oktaPassword, 'provider_refused'],
-    ['oktaCode', oktaCode, 'provider_refused'],
+    ['oktaPassword', oktaPassword, 'provider_rejected'],
+    ['oktaCode', oktaCode, 'provider_rejected'],
   ])('invalid_grant for %s', (_, fields, code) => {
     const body = { error: 'invalid_grant', error_description: 'no' };
     expect(refusalOf(readAcme(fields), replyWith(400, body)).code).toBe(code);
@@ -103,7 +103,7 @@ describe('okta, refusals', () => {
       errorCauses: [],
     };
     const error = refusalOf(readAcme(oktaPassword), replyWith(status, body));
-    expect(error.advice).toContain(variable);
+    expect(error.hint).toContain(variable);
     expect(error.provider).toMatchObject({
       status,
       error: errorCode,
@@ -125,7 +125,7 @@ describe('okta, refusals', () => {
     );
     expect(error.code).toBe('rate_limited');
     expect(error.retryAt).toBe(reset * 1000);
-    expect(error.advice).toMatch(/^wait 42 s /);
+    expect(error.hint).toMatch(/^wait 42 s /);
     expect(error.provider).toMatchObject({ error: 'invalid_grant', correlationId: 'Yq1' });
   });
 

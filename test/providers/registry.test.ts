@@ -22,9 +22,9 @@ describe('the registry of providers', () => {
     },
   );
 
-  it('every piece of advice names a variable of the profile', () => {
+  it('every piece of hint names a variable of the profile', () => {
     for (const type of providerTypes) {
-      for (const { advice } of findProvider(type)?.hints ?? []) expect(advice).toMatch(/\{[a-z_.]+\}/);
+      for (const { hint } of findProvider(type)?.hints ?? []) expect(hint).toMatch(/\{[a-z_.]+\}/);
     }
   });
 });

@@ -18,7 +18,7 @@ describe('twitter, requests', () => {
   });
 
   it('D18 fears the worst of a refresh token used twice', () => {
-    expect(readAcme(twitter).options.replay).toBe('revokes');
+    expect(readAcme(twitter).options.refreshTokenReuse).toBe('revokes');
   });
 });
 
@@ -39,8 +39,8 @@ describe('twitter, replies', () => {
     [403, 220, undefined, 'Your credentials do not allow access to this resource.', 'acme.url'],
   ])('D15 %i code %i names what to change', (status, code, label, message, variable) => {
     const error = refusalOf(readAcme(twitter), replyWith(status, { errors: [{ code, label, message }] }));
-    expect(error.code).toBe('provider_refused');
-    expect(error.advice).toContain(variable);
+    expect(error.code).toBe('provider_rejected');
+    expect(error.hint).toContain(variable);
     expect(error.provider).toMatchObject({
       status,
       error: label ?? String(code),
@@ -49,9 +49,9 @@ describe('twitter, replies', () => {
     });
   });
 
-  it('D15 has no advice for a code that it does not know', () => {
+  it('D15 has no hint for a code that it does not know', () => {
     const error = refusalOf(readAcme(twitter), replyWith(403, { errors: [{ code: 453, message: 'Not for you' }] }));
-    expect(error.advice).toBeUndefined();
+    expect(error.hint).toBeUndefined();
     expect(error.message).toBe('twitter refused profile acme (HTTP 403, 453: Not for you)');
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { excerpt, hasControls, printable, printableJson } from '../../src/redaction/printable.ts';
+import { escapeControls, escapeControlsInJson, excerpt, hasControls } from '../../src/redaction/printable.ts';
 import { anyString } from '../support/any-string.ts';
 
 describe('text from outside', () => {
@@ -15,20 +15,20 @@ describe('text from outside', () => {
     ['half a surrogate pair', 'a\ud83db\ude00c', 'a\\ud83db\\ude00c'],
     ['line ends and tabs', 'a\r\nb\n\n\tc', 'a b c'],
   ])('loses its power: %s', (_, text, expected) => {
-    expect(printable(text)).toBe(expected);
+    expect(escapeControls(text)).toBe(expected);
   });
 
   it.each(['plain', 'pässwörd 漢字 😀', 'a\\u001b b', ''])('stays as it is: %s', (text) => {
-    expect(printable(text)).toBe(text);
+    expect(escapeControls(text)).toBe(text);
   });
 
   it('never controls a terminal, is one line, well-formed, and not changed a second time', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.nat(0xffff), fc.nat(0xff)), { maxLength: 50 }), (units) => {
-        const shown = printable(String.fromCharCode(...units));
+        const shown = escapeControls(String.fromCharCode(...units));
         expect(shown).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
         expect(shown.isWellFormed()).toBe(true);
-        expect(printable(shown)).toBe(shown);
+        expect(escapeControls(shown)).toBe(shown);
       }),
     );
   });
@@ -66,7 +66,7 @@ describe('JSON for a person', () => {
 
   it('has no character in it that steers a terminal, and still means the same', () => {
     for (const indent of [undefined, 2]) {
-      const json = printableJson({ [nasty]: [nasty] }, indent);
+      const json = escapeControlsInJson({ [nasty]: [nasty] }, indent);
       expect(json.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
       expect(JSON.parse(json)).toEqual({ [nasty]: [nasty] });
     }
@@ -74,8 +74,8 @@ describe('JSON for a person', () => {
 
   it('is the usual JSON where nothing has to be escaped', () => {
     const value = { a: 'é漢😀 "x"\n', b: [1, null, true] };
-    expect(printableJson(value)).toBe(JSON.stringify(value));
-    expect(printableJson(value, 2)).toBe(JSON.stringify(value, null, 2));
+    expect(escapeControlsInJson(value)).toBe(JSON.stringify(value));
+    expect(escapeControlsInJson(value, 2)).toBe(JSON.stringify(value, null, 2));
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { format, inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { joinTexts, MASK, Secret, watchSecrets } from '../../src/redaction/secret.ts';
+import { joinStrings, MASK, onSecretCreated, Secret } from '../../src/redaction/secret.ts';
 import { anyString } from '../support/any-string.ts';
 
 const CLEAR = 'hunter2-hunter2';
@@ -119,12 +119,12 @@ describe('a secret', () => {
 
 describe('joining texts', () => {
   it('gives a plain text when no part is secret', () => {
-    expect(joinTexts(['a', 'b'])).toBe('ab');
-    expect(joinTexts([])).toBe('');
+    expect(joinStrings(['a', 'b'])).toBe('ab');
+    expect(joinStrings([])).toBe('');
   });
 
   it('gives a secret as soon as one part is', () => {
-    const joined = joinTexts(['Bearer ', secret, '!']);
+    const joined = joinStrings(['Bearer ', secret, '!']);
     expect(joined).toBeInstanceOf(Secret);
     expect((joined as Secret).reveal()).toBe(`Bearer ${CLEAR}!`);
     expect(String(joined)).toBe(MASK);
@@ -138,7 +138,7 @@ describe('a watcher', () => {
   });
   const watch = (): string[] => {
     const seen: string[] = [];
-    stops.push(watchSecrets((found) => seen.push(found.reveal())));
+    stops.push(onSecretCreated((found) => seen.push(found.reveal())));
     return seen;
   };
 
@@ -146,7 +146,7 @@ describe('a watcher', () => {
     const seen = watch();
     const made = new Secret('made');
     made.map((value) => `${value} and changed`);
-    joinTexts(['joined with ', made]);
+    joinStrings(['joined with ', made]);
     expect(seen).toEqual(['made', 'made and changed', 'joined with made']);
   });
 

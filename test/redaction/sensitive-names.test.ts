@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSecretName, shownName } from '../../src/redaction/sensitive-names.ts';
+import { displayName, isSensitiveName } from '../../src/redaction/sensitive-names.ts';
 
 const named = [
   'client_secret',
@@ -68,24 +68,24 @@ const other = [
 
 describe('a field', () => {
   it.each([...named, ...matching])('%s is secret', (name) => {
-    expect(isSecretName(name)).toBe(true);
-    expect(isSecretName(`graph.${name}`)).toBe(true);
+    expect(isSensitiveName(name)).toBe(true);
+    expect(isSensitiveName(`graph.${name}`)).toBe(true);
   });
 
   it.each([...harmless, ...other])('%s is not', (name) => {
-    expect(isSecretName(name)).toBe(false);
-    expect(isSecretName(`graph.${name}`)).toBe(false);
+    expect(isSensitiveName(name)).toBe(false);
+    expect(isSensitiveName(`graph.${name}`)).toBe(false);
   });
 
   it.each(['token.client_id', 'secrets.prod.username', 'password.type', 'code.scope'])(
     '%s is not: a profile may have any name',
     (name) => {
-      expect(isSecretName(name)).toBe(false);
+      expect(isSensitiveName(name)).toBe(false);
     },
   );
 
   it('client_assertion_type is secret, as the pattern says', () => {
-    expect(isSecretName('client_assertion_type')).toBe(true);
+    expect(isSensitiveName('client_assertion_type')).toBe(true);
   });
 });
 
@@ -101,12 +101,12 @@ describe('a name in a message', () => {
     ['token.client_id', 'token', 'token.client_id'],
     ['acme.token.client_id', 'acme.token', 'acme.token.client_id'],
   ])('shows nothing below the name of a secret: %s of profile %s', (name, profile, expected) => {
-    expect(shownName(name, profile)).toBe(expected);
+    expect(displayName(name, profile)).toBe(expected);
   });
 
   it('takes the first part for the profile, if nobody says which', () => {
-    expect(shownName('token.client_id')).toBe('token.client_id');
-    expect(shownName('graph.client_secret.S3cr3t')).toBe('graph.client_secret.••••');
-    expect(shownName('plain')).toBe('plain');
+    expect(displayName('token.client_id')).toBe('token.client_id');
+    expect(displayName('graph.client_secret.S3cr3t')).toBe('graph.client_secret.••••');
+    expect(displayName('plain')).toBe('plain');
   });
 });

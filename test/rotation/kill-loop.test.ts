@@ -8,7 +8,7 @@ import { anyKey } from '../support/store-home.ts';
 /** More for a long run: `KILLS=1000 npx vitest run test/rotation/kill-loop.test.ts`. */
 const KILLS = Number(process.env['KILLS'] ?? 40);
 const TIMEOUT = { timeout: 60_000 + KILLS * 2_000 };
-/** On Redis each kill may cost a lease: fewer of them, and several chains at work at once. */
+/** On Redis each kill may cost a lease: fewer of them, and several families at work at once. */
 const CHAINS = 5;
 const REDIS_ROUNDS = KILLS / 4 / CHAINS;
 
@@ -20,18 +20,18 @@ beforeAll(async () => {
 
 afterAll(() => provider.stop());
 
-/** Processes that refresh one chain without end, some of them killed or stopped at any moment. */
+/** Processes that refresh one family without end, some of them killed or stopped at any moment. */
 class Crowd {
   readonly errors: string[] = [];
   turns = 0;
-  readonly #chain: Chain;
+  readonly #family: Chain;
   readonly #env: Record<string, string>;
   readonly #workers: Worker[] = [];
 
   readonly #pauseMs: number;
 
-  constructor(chain: Chain, env: Record<string, string>, pauseMs: number) {
-    this.#chain = chain;
+  constructor(family: Chain, env: Record<string, string>, pauseMs: number) {
+    this.#family = family;
     this.#env = env;
     this.#pauseMs = pauseMs;
   }
@@ -40,7 +40,7 @@ class Crowd {
   async add(): Promise<void> {
     const worker = await Worker.start(this.#env);
     await new Promise<void>((resolve) => {
-      worker.loop(this.#chain, this.#pauseMs, (errors) => {
+      worker.loop(this.#family, this.#pauseMs, (errors) => {
         this.turns++;
         this.errors.push(...errors);
         resolve();
@@ -65,23 +65,23 @@ class Crowd {
   }
 }
 
-/** Whoever comes last finds the chain alive, and nobody ever sent beside another. */
-async function expectAlive(chain: Chain, env: Record<string, string>): Promise<void> {
+/** Whoever comes last finds the family alive, and nobody ever sent beside another. */
+async function expectAlive(family: Chain, env: Record<string, string>): Promise<void> {
   const last = await Worker.start(env);
-  expect(await last.get(chain)).toMatchObject({ served: 1, errors: [] });
-  expect(await last.refresh(chain)).toMatchObject({ served: 1, errors: [] });
+  expect(await last.get(family)).toMatchObject({ served: 1, errors: [] });
+  expect(await last.refresh(family)).toMatchObject({ served: 1, errors: [] });
   expect(await last.end()).toBe(0);
-  expect(await chain.state()).toMatchObject({ refused: 0, overlaps: 0, revoked: false });
+  expect(await family.state()).toMatchObject({ refused: 0, overlaps: 0, revoked: false });
 }
 
 describe('processes that are killed at any moment', TIMEOUT, () => {
-  it.each(['grace', 'safe'] as const)(
-    'lose neither the chain nor anything else, with a vault, where a replay is %s',
+  it.each(['grace', 'allowed'] as const)(
+    'lose neither the family nor anything else, with a vault, where a replay is %s',
     async (replay) => {
       const home = new Home();
       const env = { HOME: home.folder, OAUTH_PROFILE_KEY: anyKey() };
-      const chain = await provider.chain({ replay, latencyMs: 3 });
-      const crowd = new Crowd(chain, env, 3);
+      const family = await provider.family({ refresh_token_reuse: replay, latencyMs: 3 });
+      const crowd = new Crowd(family, env, 3);
       await Promise.all([crowd.add(), crowd.add(), crowd.add()]);
       for (let kills = 0; kills < KILLS / 2; kills++) {
         await sleep(Math.random() * 60);
@@ -91,21 +91,21 @@ describe('processes that are killed at any moment', TIMEOUT, () => {
       await crowd.end();
       expect(crowd.errors).toEqual([]);
       expect(crowd.turns).toBeGreaterThan(KILLS / 2);
-      await expectAlive(chain, env);
+      await expectAlive(family, env);
       // What the dead left is gone as well.
       expect(home.files().map((file) => file.replace(/^.*\./, ''))).toEqual(['sealed', 'json']);
-      expect(leaksIn(home.content(), [...(await chain.state()).issued.slice(-40), env.OAUTH_PROFILE_KEY])).toEqual([]);
+      expect(leaksIn(home.content(), [...(await family.state()).issued.slice(-40), env.OAUTH_PROFILE_KEY])).toEqual([]);
       home.remove();
     },
   );
 
-  it.skipIf(!hasRedis)('lose no chain with a Redis that is restarted meanwhile (needs redis-server)', async () => {
+  it.skipIf(!hasRedis)('lose no family with a Redis that is restarted meanwhile (needs redis-server)', async () => {
     const redis = await RedisServer.start();
     const env = { HOME: '/nonexistent', OAUTH_PROFILE_STORE: redis.url, OAUTH_PROFILE_KEY: anyKey() };
-    const chains = await Promise.all(
-      Array.from({ length: CHAINS }, () => provider.chain({ replay: 'grace', latencyMs: 3 })),
+    const families = await Promise.all(
+      Array.from({ length: CHAINS }, () => provider.family({ refresh_token_reuse: 'grace', latencyMs: 3 })),
     );
-    const crowds = chains.map((chain) => new Crowd(chain, env, 20));
+    const crowds = families.map((family) => new Crowd(family, env, 20));
     await Promise.all(crowds.map((crowd) => crowd.add()));
     for (let round = 0; round < REDIS_ROUNDS; round++) {
       // Each gets a second one before the first is killed, so that there is always one that waits for the lease.
@@ -125,7 +125,7 @@ describe('processes that are killed at any moment', TIMEOUT, () => {
     }
     await Promise.all(crowds.map((crowd) => crowd.end()));
     expect(crowds.flatMap(({ errors }) => errors)).toEqual([]);
-    await Promise.all(chains.map((chain) => expectAlive(chain, env)));
+    await Promise.all(families.map((family) => expectAlive(family, env)));
     const client = redis.connect();
     const names = await client.keys('*');
     client.disconnect();

@@ -21,37 +21,37 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
     await Promise.all([provider.stop(), redis.remove()]);
   });
 
-  /** A chain, one machine whose request is under way at the provider, and another that wants the same token. */
+  /** A family, one machine whose request is under way at the provider, and another that wants the same token. */
   async function scene(wish: ChainWish) {
     const database = ++databases;
     const client = redis.connect();
     await client.select(database);
     const there = { ...env, OAUTH_PROFILE_STORE: `${redis.url}/${database}` };
-    const chain = await provider.chain({ ...wish, gated: true });
+    const family = await provider.family({ ...wish, gated: true });
     const [first, second] = await Promise.all([Worker.start(there), Worker.start(there)]);
-    const firstGot = first.get(chain).catch(() => undefined);
-    await chain.arrived(1);
+    const firstGot = first.get(family).catch(() => undefined);
+    await family.arrived(1);
     const [lock = ''] = await client.keys('oauth-profile:lock:*');
     const holder = () => client.get(lock);
     /** Whoever comes next goes on from where the two left it. */
     const end = async (expected: object) => {
       const third = await Worker.start(there);
-      await third.get(chain);
-      expect(await third.refresh(chain)).toMatchObject({ served: 1, errors: [] });
-      expect(await chain.state()).toMatchObject({ overlaps: 0, revoked: false, ...expected });
+      await third.get(family);
+      expect(await third.refresh(family)).toMatchObject({ served: 1, errors: [] });
+      expect(await family.state()).toMatchObject({ overlaps: 0, revoked: false, ...expected });
       expect(await client.keys('oauth-profile:lock:*')).toEqual([]);
       await Promise.all([first, second, third].map((worker) => worker.kill()));
       client.disconnect();
     };
-    return { chain, first, second, firstGot, holder, end };
+    return { family, first, second, firstGot, holder, end };
   }
 
   it('wait for what one brings that stopped past its lease, where a replay is refused', async () => {
-    const { chain, first, second, firstGot, end } = await scene({ replay: 'refused' });
+    const { family, first, second, firstGot, end } = await scene({ refresh_token_reuse: 'rejected' });
     first.signal('SIGSTOP');
-    await chain.release();
-    const secondGot = second.get(chain);
-    await chain.arrived(2);
+    await family.release();
+    const secondGot = second.get(family);
+    await family.arrived(2);
     first.signal('SIGCONT');
     const [one, other] = await Promise.all([firstGot, secondGot]);
     expect(one).toMatchObject({ served: 1, errors: [] });
@@ -60,11 +60,11 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
   });
 
   it('send nothing before the request of one that stopped must be over, where a replay revokes everything', async () => {
-    const { chain, first, second, firstGot, holder, end } = await scene({ replay: 'revokes' });
+    const { family, first, second, firstGot, holder, end } = await scene({ refresh_token_reuse: 'revokes_family' });
     const before = await holder();
     first.signal('SIGSTOP');
-    await chain.release();
-    const secondGot = second.get(chain);
+    await family.release();
+    const secondGot = second.get(family);
     await expect.poll(holder, { timeout: 9000 }).not.toBeOneOf([before, null]);
     first.signal('SIGCONT');
     const [one, other] = await Promise.all([firstGot, secondGot]);
@@ -74,9 +74,9 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
   });
 
   it('do not rob one whose request takes longer than a lease', async () => {
-    const { chain, second, firstGot, end } = await scene({ replay: 'grace' });
-    const secondGot = second.get(chain);
-    setTimeout(() => chain.release(), 7000);
+    const { family, second, firstGot, end } = await scene({ refresh_token_reuse: 'grace' });
+    const secondGot = second.get(family);
+    setTimeout(() => family.release(), 7000);
     const [one, other] = await Promise.all([firstGot, secondGot]);
     expect(one).toMatchObject({ served: 1, errors: [] });
     expect(other).toEqual(one);
@@ -85,34 +85,34 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
 
   it('refresh nothing once Redis has gone away', async () => {
     const own = await RedisServer.start();
-    const chain = await provider.chain();
+    const family = await provider.family();
     const worker = await Worker.start({ ...env, OAUTH_PROFILE_STORE: own.url });
-    await worker.get(chain);
+    await worker.get(family);
     await own.kill();
-    expect(await worker.refresh(chain, 5)).toMatchObject({
+    expect(await worker.refresh(family, 5)).toMatchObject({
       served: 0,
       errors: [expect.stringMatching(/^store_unreadable .*nobody listens there/)],
     });
-    expect((await chain.state()).requests).toBe(1);
+    expect((await family.state()).requests).toBe(1);
     await worker.kill();
     await own.remove();
   });
 
   it('go on after the lease of one that was killed, where the provider forgives', async () => {
-    const { chain, first, second, end } = await scene({ replay: 'grace' });
+    const { family, first, second, end } = await scene({ refresh_token_reuse: 'grace' });
     await first.kill();
-    await chain.release();
-    expect(await second.get(chain)).toMatchObject({ served: 1, errors: [] });
+    await family.release();
+    expect(await second.get(family)).toMatchObject({ served: 1, errors: [] });
     await end({ requests: 3, refused: 0 });
   });
 
-  it.each(['safe', 'grace'] as const)(
+  it.each(['allowed', 'grace'] as const)(
     'go on beside one that stopped past its lease and came back, where a replay is %s',
     async (replay) => {
-      const { chain, first, second, firstGot, end } = await scene({ replay });
+      const { family, first, second, firstGot, end } = await scene({ refresh_token_reuse: replay });
       first.signal('SIGSTOP');
-      await chain.release();
-      expect(await second.get(chain)).toMatchObject({ served: 1, errors: [] });
+      await family.release();
+      expect(await second.get(family)).toMatchObject({ served: 1, errors: [] });
       first.signal('SIGCONT');
       expect(await firstGot).toMatchObject({ served: 1, errors: [] });
       await end({ requests: 3, refused: 0 });
@@ -122,18 +122,18 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
   it('keep what a request brings during which Redis was restarted', async () => {
     const own = await RedisServer.start();
     const there = { ...env, OAUTH_PROFILE_STORE: own.url };
-    const chain = await provider.chain({ gated: true });
+    const family = await provider.family({ gated: true });
     const worker = await Worker.start(there);
-    const got = worker.get(chain);
-    await chain.arrived(1);
+    const got = worker.get(family);
+    await family.arrived(1);
     await own.kill();
-    await chain.release();
+    await family.release();
     await own.start();
     expect(await got).toMatchObject({ served: 1, errors: [] });
     const next = await Worker.start(there);
-    expect(await next.get(chain)).toEqual(await got);
-    expect(await next.refresh(chain)).toMatchObject({ served: 1, errors: [] });
-    expect(await chain.state()).toMatchObject({ requests: 2, refused: 0, revoked: false });
+    expect(await next.get(family)).toEqual(await got);
+    expect(await next.refresh(family)).toMatchObject({ served: 1, errors: [] });
+    expect(await family.state()).toMatchObject({ requests: 2, refused: 0, revoked: false });
     await Promise.all([worker.kill(), next.kill()]);
     await own.remove();
   });

@@ -21,37 +21,37 @@ const startAll = (env: Record<string, string>): Promise<Worker[]> =>
   Promise.all(Array.from({ length: PROCESSES }, () => Worker.start(env)));
 
 /** Everybody was served, with one and the same token, and the provider saw one request. */
-async function expectOneFor(all: readonly Served[], chain: Chain, requests = 1): Promise<void> {
+async function expectOneFor(all: readonly Served[], family: Chain, requests = 1): Promise<void> {
   expect(all.flatMap(({ errors }) => errors)).toEqual([]);
   expect(all.reduce((sum, { served }) => sum + served, 0)).toBe(PROCESSES * CALLERS);
   expect(new Set(all.flatMap(({ tokens }) => tokens)).size).toBe(1);
-  expect(await chain.state()).toMatchObject({ requests, refused: 0, overlaps: 0, revoked: false });
+  expect(await family.state()).toMatchObject({ requests, refused: 0, overlaps: 0, revoked: false });
 }
 
 /** What 8 processes with 20 callers each do to a provider that revokes everything when a token is used twice. */
 function describeHerd(workers: () => readonly Worker[]): void {
   describe.each([0, 100])('with a provider that takes %i ms', (latencyMs) => {
     it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
-      'asks it once for a chain that is new (%i)',
+      'asks it once for a family that is new (%i)',
       async () => {
-        const chain = await server.chain({ latencyMs });
-        await expectOneFor(await Promise.all(workers().map((worker) => worker.get(chain, CALLERS))), chain);
+        const family = await server.family({ latencyMs });
+        await expectOneFor(await Promise.all(workers().map((worker) => worker.get(family, CALLERS))), family);
       },
     );
 
-    it('asks it once for a chain whose token has run out', async () => {
-      const chain = await server.chain({ latencyMs, lifetimes: [10, 3600] });
-      const first = await workers()[0]?.get(chain);
-      const all = await Promise.all(workers().map((worker) => worker.get(chain, CALLERS)));
-      await expectOneFor(all, chain, 2);
+    it('asks it once for a family whose token has run out', async () => {
+      const family = await server.family({ latencyMs, lifetimes: [10, 3600] });
+      const first = await workers()[0]?.get(family);
+      const all = await Promise.all(workers().map((worker) => worker.get(family, CALLERS)));
+      await expectOneFor(all, family, 2);
       expect(all[0]?.tokens).not.toEqual(first?.tokens);
     });
 
     it('asks it once when an API has refused the token of all', async () => {
-      const chain = await server.chain({ latencyMs });
-      const before = await Promise.all(workers().map((worker) => worker.get(chain, CALLERS)));
-      const all = await Promise.all(workers().map((worker) => worker.refresh(chain, CALLERS)));
-      await expectOneFor(all, chain, 2);
+      const family = await server.family({ latencyMs });
+      const before = await Promise.all(workers().map((worker) => worker.get(family, CALLERS)));
+      const all = await Promise.all(workers().map((worker) => worker.refresh(family, CALLERS)));
+      await expectOneFor(all, family, 2);
       expect(all[0]?.tokens).not.toEqual(before[0]?.tokens);
     });
   });
@@ -74,9 +74,9 @@ describe('8 processes with 20 callers each, and a vault', () => {
   describeHerd(() => workers);
 
   it('end by themselves, and leave nothing but sealed records', async () => {
-    const chain = await server.chain();
-    await workers[0]?.get(chain);
-    const { issued } = await chain.state();
+    const family = await server.family();
+    await workers[0]?.get(family);
+    const { issued } = await family.state();
     expect(await Promise.all(workers.map((worker) => worker.end()))).toEqual(workers.map(() => 0));
     expect(home.files().filter((file) => !file.endsWith('.sealed'))).toEqual(['vault.json']);
     expect(leaksIn(home.content(), [...issued, 'the-secret-of-the-fleet'])).toEqual([]);
@@ -101,17 +101,17 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs
   describeHerd(() => workers);
 
   it('tell Redis no secret, and the lock is taken once for all of them', async () => {
-    const chain = await server.chain({ lifetimes: [10, 3600] });
-    await workers[0]?.get(chain);
-    await chain.hold();
+    const family = await server.family({ lifetimes: [10, 3600] });
+    await workers[0]?.get(family);
+    await family.hold();
     const monitor = await RedisMonitor.start(redis);
-    const waiting = Promise.all(workers.map((worker) => worker.get(chain, CALLERS)));
+    const waiting = Promise.all(workers.map((worker) => worker.get(family, CALLERS)));
     await expect.poll(() => monitor.askers, { timeout: 9000 }).toBe(PROCESSES);
-    await chain.release();
-    await expectOneFor(await waiting, chain, 2);
+    await family.release();
+    await expectOneFor(await waiting, family, 2);
     const lines = await monitor.stop();
     expect(locksTaken(lines)).toBe(1);
-    const { issued } = await chain.state();
+    const { issued } = await family.state();
     expect(leaksIn(lines.join('\n'), [...issued, 'the-secret-of-the-fleet', key])).toEqual([]);
   });
 
@@ -128,10 +128,10 @@ describe('a thousand callers in one process', () => {
   it('cause one request', async () => {
     const home = new Home();
     const worker = await Worker.start({ HOME: home.folder, OAUTH_PROFILE_KEY: anyKey() });
-    const chain = await server.chain({ latencyMs: 20 });
-    const { served, tokens, errors } = await worker.get(chain, 1000);
+    const family = await server.family({ latencyMs: 20 });
+    const { served, tokens, errors } = await worker.get(family, 1000);
     expect({ served, tokens: tokens.length, errors }).toEqual({ served: 1000, tokens: 1, errors: [] });
-    expect(await chain.state()).toMatchObject({ requests: 1, refused: 0, revoked: false });
+    expect(await family.state()).toMatchObject({ requests: 1, refused: 0, revoked: false });
     expect(await worker.end()).toBe(0);
     home.remove();
   });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Value, Written } from '../../src/config/value.ts';
+import { RawScalar, type Value } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { ask, askBoth, display, sameValue, textValue } from '../../src/script/compare.ts';
+import { display, sameValue, textValue, withValue, withValues } from '../../src/script/compare.ts';
 
 const clear = (text: string | Secret) => (typeof text === 'string' ? text : `secret ${text.reveal()}`);
 
@@ -11,7 +11,7 @@ describe('two values', () => {
     [200, '200'],
     [true, 'true'],
     [null, ''],
-    [new Written('007', 7), '007'],
+    [new RawScalar('007', 7), '007'],
     [new Secret('a'), 'a'],
     [new Secret('a'), new Secret('a')],
     [[], []],
@@ -20,7 +20,7 @@ describe('two values', () => {
       { a: 1, b: [2] },
       { b: [2], a: 1 },
     ],
-    [[new Written('1.0', 1)], [1]],
+    [[new RawScalar('1.0', 1)], [1]],
     [[new Secret('a')], ['a']],
     [[null], [null]],
     [{ a: { b: new Secret('x') } }, { a: { b: 'x' } }],
@@ -31,7 +31,7 @@ describe('two values', () => {
 
   it.each<[Value, Value]>([
     [200, '200.0'],
-    [new Written('007', 7), 7],
+    [new RawScalar('007', 7), 7],
     ['a', 'A'],
     ['a', 'a '],
     [[1], ['1']],
@@ -54,7 +54,7 @@ describe('two values', () => {
   });
 
   it('with parts are compared digit by digit', () => {
-    const id = (text: string) => ({ id: new Written(text, Number(text)) });
+    const id = (text: string) => ({ id: new RawScalar(text, Number(text)) });
     expect(sameValue(id('1234567890123456789'), id('1234567890123456788'))).toBe(false);
     expect(sameValue(id('1234567890123456789'), id('1234567890123456789'))).toBe(true);
     expect(sameValue(id('1e400'), { id: null })).toBe(false);
@@ -70,13 +70,13 @@ describe('two values', () => {
     ['100', '1e2', true],
     ['007', '7', true],
   ])('%s and %s within parts are one number: %s', (one, other, same) => {
-    const number = (text: string) => [new Written(text, Number(text))];
+    const number = (text: string) => [new RawScalar(text, Number(text))];
     expect(sameValue(number(one), number(other))).toBe(same);
   });
 
   it('are not held up by a number of many digits', () => {
     const digits = `1${'0'.repeat(200_000)}1`;
-    expect(sameValue([new Written(digits, Number.POSITIVE_INFINITY)], [1])).toBe(false);
+    expect(sameValue([new RawScalar(digits, Number.POSITIVE_INFINITY)], [1])).toBe(false);
   });
 
   it('are the same exactly when their parts are', () => {
@@ -105,11 +105,14 @@ describe('a value that is shown', () => {
     ['a', 'a'],
     [7, '7'],
     [null, ''],
-    [new Written('007', 7), '007'],
+    [new RawScalar('007', 7), '007'],
     [new Secret('hunter2'), '••••'],
     [{ a: new Secret('hunter2'), b: [1] }, '{"a":"••••","b":[1]}'],
-    [[new Written('1234567890123456789', 1234567890123456800)], '[1234567890123456789]'],
-    [{ a: new Written('1.0', 1), b: new Written('007', 7), c: new Written('True', true) }, '{"a":1.0,"b":7,"c":true}'],
+    [[new RawScalar('1234567890123456789', 1234567890123456800)], '[1234567890123456789]'],
+    [
+      { a: new RawScalar('1.0', 1), b: new RawScalar('007', 7), c: new RawScalar('True', true) },
+      '{"a":1.0,"b":7,"c":true}',
+    ],
   ])('%j has its secrets masked', (value, shown) => {
     expect(display(value)).toBe(shown);
   });
@@ -123,15 +126,15 @@ describe('the text of a value', () => {
     [new Secret('x'), 'secret x'],
     [[1, 'a'], '[1,"a"]'],
     [{ a: [new Secret('x"y')] }, 'secret {"a":["x\\"y"]}'],
-    [{ id: new Written('1234567890123456789', 1234567890123456800) }, '{"id":1234567890123456789}'],
+    [{ id: new RawScalar('1234567890123456789', 1234567890123456800) }, '{"id":1234567890123456789}'],
   ])('of %j is secret if a part of it is', (value, text) => {
     expect(clear(textValue(value))).toBe(text);
   });
 
   it('can be asked without being shown', () => {
-    expect(ask(new Secret('abc'), (text) => text.startsWith('a'))).toBe(true);
-    expect(ask('abc', (text) => text.startsWith('b'))).toBe(false);
-    expect(askBoth(new Secret('abc'), new Secret('c'), (one, other) => one.endsWith(other))).toBe(true);
-    expect(askBoth('abc', new Secret('x'), (one, other) => one.endsWith(other))).toBe(false);
+    expect(withValue(new Secret('abc'), (text) => text.startsWith('a'))).toBe(true);
+    expect(withValue('abc', (text) => text.startsWith('b'))).toBe(false);
+    expect(withValues(new Secret('abc'), new Secret('c'), (one, other) => one.endsWith(other))).toBe(true);
+    expect(withValues('abc', new Secret('x'), (one, other) => one.endsWith(other))).toBe(false);
   });
 });

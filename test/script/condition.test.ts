@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Outside, Resolver } from '../../src/config/resolver.ts';
-import { type Value, Written } from '../../src/config/value.ts';
+import { type ExternalSources, Resolver } from '../../src/config/resolver.ts';
+import { RawScalar, type Value } from '../../src/config/value.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { ConditionSyntaxError, holds, type Lookup, parseCondition } from '../../src/script/condition.ts';
 import { anyString } from '../support/any-string.ts';
 
-const source = { label: 'x', folder: '/', trust: 'given' } as const;
-const outside: Outside = { env: () => undefined, readText: () => undefined };
+const source = { label: 'x', directory: '/', trust: 'given' } as const;
+const outside: ExternalSources = { env: () => undefined, readFileInside: () => undefined };
 
 /** Looks variables up as the runner does. */
 function lookupOf(data: Readonly<Record<string, Value>>): Lookup {
@@ -40,8 +40,8 @@ const data = {
   none: [],
   map: { a: 1 },
   bare: {},
-  big: new Written('1234567890123456789', 1234567890123456800),
-  dotted: new Written('1.0', 1),
+  big: new RawScalar('1234567890123456789', 1234567890123456800),
+  dotted: new RawScalar('1.0', 1),
   secret: new Secret('hunter2'),
   hidden: new Secret(''),
   yes: true,

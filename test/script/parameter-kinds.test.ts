@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Value, Written } from '../../src/config/value.ts';
+import { RawScalar, type Value } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { isPlainName, type Kind, kinds, numberOf, Refused } from '../../src/script/parameter-kinds.ts';
+import { InvalidArgument, isPlainName, type Kind, kinds, numberOf } from '../../src/script/parameter-kinds.ts';
 
 const read = (kind: Kind, value: Value): unknown => {
   const found: unknown = kinds[kind].read(value);
   if (found instanceof Secret) return `secret ${found.reveal()}`;
-  return found instanceof Refused ? `must be ${found.wanted}` : found;
+  return found instanceof InvalidArgument ? `must be ${found.wanted}` : found;
 };
 const refused = expect.stringMatching(/^must be ./);
 
@@ -14,7 +14,7 @@ describe('a parameter', () => {
   it.each<[Kind, Value, unknown]>([
     ['text', 'a', 'a'],
     ['text', 7, '7'],
-    ['text', new Written('007', 7), '007'],
+    ['text', new RawScalar('007', 7), '007'],
     ['text', null, ''],
     ['text', true, 'true'],
     ['text', new Secret('x'), 'secret x'],
@@ -49,7 +49,7 @@ describe('a parameter', () => {
     ['number', ' -1.5e3 ', -1500],
     ['number', '.5', 0.5],
     ['number', '5.', 5],
-    ['number', new Written('1.0', 1), 1],
+    ['number', new RawScalar('1.0', 1), 1],
     ['number', '0x10', refused],
     ['number', '', refused],
     ['number', '1 2', refused],
@@ -65,8 +65,8 @@ describe('a parameter', () => {
     ['count', 1e30, refused],
     ['flag', true, true],
     ['flag', 'false', false],
-    ['flag', new Written('True', true), true],
-    ['flag', new Written('FALSE', false), false],
+    ['flag', new RawScalar('True', true), true],
+    ['flag', new RawScalar('FALSE', false), false],
     ['flag', 'yes', refused],
     ['flag', 1, refused],
     ['flag', null, refused],
@@ -113,7 +113,7 @@ describe('a parameter', () => {
       expect(kinds[kind].help).toMatch(/^\S.*[^.]$/);
       for (const value of ['hunter2 (', ['hunter2', {}], { hunter2: 1 }] as Value[]) {
         const found: unknown = kinds[kind].read(value);
-        if (found instanceof Refused && kind !== 'regex') expect(found.wanted).not.toContain('hunter2');
+        if (found instanceof InvalidArgument && kind !== 'regex') expect(found.wanted).not.toContain('hunter2');
       }
     },
   );
@@ -134,6 +134,6 @@ describe('D3 the plain name of a variable', () => {
 
 describe('a number', () => {
   it('is none when it says so', () => {
-    expect(numberOf(new Written('.nan', Number.NaN))).toBeUndefined();
+    expect(numberOf(new RawScalar('.nan', Number.NaN))).toBeUndefined();
   });
 });

@@ -290,7 +290,7 @@ describe('references', () => {
     expect(step.failure).toEqual({
       code: 'data_invalid',
       message: 'token.acces_token is not defined',
-      advice: 'did you mean token.access_token?',
+      hint: 'did you mean token.access_token?',
     });
   });
 
@@ -413,18 +413,18 @@ describe('a result', () => {
     }
   });
 
-  it('has the code, words and advice of an error of ours', async () => {
+  it('has the code, words and hint of an error of ours', async () => {
     const command = doing(() => {
-      throw new OAuthProfileError('rate_limited', 'too many', { advice: 'wait' });
+      throw new OAuthProfileError('rate_limited', 'too many', { hint: 'wait' });
     });
     expect((await runStep([command])).step.failure).toEqual({
       code: 'rate_limited',
       message: 'too many',
-      advice: 'wait',
+      hint: 'wait',
     });
   });
 
-  it('D16 lists all faults of a profile', async () => {
+  it('D16 lists all issues of a profile', async () => {
     const command = doing(() => {
       throw new InvalidProfileError('graph', [
         { variable: 'graph.type', message: 'is missing' },
@@ -433,7 +433,7 @@ describe('a result', () => {
     });
     expect((await runStep([command])).step.failure).toMatchObject({
       code: 'profile_invalid',
-      message: 'profile graph has 2 faults: graph.type is missing; graph.client_id is empty',
+      message: 'profile graph has 2 issues: graph.type is missing; graph.client_id is empty',
     });
   });
 

@@ -22,7 +22,7 @@ const faultsIn = (text: string): string[] => {
     readScript(text, sampleSource, sampleRegistry);
     return [];
   } catch (error) {
-    if (error instanceof InvalidScriptError) return error.faults.map(({ message }) => message);
+    if (error instanceof InvalidScriptError) return error.issues.map(({ message }) => message);
     throw error;
   }
 };
@@ -91,10 +91,10 @@ describe('what an editor is told of scripts', () => {
     const onlyValues = /must be|^the reference|^if: /;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 2 }), (steps) => {
-        const faults = faultsIn(stringify({ steps }));
+        const issues = faultsIn(stringify({ steps }));
         const valid = isValid({ steps });
-        if (faults.length === 0) expect(valid, JSON.stringify(isValid.errors)).toBe(true);
-        if (faults.some((fault) => !onlyValues.test(fault))) expect(valid).toBe(false);
+        if (issues.length === 0) expect(valid, JSON.stringify(isValid.errors)).toBe(true);
+        if (issues.some((fault) => !onlyValues.test(fault))) expect(valid).toBe(false);
       }),
       { numRuns: 1000 },
     );

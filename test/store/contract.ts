@@ -245,7 +245,7 @@ export function describeStore(
             timeoutMs: 50,
             signal: undefined,
           });
-          await expect(late).rejects.toMatchObject({ code: 'store_locked', advice: expect.any(String) });
+          await expect(late).rejects.toMatchObject({ code: 'store_locked', hint: expect.any(String) });
           first.end();
           expect(await first.ended).toBe(true);
           expect(await store.update('a', async (held) => held.kept?.head, patient)).toBe('one');

@@ -12,9 +12,9 @@ const ringOf = (...keys: string[]) => readKeys(new Secret(keys.join(',')), 'the 
 describe('a seal', () => {
   const ring = ringOf(anyKey());
   const [key] = ring;
-  const record = { name: 'chain', turn: 7, kept: kept('head', '{"refresh_token":"secret-token"}') };
+  const record = { name: 'family', turn: 7, kept: kept('head', '{"refresh_token":"secret-token"}') };
   const sealed = seal(record, key);
-  const id = recordId(key, 'chain');
+  const id = recordId(key, 'family');
   const open = (bytes: Buffer) => unseal(bytes, id, ring, 'it');
 
   it('opens to what was sealed, whatever it is', () => {
@@ -34,7 +34,7 @@ describe('a seal', () => {
 
   it('shows nothing of what is in it', () => {
     const text = sealed.toString('latin1');
-    for (const part of ['chain', 'head', 'refresh_token', 'secret-token']) expect(text).not.toContain(part);
+    for (const part of ['family', 'head', 'refresh_token', 'secret-token']) expect(text).not.toContain(part);
   });
 
   it('looks different each time', () => {
@@ -73,13 +73,13 @@ describe('a seal', () => {
     expect(() => open(newer)).toThrow(
       expect.objectContaining({
         message: 'it was written by a newer version of oauth-profile',
-        advice: 'update oauth-profile',
+        hint: 'update oauth-profile',
       }),
     );
     expect(() => unseal(sealed, id, ringOf(anyKey()), 'it')).toThrow(
       expect.objectContaining({
         message: `it is sealed with another key (${key.id})`,
-        advice: expect.stringContaining('OAUTH_PROFILE_KEY'),
+        hint: expect.stringContaining('OAUTH_PROFILE_KEY'),
       }),
     );
     expect(() => unseal(sealed, recordId(key, 'other'), ring, 'it')).toThrow(/holds the record of another name/);
@@ -89,7 +89,7 @@ describe('a seal', () => {
     const [old, next] = [anyKey(), anyKey()];
     const [oldKey] = ringOf(old);
     const one = seal(record, oldKey);
-    const opened = unseal(one, recordId(oldKey, 'chain'), ringOf(next, old), 'it');
+    const opened = unseal(one, recordId(oldKey, 'family'), ringOf(next, old), 'it');
     expect(shown(opened.kept)).toEqual(shown(record.kept));
   });
 });
@@ -138,7 +138,7 @@ describe('a key', () => {
       expect(error).toMatchObject({
         code: 'store_unreadable',
         message: 'OAUTH_PROFILE_KEY is not base64 of 32 bytes',
-        advice: expect.stringContaining('openssl rand -base64 32'),
+        hint: expect.stringContaining('openssl rand -base64 32'),
       });
       expect(JSON.stringify(error)).not.toContain(text.slice(0, 12));
     }
@@ -169,7 +169,7 @@ describe('a vault', () => {
     writeFileSync(file, change(readFileSync(file)));
     const before = readFileSync(file);
     const vault = home.open(key);
-    const refusal = { code: 'store_unreadable', message: expect.stringMatching(message), advice: expect.any(String) };
+    const refusal = { code: 'store_unreadable', message: expect.stringMatching(message), hint: expect.any(String) };
     await expect(vault.read('a')).rejects.toMatchObject(refusal);
     await expect(vault.list()).rejects.toMatchObject(refusal);
     await expect(overwrite(vault)).rejects.toMatchObject(refusal);
@@ -233,7 +233,7 @@ describe('a change of keys', () => {
     expect(keyIds()).toEqual(new Set([idOf(old)]));
   });
 
-  it('keeps fingerprints, so that known members of a chain stay known', () => {
+  it('keeps fingerprints, so that known members of a family stay known', () => {
     expect(home.open(`${next},${old}`).fingerprint('token')).toBe(home.open(old).fingerprint('token'));
   });
 

@@ -3,7 +3,7 @@ import { createServer as createHttp, type IncomingHttpHeaders, type ServerRespon
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { ApiBounds, ApiRequest } from '../../src/ports.ts';
+import type { ApiLimits, ApiRequest } from '../../src/ports.ts';
 import type { Pair } from './certificates.ts';
 
 /** A request as an API saw it, its body byte for byte. */
@@ -118,6 +118,6 @@ export function apiGet(url: string, changes: Partial<ApiRequest> = {}): ApiReque
 }
 
 /** Bounds that a healthy local exchange never meets. */
-export function apiBounds(changes: Partial<ApiBounds> = {}): ApiBounds {
+export function apiBounds(changes: Partial<ApiLimits> = {}): ApiLimits {
   return { timeoutMs: 10_000, signal: undefined, maxBytes: 1_048_576, ...changes };
 }

@@ -2,31 +2,31 @@ import { composeSignIn } from '../../src/compose.ts';
 import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { type BrowserWish, loginAuthorizationCode } from '../../src/flows/login/authorization-code.ts';
-import { type DevicePerson, loginDeviceCode } from '../../src/flows/login/device-code.ts';
-import { type KeptLogin, login as signInAndKeep } from '../../src/flows/login/login.ts';
-import type { Ports, SignInPorts } from '../../src/ports.ts';
-import { type LoginProfile, readLoginProfile } from '../../src/profile/login-profile.ts';
-import { readProfile } from '../../src/profile/parse-profile.ts';
+import { type BrowserLoginOptions, loginAuthorizationCode } from '../../src/flows/login/authorization-code.ts';
+import { type DeviceCodePrompt, loginDeviceCode } from '../../src/flows/login/device-code.ts';
+import { type LoginResult, login as signInAndKeep } from '../../src/flows/login/login.ts';
+import type { LoginPorts, Ports } from '../../src/ports.ts';
+import { type LoginProfile, parseLoginProfile } from '../../src/profile/login-profile.ts';
+import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Session } from '../../src/session.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The variables of one profile. */
 export function variablesWith(name: string, fields: Fields): Variables {
-  return new Variables().add(flatten({ [name]: fields }, 'data'), { label: 'data', folder: '', trust: 'given' });
+  return new Variables().add(flatten({ [name]: fields }, 'data'), { label: 'data', directory: '', trust: 'given' });
 }
 
 /** The profile `svc` of these fields, read for a sign-in. */
 export function loginProfileOf(fields: Fields): LoginProfile {
-  return readLoginProfile('svc', variablesWith('svc', fields), new Session({ env: {}, cwd: '/' }).outside);
+  return parseLoginProfile('svc', variablesWith('svc', fields), new Session({ env: {}, cwd: '/' }).outside);
 }
 
 /** What a test may put in the place of the real thing. */
 export interface Changes {
   readonly ports?: Partial<Ports>;
-  readonly outside?: Partial<SignInPorts>;
-  readonly wish?: Partial<BrowserWish>;
+  readonly outside?: Partial<LoginPorts>;
+  readonly wish?: Partial<BrowserLoginOptions>;
   readonly readLine?: (signal: AbortSignal) => Promise<string>;
   readonly mayReplace?: (former: string, account: string) => Promise<boolean>;
   readonly signal?: AbortSignal;
@@ -61,16 +61,16 @@ export class LoginWorld {
   }
 
   get profile(): LoginProfile {
-    return readLoginProfile(this.name, this.variables, this.session.outside);
+    return parseLoginProfile(this.name, this.variables, this.session.outside);
   }
 
-  async signInPorts(): Promise<SignInPorts> {
+  async signInPorts(): Promise<LoginPorts> {
     const { emulator } = this;
     return composeSignIn({ env: {}, cwd: '/' }, emulator && { port: emulator.port, ca: emulator.ca });
   }
 
   /** `open` is the person's browser. */
-  async loginWithBrowser(open: (address: string) => void, changes: Changes = {}): Promise<KeptLogin> {
+  async loginWithBrowser(open: (address: string) => void, changes: Changes = {}): Promise<LoginResult> {
     const { profile: login } = this;
     const ports = { ...this.session.ports, ...changes.ports };
     const outside = {
@@ -95,7 +95,7 @@ export class LoginWorld {
     );
   }
 
-  async loginWithDevice(person: DevicePerson, changes: Changes = {}): Promise<KeptLogin> {
+  async loginWithDevice(person: DeviceCodePrompt, changes: Changes = {}): Promise<LoginResult> {
     const { profile: login } = this;
     const ports = { ...this.session.ports, ...changes.ports };
     return this.#keep(() => loginDeviceCode(login, ports, person, changes.signal), login, ports, changes);
@@ -118,10 +118,10 @@ export class LoginWorld {
     login: LoginProfile,
     ports: Ports,
     { mayReplace = async () => false }: Changes,
-  ): Promise<KeptLogin> {
+  ): Promise<LoginResult> {
     const store = await this.session.openStore();
-    const readWith = (brought: Parameters<typeof readProfile>[3]) =>
-      readProfile(this.name, this.variables, this.session.outside, brought);
+    const readWith = (brought: Parameters<typeof parseProfile>[3]) =>
+      parseProfile(this.name, this.variables, this.session.outside, brought);
     return signInAndKeep({ login, signIn, readWith, mayReplace }, ports, store);
   }
 }

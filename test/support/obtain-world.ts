@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { findChain } from '../../src/flows/find-chain.ts';
+import { findFamily } from '../../src/flows/find-family.ts';
 import { obtainToken } from '../../src/flows/obtain-token.ts';
 import { Flights } from '../../src/flows/single-flight.ts';
-import { type ChainRecord, readRecord, toKept } from '../../src/flows/stored-record.ts';
+import { type FamilyRecord, readRecord, toKept } from '../../src/flows/stored-record.ts';
 import type { Obtained, Wish } from '../../src/flows/wish.ts';
 import type { Held, Kept, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
@@ -15,7 +15,12 @@ import { RotatingProvider } from './rotating-provider.ts';
 
 /** The refresh token that stands in the profile. */
 export const FIRST = 'pasted-refresh-token';
-export const chained = { type: 'custom', url: 'https://id.test/token', grant_type: 'refresh_token', client_id: 'app' };
+export const isRefresh = {
+  type: 'custom',
+  url: 'https://id.test/token',
+  grant_type: 'refresh_token',
+  client_id: 'app',
+};
 export const machine = {
   type: 'custom',
   url: 'https://id.test/token',
@@ -63,7 +68,7 @@ export class Process {
 }
 
 /** A provider, a store and a profile of theirs; `start` begins a process. */
-export function world(fields: Record<string, unknown> = chained) {
+export function world(fields: Record<string, unknown> = isRefresh) {
   const clock = new ManualClock();
   const provider = new RotatingProvider(FIRST, clock);
   const store = createMemoryStore(clock);
@@ -72,11 +77,11 @@ export function world(fields: Record<string, unknown> = chained) {
   return { clock, provider, store, start, profile: profileOf({ ...refreshing, ...fields }) };
 }
 
-/** The chain of a profile as it is kept. */
-export async function recordOf(profile: Profile, store: TokenStore): Promise<ChainRecord> {
-  const { kept } = await findChain(profile, store);
+/** The family of a profile as it is kept. */
+export async function recordOf(profile: Profile, store: TokenStore): Promise<FamilyRecord> {
+  const { kept } = await findFamily(profile, store);
   const record = kept && readRecord(kept);
-  if (record?.kind !== 'chain') expect.fail('no chain is kept');
+  if (record?.kind !== 'family') expect.fail('no family is kept');
   return record;
 }
 
@@ -88,8 +93,8 @@ export function withHeld(store: TokenStore, change: (held: Held) => Partial<Held
   };
 }
 
-/** The chain as another machine leaves it that rotated: another refresh token, its own access token, no attempt under way. */
-export function rotated(record: ChainRecord, refreshToken: string, store: TokenStore, accessToken?: string): Kept {
+/** The family as another machine leaves it that rotated: another refresh token, its own access token, no attempt under way. */
+export function rotated(record: FamilyRecord, refreshToken: string, store: TokenStore, accessToken?: string): Kept {
   const member = store.fingerprint(refreshToken);
   const tokens = Object.entries(record.tokens).map(([key, token]) => [
     key,

@@ -1,12 +1,12 @@
 import { composeOutside } from '../../src/compose.ts';
 import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
-import { readProfile } from '../../src/profile/parse-profile.ts';
+import { parseProfile } from '../../src/profile/parse-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 
 /** The profile `svc` of these fields, read as the library does. */
 export function profileOf(fields: Readonly<Record<string, unknown>>): Profile {
-  const source = { label: 'data', folder: '', trust: 'given' } as const;
+  const source = { label: 'data', directory: '', trust: 'given' } as const;
   const variables = new Variables().add(flatten({ svc: fields }, 'data'), source);
-  return readProfile('svc', variables, composeOutside({ env: {}, cwd: '/' }));
+  return parseProfile('svc', variables, composeOutside({ env: {}, cwd: '/' }));
 }

@@ -1,46 +1,46 @@
 import { readCarefulYaml } from '../../src/config/careful-yaml.ts';
 import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
-import { type Fault, InvalidProfileError, ProviderError } from '../../src/errors.ts';
-import { explainReply } from '../../src/oauth/explain-response.ts';
-import type { Reply } from '../../src/oauth/http-response.ts';
-import { buildRequest, encodeBody } from '../../src/oauth/token-request.ts';
-import { parseResponse, type TokenReply } from '../../src/oauth/token-response.ts';
-import { type ProfileOutside, readProfile } from '../../src/profile/parse-profile.ts';
+import { InvalidProfileError, type ProfileIssue, ProviderError } from '../../src/errors.ts';
+import { toTokenResponseError } from '../../src/oauth/explain-response.ts';
+import type { HttpResponse } from '../../src/oauth/http-response.ts';
+import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
+import { type ParsedToken, parseTokenResponse } from '../../src/oauth/token-response.ts';
+import { type ProfileSources, parseProfile } from '../../src/profile/parse-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import type { Secret } from '../../src/redaction/secret.ts';
 
-const source = { label: 'data', folder: '', trust: 'given' } as const;
+const source = { label: 'data', directory: '', trust: 'given' } as const;
 
 /** An outside world of the given files and environment variables, and nothing else. */
-export function outsideWith(files: Record<string, string> = {}, env: Record<string, string> = {}): ProfileOutside {
-  return { env: (name) => env[name], readText: (path) => files[path], readFile: (path) => files[path] };
+export function outsideWith(files: Record<string, string> = {}, env: Record<string, string> = {}): ProfileSources {
+  return { env: (name) => env[name], readFileInside: (path) => files[path], readOptionFile: (path) => files[path] };
 }
 
 /** The profile `acme` with these fields. */
-export function readAcme(fields: DataObject, outside: ProfileOutside = outsideWith()): Profile {
-  return readProfile('acme', new Variables().add(flatten({ acme: fields }, 'data'), source), outside);
+export function readAcme(fields: DataObject, outside: ProfileSources = outsideWith()): Profile {
+  return parseProfile('acme', new Variables().add(flatten({ acme: fields }, 'data'), source), outside);
 }
 
 /** The profile `name` from a file of variables. */
-export function readFromYaml(name: string, text: string, outside: ProfileOutside = outsideWith()): Profile {
+export function readFromYaml(name: string, text: string, outside: ProfileSources = outsideWith()): Profile {
   const label = 'profiles.yaml';
-  return readProfile(name, new Variables().add(readCarefulYaml(text, label, 1000), { ...source, label }), outside);
+  return parseProfile(name, new Variables().add(readCarefulYaml(text, label, 1000), { ...source, label }), outside);
 }
 
 /** Everything that is wrong with the profile that `read` reads. */
-export function faultsOf(read: () => Profile): readonly Fault[] {
+export function faultsOf(read: () => Profile): readonly ProfileIssue[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof InvalidProfileError) return error.faults;
+    if (error instanceof InvalidProfileError) return error.issues;
     throw error;
   }
-  throw new Error('the profile has no faults');
+  throw new Error('the profile has no issues');
 }
 
 /** The names of the variables at fault in the profile `acme`. */
-export function faultyIn(fields: DataObject, outside?: ProfileOutside): string[] {
+export function faultyIn(fields: DataObject, outside?: ProfileSources): string[] {
   return faultsOf(() => readAcme(fields, outside)).map(({ variable }) => variable);
 }
 
@@ -54,10 +54,10 @@ export interface SeenRequest {
 
 /** What a server would see of the request of `profile`. */
 export function seen(profile: Profile): SeenRequest {
-  const request = buildRequest(profile, '1.2.3');
+  const request = buildTokenRequest(profile, '1.2.3');
   return {
     url: request.url.href,
-    form: [...new URLSearchParams(encodeBody(request))],
+    form: [...new URLSearchParams(encodeForm(request))],
     basic: decodeBasic(clear(request.headers['Authorization'])),
   };
 }
@@ -79,19 +79,19 @@ export function decodeBasic(header: string | undefined): [string, string] | unde
 export const RECEIVED_AT = Date.UTC(2030, 0, 1);
 
 /** A reply whose body is text as it is, or an object as JSON. */
-export function replyWith(status: number, body: unknown, headers: Reply['headers'] = {}): Reply {
+export function replyWith(status: number, body: unknown, headers: HttpResponse['headers'] = {}): HttpResponse {
   return { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
 /** What the product makes of a reply to the request of `profile`. */
-export function receive(profile: Profile, reply: Reply): TokenReply {
-  const found = parseResponse(profile, reply, RECEIVED_AT);
+export function receive(profile: Profile, reply: HttpResponse): ParsedToken {
+  const found = parseTokenResponse(profile, reply, RECEIVED_AT);
   if (found !== undefined) return found;
-  throw explainReply(profile, buildRequest(profile, '1.2.3'), reply, RECEIVED_AT);
+  throw toTokenResponseError(profile, buildTokenRequest(profile, '1.2.3'), reply, RECEIVED_AT);
 }
 
 /** The error that a reply to the request of `profile` leads to. */
-export function refusalOf(profile: Profile, reply: Reply): ProviderError {
+export function refusalOf(profile: Profile, reply: HttpResponse): ProviderError {
   try {
     receive(profile, reply);
   } catch (error) {

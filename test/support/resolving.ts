@@ -1,5 +1,5 @@
 import { type DataObject, flatten } from '../../src/config/flatten.ts';
-import { type Outside, Resolver } from '../../src/config/resolver.ts';
+import { type ExternalSources, Resolver } from '../../src/config/resolver.ts';
 import type { Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
@@ -7,9 +7,9 @@ import { Secret } from '../../src/redaction/secret.ts';
 
 /** The three kinds of sources. */
 export const sources = {
-  user: { label: '/home/ada/.config/oauth-profile/oauth-profiles.yaml', folder: '/home/ada', trust: 'user' },
-  folder: { label: 'oauth-profiles.yaml', folder: '/work', trust: 'folder' },
-  given: { label: 'data', folder: '', trust: 'given' },
+  user: { label: '/home/ada/.config/oauth-profile/oauth-profiles.yaml', directory: '/home/ada', trust: 'user' },
+  folder: { label: 'oauth-profiles.yaml', directory: '/work', trust: 'directory' },
+  given: { label: 'data', directory: '', trust: 'given' },
 } as const satisfies Record<string, Source>;
 
 /** What the tests know of the outside world. */
@@ -22,16 +22,16 @@ export interface World {
 export function variablesOf(data: { user?: DataObject; folder?: DataObject; given?: DataObject }): Variables {
   const variables = new Variables();
   if (data.user !== undefined) variables.add(flatten(data.user, sources.user.label), sources.user);
-  if (data.folder !== undefined) variables.addFolder(flatten(data.folder, sources.folder.label), sources.folder);
+  if (data.folder !== undefined) variables.addDirectoryFile(flatten(data.folder, sources.folder.label), sources.folder);
   if (data.given !== undefined) variables.add(flatten(data.given, sources.given.label), sources.given);
   return variables;
 }
 
 /** A resolver over variables, with an environment and files as given. */
 export function resolverOf(variables: Variables, { env = {}, files = {} }: World = {}): Resolver {
-  const outside: Outside = {
+  const outside: ExternalSources = {
     env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
-    readText: (path) => (Object.hasOwn(files, path) ? files[path] : undefined),
+    readFileInside: (path) => (Object.hasOwn(files, path) ? files[path] : undefined),
   };
   return new Resolver(variables, outside);
 }

@@ -1,5 +1,5 @@
 import { TransportError } from '../../src/errors.ts';
-import type { Reply } from '../../src/oauth/http-response.ts';
+import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import type { Send, WireRequest } from '../../src/ports.ts';
 
 /** A provider of rotating refresh tokens with strict reuse detection; a test can hold its replies back or lose them. */
@@ -11,7 +11,7 @@ export class RotatingProvider {
   revoked = false;
   expiresIn: number | undefined = 3600;
   /** Takes the place of the next replies, one each; `lose` acts and then says nothing. */
-  readonly next: (Reply | 'lose' | 'unreachable')[] = [];
+  readonly next: (HttpResponse | 'lose' | 'unreachable')[] = [];
   /** While set, replies wait for it. */
   gate: Promise<void> | undefined;
   #issued = 0;
@@ -32,11 +32,11 @@ export class RotatingProvider {
     if (planned === 'unreachable') throw new TransportError('connection_failed', 'no way there', { sent: false });
     const reply = typeof planned === 'object' ? planned : this.#answer(form);
     await this.gate;
-    if (planned === 'lose') throw new TransportError('timed_out', 'no answer', { sent: true });
+    if (planned === 'lose') throw new TransportError('timeout', 'no answer', { sent: true });
     return reply;
   };
 
-  #answer(form: URLSearchParams): Reply {
+  #answer(form: URLSearchParams): HttpResponse {
     if (form.get('grant_type') !== 'refresh_token') return json(200, this.#token());
     if (this.revoked || form.get('refresh_token') !== this.current) {
       this.revoked = true;
@@ -53,6 +53,6 @@ export class RotatingProvider {
 }
 
 /** A JSON reply. */
-export function json(status: number, members: Record<string, unknown>): Reply {
+export function json(status: number, members: Record<string, unknown>): HttpResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(members) };
 }

@@ -44,9 +44,9 @@ class Partner extends EventEmitter {
   }
 }
 
-/** How a chain of refresh tokens behaves. */
+/** How a family of refresh tokens behaves. */
 export interface ChainWish {
-  readonly replay?: 'safe' | 'grace' | 'refused' | 'revokes';
+  readonly refresh_token_reuse?: 'allowed' | 'grace' | 'rejected' | 'revokes_family';
   readonly latencyMs?: number;
   /** Replies wait until the test lets them go. */
   readonly gated?: boolean;
@@ -54,14 +54,14 @@ export interface ChainWish {
   readonly lifetimes?: readonly number[];
 }
 
-/** What the server has seen of a chain. */
+/** What the server has seen of a family. */
 interface ChainState {
   readonly requests: number;
   /** Answered with `invalid_grant`. */
   readonly refused: number;
   /** Answered though the refresh token had been used before. */
   readonly forgiven: number;
-  /** Requests that came while another of the chain was under way. */
+  /** Requests that came while another of the family was under way. */
   readonly overlaps: number;
   readonly revoked: boolean;
   readonly received: readonly string[];
@@ -69,7 +69,7 @@ interface ChainState {
   readonly issued: readonly string[];
 }
 
-/** A chain at the server, and the profile that uses it. */
+/** A family at the server, and the profile that uses it. */
 export interface Chain {
   readonly name: string;
   readonly data: { readonly p: Record<string, string> };
@@ -85,7 +85,7 @@ export interface Chain {
 export class StrictServer {
   readonly #partner = new Partner('strict-server.js', {});
   #port = 0;
-  #chains = 0;
+  #families = 0;
 
   static async start(): Promise<StrictServer> {
     const server = new StrictServer();
@@ -93,13 +93,13 @@ export class StrictServer {
     return server;
   }
 
-  async chain({
-    replay = 'revokes',
+  async family({
+    refresh_token_reuse = 'revokes_family',
     latencyMs = 0,
     gated = false,
     lifetimes = [3600],
   }: ChainWish = {}): Promise<Chain> {
-    const name = `chain${++this.#chains}`;
+    const name = `family${++this.#families}`;
     let seen = 0;
     const onArrived = new EventEmitter();
     this.#partner.on('arrived', (which) => {
@@ -107,7 +107,7 @@ export class StrictServer {
       seen++;
       onArrived.emit('one');
     });
-    const order = { act: 'create', name, replay, latencyMs, gated, lifetimes: [...lifetimes] };
+    const order = { act: 'create', name, refresh_token_reuse, latencyMs, gated, lifetimes: [...lifetimes] };
     const token = await this.#partner.ask(order);
     const p = {
       type: 'custom',
@@ -116,7 +116,7 @@ export class StrictServer {
       client_id: 'fleet',
       client_secret: 'the-secret-of-the-fleet',
       refresh_token: String(token),
-      'options.replay': replay,
+      'options.refresh_token_reuse': refresh_token_reuse,
     };
     return {
       name,

@@ -8,9 +8,9 @@ import type { Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
 import { createCallApi } from '../../src/http/call-api.ts';
 import type { CallApi } from '../../src/ports.ts';
-import { readProfile } from '../../src/profile/parse-profile.ts';
+import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Redactor } from '../../src/redaction/redactor.ts';
-import { watchSecrets } from '../../src/redaction/secret.ts';
+import { onSecretCreated } from '../../src/redaction/secret.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
 import { matchesPattern } from '../../src/script/commands/bounded.ts';
 import { type WsPorts, wsCommands } from '../../src/script/commands/ws/ws.ts';
@@ -59,7 +59,7 @@ export function testFolder(): string {
 export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Promise<WsOutcome> {
   const { data = {}, env = {}, folder = testFolder(), signal = new AbortController().signal } = world;
   const redactor = new Redactor();
-  const stop = watchSecrets((secret) => redactor.add(secret));
+  const stop = onSecretCreated((secret) => redactor.add(secret));
   onTestFinished(() => stop());
   const outside = outsideWith({}, env);
   const registry = new Registry([
@@ -68,11 +68,11 @@ export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Prom
       callApi: world.callApi ?? createCallApi({}),
       files: localFiles,
       version: '1.2.3',
-      readProfile: async (name, variables) => readProfile(name, variables, outside),
+      readProfile: async (name, variables) => parseProfile(name, variables, outside),
       acquire: world.acquire ?? (() => Promise.reject(new Error('no token is expected'))),
     }),
   ]);
-  const source: Source = { label: 'me.yaml', folder, trust: 'given' };
+  const source: Source = { label: 'me.yaml', directory: folder, trust: 'given' };
   const variables = new Variables().add(flatten(data, 'data'), source);
   const events: ScriptEvent[] = [];
   const script = { name: 'Me', source, data: [], steps: steps.map((step) => toStep(step, registry)) };

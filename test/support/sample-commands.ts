@@ -1,5 +1,5 @@
 import type { Source } from '../../src/config/variables.ts';
-import { InvalidScriptError, type ScriptFault } from '../../src/errors.ts';
+import { InvalidScriptError, type ScriptIssue } from '../../src/errors.ts';
 import { type Command, defineCommand, type Parameter } from '../../src/script/command.ts';
 import { Registry } from '../../src/script/registry.ts';
 
@@ -42,14 +42,14 @@ export const sampleRegistry = new Registry([
 ]);
 
 /** Where the scripts of tests come from. */
-export const sampleSource: Source = { label: 'tests/me.yaml', folder: '/work/tests', trust: 'given' };
+export const sampleSource: Source = { label: 'tests/me.yaml', directory: '/work/tests', trust: 'given' };
 
-/** The faults of whatever reads a script, or an error if it finds none. */
-export function faultsOf(read: () => unknown): readonly ScriptFault[] {
+/** The issues of whatever reads a script, or an error if it finds none. */
+export function faultsOf(read: () => unknown): readonly ScriptIssue[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof InvalidScriptError) return error.faults;
+    if (error instanceof InvalidScriptError) return error.issues;
     throw error;
   }
   throw new Error('no fault was found');

@@ -4,7 +4,7 @@ import { type Source, Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import type { Files } from '../../src/ports.ts';
 import { Redactor } from '../../src/redaction/redactor.ts';
-import { watchSecrets } from '../../src/redaction/secret.ts';
+import { onSecretCreated } from '../../src/redaction/secret.ts';
 import type { Command } from '../../src/script/command.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
 import { matchesPattern } from '../../src/script/commands/bounded.ts';
@@ -58,14 +58,14 @@ export class ScriptClock extends FakeClock {
   }
 }
 
-const source: Source = { label: 'me.yaml', folder: '/work', trust: 'given' };
+const source: Source = { label: 'me.yaml', directory: '/work', trust: 'given' };
 
 /** Runs steps through the real engine. */
 export async function runSteps(steps: readonly WrittenStep[], surroundings: Surroundings = {}): Promise<Outcome> {
   const { data = {}, env = {}, files = {}, controller = new AbortController() } = surroundings;
   const { clock = new ScriptClock(), variables = new Variables() } = surroundings;
   const redactor = new Redactor();
-  const stop = watchSecrets((secret) => redactor.add(secret));
+  const stop = onSecretCreated((secret) => redactor.add(secret));
   const registry = new Registry([...baseCommands, ...numberCommands, ...jwtCommands, ...jsonCommands(filesOf(files))]);
   try {
     variables.add(flatten(data, 'data'), source);
@@ -73,7 +73,7 @@ export async function runSteps(steps: readonly WrittenStep[], surroundings: Surr
     const script = { name: 'Me', source, data: [], steps: steps.map((one) => stepOf(one, registry)) };
     const result = await runScript(script, {
       variables,
-      outside: { env: (name) => env[name], readText: (path) => files[path] },
+      outside: { env: (name) => env[name], readFileInside: (path) => files[path] },
       clock,
       signal: controller.signal,
       listener(event) {

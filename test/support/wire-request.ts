@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
-import type { Bounds, TlsFiles, WireRequest } from '../../src/ports.ts';
+import type { Limits, TlsFiles, WireRequest } from '../../src/ports.ts';
 
 /** A POST as the flows hand it to the transport. */
 export function post(url: string, changes: Partial<WireRequest> = {}): WireRequest {
@@ -18,7 +18,7 @@ export function post(url: string, changes: Partial<WireRequest> = {}): WireReque
 export const noTls: TlsFiles = { ca: undefined, cert: undefined, certKey: undefined };
 
 /** Bounds that a healthy local exchange never meets. */
-export function bounds(signal?: AbortSignal, timeoutMs = 10_000): Bounds {
+export function bounds(signal?: AbortSignal, timeoutMs = 10_000): Limits {
   return { timeoutMs, signal };
 }
 

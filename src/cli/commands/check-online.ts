@@ -1,10 +1,10 @@
 import { composeCallApi } from '../../compose.ts';
 import { checkOnline } from '../../flows/diagnose/check-online.ts';
 import { checkStore } from '../../flows/diagnose/check-store.ts';
-import type { Finding } from '../../flows/diagnose/finding.ts';
-import { createProbeTls } from '../../http/inspect-certificate.ts';
+import type { Diagnostic } from '../../flows/diagnose/finding.ts';
+import { createInspectCertificate } from '../../http/inspect-certificate.ts';
 import { listenForRedirect } from '../../interactive/loopback-server.ts';
-import type { EmulatorAddress } from '../../ports.ts';
+import type { EmulatorEndpoint } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { Session } from '../../session.ts';
 import { probeFolder } from '../../store/vault/inspect-directory.ts';
@@ -17,11 +17,11 @@ export async function look(
   profiles: readonly Profile[],
   session: Session,
   { surroundings, signal }: Context,
-  emulator: EmulatorAddress | undefined,
-): Promise<{ readonly findings: ReadonlyMap<Profile, readonly Finding[]>; readonly store: Finding | undefined }> {
+  emulator: EmulatorEndpoint | undefined,
+): Promise<{ readonly findings: ReadonlyMap<Profile, readonly Diagnostic[]>; readonly store: Diagnostic | undefined }> {
   const { clock, version } = session.ports;
   const { callApi } = composeCallApi(surroundings, emulator);
-  const seeCertificate = createProbeTls(surroundings.env, emulator);
+  const seeCertificate = createInspectCertificate(surroundings.env, emulator);
   const findings = await checkOnline(
     profiles,
     { callApi, clock, version, listen: listenForRedirect, seeCertificate },

@@ -1,16 +1,16 @@
 import type { Variables } from '../../config/variables.ts';
-import { errorCodes, type Fault, InvalidProfileError, OAuthProfileError } from '../../errors.ts';
-import { buildRequest } from '../../oauth/token-request.ts';
-import { readLoginProfile } from '../../profile/login-profile.ts';
-import { readProfile } from '../../profile/parse-profile.ts';
-import { type Profile, tlsFilesOf } from '../../profile/profile.ts';
+import { errorCodes, InvalidProfileError, OAuthProfileError, type ProfileIssue } from '../../errors.ts';
+import { buildTokenRequest } from '../../oauth/token-request.ts';
+import { parseLoginProfile } from '../../profile/login-profile.ts';
+import { parseProfile } from '../../profile/parse-profile.ts';
+import { type Profile, tlsFiles } from '../../profile/profile.ts';
 import type { Session } from '../../session.ts';
 import type { Context } from '../context.ts';
 
 /** What is wrong with a profile, and the profile as far as a look at its provider can use it. */
 export interface CheckedProfile {
   readonly name: string;
-  readonly faults: readonly Fault[];
+  readonly issues: readonly ProfileIssue[];
   readonly notes: readonly string[];
   readonly profile: Profile | undefined;
 }
@@ -24,16 +24,16 @@ export async function checkProfile(
 ): Promise<CheckedProfile> {
   try {
     const profile = await tryFiles(await readWithLogin(name, variables, session, context), session, context);
-    return { name, faults: [], notes: profile.notes, profile };
+    return { name, issues: [], notes: profile.notes, profile };
   } catch (error) {
     if (error instanceof InvalidProfileError) {
-      const { faults, notes } = error;
+      const { issues, notes } = error;
       const login = async () => tryFiles(readBeforeLogin(name, variables, session), session, context);
-      return { name, faults, notes, profile: await login().catch(() => undefined) };
+      return { name, issues, notes, profile: await login().catch(() => undefined) };
     }
     if (!(error instanceof OAuthProfileError) || error.code !== 'profile_not_found') throw error;
-    const fault = { variable: name, message: 'is no profile', advice: error.advice };
-    return { name, faults: [fault], notes: [], profile: undefined };
+    const fault = { variable: name, message: 'is no profile', hint: error.hint };
+    return { name, issues: [fault], notes: [], profile: undefined };
   }
 }
 
@@ -52,23 +52,23 @@ async function readWithLogin(
       if (!(error instanceof OAuthProfileError) || errorCodes[error.code] !== 6) throw error;
     }
   }
-  return readProfile(name, variables, session.outside);
+  return parseProfile(name, variables, session.outside);
 }
 
 /** As it will be once somebody has logged in. */
 function readBeforeLogin(name: string, variables: Variables, { outside }: Session): Profile {
-  const { client, scope, ...login } = readLoginProfile(name, variables, outside);
+  const { clientParameters: client, scope, ...login } = parseLoginProfile(name, variables, outside);
   const fields = scope === undefined ? client : [...client, scope];
-  return { ...login, grant: 'refresh_token', fields, chain: undefined, notes: [] };
+  return { ...login, grant: 'refresh_token', fields, family: undefined, notes: [] };
 }
 
 /** Keys and certificates are used once, so that a wrong file is found here and not at the first request. */
 async function tryFiles(profile: Profile, { ports }: Session, { signal }: Context): Promise<Profile> {
-  const { assertion } = buildRequest(profile, '');
+  const { assertion } = buildTokenRequest(profile, '');
   const { timeoutMs, ca, cert } = profile.options;
   if (assertion !== undefined) await ports.sign(assertion, profile.name, { timeoutMs, signal });
   if (ca === undefined && cert === undefined) return profile;
   const { checkTlsFiles } = await import('../../http/tls-files.ts');
-  checkTlsFiles(profile.name, tlsFilesOf(profile.options));
+  checkTlsFiles(profile.name, tlsFiles(profile.options));
   return profile;
 }

@@ -1,6 +1,6 @@
 import type { ServedRequest } from '../../emulator/start-emulator.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
-import { printable, printableJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
 import { type Context, variablesOf, warn } from '../context.ts';
 import { profilesOf, start } from '../emulation.ts';
 import type { Style } from '../style.ts';
@@ -18,18 +18,18 @@ export async function run(context: Context): Promise<number> {
   const json = call.switches.has('json');
   const quiet = call.switches.has('quiet');
   const emulator = await start(context, [variables], Number(given), (request) => {
-    if (json) terminal.print(`${printableJson(request)}\n`);
+    if (json) terminal.print(`${escapeControlsInJson(request)}\n`);
     else if (!quiet) terminal.print(requestText(request, style));
   });
   const names = Object.keys(profilesOf(context, variables));
   const unknown = profileNames(variables).filter((name) => !names.includes(name));
   if (unknown.length > 0)
-    warn(context, `not emulated, because of faults: ${printable(unknown.join(', '))}; see oauth-profile check`);
-  if (json) terminal.print(`${printableJson({ url: emulator.url, profiles: names })}\n`);
+    warn(context, `not emulated, because of faults: ${escapeControls(unknown.join(', '))}; see oauth-profile check`);
+  if (json) terminal.print(`${escapeControlsInJson({ url: emulator.url, profiles: names })}\n`);
   else {
     terminal.print(`${style.bold('emulator')} on ${style.cyan(emulator.url)}, until Ctrl-C
-  knows    ${names.length === 0 ? 'no profile: write oauth-profiles.yaml, or give --data' : printable(names.join(', '))}
-  join     oauth-profile token ${names[0] === undefined ? '<profile>' : printable(names[0])} --emulate=${emulator.url}
+  knows    ${names.length === 0 ? 'no profile: write oauth-profiles.yaml, or give --data' : escapeControls(names.join(', '))}
+  join     oauth-profile token ${names[0] === undefined ? '<profile>' : escapeControls(names[0])} --emulate=${emulator.url}
   browse   ${emulator.url}/<real host>/…
 `);
   }
@@ -53,7 +53,7 @@ function requestText(
   const shown = rows.slice(0, MAX_ROWS);
   const width = Math.min(MAX_WIDTH, Math.max(0, ...shown.map(([name]) => name.length)));
   const sent = shown
-    .map(([name, value]) => `  ${style.cyan(printable(name).padEnd(width))}  ${printable(value)}\n`)
+    .map(([name, value]) => `  ${style.cyan(escapeControls(name).padEnd(width))}  ${escapeControls(value)}\n`)
     .join('');
   const more = rows.length > shown.length ? `  … and ${rows.length - shown.length} more\n` : '';
   const members = Object.entries(reply ?? {}).map(
@@ -62,5 +62,5 @@ function requestText(
   const colour = status === undefined || status >= 400 ? style.red : style.green;
   const outcome = status === undefined ? 'no answer' : String(status);
   const why = fault === undefined ? '' : ` (fault ${fault})`;
-  return `\n${style.bold(`${method} ${printable(host + path)}`)}\n${sent}${more}  ${colour(`→ ${outcome}`)}${why}  ${style.dim(printable(members.join(', ')))}\n`;
+  return `\n${style.bold(`${method} ${escapeControls(host + path)}`)}\n${sent}${more}  ${colour(`→ ${outcome}`)}${why}  ${style.dim(escapeControls(members.join(', ')))}\n`;
 }

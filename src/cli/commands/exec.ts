@@ -5,9 +5,9 @@ import { isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
 import type { Environment } from '../../ports.ts';
 import { childEnvironment } from '../../redaction/child-environment.ts';
-import { printable } from '../../redaction/printable.ts';
+import { escapeControls } from '../../redaction/printable.ts';
 import type { Context } from '../context.ts';
-import { showError } from '../render-error.ts';
+import { renderError } from '../render-error.ts';
 import { obtain } from './token.ts';
 
 /** Our own failures, apart from everything that the child may answer; as `env` and `timeout` do. */
@@ -26,7 +26,7 @@ export async function run(context: Context): Promise<number> {
       : inVariable(reply.accessToken);
     return await runChild(command, args, { ...childEnvironment(surroundings.env), ...handover.env });
   } catch (error) {
-    const status = showError(error, terminal, call.switches.has('json'), call.switches.has('verbose'), call);
+    const status = renderError(error, terminal, call.switches.has('json'), call.switches.has('verbose'), call);
     return status === 130 ? status : OWN_FAILURE;
   } finally {
     handover?.remove();
@@ -78,8 +78,8 @@ function runChild(command: string, args: readonly string[], env: NodeJS.ProcessE
       done();
       const why = error.code === 'ENOENT' ? 'is not there' : `cannot be run (${error.code})`;
       reject(
-        new OAuthProfileError('usage', `the command ${printable(command)} ${why}`, {
-          advice: 'check its name and your PATH',
+        new OAuthProfileError('usage', `the command ${escapeControls(command)} ${why}`, {
+          hint: 'check its name and your PATH',
         }),
       );
     });

@@ -1,9 +1,9 @@
-import { findChain } from '../../flows/find-chain.ts';
+import { findFamily } from '../../flows/find-family.ts';
 import { fromKept } from '../../flows/stored-record.ts';
-import { refreshTokenOf } from '../../oauth/cache-key.ts';
-import { buildRequest, encode, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
+import { getRefreshToken } from '../../oauth/cache-key.ts';
+import { buildTokenRequest, encode, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { printable, printableJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
 import type { Session } from '../../session.ts';
 import { version } from '../../version.ts';
@@ -23,7 +23,7 @@ export async function run(context: Context): Promise<number> {
   const { profile, request } = await requestOf(session, context, reveal).finally(() => session.close());
   const show: Show = (value) => (typeof value === 'string' || !reveal ? String(value) : value.reveal());
   const text = call.switches.has('json')
-    ? `${printableJson(asJson(profile, request, show), 2)}\n`
+    ? `${escapeControlsInJson(asJson(profile, request, show), 2)}\n`
     : call.switches.has('curl')
       ? asCurl(request, show, reveal)
       : asText(profile, request, show, context);
@@ -40,7 +40,7 @@ async function requestOf(
 ): Promise<{ profile: Profile; request: TokenRequest }> {
   const read = await session.readProfile(context.call.positionals[0] ?? '', await variablesOf(context));
   const profile = await followed(read, session);
-  const request = buildRequest(profile, version);
+  const request = buildTokenRequest(profile, version);
   // In clear, the request has to hold a real assertion; masked, nothing is signed.
   if (!reveal || request.assertion === undefined) return { profile, request };
   const bounds = { timeoutMs: profile.options.timeoutMs, signal: context.signal };
@@ -50,13 +50,13 @@ async function requestOf(
 
 /** A pasted refresh token that has rotated since is not what is sent. */
 async function followed(profile: Profile, session: Session): Promise<Profile> {
-  if (profile.grant !== 'refresh_token' || profile.chain !== undefined || !refreshTokenOf(profile)) return profile;
-  const { kept } = await findChain(profile, await session.openStore());
-  const chain = fromKept(kept, 'chain');
-  if (chain === undefined || chain.members.length < 2) return profile;
+  if (profile.grant !== 'refresh_token' || profile.family !== undefined || !getRefreshToken(profile)) return profile;
+  const { kept } = await findFamily(profile, await session.openStore());
+  const family = fromKept(kept, 'family');
+  if (family === undefined || family.members.length < 2) return profile;
   const fields = profile.fields.map((field) =>
     field.name === 'refresh_token'
-      ? { ...field, value: chain.refreshToken, source: `vault, follows ${field.source}` }
+      ? { ...field, value: family.refreshToken, source: `vault, follows ${field.source}` }
       : field,
   );
   return { ...profile, fields };
@@ -85,19 +85,19 @@ function asText(
     ...Object.entries(headers).map(([name, value]): [string, string, string] => [name, show(value), '']),
     ['', '', ''],
     ...form.map(({ name, value, source }): [string, string, string] => [
-      printable(name),
-      printable(visibleLineEnds(show(value))),
+      escapeControls(name),
+      escapeControls(visibleLineEnds(show(value))),
       source,
     ]),
   ];
   const nameWidth = Math.max(...rows.map(([name]) => name.length));
   const valueWidth = Math.min(Math.max(...rows.map(([, value]) => value.length)), 48);
   const lines = rows.map(([name, value, source]) => {
-    const origin = source === '' ? '' : `  ${style.dim(printable(source))}`;
+    const origin = source === '' ? '' : `  ${style.dim(escapeControls(source))}`;
     const padded = origin === '' ? value : value.padEnd(valueWidth);
     return `  ${style.cyan(name.padEnd(nameWidth))}  ${padded}${origin}`.trimEnd();
   });
-  const notes = profile.notes.map((note) => `\n${style.yellow('note:')} ${printable(note)}`);
+  const notes = profile.notes.map((note) => `\n${style.yellow('note:')} ${escapeControls(note)}`);
   return `${style.bold(`${method} ${url.href}`)}\n${lines.join('\n')}\n${notes.join('')}${notes.length > 0 ? '\n' : ''}`;
 }
 

@@ -1,7 +1,7 @@
 import { readRecord } from '../../flows/stored-record.ts';
 import type { TokenStore } from '../../ports.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
-import { printable, printableJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
 import { type Context, sessionOf, variablesOf } from '../context.ts';
 
 /** What `list` tells of one profile, or of one kept token. */
@@ -32,7 +32,8 @@ export async function run(context: Context): Promise<number> {
     const rows = [...kept, ...others.map((profile) => ({ profile, defined: true }))].sort((one, other) =>
       one.profile < other.profile ? -1 : 1,
     );
-    if (call.switches.has('json')) terminal.print(`${printableJson({ store: store.place, profiles: rows }, 2)}\n`);
+    if (call.switches.has('json'))
+      terminal.print(`${escapeControlsInJson({ store: store.place, profiles: rows }, 2)}\n`);
     else terminal.print(table(rows, store.place, context, store.now()));
     return 0;
   } finally {
@@ -48,20 +49,20 @@ async function keptRows(store: TokenStore, defined: readonly string[]): Promise<
     const { profile } = record;
     const tokens = Object.values(record.tokens);
     const newest = tokens.sort((one, other) => other.obtainedAt - one.obtainedAt)[0];
-    const chain = record.kind === 'chain' ? record : undefined;
-    const token = chain?.refreshToken ?? newest?.response;
+    const family = record.kind === 'family' ? record : undefined;
+    const token = family?.refreshToken ?? newest?.response;
     if (token === undefined) continue;
     const isoTime = (ms: number | undefined): string | undefined =>
       ms === undefined ? undefined : new Date(ms).toISOString();
     rows.push({
       profile,
       defined: defined.includes(profile),
-      kind: chain === undefined ? 'token' : 'refresh',
+      kind: family === undefined ? 'token' : 'refresh',
       fingerprint: store.fingerprint(token).slice(0, 8),
       obtainedAt: isoTime(newest?.obtainedAt),
       expiresAt: isoTime(newest?.expiresAt),
-      refreshable: chain !== undefined && chain.refusal === undefined,
-      account: chain?.account,
+      refreshable: family !== undefined && family.refusal === undefined,
+      account: family?.account,
     });
   }
   return rows;
@@ -70,11 +71,11 @@ async function keptRows(store: TokenStore, defined: readonly string[]): Promise<
 function table(rows: readonly Row[], place: string, { terminal }: Context, now: number): string {
   const style = terminal.style.out;
   const cells = rows.map((row) => [
-    printable(row.profile) + (row.defined ? '' : ' (not defined here)'),
+    escapeControls(row.profile) + (row.defined ? '' : ' (not defined here)'),
     row.fingerprint ?? '',
     row.kind === undefined ? 'nothing kept' : tokenText(row, now),
     row.refreshable ? 'refreshable' : row.kind === 'refresh' ? 'refused: log in again' : '',
-    printable(row.account ?? ''),
+    escapeControls(row.account ?? ''),
   ]);
   const head = ['profile', 'fingerprint', 'access token', '', 'account'];
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]?.length ?? 0)));
@@ -84,7 +85,7 @@ function table(rows: readonly Row[], place: string, { terminal }: Context, now: 
       .join('  ')
       .trimEnd();
   const body = cells.map((row) => `${line(row)}\n`).join('');
-  return `${style.dim(line(head))}\n${body}${style.dim(`kept in ${printable(place)}`)}\n`;
+  return `${style.dim(line(head))}\n${body}${style.dim(`kept in ${escapeControls(place)}`)}\n`;
 }
 
 function tokenText({ obtainedAt, expiresAt }: Row, now: number): string {

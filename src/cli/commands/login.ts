@@ -1,13 +1,13 @@
 import { composeSignIn } from '../../compose.ts';
-import { type BrowserPerson, loginAuthorizationCode } from '../../flows/login/authorization-code.ts';
-import { type DevicePerson, loginDeviceCode } from '../../flows/login/device-code.ts';
-import { type KeptLogin, login as signInAndKeep } from '../../flows/login/login.ts';
-import { type LoginProfile, readLoginProfile } from '../../profile/login-profile.ts';
-import { readProfile } from '../../profile/parse-profile.ts';
-import { printable, printableJson } from '../../redaction/printable.ts';
+import { type BrowserPrompt, loginAuthorizationCode } from '../../flows/login/authorization-code.ts';
+import { type DeviceCodePrompt, loginDeviceCode } from '../../flows/login/device-code.ts';
+import { type LoginResult, login as signInAndKeep } from '../../flows/login/login.ts';
+import { type LoginProfile, parseLoginProfile } from '../../profile/login-profile.ts';
+import { parseProfile } from '../../profile/parse-profile.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
 import { type Context, sessionOf, variablesOf, warn } from '../context.ts';
 import { emulationOf } from '../emulation.ts';
-import { personAtTerminal, type ReadLine } from '../prompt.ts';
+import { type ReadLine, terminalPrompt } from '../prompt.ts';
 import { usage } from '../usage.ts';
 
 /** `login <profile>`: a person signs in, and the refresh token is kept. */
@@ -21,11 +21,11 @@ export async function run(context: Context): Promise<number> {
   const session = sessionOf(context, emulation?.address);
   try {
     const { ports, outside } = session;
-    const login = again(readLoginProfile(name, variables, outside), context);
+    const login = again(parseLoginProfile(name, variables, outside), context);
     const method = asked ?? defaultMethod(login);
     if (method === 'device' && (port !== undefined || call.switches.has('no-open')))
       throw usage(['--port and --no-open are for a sign-in with a browser'], 'add --browser, or leave them out');
-    const person = personAtTerminal();
+    const person = terminalPrompt();
     const signInPorts = await composeSignIn(surroundings, emulation?.address);
     const wish = { port, open: !call.switches.has('no-open') };
     const kept = await signInAndKeep(
@@ -35,7 +35,7 @@ export async function run(context: Context): Promise<number> {
           method === 'device'
             ? loginDeviceCode(login, ports, devicePerson(context), signal)
             : loginAuthorizationCode(login, wish, ports, signInPorts, browserPerson(context, person), signal),
-        readWith: (brought) => readProfile(name, variables, outside, brought),
+        readWith: (brought) => parseProfile(name, variables, outside, brought),
         mayReplace: (former, account) => mayReplace(context, name, person, former, account),
       },
       ports,
@@ -66,8 +66,8 @@ function methodFlags({ call }: Context): 'device' | 'browser' | undefined {
 function defaultMethod({ name, endpoints, provider }: LoginProfile): 'device' | 'browser' {
   if (endpoints.authorize === undefined && endpoints.device.length === 0) {
     throw usage(
-      [`nobody can sign in for ${printable(name)}: type ${provider.type} has no address for that`],
-      `set ${printable(name)}.options.authorization_url or ${printable(name)}.options.device_authorization_url`,
+      [`nobody can sign in for ${escapeControls(name)}: type ${provider.type} has no address for that`],
+      `set ${escapeControls(name)}.options.authorization_url or ${escapeControls(name)}.options.device_authorization_url`,
     );
   }
   return endpoints.prefers;
@@ -81,7 +81,7 @@ function portOf({ call }: Context): number | undefined {
   return Number(given);
 }
 
-function devicePerson(context: Context): DevicePerson {
+function devicePerson(context: Context): DeviceCodePrompt {
   const { terminal } = context;
   const { bold, cyan, dim } = terminal.style.err;
   return {
@@ -103,7 +103,7 @@ ${terminal.isLive ? '' : `waiting for that, ${durationText(leftMs)} at most\n`}`
   };
 }
 
-function browserPerson(context: Context, readLine: ReadLine | undefined): BrowserPerson {
+function browserPerson(context: Context, readLine: ReadLine | undefined): BrowserPrompt {
   const { terminal } = context;
   const { cyan } = terminal.style.err;
   return {
@@ -138,28 +138,31 @@ async function mayReplace(
 ): Promise<boolean> {
   if (call.switches.has('force')) return true;
   if (readLine === undefined) return false;
-  terminal.tell(`${printable(name)} is signed in as ${former}. Sign in as ${account} instead? [y/N] `);
+  terminal.tell(`${escapeControls(name)} is signed in as ${former}. Sign in as ${account} instead? [y/N] `);
   terminal.flush();
   return /^y(?:es)?$/i.test((await readLine(signal)).trim());
 }
 
-function report(context: Context, login: LoginProfile, kept: KeptLogin, place: string): void {
+function report(context: Context, login: LoginProfile, kept: LoginResult, place: string): void {
   const { terminal, call } = context;
   const { account, scope, expiresAt, replaced } = kept;
   if (terminal.isLive) terminal.tell('\r\u001b[K');
   if (call.switches.has('json')) {
     const expiry = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
     const told = { profile: login.name, account, scope, expiresAt: expiry, store: place, replaced };
-    terminal.print(`${printableJson(told, 2)}\n`);
+    terminal.print(`${escapeControlsInJson(told, 2)}\n`);
   } else {
     const who = account === undefined ? '' : ` as ${account}`;
     const { green } = terminal.style.out;
     terminal.print(
-      `${green('signed in')}: ${printable(login.name)}${who}; the refresh token is kept in ${printable(place)}\n`,
+      `${green('signed in')}: ${escapeControls(login.name)}${who}; the refresh token is kept in ${escapeControls(place)}\n`,
     );
   }
-  if (login.pasted !== undefined)
-    warn(context, `${printable(login.name)}.refresh_token (${login.pasted.source}) is not used any more: remove it`);
+  if (login.configuredRefreshToken !== undefined)
+    warn(
+      context,
+      `${escapeControls(login.name)}.refresh_token (${login.configuredRefreshToken.source}) is not used any more: remove it`,
+    );
 }
 
 function durationText(ms: number): string {

@@ -1,16 +1,16 @@
 import { composeSignIn } from '../../compose.ts';
 import { Resolver } from '../../config/resolver.ts';
-import { type Variables, whereOf } from '../../config/variables.ts';
+import { locationOf, type Variables } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import { type FoundLogin, findLogins, forget, revocationEndpoint, revokeToken } from '../../flows/login/logout.ts';
 import type { TokenStore } from '../../ports.ts';
 import { collectFields } from '../../profile/collect-fields.ts';
-import { readLoginProfile } from '../../profile/login-profile.ts';
+import { parseLoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
-import { printable, printableJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
 import type { Session } from '../../session.ts';
 import { type Context, sessionOf, variablesOf, warn } from '../context.ts';
-import { showError } from '../render-error.ts';
+import { renderError } from '../render-error.ts';
 import { usage } from '../usage.ts';
 
 /** `logout <profile>` and `logout --all`: what a login left is forgotten, and with `--revoke` the provider is told. */
@@ -43,10 +43,10 @@ export async function run(context: Context): Promise<number> {
       } catch (error) {
         // The others are forgotten all the same.
         if (!(error instanceof OAuthProfileError) || found.length === 1) throw error;
-        status ||= showError(error, terminal, json, call.switches.has('verbose'), call);
+        status ||= renderError(error, terminal, json, call.switches.has('verbose'), call);
       }
     }
-    if (json) terminal.print(`${printableJson({ forgotten }, 2)}\n`);
+    if (json) terminal.print(`${escapeControlsInJson({ forgotten }, 2)}\n`);
     return status;
   } finally {
     await session.close();
@@ -64,7 +64,7 @@ async function revoke(
   const { signal, surroundings } = context;
   const { ports } = session;
   try {
-    const login = readLoginProfile(found.profile, variables, session.outside);
+    const login = parseLoginProfile(found.profile, variables, session.outside);
     const endpoint = await revocationEndpoint(login, ports, await composeSignIn(surroundings, undefined), signal);
     if (endpoint === undefined) {
       const who = providerName(login);
@@ -75,7 +75,7 @@ async function revoke(
     return true;
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code === 'aborted') throw error;
-    const name = printable(found.profile);
+    const name = escapeControls(found.profile);
     warn(context, `${name} is still signed in, so that you can try again; to forget it anyway, leave --revoke out`);
     throw error;
   }
@@ -84,7 +84,7 @@ async function revoke(
 function tellNothing(context: Context, name: string | undefined, variables: Variables, session: Session): void {
   // A name that stands nowhere is more likely misspelt.
   if (name !== undefined) collectFields(name, variables, new Resolver(variables, session.outside));
-  const who = name === undefined ? 'nobody' : printable(name);
+  const who = name === undefined ? 'nobody' : escapeControls(name);
   if (!context.call.switches.has('json'))
     context.terminal.print(`${who} is ${name === undefined ? '' : 'not '}signed in\n`);
   if (name !== undefined) tellOfPasted(context, name, variables);
@@ -96,11 +96,11 @@ function tellOfPasted(context: Context, profile: string, variables: Variables): 
   if (pasted !== undefined)
     warn(
       context,
-      `${printable(profile)}.refresh_token stands in ${whereOf(pasted)} and is used from now on: remove it`,
+      `${escapeControls(profile)}.refresh_token stands in ${locationOf(pasted)} and is used from now on: remove it`,
     );
 }
 
 function lineFor({ profile, account }: FoundLogin, revoked: boolean): string {
-  const who = account === undefined ? '' : ` (${printable(account)})`;
-  return `signed out: ${printable(profile)}${who}, ${revoked ? 'revoked and forgotten' : 'forgotten on this machine'}\n`;
+  const who = account === undefined ? '' : ` (${escapeControls(account)})`;
+  return `signed out: ${escapeControls(profile)}${who}, ${revoked ? 'revoked and forgotten' : 'forgotten on this machine'}\n`;
 }

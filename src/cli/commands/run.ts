@@ -1,9 +1,9 @@
 import { relative, resolve } from 'node:path';
 import type { Variables } from '../../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../../errors.ts';
-import { printableJson } from '../../redaction/printable.ts';
+import { escapeControlsInJson } from '../../redaction/printable.ts';
 import type { Listener } from '../../script/events.ts';
-import { renderFaults } from '../../script/parser/render-issues.ts';
+import { renderIssues } from '../../script/parser/render-issues.ts';
 import { jsonReport } from '../../script/reports/json.ts';
 import type { Report } from '../../script/reports/report.ts';
 import { summaryText } from '../../script/reports/summary.ts';
@@ -15,7 +15,7 @@ import { version } from '../../version.ts';
 import { type Context, sessionOf, variablesReader, warn } from '../context.ts';
 import { emulationOf } from '../emulation.ts';
 import { findScripts } from '../find-scripts.ts';
-import { showError } from '../render-error.ts';
+import { renderError } from '../render-error.ts';
 import { usage } from '../usage.ts';
 import { appendSummary, parseReports, writeReports } from '../write-reports.ts';
 
@@ -59,7 +59,7 @@ export async function run(context: Context): Promise<number> {
   }
 }
 
-/** Reads every script; the faults of all of them are shown at once. */
+/** Reads every script; the issues of all of them are shown at once. */
 async function readAll(files: readonly string[], host: ScriptHost, context: Context): Promise<Job[] | undefined> {
   const { terminal, surroundings, call } = context;
   const readVariables = variablesReader(context);
@@ -76,8 +76,8 @@ async function readAll(files: readonly string[], host: ScriptHost, context: Cont
       if (!(error instanceof OAuthProfileError)) throw error;
       faulty = true;
       const json = call.switches.has('json');
-      if (error instanceof InvalidScriptError && !json) terminal.tell(renderFaults(error, terminal.style.err));
-      showError(error, terminal, json, false, call);
+      if (error instanceof InvalidScriptError && !json) terminal.tell(renderIssues(error, terminal.style.err));
+      renderError(error, terminal, json, false, call);
     }
   }
   return faulty ? undefined : jobs;
@@ -106,7 +106,7 @@ async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, 
 function showProgress(context: Context, scripts: number): { listener: Listener; end(): void } {
   const { call, terminal } = context;
   if (call.switches.has('events')) {
-    return { listener: (event) => terminal.print(`${printableJson(event)}\n`), end: () => {} };
+    return { listener: (event) => terminal.print(`${escapeControlsInJson(event)}\n`), end: () => {} };
   }
   if (call.switches.has('json') || call.switches.has('quiet')) return { listener: () => {}, end: () => {} };
   const live = terminal.isLive;

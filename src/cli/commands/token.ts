@@ -1,11 +1,11 @@
 import { OAuthProfileError } from '../../errors.ts';
 import type { Obtained } from '../../flows/wish.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
-import type { TokenReply } from '../../oauth/token-response.ts';
+import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { hasControls, printable, printableJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/printable.ts';
 import { MASK } from '../../redaction/secret.ts';
-import { isSecretName } from '../../redaction/sensitive-names.ts';
+import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { type Context, logTo, sessionOf, variablesOf, warn, wishOf } from '../context.ts';
 import { emulationOf } from '../emulation.ts';
 import { usage } from '../usage.ts';
@@ -51,62 +51,62 @@ export async function obtain(context: Context): Promise<Obtained> {
 function tellWay({ name, provider, grant, url, notes }: Profile, context: Context): void {
   for (const note of notes) warn(context, note);
   const way = [provider.type, grant].filter((part) => part !== undefined).join(', ');
-  logTo(context, printable(`${name}: ${way}, ${url.href}`));
+  logTo(context, escapeControls(`${name}: ${way}, ${url.href}`));
 }
 
-function lifetimeOf({ expiresAt }: TokenReply): string {
+function lifetimeOf({ expiresAt }: ParsedToken): string {
   return expiresAt === undefined ? '' : `; it lasts for another ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
 }
 
 /** The token alone; what is no token by RFC 6749 §A.12 could steer a terminal, or end a header. */
-function tokenOf({ accessToken }: TokenReply): string {
+function tokenOf({ accessToken }: ParsedToken): string {
   const token = accessToken.reveal();
   if (/^[ -~]+$/.test(token)) return token;
-  throw new OAuthProfileError('reply_unreadable', 'the access token has characters in it that no token may have', {
-    advice: 'see the response with --json, where they are escaped; RFC 6749 allows printable ASCII alone',
+  throw new OAuthProfileError('response_unreadable', 'the access token has characters in it that no token may have', {
+    hint: 'see the response with --json, where they are escaped; RFC 6749 allows printable ASCII alone',
   });
 }
 
 /** `Bearer` in the spelling of RFC 6750 §2.1, which picky servers insist on, whatever the provider's. */
-function headerOf(reply: TokenReply): string {
+function headerOf(reply: ParsedToken): string {
   const type = reply.tokenType ?? 'Bearer';
   const token = tokenOf(reply);
   if (!/^[ -~]+$/.test(type)) {
-    throw new OAuthProfileError('reply_unreadable', 'the token_type of the response cannot stand in a header', {
-      advice: 'see the response with --json',
+    throw new OAuthProfileError('response_unreadable', 'the token_type of the response cannot stand in a header', {
+      hint: 'see the response with --json',
     });
   }
   return `Authorization: ${/^bearer$/i.test(type) ? 'Bearer' : type} ${token}`;
 }
 
-function fieldOf({ response }: TokenReply, name: string): string {
+function fieldOf({ response }: ParsedToken, name: string): string {
   if (!Object.hasOwn(response, name)) {
-    throw new OAuthProfileError('usage', `a token was issued, but the response has no member ${printable(name)}`, {
-      advice: `it has ${printable(memberNames(response).join(', '))}`,
+    throw new OAuthProfileError('usage', `a token was issued, but the response has no member ${escapeControls(name)}`, {
+      hint: `it has ${escapeControls(memberNames(response).join(', '))}`,
     });
   }
   const value = response[name];
-  if (typeof value !== 'string') return printableJson(value);
+  if (typeof value !== 'string') return escapeControlsInJson(value);
   if (!hasControls(value)) return value;
-  throw new OAuthProfileError('reply_unreadable', `${printable(name)} has control characters in it`, {
-    advice: 'see the response with --json, where they are escaped',
+  throw new OAuthProfileError('response_unreadable', `${escapeControls(name)} has control characters in it`, {
+    hint: 'see the response with --json, where they are escaped',
   });
 }
 
 /** The response with its access token; every other secret only for who asked to see it. */
-function printJson({ terminal, call }: Context, { response, accessToken }: TokenReply): void {
+function printJson({ terminal, call }: Context, { response, accessToken }: ParsedToken): void {
   if (call.switches.has('reveal')) {
-    terminal.printClear(`${printableJson(response, 2)}\n`);
+    terminal.printClear(`${escapeControlsInJson(response, 2)}\n`);
     return;
   }
   const token = accessToken.reveal();
   // The token goes past the sink's search, which could find another secret in it by chance; all around it is searched.
   const placeholder = `@${crypto.randomUUID()}@`;
-  const masked = printableJson(withoutSecrets(response, false, token, placeholder), 2);
+  const masked = escapeControlsInJson(withoutSecrets(response, false, token, placeholder), 2);
   const [head = '', ...tails] = masked.split(`"${placeholder}"`);
   terminal.print(head);
   for (const tail of tails) {
-    terminal.printClear(printableJson(token));
+    terminal.printClear(escapeControlsInJson(token));
     terminal.print(tail);
   }
   terminal.print('\n');
@@ -119,7 +119,7 @@ function withoutSecrets(value: unknown, secret: boolean, token: string, placehol
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).map(([name, member]) => [
       name,
-      withoutSecrets(member, secret || isSecretName(name), token, placeholder),
+      withoutSecrets(member, secret || isSensitiveName(name), token, placeholder),
     ]);
     return Object.fromEntries(members);
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dialect } from '../dialect.ts';
-import { type Answer, json, text } from '../message.ts';
+import { type EmulatorResponse, json, text } from '../message.ts';
 import { fill, type Problem } from '../problem.ts';
 
 /** AADSTS number, `error`, status and words of each refusal. */
@@ -175,7 +175,7 @@ export const microsoft: Dialect = {
     ...(refreshToken && { refresh_token: refreshToken }),
     ...(idToken && { id_token: idToken }),
   }),
-  refusal(problem, { now }): Answer {
+  refusal(problem, { now }): EmulatorResponse {
     if (problem.kind === 'throttled') return text(429, 'Too Many Requests', { 'Retry-After': '60' });
     const [code, error, status, words] = refusals[problem.kind] ?? [900144, 'invalid_request', 400, problem.kind];
     const filled = fill(words, problem);

@@ -1,5 +1,5 @@
-import type { Desk } from '../issue.ts';
-import { type Answer, type EmulatorRequest, html } from '../message.ts';
+import type { RequestContext } from '../issue.ts';
+import { type EmulatorRequest, type EmulatorResponse, html } from '../message.ts';
 import { escapeHtml, page } from '../pages.ts';
 import { MAX_KEPT_LENGTH } from '../realm.ts';
 import { placeOf } from './metadata.ts';
@@ -8,7 +8,7 @@ import { signInAndConsent } from './sign-in.ts';
 const CODE_MS = 600_000;
 
 /** The authorization endpoint (RFC 6749 §4.1.1): signs a person in and sends the browser back with a code. */
-export function authorizeEndpoint(desk: Desk, request: EmulatorRequest): Answer {
+export function authorizeEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
   const { realm, mint, now } = desk;
   const { query } = request;
   const { type } = realm.dialect;
@@ -21,7 +21,7 @@ export function authorizeEndpoint(desk: Desk, request: EmulatorRequest): Answer 
       400,
       page('This request cannot be used', type, `<p class="error" role="alert">${escapeHtml(mistake)}</p>`),
     );
-  const back = (parameters: Record<string, string>): Answer => {
+  const back = (parameters: Record<string, string>): EmulatorResponse => {
     const target = new URL(redirectUri);
     for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
     const state = query.get('state');
@@ -61,7 +61,7 @@ function tooLong(query: URLSearchParams): string | undefined {
   return name === undefined ? undefined : `The parameter ${name} is too long.`;
 }
 
-function mistakeIn({ realm }: Desk, clientId: string, redirectUri: string): string | undefined {
+function mistakeIn({ realm }: RequestContext, clientId: string, redirectUri: string): string | undefined {
   if (!realm.clients.has(clientId)) return `No profile has the client_id ${clientId || '(none)'}.`;
   if (!URL.canParse(redirectUri)) return 'The redirect_uri is missing or not an address.';
   const { protocol, hostname } = new URL(redirectUri);

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { authenticateClient } from '../client-auth.ts';
-import type { Desk } from '../issue.ts';
-import { type Answer, type EmulatorRequest, json } from '../message.ts';
-import { refuse } from '../problem.ts';
+import type { RequestContext } from '../issue.ts';
+import { type EmulatorRequest, type EmulatorResponse, json } from '../message.ts';
+import { rejectWith } from '../problem.ts';
 import { MAX_KEPT_LENGTH } from '../realm.ts';
 
 /** Without letters that look or sound alike (RFC 8628 §6.1). */
@@ -10,7 +10,7 @@ const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const INTERVAL_SECONDS = 5;
 
 /** The device authorization endpoint (RFC 8628 §3.1). */
-export function deviceEndpoint(desk: Desk, request: EmulatorRequest): Answer {
+export function deviceEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
   const { realm, mint, now } = desk;
   const settings = realm.dialect.device;
   if (settings === undefined) return { status: 404, body: '' };
@@ -20,11 +20,11 @@ export function deviceEndpoint(desk: Desk, request: EmulatorRequest): Answer {
       ? authenticateClient(desk, request, 'device_code')
       : realm.clients.get(id ?? '');
   if (client === undefined)
-    return refuse(
+    return rejectWith(
       id === undefined ? { kind: 'missing_field', field: 'client_id' } : { kind: 'unknown_client', clientId: id },
     );
   const scope = request.form.get('scope') ?? '';
-  if (scope.length > MAX_KEPT_LENGTH) refuse({ kind: 'wrong_scope', scope: `${scope.slice(0, 40)}…` });
+  if (scope.length > MAX_KEPT_LENGTH) rejectWith({ kind: 'wrong_scope', scope: `${scope.slice(0, 40)}…` });
   const letters = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
   const deviceCode = mint.opaque('dc-');

@@ -1,8 +1,8 @@
-import type { Desk } from '../issue.ts';
-import type { Answer, EmulatorRequest } from '../message.ts';
+import type { RequestContext } from '../issue.ts';
+import type { EmulatorRequest, EmulatorResponse } from '../message.ts';
 
 /** A protected resource: tells who the token's owner is, or refuses as the provider does. */
-export function resourceEndpoint(desk: Desk, request: EmulatorRequest): Answer {
+export function resourceEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
   const { realm, mint, now } = desk;
   const { dialect } = realm;
   const [, token = ''] = /^Bearer (.+)$/i.exec(String(request.headers['authorization'] ?? '')) ?? [];

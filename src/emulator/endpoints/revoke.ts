@@ -1,14 +1,16 @@
 import { authenticateClient } from '../client-auth.ts';
-import type { Desk } from '../issue.ts';
-import { type Answer, type EmulatorRequest, json } from '../message.ts';
-import { refuse } from '../problem.ts';
+import type { RequestContext } from '../issue.ts';
+import { type EmulatorRequest, type EmulatorResponse, json } from '../message.ts';
+import { rejectWith } from '../problem.ts';
 
 /** Token revocation (RFC 7009), and X's invalidation of its one token. */
-export function revokeEndpoint(desk: Desk, request: EmulatorRequest): Answer {
+export function revokeEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
   const { realm, mint } = desk;
   const { dialect } = realm;
   const token =
-    request.form.get('token') || request.form.get('access_token') || refuse({ kind: 'missing_field', field: 'token' });
+    request.form.get('token') ||
+    request.form.get('access_token') ||
+    rejectWith({ kind: 'missing_field', field: 'token' });
   const client = dialect.revokesWithoutClient ? undefined : authenticateClient(desk, request, 'refresh_token');
   const record = realm.refreshTokens.get(token);
   if (record !== undefined && (client === undefined || record.family.clientId === client.id))

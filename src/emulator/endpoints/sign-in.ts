@@ -1,4 +1,4 @@
-import type { Desk } from '../issue.ts';
+import type { RequestContext } from '../issue.ts';
 import type { EmulatorRequest } from '../message.ts';
 import { consentFields, escapeHtml, form, page, signInFields } from '../pages.ts';
 import { BUILT_IN_USER } from '../realm.ts';
@@ -16,7 +16,7 @@ const TICKET_MS = 600_000;
 
 /** Sign-in, then consent. What was entered before travels along in a signed ticket, so that nothing is kept between the pages. */
 export function signInAndConsent(
-  desk: Desk,
+  desk: RequestContext,
   request: EmulatorRequest,
   asked: Asked,
   carried: Readonly<Record<string, string>>,
@@ -49,7 +49,7 @@ export function signInAndConsent(
   };
 }
 
-function hintFor({ realm }: Desk): string {
+function hintFor({ realm }: RequestContext): string {
   const others = [...realm.users.keys()].filter((name) => name !== BUILT_IN_USER.name);
   const own = `<code>${BUILT_IN_USER.name}</code> signs in with <code>${BUILT_IN_USER.password}</code>`;
   if (others.length === 0) return `${own}.`;

@@ -1,10 +1,10 @@
-import type { Desk } from '../issue.ts';
-import { type Answer, type EmulatorRequest, html } from '../message.ts';
+import type { RequestContext } from '../issue.ts';
+import { type EmulatorRequest, type EmulatorResponse, html } from '../message.ts';
 import { escapeHtml, form, page } from '../pages.ts';
 import { signInAndConsent } from './sign-in.ts';
 
 /** Where a person enters the code that a device shows (RFC 8628 §3.3). */
-export function verifyEndpoint(desk: Desk, request: EmulatorRequest): Answer {
+export function verifyEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
   const { realm, now } = desk;
   const { type } = realm.dialect;
   const entered = (request.form.get('user_code') ?? request.query.get('user_code') ?? '').trim();

@@ -1,8 +1,8 @@
 import { OAuthProfileError, TransportError } from '../../errors.ts';
-import type { ApiReply, SeenCertificate } from '../../ports.ts';
+import type { ApiResponse, CertificateInfo } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/printable.ts';
-import type { Finding } from './finding.ts';
+import type { Diagnostic } from './finding.ts';
 
 const DAY_MS = 86_400_000;
 const EXPIRY_DAYS = 14;
@@ -11,7 +11,7 @@ const SKEW_SECONDS = 60;
 const SIGNED_SKEW_SECONDS = 300;
 
 /** Whether a certificate is trusted, and for how long. */
-export function judgeCertificate({ provider, url }: Profile, seen: SeenCertificate, now: number): Finding {
+export function checkCertificate({ provider, url }: Profile, seen: CertificateInfo, now: number): Diagnostic {
   const { failure, endsAt } = seen;
   const finding = { about: 'certificate', where: url.host } as const;
   const issuer = excerpt(seen.issuer, 100);
@@ -24,18 +24,18 @@ export function judgeCertificate({ provider, url }: Profile, seen: SeenCertifica
         ? `; that of ${provider.type} is known everywhere, so a proxy or a virus scanner reads along: ask those who run it for the certificate`
         : '';
     const message = `${failure.message}; its certificate is from ${issuer}`;
-    return { level: 'fault', ...finding, message, advice: `${failure.advice ?? ''}${between}` };
+    return { level: 'fault', ...finding, message, hint: `${failure.hint ?? ''}${between}` };
   }
   const day = new Date(endsAt).toISOString().slice(0, 10);
   if (endsAt - now > EXPIRY_DAYS * DAY_MS)
     return { level: 'ok', ...finding, message: `certified until ${day} by ${issuer}` };
   const days = Math.max(0, Math.floor((endsAt - now) / DAY_MS));
   const message = `its certificate ends in ${days} ${days === 1 ? 'day' : 'days'}, on ${day}`;
-  return { level: 'warning', ...finding, message, advice: 'ask those who run the server whether it will be renewed' };
+  return { level: 'warning', ...finding, message, hint: 'ask those who run the server whether it will be renewed' };
 }
 
 /** How far this machine's clock is off, by the header Date, which counts whole seconds; a cache adds how old that is. */
-export function judgeClock({ clientAuth }: Profile, host: string, { headers }: ApiReply, now: number): Finding[] {
+export function checkClock({ clientAuth }: Profile, host: string, { headers }: ApiResponse, now: number): Diagnostic[] {
   const age = /^\d{1,9}$/.test(String(headers['age'])) ? Number(headers['age']) : 0;
   const seconds = Math.round((now - Date.parse(String(headers['date']))) / 1000) - age;
   if (Number.isNaN(seconds)) return [];
@@ -46,15 +46,15 @@ export function judgeClock({ clientAuth }: Profile, host: string, { headers }: A
   const signs = clientAuth === 'private_key_jwt';
   const effect = signs ? 'assertions signed with it are refused' : 'tokens seem to live longer or shorter than they do';
   const level = signs && skew > SIGNED_SKEW_SECONDS ? 'fault' : 'warning';
-  return [{ level, ...finding, message, advice: `set it, best by NTP: ${effect}` }];
+  return [{ level, ...finding, message, hint: `set it, best by NTP: ${effect}` }];
 }
 
 /** What kept a request from arriving keeps a token request too; a server that was reached may only have a bad day. */
-export function judgeFailure({ url }: Profile, error: unknown): Finding {
+export function checkFailure({ url }: Profile, error: unknown): Diagnostic {
   if (!(error instanceof OAuthProfileError) || error.code === 'aborted') throw error;
   const reached = error instanceof TransportError && error.sent && !['tls_failed', 'not_emulated'].includes(error.code);
   const finding = { about: 'connection', where: url.host, message: error.message } as const;
   return reached
-    ? { level: 'warning', ...finding, advice: 'try again later; if it stays so, ask those who run the server' }
-    : { level: 'fault', ...finding, advice: error.advice };
+    ? { level: 'warning', ...finding, hint: 'try again later; if it stays so, ask those who run the server' }
+    : { level: 'fault', ...finding, hint: error.hint };
 }

@@ -1,19 +1,19 @@
 import { OAuthProfileError, TransportError } from '../../errors.ts';
-import { parseRefusal } from '../../oauth/error-response.ts';
-import { adviceFor } from '../../oauth/provider-error.ts';
-import { isRefusal } from '../../oauth/response-body.ts';
-import type { Bounds, SeeCertificate, SeenCertificate, SignInPorts } from '../../ports.ts';
+import { parseErrorResponse } from '../../oauth/error-response.ts';
+import { findHint } from '../../oauth/provider-error.ts';
+import { isErrorBody } from '../../oauth/response-body.ts';
+import type { CertificateInfo, InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/printable.ts';
-import { judgeCertificate, judgeClock, judgeFailure } from './check-connection.ts';
+import { checkCertificate, checkClock, checkFailure } from './check-connection.ts';
 import { compareMetadata, compareScopes, isSameEndpoint } from './compare-metadata.ts';
-import type { Finding } from './finding.ts';
+import type { Diagnostic } from './finding.ts';
 import { type MetadataPorts, type Published, readMetadata } from './read-metadata.ts';
 
 /** What looking takes of the outside world. */
 export interface OnlinePorts extends MetadataPorts {
-  readonly listen: SignInPorts['listen'];
-  readonly seeCertificate: SeeCertificate;
+  readonly listen: LoginPorts['listen'];
+  readonly seeCertificate: InspectCertificate;
 }
 
 const AT_ONCE = 4;
@@ -24,8 +24,8 @@ export async function checkOnline(
   profiles: readonly Profile[],
   outside: OnlinePorts,
   signal: AbortSignal | undefined,
-): Promise<Map<Profile, readonly Finding[]>> {
-  const found = new Map<Profile, readonly Finding[]>();
+): Promise<Map<Profile, readonly Diagnostic[]>> {
+  const found = new Map<Profile, readonly Diagnostic[]>();
   // One after the other: two profiles may share a port.
   for (const profile of profiles) found.set(profile, await tryRedirect(profile, outside));
   const queue = [...profiles];
@@ -37,8 +37,8 @@ export async function checkOnline(
   return found;
 }
 
-async function lookAt(profile: Profile, outside: OnlinePorts, signal: AbortSignal | undefined): Promise<Finding[]> {
-  const findings: Finding[] = [];
+async function lookAt(profile: Profile, outside: OnlinePorts, signal: AbortSignal | undefined): Promise<Diagnostic[]> {
+  const findings: Diagnostic[] = [];
   const { host } = profile.url;
   const bounds = { timeoutMs: TIMEOUT_MS, signal };
   try {
@@ -47,13 +47,13 @@ async function lookAt(profile: Profile, outside: OnlinePorts, signal: AbortSigna
       const message = `reached through the proxy ${excerpt(seen.proxy, 100)}`;
       findings.push({ level: 'ok', about: 'connection', where: host, message });
     }
-    if (seen !== undefined) findings.push(judgeCertificate(profile, seen, outside.clock.now()));
+    if (seen !== undefined) findings.push(checkCertificate(profile, seen, outside.clock.now()));
     if (seen?.failure !== undefined) return findings;
     const published = await readMetadata(profile, outside, bounds);
     const [{ location, reply, receivedAt }] = published;
-    findings.push(...judgeClock(profile, location.host, reply, receivedAt), ...judgePublished(profile, published));
+    findings.push(...checkClock(profile, location.host, reply, receivedAt), ...judgePublished(profile, published));
   } catch (error) {
-    findings.push(judgeFailure(profile, error));
+    findings.push(checkFailure(profile, error));
   }
   return findings;
 }
@@ -61,8 +61,8 @@ async function lookAt(profile: Profile, outside: OnlinePorts, signal: AbortSigna
 async function certificateOf(
   { name, url, options }: Profile,
   outside: OnlinePorts,
-  bounds: Bounds,
-): Promise<SeenCertificate | undefined> {
+  bounds: Limits,
+): Promise<CertificateInfo | undefined> {
   if (url.protocol !== 'https:') return undefined;
   try {
     return await outside.seeCertificate(name, url, options.ca?.text, bounds);
@@ -73,7 +73,7 @@ async function certificateOf(
   }
 }
 
-function judgePublished(profile: Profile, published: readonly [Published, ...Published[]]): Finding[] {
+function judgePublished(profile: Profile, published: readonly [Published, ...Published[]]): Diagnostic[] {
   const { provider, url } = profile;
   const documents = published.filter(({ reply, members }) => reply.status === 200 && members?.['issuer'] !== undefined);
   const ours = documents.find(({ members }) => isSameEndpoint(members?.['token_endpoint'], url, provider));
@@ -86,24 +86,24 @@ function judgePublished(profile: Profile, published: readonly [Published, ...Pub
 }
 
 /** That a server publishes nothing is no fault, unless it says that what was asked for does not exist. */
-function nothingPublished(profile: Profile, { location, reply, members }: Published): Finding {
+function nothingPublished(profile: Profile, { location, reply, members }: Published): Diagnostic {
   const { status } = reply;
   const { name, provider } = profile;
   const finding = { about: 'discovery', where: location.href } as const;
-  const known = provider.signIn?.metadata !== undefined;
-  if (!known || (status !== 400 && status !== 404) || members === undefined || !isRefusal(members)) {
+  const known = provider.login?.metadata !== undefined;
+  if (!known || (status !== 400 && status !== 404) || members === undefined || !isErrorBody(members)) {
     const message = `nothing is published there (HTTP ${status}), so that the profile cannot be compared`;
     return { level: 'note', ...finding, message };
   }
-  const refusal = parseRefusal({ status, headers: {}, body: '' }, { kind: 'object', members }, excerpt);
+  const refusal = parseErrorResponse({ status, headers: {}, body: '' }, { kind: 'object', members }, excerpt);
   const words = [refusal.error, refusal.description].filter((part) => part !== undefined).join(': ');
   const tenant = provider.tenant === undefined ? '' : `${name}.tenant_id and `;
-  const advice = adviceFor(profile, refusal, 'provider_refused') ?? `check ${tenant}${name}.url`;
-  return { level: 'fault', ...finding, message: `HTTP ${status}, ${excerpt(words, 300)}`, advice };
+  const hint = findHint(profile, refusal, 'provider_rejected') ?? `check ${tenant}${name}.url`;
+  return { level: 'fault', ...finding, message: `HTTP ${status}, ${excerpt(words, 300)}`, hint };
 }
 
 /** A redirect that is registered with its port serves only while nobody else has that port. */
-async function tryRedirect({ name, options }: Profile, { listen }: OnlinePorts): Promise<Finding[]> {
+async function tryRedirect({ name, options }: Profile, { listen }: OnlinePorts): Promise<Diagnostic[]> {
   if (options.redirectUri === undefined) return [];
   const { hostname: host, port, pathname: path } = new URL(options.redirectUri);
   const finding = { about: 'redirect', where: `${name}.options.redirect_uri` } as const;
@@ -113,7 +113,7 @@ async function tryRedirect({ name, options }: Profile, { listen }: OnlinePorts):
     return [{ level: 'ok', ...finding, message: `port ${listener.port} is free` }];
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
-    const advice = 'end the program that has the port, or register a redirect with another one and set it here';
-    return [{ level: 'fault', ...finding, message: error.message, advice }];
+    const hint = 'end the program that has the port, or register a redirect with another one and set it here';
+    return [{ level: 'fault', ...finding, message: error.message, hint }];
   }
 }

@@ -1,6 +1,6 @@
 import { OAuthProfileError } from '../../errors.ts';
-import type { Bounds, TokenStore } from '../../ports.ts';
-import type { Finding } from './finding.ts';
+import type { Limits, TokenStore } from '../../ports.ts';
+import type { Diagnostic } from './finding.ts';
 
 /** A store, and where the key of a vault comes from. */
 type CheckedStore = TokenStore & { keySource?(): 'environment' | 'keychain' | 'file' | undefined };
@@ -23,11 +23,11 @@ const ADVICE = 'set OAUTH_PROFILE_HOME to a folder that you may write to';
 export async function checkStore(
   { open, tryFolder }: StorePorts,
   refreshes: boolean,
-  bounds: Bounds,
-): Promise<Finding> {
-  const finding = (level: Finding['level'], where: string, message: string, advice?: string): Finding =>
+  bounds: Limits,
+): Promise<Diagnostic> {
+  const finding = (level: Diagnostic['level'], where: string, message: string, hint?: string): Diagnostic =>
     // Other grants go on without a store.
-    ({ level: level === 'fault' && !refreshes ? 'warning' : level, about: 'store', where, message, advice });
+    ({ level: level === 'fault' && !refreshes ? 'warning' : level, about: 'store', where, message, hint });
   try {
     const store = await open();
     const { place } = store;
@@ -41,6 +41,6 @@ export async function checkStore(
     return finding('ok', place, `can be read and written, sealed with ${KEYS[source]}`);
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code === 'aborted' || error.code === 'usage') throw error;
-    return finding('fault', 'store', error.message, error.advice);
+    return finding('fault', 'store', error.message, error.hint);
   }
 }

@@ -1,9 +1,9 @@
-import { adviceFor } from '../../oauth/provider-error.ts';
+import { findHint } from '../../oauth/provider-error.ts';
 import { loginCommand } from '../../profile/login-command.ts';
-import { signInEndpoints } from '../../profile/login-endpoints.ts';
+import { loginEndpoints } from '../../profile/login-endpoints.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/printable.ts';
-import type { Finding } from './finding.ts';
+import type { Diagnostic } from './finding.ts';
 
 type Document = Readonly<Record<string, unknown>>;
 
@@ -19,7 +19,7 @@ const METHODS: Readonly<Record<string, string>> = {
 const STANDARD_SCOPES = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access', 'device_sso']);
 
 /** Holds a profile against what its server publishes of itself (RFC 8414 §2). What is not published proves nothing. */
-export function compareMetadata(profile: Profile, document: Document): Finding[] {
+export function compareMetadata(profile: Profile, document: Document): Diagnostic[] {
   const other = compareEndpoint(profile, document);
   // A document of another server says nothing of this one.
   if (other?.level === 'warning') return [other, ...compareScopes(profile)];
@@ -44,7 +44,7 @@ export function isSameEndpoint(announced: unknown, ours: URL, { tokenUrl }: Prof
   return bare(new URL(announced)) === bare(ours);
 }
 
-function compareEndpoint({ name, provider, url }: Profile, document: Document): Finding | undefined {
+function compareEndpoint({ name, provider, url }: Profile, document: Document): Diagnostic | undefined {
   const announced = document['token_endpoint'];
   const aliases = document['mtls_endpoint_aliases'] as Document | null | undefined;
   if ([announced, aliases?.['token_endpoint']].some((address) => isSameEndpoint(address, url, provider)))
@@ -59,46 +59,46 @@ function compareEndpoint({ name, provider, url }: Profile, document: Document): 
   return finding(name, 'url', 'warning', message, `if tokens do not come, set ${name}.url to that address`);
 }
 
-function compareGrant(profile: Profile, document: Document): Finding[] {
+function compareGrant(profile: Profile, document: Document): Diagnostic[] {
   const { grant, name } = profile;
   const announced = listOf(document, 'grant_types_supported');
   if (grant === undefined || announced === undefined || announced.includes(grant)) return [];
   const message = `the server does not announce the grant ${excerpt(grant, 100)}, only ${shownList(announced)}`;
-  const advice = adviceFor(profile, { status: 400, error: 'unsupported_grant_type' }, 'provider_refused');
+  const hint = findHint(profile, { status: 400, error: 'unsupported_grant_type' }, 'provider_rejected');
   // Refreshing goes without saying at many servers.
-  return [finding(name, 'grant_type', grant === 'refresh_token' ? 'warning' : 'fault', message, advice)];
+  return [finding(name, 'grant_type', grant === 'refresh_token' ? 'warning' : 'fault', message, hint)];
 }
 
-function compareClientAuth(profile: Profile, document: Document): Finding[] {
+function compareClientAuth(profile: Profile, document: Document): Diagnostic[] {
   const { name, provider, options } = profile;
   const announced = listOf(document, 'token_endpoint_auth_methods_supported');
   const ours = methodsOf(profile);
   if (announced === undefined || ours.some((method) => announced.includes(method))) return [];
   // Providers that serve public clients without saying so are known, and a certificate may be all that is asked for.
-  if (ours.includes('none') && (provider.signIn !== undefined || options.cert !== undefined)) return [];
+  if (ours.includes('none') && (provider.login !== undefined || options.cert !== undefined)) return [];
   const what = ours.includes('none') ? 'clients without a secret' : `the client authentication ${ours[0]}`;
   const message = `the server does not announce ${what}, only ${shownList(announced)}`;
   const possible = announced.map((method) => METHODS[method]).filter((method) => method !== undefined);
-  const advice =
+  const hint =
     possible.length > 0
       ? `set ${name}.options.client_auth to ${possible.join(' or ')}, with the secret or key that this takes`
       : 'ask those who run the server for a client with a secret';
-  return [finding(name, 'options.client_auth', 'fault', message, advice)];
+  return [finding(name, 'options.client_auth', 'fault', message, hint)];
 }
 
 /** What the server would call the profile's way; of an assertion that the profile brings along the kind is not known. */
 function methodsOf({ clientAuth, fields }: Profile): [string, ...string[]] {
   const has = (field: string): boolean => fields.some(({ name }) => name === field);
-  if (clientAuth === 'basic' || clientAuth === 'basic_raw') return ['client_secret_basic'];
+  if (clientAuth === 'client_secret_basic' || clientAuth === 'client_secret_basic_raw') return ['client_secret_basic'];
   if (clientAuth === 'private_key_jwt' || clientAuth === 'none') return [clientAuth];
   if (has('client_assertion')) return ['private_key_jwt', 'client_secret_jwt'];
   return [has('client_secret') ? 'client_secret_post' : 'none'];
 }
 
-function compareSignIn({ name, provider, url, options, grant }: Profile, document: Document): Finding[] {
+function compareSignIn({ name, provider, url, options, grant }: Profile, document: Document): Diagnostic[] {
   if (grant !== 'refresh_token') return [];
-  const { authorize, device, prefers } = signInEndpoints(provider, url, options);
-  const findings: Finding[] = [];
+  const { authorize, device, prefers } = loginEndpoints(provider, url, options);
+  const findings: Diagnostic[] = [];
   const comparePage = (variable: string, announced: unknown, ours: URL | undefined): void => {
     if (typeof announced !== 'string') return;
     const shown = excerpt(announced, 200);
@@ -122,20 +122,20 @@ function compareSignIn({ name, provider, url, options, grant }: Profile, documen
     const message = `login with a browser needs PKCE with S256, but the server announces ${shownList(challenges)}`;
     const otherwise = device.length > 0 ? `run: ${loginCommand(name)} --device; or ` : '';
     const level = prefers === 'browser' ? 'fault' : 'warning';
-    const advice = `${otherwise}ask those who run the server to allow S256`;
-    findings.push(finding(name, 'options.authorization_url', level, message, advice));
+    const hint = `${otherwise}ask those who run the server to allow S256`;
+    findings.push(finding(name, 'options.authorization_url', level, message, hint));
   }
   return findings;
 }
 
 /** Scopes without which no refresh token comes, and names that the server does not know; the first holds without a document too. */
-export function compareScopes({ name, fields, grant, provider }: Profile, document: Document = {}): Finding[] {
+export function compareScopes({ name, fields, grant, provider }: Profile, document: Document = {}): Diagnostic[] {
   const scope = fields.find((field) => field.name === 'scope')?.value;
   const asked = typeof scope === 'string' ? scope.split(/\s+/).filter((one) => one !== '') : [];
   // Who names no scope gets what was granted before.
   if (asked.length === 0) return [];
   const announced = listOf(document, 'scopes_supported') ?? [];
-  const { signIn } = provider;
+  const { login: signIn } = provider;
   const needed = signIn === undefined ? announced.filter((one) => one === 'offline_access') : (signIn.scopes ?? []);
   const lacking = grant === 'refresh_token' ? needed.filter((one) => !asked.includes(one)) : [];
   const findings = lacking.map((one) => {
@@ -144,8 +144,8 @@ export function compareScopes({ name, fields, grant, provider }: Profile, docume
   });
   const unknown = asked.filter((one) => !announced.includes(one) && !STANDARD_SCOPES.has(one));
   if (unknown.length > 0 && announced.some((one) => !STANDARD_SCOPES.has(one))) {
-    const advice = 'check the spelling; a server need not announce all that it knows';
-    findings.push(finding(name, 'scope', 'note', `the server does not announce ${shownList(unknown)}`, advice));
+    const hint = 'check the spelling; a server need not announce all that it knows';
+    findings.push(finding(name, 'scope', 'note', `the server does not announce ${shownList(unknown)}`, hint));
   }
   return findings;
 }
@@ -153,12 +153,12 @@ export function compareScopes({ name, fields, grant, provider }: Profile, docume
 function finding(
   profile: string,
   variable: string,
-  level: Finding['level'],
+  level: Diagnostic['level'],
   message: string,
-  advice: string | undefined,
-): Finding {
+  hint: string | undefined,
+): Diagnostic {
   const about = variable === 'scope' ? 'scope' : 'discovery';
-  return { level, about, where: `${profile}.${variable}`, message, advice };
+  return { level, about, where: `${profile}.${variable}`, message, hint };
 }
 
 function listOf(document: Document, member: string): readonly string[] | undefined {

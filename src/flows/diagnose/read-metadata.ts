@@ -1,14 +1,14 @@
 import { TransportError } from '../../errors.ts';
 import { parseBody } from '../../oauth/response-body.ts';
-import type { ApiReply, Bounds, CallApi, Clock } from '../../ports.ts';
-import { signInEndpoints } from '../../profile/login-endpoints.ts';
-import { type Profile, tlsFilesOf } from '../../profile/profile.ts';
+import type { ApiResponse, CallApi, Clock, Limits } from '../../ports.ts';
+import { loginEndpoints } from '../../profile/login-endpoints.ts';
+import { type Profile, tlsFiles } from '../../profile/profile.ts';
 import { isSameEndpoint } from './compare-metadata.ts';
 
 /** What an address answered that may tell of the server. */
 export interface Published {
   readonly location: URL;
-  readonly reply: ApiReply;
+  readonly reply: ApiResponse;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   /** The answer's members; `undefined` where it has none. */
@@ -29,10 +29,10 @@ const MAX_BYTES = 262_144;
 export async function readMetadata(
   profile: Profile,
   { callApi, clock, version }: MetadataPorts,
-  { timeoutMs, signal }: Bounds,
+  { timeoutMs, signal }: Limits,
 ): Promise<[first: Published, ...more: Published[]]> {
   const { provider, url, options } = profile;
-  const tls = tlsFilesOf(options);
+  const tls = tlsFiles(options);
   const endsAt = clock.now() + timeoutMs;
   const read = async (location: URL): Promise<Published> => {
     const headers = [
@@ -60,8 +60,8 @@ export async function readMetadata(
 
 /** The provider's own address; of other servers those for each issuer that the token endpoint may belong to (RFC 8414 §3.1). */
 function locationsOf({ provider, url, options }: Profile): [URL, ...URL[]] {
-  const [first = new URL('/', url), ...more] = signInEndpoints(provider, url, options).metadata;
-  if (provider.signIn?.metadata !== undefined) return [first, ...more];
+  const [first = new URL('/', url), ...more] = loginEndpoints(provider, url, options).metadata;
+  if (provider.login?.metadata !== undefined) return [first, ...more];
   // A provider that is known to publish nothing is asked once, for its clock.
   if (provider.tokenUrl !== undefined) return [first];
   const parts = url.pathname.split('/').slice(1);

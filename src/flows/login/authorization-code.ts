@@ -1,20 +1,20 @@
 import { OAuthProfileError, ProviderError } from '../../errors.ts';
-import { answersTo, parseAuthorizationResponse } from '../../oauth/authorization-response.ts';
-import { authorizationUrl } from '../../oauth/authorization-url.ts';
-import { codeExchange } from '../../oauth/login-request.ts';
-import { parseSignIn, type SignInReply } from '../../oauth/login-response.ts';
-import { type Issuer, issuerProblem } from '../../oauth/metadata.ts';
-import { adviceFor } from '../../oauth/provider-error.ts';
-import type { Ports, Redirect, RedirectAddress, SignInPorts } from '../../ports.ts';
+import { matchesState, parseAuthorizationResponse } from '../../oauth/authorization-response.ts';
+import { buildAuthorizationUrl } from '../../oauth/authorization-url.ts';
+import { codeTokenRequest } from '../../oauth/login-request.ts';
+import { type LoginResponse, parseLoginResponse } from '../../oauth/login-response.ts';
+import { findIssuerMismatch, type Issuer } from '../../oauth/metadata.ts';
+import { findHint } from '../../oauth/provider-error.ts';
+import type { LoginPorts, Ports, Redirect, RedirectTarget } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { postForm } from '../post-form.ts';
-import { explainSignIn } from './explain-sign-in.ts';
+import { toLoginError } from './explain-sign-in.ts';
 import { findIssuer } from './find-issuer.ts';
 
 /** What a person is shown of a sign-in in a browser, and may be asked. */
-export interface BrowserPerson {
+export interface BrowserPrompt {
   /** The address of the sign-in page; `problem` says why no browser was opened on it. After `leftMs` nobody waits any more. */
   showAddress(address: string, problem: string | undefined, leftMs: number): void;
   /** Where a terminal is: a line that the person enters, such as the address at which their browser has ended. */
@@ -24,7 +24,7 @@ export interface BrowserPerson {
 }
 
 /** How the person wants to sign in. */
-export interface BrowserWish {
+export interface BrowserLoginOptions {
   /** Port of the redirect; a free one, or the registered one, unless given. */
   readonly port: number | undefined;
   /** Whether a browser is opened; else the person opens the address. */
@@ -36,30 +36,30 @@ const PATIENCE_MS = 10 * 60_000;
 /** Signs a person in with a browser, which brings an authorization code back to this machine (RFC 6749 §4.1, RFC 7636, RFC 8252 §7.3). */
 export async function loginAuthorizationCode(
   login: LoginProfile,
-  wish: BrowserWish,
+  wish: BrowserLoginOptions,
   ports: Ports,
-  outside: SignInPorts,
-  person: BrowserPerson,
+  outside: LoginPorts,
+  person: BrowserPrompt,
   signal: AbortSignal | undefined,
-): Promise<SignInReply> {
+): Promise<LoginResponse> {
   const endpoint = login.endpoints.authorize;
   if (endpoint === undefined) {
     throw new OAuthProfileError('profile_invalid', `${login.name} has no address where people sign in`, {
-      advice: `set ${login.name}.options.authorization_url, or use --device`,
+      hint: `set ${login.name}.options.authorization_url, or use --device`,
     });
   }
-  const state = outside.randomText();
-  const verifier = new Secret(outside.randomText());
+  const state = outside.randomString();
+  const verifier = new Secret(outside.randomString());
   const address = addressOf(login, wish.port);
-  const listener = await outside.listen(address, (query) => answersTo(query, state));
+  const listener = await outside.listen(address, (query) => matchesState(query, state));
   const over = new AbortController();
   const leave = (): void => over.abort(signal?.reason);
   signal?.addEventListener('abort', leave);
   if (signal?.aborted) leave();
   try {
     const redirectUri = redirectUriOf(login, address, listener.port);
-    const url = authorizationUrl(login, endpoint, { redirectUri, state, challenge: outside.sha256(verifier) });
-    const page = outside.pageAddress(url);
+    const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge: outside.sha256(verifier) });
+    const page = outside.pageUrl(url);
     // The person takes longer than the server, so nobody waits for this.
     const issuer = findIssuer(login, ports, outside, over.signal);
     const problem = wish.open ? await outside.openBrowser(page) : 'you open it yourself';
@@ -83,32 +83,32 @@ async function exchange(
   { redirectUri, verifier, issuer }: { redirectUri: string; verifier: Secret; issuer: Issuer | undefined },
   ports: Ports,
   signal: AbortSignal,
-): Promise<SignInReply> {
+): Promise<LoginResponse> {
   try {
     const response = parseAuthorizationResponse(redirect.query);
     if (response.kind === 'unreadable') throw unreadable(login, `the redirect cannot be used: ${response.why}`);
     const hosts = [login.endpoints.authorize, login.url].filter((url) => url !== undefined);
-    const problem = issuerProblem(response.issuer, issuer, hosts);
+    const problem = findIssuerMismatch(response.issuer, issuer, hosts);
     if (problem !== undefined) throw unreadable(login, problem);
     if (response.kind === 'refused') {
       redirect.show('refused');
       throw refused(login, response.error, response.description);
     }
-    const request = codeExchange(login, { code: response.code, redirectUri, verifier });
-    const reply = await postForm(request, parseSignIn, 'unsent', ports, signal);
+    const request = codeTokenRequest(login, { code: response.code, redirectUri, verifier });
+    const reply = await postForm(request, parseLoginResponse, 'unsent', ports, signal);
     redirect.show('signed-in');
     return reply;
   } catch (error) {
     redirect.show('failed');
-    throw explainSignIn(error, login);
+    throw toLoginError(error, login);
   }
 }
 
 /** The redirect as it is registered, or one of our own (RFC 8252 §7.3). */
-function addressOf(login: LoginProfile, port: number | undefined): RedirectAddress {
+function addressOf(login: LoginProfile, port: number | undefined): RedirectTarget {
   const { redirectUri } = login.options;
   if (redirectUri === undefined) {
-    const host = login.provider.signIn?.redirectHost;
+    const host = login.provider.login?.redirectHost;
     return host === undefined
       ? { host: '127.0.0.1', port: port ?? 0, path: '/callback' }
       : { host, port: port ?? 0, path: '/' };
@@ -117,20 +117,20 @@ function addressOf(login: LoginProfile, port: number | undefined): RedirectAddre
   const fixed = registered === '' ? 80 : Number(registered);
   if (port !== undefined && port !== fixed) {
     throw new OAuthProfileError('usage', `--port ${port} is not the port of ${login.name}.options.redirect_uri`, {
-      advice: 'leave one of the two out',
+      hint: 'leave one of the two out',
     });
   }
   return { host: hostname, port: fixed, path: pathname };
 }
 
 /** Exactly as it is registered: a slash more is another address. */
-function redirectUriOf({ options }: LoginProfile, { host, path }: RedirectAddress, port: number): string {
+function redirectUriOf({ options }: LoginProfile, { host, path }: RedirectTarget, port: number): string {
   return options.redirectUri ?? `http://${host}:${port}${path === '/' ? '' : path}`;
 }
 
 /** A redirect that the person copied from a browser that could not come back, until one is right. */
 async function pasted(
-  { readLine, showMistake }: BrowserPerson,
+  { readLine, showMistake }: BrowserPrompt,
   redirectUri: string,
   state: string,
   signal: AbortSignal,
@@ -140,7 +140,7 @@ async function pasted(
     if (line === '') continue;
     const query = queryOf(line, redirectUri);
     if (query === undefined) showMistake(`that is not an address that begins with ${redirectUri}?`);
-    else if (!answersTo(query, state)) showMistake('that is the address of another sign-in: its state is not ours');
+    else if (!matchesState(query, state)) showMistake('that is the address of another sign-in: its state is not ours');
     else return { query, show: () => {} };
   }
   return new Promise(() => {});
@@ -156,8 +156,8 @@ function queryOf(line: string, redirectUri: string): string | undefined {
 
 async function patience({ clock }: Ports, signal: AbortSignal): Promise<never> {
   await clock.sleep(PATIENCE_MS, signal);
-  throw new OAuthProfileError('timed_out', `nobody signed in within ${PATIENCE_MS / 60_000} minutes`, {
-    advice: 'run the command again; if the window was closed, nothing was granted',
+  throw new OAuthProfileError('timeout', `nobody signed in within ${PATIENCE_MS / 60_000} minutes`, {
+    hint: 'run the command again; if the window was closed, nothing was granted',
   });
 }
 
@@ -167,14 +167,14 @@ function noBrowser({ command, endpoints }: LoginProfile, problem: string): OAuth
     'login_required',
     `no browser can be opened: ${problem}; and there is no terminal to ask at`,
     {
-      advice: `${device}run in a terminal: ${command}; or open the address yourself: ${command} --no-open`,
+      hint: `${device}run in a terminal: ${command}; or open the address yourself: ${command} --no-open`,
     },
   );
 }
 
 function unreadable({ command }: LoginProfile, message: string): OAuthProfileError {
-  return new OAuthProfileError('reply_unreadable', message, {
-    advice: `nothing was sent on; to try again, run: ${command}`,
+  return new OAuthProfileError('response_unreadable', message, {
+    hint: `nothing was sent on; to try again, run: ${command}`,
   });
 }
 
@@ -183,9 +183,9 @@ function refused(login: LoginProfile, error: string, description: string | undef
   const provider = { status: 302, error, description };
   const said = description === undefined ? error : `${error}: ${description}`;
   const who = providerName({ provider: login.provider, url: login.endpoints.authorize ?? login.url });
-  const request = codeExchange(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
-  return new ProviderError('provider_refused', `${who} refused profile ${login.name} (${said})`, {
+  const request = codeTokenRequest(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
+  return new ProviderError('provider_rejected', `${who} refused profile ${login.name} (${said})`, {
     provider,
-    advice: adviceFor(request, provider, 'provider_refused'),
+    hint: findHint(request, provider, 'provider_rejected'),
   });
 }

@@ -1,15 +1,15 @@
 import { OAuthProfileError, ProviderError } from '../../errors.ts';
 import { type DeviceCode, parseDeviceResponse } from '../../oauth/device-response.ts';
-import { devicePoll, deviceRequest } from '../../oauth/login-request.ts';
-import { parseSignIn, type SignInReply } from '../../oauth/login-response.ts';
+import { deviceAuthorizationRequest, deviceTokenRequest } from '../../oauth/login-request.ts';
+import { type LoginResponse, parseLoginResponse } from '../../oauth/login-response.ts';
 import type { Ports } from '../../ports.ts';
-import type { DevicePlace } from '../../profile/login-endpoints.ts';
+import type { DeviceEndpoints } from '../../profile/login-endpoints.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { isPassing, postForm } from '../post-form.ts';
-import { explainSignIn } from './explain-sign-in.ts';
+import { toLoginError } from './explain-sign-in.ts';
 
 /** What a person is shown of a device code. */
-export interface DevicePerson {
+export interface DeviceCodePrompt {
   showCode(code: Pick<DeviceCode, 'userCode' | 'verificationUri' | 'verificationUriComplete'>, leftMs: number): void;
   /** Again and again until the person has decided. */
   showWaiting(leftMs: number): void;
@@ -22,33 +22,33 @@ const SLOWER_MS = 5_000;
 export async function loginDeviceCode(
   login: LoginProfile,
   ports: Ports,
-  person: DevicePerson,
+  person: DeviceCodePrompt,
   signal: AbortSignal | undefined,
-): Promise<SignInReply> {
+): Promise<LoginResponse> {
   const places = login.endpoints.device;
   for (const [index, place] of places.entries()) {
     try {
       return await signInAt(place, login, ports, person, signal);
     } catch (error) {
-      if (index === places.length - 1 || !isForOwnTenant(error, login)) throw explainSignIn(error, login);
+      if (index === places.length - 1 || !isForOwnTenant(error, login)) throw toLoginError(error, login);
       ports.log(`${(error as Error).message}; asking the profile's own tenant instead`);
     }
   }
   throw new OAuthProfileError('profile_invalid', `${login.name} has no address that device codes are asked of`, {
-    advice: `set ${login.name}.options.device_authorization_url, or use --browser`,
+    hint: `set ${login.name}.options.device_authorization_url, or use --browser`,
   });
 }
 
 async function signInAt(
-  place: DevicePlace,
+  place: DeviceEndpoints,
   login: LoginProfile,
   ports: Ports,
-  person: DevicePerson,
+  person: DeviceCodePrompt,
   signal: AbortSignal | undefined,
-): Promise<SignInReply> {
+): Promise<LoginResponse> {
   const { clock, log } = ports;
-  const code = await postForm(deviceRequest(login, place), parseDeviceResponse, 'any', ports, signal);
-  const poll = devicePoll(login, place, code.deviceCode);
+  const code = await postForm(deviceAuthorizationRequest(login, place), parseDeviceResponse, 'any', ports, signal);
+  const poll = deviceTokenRequest(login, place, code.deviceCode);
   person.showCode(code, code.expiresAt - clock.now());
   let { intervalMs } = code;
   let failed: unknown;
@@ -59,7 +59,7 @@ async function signInAt(
     // Whoever entered the code must not read that nobody did, where the provider was out of order to the end.
     if (leftMs < waitMs) throw failed ?? expired(login);
     try {
-      return await postForm(poll, parseSignIn, 'never', ports, signal);
+      return await postForm(poll, parseLoginResponse, 'never', ports, signal);
     } catch (error) {
       const pause = pauseAfter(error, intervalMs);
       if (pause === undefined) throw error;
@@ -83,17 +83,17 @@ function pauseAfter(error: unknown, intervalMs: number): number | undefined {
 
 /** Whether the provider looked at the code, and the person has not decided yet. */
 function isAnswer(error: unknown): boolean {
-  return error instanceof ProviderError && error.code === 'provider_refused';
+  return error instanceof ProviderError && error.code === 'provider_rejected';
 }
 
 /** D23: an application of one tenant is refused where those of many are served. */
 function isForOwnTenant(error: unknown, { provider }: LoginProfile): boolean {
-  const codes = provider.signIn?.deviceTenant?.refusedWith ?? [];
+  const codes = provider.login?.deviceTenant?.rejectedWith ?? [];
   return error instanceof ProviderError && error.provider.codes?.some((code) => codes.includes(code)) === true;
 }
 
 function expired({ command }: LoginProfile): OAuthProfileError {
-  return new OAuthProfileError('timed_out', 'nobody entered the code in time', {
-    advice: `run again: ${command}`,
+  return new OAuthProfileError('timeout', 'nobody entered the code in time', {
+    hint: `run again: ${command}`,
   });
 }

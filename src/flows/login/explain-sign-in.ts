@@ -1,7 +1,7 @@
 import { OAuthProfileError, ProviderError } from '../../errors.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 
-/** Advice of other occasions, such as "set the variable code", does not help who signs in: these refusals mean something else here. */
+/** A hint of other occasions, such as "set the variable code", does not help who signs in: these refusals mean something else here. */
 const meanings: Readonly<Record<string, string>> = {
   access_denied: 'the person, or a rule of the provider, said no; to try again',
   authorization_declined: 'the person said no; to try again',
@@ -10,17 +10,17 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /** A failed sign-in as it is told to the person. */
-export function explainSignIn(error: unknown, { command }: LoginProfile): unknown {
+export function toLoginError(error: unknown, { command }: LoginProfile): unknown {
   if (!(error instanceof ProviderError)) return error;
-  const { provider, code, message, advice } = error;
+  const { provider, code, message, hint } = error;
   const again = `run: ${command}`;
   if (provider.error === 'expired_token') {
-    return new OAuthProfileError('timed_out', 'nobody entered the code in time', { advice: again, cause: error });
+    return new OAuthProfileError('timeout', 'nobody entered the code in time', { hint: again, cause: error });
   }
   // What a provider's finer code says is better than what the standard's word does; Okta's 429 may say invalid_grant of a code that is good.
-  const known = code === 'provider_refused' && (provider.codes === undefined || advice === undefined);
+  const known = code === 'provider_rejected' && (provider.codes === undefined || hint === undefined);
   const meaning = known && provider.error !== undefined ? meanings[provider.error] : undefined;
   if (meaning === undefined) return error;
-  const hint = provider.error === 'access_denied' && advice !== undefined ? `${advice}; to try again` : meaning;
-  return new ProviderError(code, message, { provider, advice: `${hint}, ${again}` });
+  const reason = provider.error === 'access_denied' && hint !== undefined ? `${hint}; to try again` : meaning;
+  return new ProviderError(code, message, { provider, hint: `${reason}, ${again}` });
 }

@@ -1,7 +1,7 @@
 import { type Issuer, parseMetadata } from '../../oauth/metadata.ts';
-import type { Ports, SignInPorts } from '../../ports.ts';
+import type { LoginPorts, Ports } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
-import { tlsFilesOf } from '../../profile/profile.ts';
+import { tlsFiles } from '../../profile/profile.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -9,10 +9,10 @@ const TIMEOUT_MS = 5_000;
 export async function findIssuer(
   { endpoints, url, options }: LoginProfile,
   ports: Ports,
-  outside: Pick<SignInPorts, 'readDocument'>,
+  outside: Pick<LoginPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
 ): Promise<Issuer | undefined> {
-  const tls = tlsFilesOf(options);
+  const tls = tlsFiles(options);
   for (const location of endpoints.metadata) {
     try {
       const document = await outside.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });

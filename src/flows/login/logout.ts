@@ -1,15 +1,15 @@
 import { OAuthProfileError } from '../../errors.ts';
-import type { Reply } from '../../oauth/http-response.ts';
-import { revocation } from '../../oauth/login-request.ts';
-import { explainRefusal } from '../../oauth/provider-error.ts';
+import type { HttpResponse } from '../../oauth/http-response.ts';
+import { revocationRequest } from '../../oauth/login-request.ts';
+import { toProviderError } from '../../oauth/provider-error.ts';
 import { parseBody } from '../../oauth/response-body.ts';
 import type { TokenRequest } from '../../oauth/token-request.ts';
-import type { Ports, SignInPorts, TokenStore } from '../../ports.ts';
+import type { LoginPorts, Ports, TokenStore } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { Secret } from '../../redaction/secret.ts';
 import { postForm } from '../post-form.ts';
-import { type ChainRecord, fromKept } from '../stored-record.ts';
+import { type FamilyRecord, fromKept } from '../stored-record.ts';
 import { findIssuer } from './find-issuer.ts';
 
 /** A login that is kept. */
@@ -18,7 +18,7 @@ export interface FoundLogin {
   readonly account: string | undefined;
   /** Names of its two records. */
   readonly record: string;
-  readonly chain: string;
+  readonly family: string;
   readonly origin: string | undefined;
 }
 
@@ -30,13 +30,13 @@ export async function findLogins(store: TokenStore, profile?: string): Promise<F
   for (const { name: record, kept } of await store.list()) {
     const login = fromKept(kept, 'login');
     if (login === undefined || (profile !== undefined && login.profile !== profile)) continue;
-    const chain = fromKept(await store.read(login.chain), 'chain');
+    const family = fromKept(await store.read(login.family), 'family');
     found.push({
       profile: login.profile,
-      account: chain?.account,
+      account: family?.account,
       record,
-      chain: login.chain,
-      origin: chain?.origin,
+      family: login.family,
+      origin: family?.origin,
     });
   }
   return found;
@@ -47,14 +47,14 @@ export async function findLogins(store: TokenStore, profile?: string): Promise<F
  * refreshes meanwhile, so it is the newest one that is revoked.
  */
 export async function forget(
-  { record, chain }: FoundLogin,
+  { record, family }: FoundLogin,
   store: TokenStore,
-  revoke?: (token: Secret, kept: ChainRecord) => Promise<void>,
+  revoke?: (token: Secret, kept: FamilyRecord) => Promise<void>,
 ): Promise<void> {
   await store.update(
-    chain,
+    family,
     async (held) => {
-      const kept = fromKept(held.kept, 'chain');
+      const kept = fromKept(held.kept, 'family');
       if (kept !== undefined) await revoke?.(kept.refreshToken, kept);
       await held.remove();
     },
@@ -67,10 +67,10 @@ export async function forget(
 export async function revocationEndpoint(
   login: LoginProfile,
   ports: Ports,
-  outside: Pick<SignInPorts, 'readDocument'>,
+  outside: Pick<LoginPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
 ): Promise<URL | undefined> {
-  if (login.provider.signIn !== undefined) return login.endpoints.revoke;
+  if (login.provider.login !== undefined) return login.endpoints.revoke;
   const revoke = (await findIssuer(login, ports, outside, signal))?.revoke;
   return revoke?.origin === login.url.origin ? revoke : undefined;
 }
@@ -80,22 +80,22 @@ export async function revokeToken(
   login: LoginProfile,
   endpoint: URL,
   token: Secret,
-  kept: ChainRecord,
+  kept: FamilyRecord,
   ports: Ports,
   store: TokenStore,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (kept.origin !== login.url.origin || kept.client !== store.fingerprint(login.clientId)) {
     throw new OAuthProfileError('profile_invalid', `${login.name} is not the profile any more that was signed in for`, {
-      advice: 'bring its former address and client back, or log out without --revoke',
+      hint: 'bring its former address and client back, or log out without --revoke',
     });
   }
   // A server may be told as often as one likes (RFC 7009 §2.2).
-  await postForm(revocation(login, endpoint, token), parseRevocation, 'any', ports, signal);
+  await postForm(revocationRequest(login, endpoint, token), parseRevocation, 'any', ports, signal);
 }
 
 /** The status alone counts. */
-function parseRevocation(profile: Profile, request: TokenRequest, reply: Reply, receivedAt: number): void {
+function parseRevocation(profile: Profile, request: TokenRequest, reply: HttpResponse, receivedAt: number): void {
   if (reply.status >= 200 && reply.status < 300) return;
-  throw explainRefusal(profile, request, reply, parseBody(reply.body), receivedAt);
+  throw toProviderError(profile, request, reply, parseBody(reply.body), receivedAt);
 }

@@ -1,8 +1,8 @@
 import { type Command, defineCommand } from '../command.ts';
-import { ask, askBoth, contains, display, sameValue, textValue } from '../compare.ts';
-import { isVoid } from '../condition.ts';
+import { contains, display, sameValue, textValue, withValue, withValues } from '../compare.ts';
+import { isBlank } from '../condition.ts';
 import { StepFailure } from '../step-failure.ts';
-import { bounded } from './bounded.ts';
+import { runWithTimeLimit } from './bounded.ts';
 import { lookUp } from './look-up.ts';
 
 const assertEqual = defineCommand({
@@ -74,7 +74,7 @@ const assertStartsWith = defineCommand({
   ],
   example: 'base.assertStartsWith: ["${me.headers.content-type}", "application/json"]',
   run({ text, prefix }) {
-    if (!askBoth(text, prefix, (whole, part) => whole.startsWith(part)))
+    if (!withValues(text, prefix, (whole, part) => whole.startsWith(part)))
       throw new StepFailure('does not start with what it should', { expected: prefix, actual: text });
   },
 });
@@ -89,7 +89,7 @@ const assertEndsWith = defineCommand({
   ],
   example: 'base.assertEndsWith: ["${me.body.mail}", "@contoso.com"]',
   run({ text, suffix }) {
-    if (!askBoth(text, suffix, (whole, part) => whole.endsWith(part)))
+    if (!withValues(text, suffix, (whole, part) => whole.endsWith(part)))
       throw new StepFailure('does not end with what it should', { expected: suffix, actual: text });
   },
 });
@@ -104,7 +104,7 @@ const assertMatch = defineCommand({
   ],
   example: 'base.assertMatch: ["${me.body.id}", "^[0-9a-f-]{36}$"]',
   run({ text, regex }) {
-    if (!bounded('the regular expression', () => ask(textValue(text), (whole) => regex.test(whole))))
+    if (!runWithTimeLimit('the regular expression', () => withValue(textValue(text), (whole) => regex.test(whole))))
       throw new StepFailure('does not match the regular expression', { expected: regex.source, actual: text });
   },
 });
@@ -116,7 +116,7 @@ const assertEmpty = defineCommand({
   parameters: [{ name: 'text', kind: 'value', help: 'The value' }],
   example: 'base.assertEmpty: "${me.body.errors}"',
   run({ text }) {
-    if (!isVoid(text)) throw new StepFailure('is not empty', { actual: text });
+    if (!isBlank(text)) throw new StepFailure('is not empty', { actual: text });
   },
 });
 
@@ -127,7 +127,7 @@ const assertNotEmpty = defineCommand({
   parameters: [{ name: 'text', kind: 'value', help: 'The value' }],
   example: 'base.assertNotEmpty: "${token.access_token}"',
   run({ text }) {
-    if (isVoid(text)) throw new StepFailure('is empty', { actual: text });
+    if (isBlank(text)) throw new StepFailure('is empty', { actual: text });
   },
 });
 
@@ -141,7 +141,7 @@ const assertVarsPresent = defineCommand({
     const found = vars.map((name) => ({ name, value: lookUp(name.split('.'), context) }));
     const missing = found.filter(({ value }) => value === undefined).map(({ name }) => `${name} is not defined`);
     const empty = found
-      .filter(({ value }) => value !== undefined && isVoid(value))
+      .filter(({ value }) => value !== undefined && isBlank(value))
       .map(({ name }) => `${name} is empty`);
     if (missing.length + empty.length > 0) throw new StepFailure([...missing, ...empty].join(', '));
   },

@@ -1,4 +1,4 @@
-import { isCompound } from '../../config/value.ts';
+import { isCollection } from '../../config/value.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { display, textValue } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';
@@ -36,7 +36,7 @@ const verbose = defineCommand({
   summary: 'Prints a text, secrets masked',
   parameters: [{ name: 'text', kind: 'value', help: 'What to print; what has parts is printed as JSON' }],
   example: 'base.verbose: "signed in as ${me.body.mail}"',
-  run: ({ text }, context) => context.say(isCompound(text) ? display(text) : textValue(text)),
+  run: ({ text }, context) => context.say(isCollection(text) ? display(text) : textValue(text)),
 });
 
 const waitFor = defineCommand({

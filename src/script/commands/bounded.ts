@@ -1,5 +1,5 @@
 import { type Context, createContext, Script } from 'node:vm';
-import { kinds, Refused } from '../parameter-kinds.ts';
+import { InvalidArgument, kinds } from '../parameter-kinds.ts';
 import { StepFailure } from '../step-failure.ts';
 
 /** Far more than honest work takes. */
@@ -12,7 +12,7 @@ let context: Context | undefined;
  * Does work that a hostile pattern or document could draw out without end. While it runs nothing else does, so no timer could stop it
  * and no Ctrl-C would be heard; the engine's own watchdog can.
  */
-export function bounded<T>(what: string, work: () => T): T {
+export function runWithTimeLimit<T>(what: string, work: () => T): T {
   context ??= createContext({});
   context['work'] = work;
   try {
@@ -20,7 +20,7 @@ export function bounded<T>(what: string, work: () => T): T {
   } catch (error) {
     if ((error as { code?: unknown } | undefined)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     throw new StepFailure(`${what} takes longer than ${LIMIT_MS / 1000} s`, {
-      advice: 'make it simpler: repetitions inside of repetitions, as in (a+)+, are the usual cause',
+      hint: 'make it simpler: repetitions inside of repetitions, as in (a+)+, are the usual cause',
     });
   } finally {
     context['work'] = undefined;
@@ -30,6 +30,6 @@ export function bounded<T>(what: string, work: () => T): T {
 /** Whether a pattern that only the running script knows finds something in a text. */
 export function matchesPattern(text: string, pattern: string): boolean {
   const regex = kinds.regex.read(pattern);
-  if (regex instanceof Refused) throw new StepFailure(`what stands behind matches must be ${regex.wanted}`);
-  return bounded('the regular expression', () => regex.test(text));
+  if (regex instanceof InvalidArgument) throw new StepFailure(`what stands behind matches must be ${regex.wanted}`);
+  return runWithTimeLimit('the regular expression', () => regex.test(text));
 }

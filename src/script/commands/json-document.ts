@@ -1,12 +1,12 @@
 import { parseJson } from '../../config/parse-json.ts';
 import { member } from '../../config/resolver.ts';
-import { isCompound, type Value } from '../../config/value.ts';
-import { hide, hideByName } from '../../config/variables.ts';
-import { printable } from '../../redaction/printable.ts';
+import { isCollection, type Value } from '../../config/value.ts';
+import { wrapSecret, wrapSecretsByName } from '../../config/variables.ts';
+import { escapeControls } from '../../redaction/printable.ts';
 import { Secret } from '../../redaction/secret.ts';
-import { ask, textValue } from '../compare.ts';
+import { textValue, withValue } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';
-import { bounded } from './bounded.ts';
+import { runWithTimeLimit } from './bounded.ts';
 
 /** More of them are a mistake in the path. */
 const MAX_MATCHES = 100_000;
@@ -23,9 +23,9 @@ export interface JsonDocument {
 
 /** Takes a value as it is and reads a text as JSON. `what` names it in a failure. */
 export function readDocument(json: Value, what: string): JsonDocument {
-  if (typeof json === 'string') return { value: hideByName('', parse(json, what)), text: json, hidden: false };
+  if (typeof json === 'string') return { value: wrapSecretsByName('', parse(json, what)), text: json, hidden: false };
   if (json instanceof Secret) return { value: readSecret(json, what), text: json, hidden: true };
-  return { value: json, text: isCompound(json) ? textValue(json) : JSON.stringify(json), hidden: false };
+  return { value: json, text: isCollection(json) ? textValue(json) : JSON.stringify(json), hidden: false };
 }
 
 /** All values that a JSON path (RFC 9535) finds; a secret stays one. */
@@ -42,7 +42,7 @@ export async function query({ value, text }: JsonDocument, path: string): Promis
     return true;
   };
   try {
-    bounded(`the JSON path ${path}`, () => ask(text, follow));
+    runWithTimeLimit(`the JSON path ${path}`, () => withValue(text, follow));
   } catch (error) {
     throw error instanceof StepFailure ? error : notAPath(path, error);
   }
@@ -50,7 +50,7 @@ export async function query({ value, text }: JsonDocument, path: string): Promis
 }
 
 function notAPath(path: string, error: unknown): StepFailure {
-  const why = error instanceof RangeError ? 'too much to search' : printable((error as Error).message);
+  const why = error instanceof RangeError ? 'too much to search' : escapeControls((error as Error).message);
   return new StepFailure(`the JSON path ${path} cannot be followed: ${why}`);
 }
 
@@ -58,7 +58,7 @@ function parse(text: string, what: string): Value {
   try {
     return parseJson(text, what);
   } catch (error) {
-    throw new StepFailure(printable((error as Error).message));
+    throw new StepFailure(escapeControls((error as Error).message));
   }
 }
 
@@ -66,7 +66,7 @@ function readSecret(text: Secret, what: string): Value {
   let value: Value = null;
   text.test((clear) => {
     try {
-      value = hide(parseJson(clear, what));
+      value = wrapSecret(parseJson(clear, what));
     } catch {
       // A name that stands twice would be quoted.
       throw new StepFailure(`${what}: is not valid JSON`);

@@ -1,11 +1,11 @@
 import type { Ajv, AnySchema, ErrorObject, Options, ValidateFunction } from 'ajv';
 import { member } from '../../config/resolver.ts';
-import { isCompound } from '../../config/value.ts';
-import { printable } from '../../redaction/printable.ts';
+import { isCollection } from '../../config/value.ts';
+import { escapeControls } from '../../redaction/printable.ts';
 import { MASK, Secret } from '../../redaction/secret.ts';
-import { ask, askBoth, textValue } from '../compare.ts';
+import { textValue, withValue, withValues } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';
-import { bounded } from './bounded.ts';
+import { runWithTimeLimit } from './bounded.ts';
 import type { JsonDocument } from './json-document.ts';
 
 type Dialect = new (options: Options) => Pick<Ajv, 'compile' | 'validateSchema' | 'errors' | 'errorsText'>;
@@ -33,7 +33,7 @@ const checkers = new Map<Dialect, InstanceType<Dialect>>();
 
 /** Everything in a document that a JSON Schema does not allow, each with its place; a `$ref` to elsewhere is not fetched. */
 export async function findSchemaErrors(document: JsonDocument, schema: JsonDocument): Promise<readonly string[]> {
-  if (typeof schema.value !== 'boolean' && (!isCompound(schema.value) || Array.isArray(schema.value))) {
+  if (typeof schema.value !== 'boolean' && (!isCollection(schema.value) || Array.isArray(schema.value))) {
     throw new StepFailure('the schema must be a map, true or false');
   }
   const Dialect = await loadDialect(schema);
@@ -42,8 +42,8 @@ export async function findSchemaErrors(document: JsonDocument, schema: JsonDocum
   checkers.set(Dialect, checker);
   const isSecret = schema.text instanceof Secret;
   let errors: readonly ErrorObject[] = [];
-  bounded('the schema', () =>
-    askBoth(document.text, schema.text, (clear, schemaText) => {
+  runWithTimeLimit('the schema', () =>
+    withValues(document.text, schema.text, (clear, schemaText) => {
       const validate = compile(JSON.parse(schemaText), Dialect, checker, isSecret);
       validate(JSON.parse(clear));
       errors = validate.errors ?? [];
@@ -55,7 +55,9 @@ export async function findSchemaErrors(document: JsonDocument, schema: JsonDocum
 
 async function loadDialect({ value }: JsonDocument): Promise<Dialect> {
   const named = textValue(member(value, ['$schema']) ?? NEWEST);
-  const load = Object.entries(dialects).find(([uri]) => ask(named, (clear) => clear.replace(/#$/, '') === uri))?.[1];
+  const load = Object.entries(dialects).find(([uri]) =>
+    withValue(named, (clear) => clear.replace(/#$/, '') === uri),
+  )?.[1];
   if (load !== undefined) return load();
   throw new StepFailure('the schema is of a kind that is not known', {
     expected: Object.keys(dialects),
@@ -76,18 +78,18 @@ function compile(
     if ('$async' in validate) throw new Error('$async is not part of JSON Schema');
     return validate;
   } catch (error) {
-    throw new StepFailure(`the schema is not valid${isSecret ? '' : `: ${printable((error as Error).message)}`}`);
+    throw new StepFailure(`the schema is not valid${isSecret ? '' : `: ${escapeControls((error as Error).message)}`}`);
   }
 }
 
 /** The library's sentences quote the schema but never the document; names of members are added where they help. */
 function tell({ instancePath, keyword, message, params }: ErrorObject, hidden: boolean, secret: boolean): string {
   const place = hidden ? MASK : instancePath === '' ? 'the document' : instancePath;
-  if (secret) return printable(`${place} does not fit ${keyword}`);
+  if (secret) return escapeControls(`${place} does not fit ${keyword}`);
   const { additionalProperty, unevaluatedProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
   const name = additionalProperty ?? unevaluatedProperty;
   const allowed = allowedValues ?? allowedValue;
   const more =
     name !== undefined ? ` (${hidden ? MASK : name})` : allowed !== undefined ? `: ${JSON.stringify(allowed)}` : '';
-  return printable(`${place} ${message ?? `does not fit ${keyword}`}${more}`);
+  return escapeControls(`${place} ${message ?? `does not fit ${keyword}`}${more}`);
 }

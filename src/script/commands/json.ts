@@ -137,7 +137,7 @@ async function readSchema(schema: Value, files: Pick<Files, 'read'>, context: St
   const named = typeof written === 'string' && written.startsWith('@') && typeof schema === 'string';
   if (!named) return readDocument(schema, 'schema');
   const path = schema.slice(1);
-  return readDocument(new TextDecoder().decode(await files.read(path, context.source.folder)), path);
+  return readDocument(new TextDecoder().decode(await files.read(path, context.source.directory)), path);
 }
 
 /** The commands of the group json; schemas are read from `files`. */

@@ -22,11 +22,11 @@ const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r
 export function readVerifyingKeys(text: string): readonly VerifyingKey[] {
   if (/^\s*https?:\/\//i.test(text)) {
     throw new StepFailure('the key is a URL, which anybody could sign with', {
-      advice: 'fetch the keys with ws.get and give its body',
+      hint: 'fetch the keys with ws.get and give its body',
     });
   }
   const keys = findKeys(text);
-  if (keys.length === 0) throw new StepFailure('the key cannot be used', { advice: ADVICE });
+  if (keys.length === 0) throw new StepFailure('the key cannot be used', { hint: ADVICE });
   return keys;
 }
 

@@ -1,5 +1,5 @@
 import { parseJson } from '../../config/parse-json.ts';
-import { isCompound, isEmpty, type Value } from '../../config/value.ts';
+import { isCollection, isEmpty, type Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/printable.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -70,7 +70,7 @@ const jwtSignHS256 = defineCommand({
 /** A text is signed as it is written, once it is known to be a map. */
 function claimsText(payload: Value): string {
   const text = clearText(textValue(payload));
-  if (!isCompound(payload)) readMembers(text, 'the payload');
+  if (!isCollection(payload)) readMembers(text, 'the payload');
   else if (Array.isArray(payload)) throw new StepFailure('the payload is not a map');
   return text;
 }
@@ -110,7 +110,7 @@ function readMembers(text: string, what: string): Members {
   try {
     value = parseJson(text, what);
   } catch {}
-  if (!isCompound(value) || Array.isArray(value)) throw new StepFailure(`${what} is not a JSON map`);
+  if (!isCollection(value) || Array.isArray(value)) throw new StepFailure(`${what} is not a JSON map`);
   return value as Members;
 }
 

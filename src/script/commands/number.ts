@@ -70,7 +70,7 @@ const increment = defineCommand({
   run({ var: name, amount = 1 }, context) {
     const value = context.get(name);
     if (value === undefined) {
-      throw new StepFailure(`${name} is not defined`, { advice: `begin with base.save: [${name}, 0]` });
+      throw new StepFailure(`${name} is not defined`, { hint: `begin with base.save: [${name}, 0]` });
     }
     const number = numberOf(value);
     if (number === undefined) throw new StepFailure(`${name} is not a number`, { actual: value });

@@ -1,6 +1,6 @@
-import { type MapPart, type Part, valueIn, variablesIn } from '../../config/node.ts';
-import { nearest } from '../../config/suggestions.ts';
-import { textOf } from '../../config/value.ts';
+import { type ConfigNode, type MapNode, toValue, variablesIn } from '../../config/node.ts';
+import { closestMatch } from '../../config/suggestions.ts';
+import { toText } from '../../config/value.ts';
 import type { Entry } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import { excerpt } from '../../redaction/printable.ts';
@@ -16,9 +16,9 @@ const MAX_VARIABLES = 20_000;
 const MAX_KEY = 60;
 
 /** Makes a script of what was written; whatever is wrong with it is told to `reading`, and then the script is not whole. */
-export function buildScript<At>(root: Part<At>, reading: Reading<At>): Script {
-  const map: MapPart<At> = root.kind === 'map' ? root : { kind: 'map', at: root.at, members: [] };
-  const find = (key: string): Part<At> | undefined => map.members.find(({ name }) => name === key)?.part;
+export function buildScript<At>(root: ConfigNode<At>, reading: Reading<At>): Script {
+  const map: MapNode<At> = root.kind === 'map' ? root : { kind: 'map', at: root.at, members: [] };
+  const find = (key: string): ConfigNode<At> | undefined => map.members.find(({ name }) => name === key)?.part;
   if (root.kind === 'list') {
     reading.fault(root.at, 'a script is a map with steps, not a list', 'write steps: and the list below it');
   } else if (root.kind === 'scalar' && root.value !== null) {
@@ -42,12 +42,12 @@ export function buildScript<At>(root: Part<At>, reading: Reading<At>): Script {
   };
 }
 
-function checkKeys<At>({ members }: MapPart<At>, reading: Reading<At>): void {
+function checkKeys<At>({ members }: MapNode<At>, reading: Reading<At>): void {
   for (const { name, at } of members) {
     if (scriptKeys.includes(name)) continue;
-    const near = nearest(name, scriptKeys);
-    const advice = near === undefined ? adviseOnKey(name, reading) : `did you mean ${near}?`;
-    reading.fault(at, `a script has no key ${excerpt(name, MAX_KEY)}`, advice);
+    const near = closestMatch(name, scriptKeys);
+    const hint = near === undefined ? adviseOnKey(name, reading) : `did you mean ${near}?`;
+    reading.fault(at, `a script has no key ${excerpt(name, MAX_KEY)}`, hint);
   }
 }
 
@@ -56,22 +56,22 @@ function adviseOnKey<At>(name: string, { registry }: Reading<At>): string {
   return `a script has ${scriptKeys.join(', ')}; variables stand below data:`;
 }
 
-function checkVersion<At>(part: Part<At> | undefined, reading: Reading<At>): void {
+function checkVersion<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): void {
   if (part === undefined || (part.kind === 'scalar' && part.value === 1)) return;
-  const version = part.kind === 'scalar' ? excerpt(String(textOf(part.value)), MAX_KEY) : '';
+  const version = part.kind === 'scalar' ? excerpt(String(toText(part.value)), MAX_KEY) : '';
   if (/^\d+$/.test(version) && version !== '1') {
     reading.fault(part.at, `is of version ${version}, and this program knows version 1`, 'update oauth-profile');
   } else reading.fault(part.at, 'version must be 1', 'write version: 1, without quotes, or leave it out');
 }
 
-function readName<At>(part: Part<At> | undefined, reading: Reading<At>): string {
-  const text = part?.kind === 'scalar' && part.value !== null ? textOf(part.value) : undefined;
+function readName<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): string {
+  const text = part?.kind === 'scalar' && part.value !== null ? toText(part.value) : undefined;
   if (typeof text === 'string' && text !== '') return text;
   if (part !== undefined) reading.fault(part.at, 'name must be text');
   return reading.source.label.split(/[\\/]/).at(-1) ?? reading.source.label;
 }
 
-function readData<At>(part: Part<At> | undefined, reading: Reading<At>): Entry[] {
+function readData<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): Entry[] {
   if (part === undefined || (part.kind === 'scalar' && part.value === null)) return [];
   if (part.kind !== 'map') {
     reading.fault(
@@ -91,17 +91,17 @@ function readData<At>(part: Part<At> | undefined, reading: Reading<At>): Entry[]
         break;
       }
       literalOf(value, reading);
-      entries.set(name, { name, value: valueIn(value), line: reading.positionOf(at)?.line });
+      entries.set(name, { name, value: toValue(value), line: reading.positionOf(at)?.line });
     }
   } catch (error) {
     // A name that is too long.
     if (!(error instanceof OAuthProfileError)) throw error;
-    reading.fault(part.at, error.message, error.advice);
+    reading.fault(part.at, error.message, error.hint);
   }
   return [...entries.values()];
 }
 
-function readSteps<At>(part: Part<At> | undefined, reading: Reading<At>): Step[] {
+function readSteps<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): Step[] {
   if (part === undefined) return [];
   const items = part.kind === 'list' ? part.items : [];
   if (part.kind === 'map' || (part.kind === 'scalar' && part.value !== null)) {

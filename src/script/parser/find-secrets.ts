@@ -1,5 +1,5 @@
-import type { Part } from '../../config/node.ts';
-import { isSecretName } from '../../redaction/sensitive-names.ts';
+import type { ConfigNode } from '../../config/node.ts';
+import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import type { Parameter } from '../command.ts';
 import type { Registry } from '../registry.ts';
 import { scriptKeys } from './build-script.ts';
@@ -8,7 +8,7 @@ import { scriptKeys } from './build-script.ts';
 export const harmlessReference = /^(?:(?:Bearer|Basic) )?\$\{(?:env:|file:)?[\w./[\]-]*\}$/;
 
 /** All secrets of a script; what stands beside its parts may be a variable at the wrong place. */
-export function* findSecrets<At>(root: Part<At>, registry: Registry): Generator<At> {
+export function* findSecrets<At>(root: ConfigNode<At>, registry: Registry): Generator<At> {
   if (root.kind !== 'map') yield* secretsIn(root, registry, false);
   else {
     for (const { name, part } of root.members) {
@@ -19,7 +19,7 @@ export function* findSecrets<At>(root: Part<At>, registry: Registry): Generator<
 }
 
 /** What stands where a step belongs, and is none, may have slipped out of a step above it. */
-function* secretsInSteps<At>(steps: readonly Part<At>[], registry: Registry): Generator<At> {
+function* secretsInSteps<At>(steps: readonly ConfigNode<At>[], registry: Registry): Generator<At> {
   for (const step of steps) {
     const command = step.kind === 'scalar' && typeof step.value === 'string' && registry.find(step.value) !== undefined;
     yield* secretsIn(step, registry, step.kind !== 'map' && !command);
@@ -27,7 +27,7 @@ function* secretsInSteps<At>(steps: readonly Part<At>[], registry: Registry): Ge
 }
 
 /** Every scalar whose name, or that of something around it, says that it is a secret; a parameter in a list has its name from the command. */
-function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Generator<At> {
+function* secretsIn<At>(part: ConfigNode<At>, registry: Registry, hidden: boolean): Generator<At> {
   if (part.kind === 'scalar') {
     if (hidden && !(typeof part.value === 'string' && harmlessReference.test(part.value))) yield part.at;
   } else if (part.kind === 'list') {
@@ -35,7 +35,7 @@ function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Ge
   } else {
     for (const { name, part: inner } of part.members) {
       const parameters = registry.find(name)?.parameters;
-      if (parameters === undefined) yield* secretsIn(inner, registry, hidden || name === '' || isSecretName(name));
+      if (parameters === undefined) yield* secretsIn(inner, registry, hidden || name === '' || isSensitiveName(name));
       else if (inner.kind === 'list') {
         for (const [index, item] of inner.items.entries()) {
           yield* secretsIn(item, registry, hidden || isSecret(parameters[index]));
@@ -43,7 +43,7 @@ function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Ge
       } else if (inner.kind === 'map') {
         for (const { name: key, part: value } of inner.members) {
           const known = parameters.find((one) => one.name === key);
-          yield* secretsIn(value, registry, hidden || isSecret(known) || isSecretName(key));
+          yield* secretsIn(value, registry, hidden || isSecret(known) || isSensitiveName(key));
         }
       } else yield* secretsIn(inner, registry, hidden || isSecret(parameters[0]));
     }
@@ -51,5 +51,5 @@ function* secretsIn<At>(part: Part<At>, registry: Registry, hidden: boolean): Ge
 }
 
 function isSecret(parameter: Parameter | undefined): boolean {
-  return parameter !== undefined && (parameter.secret === true || isSecretName(parameter.name));
+  return parameter !== undefined && (parameter.secret === true || isSensitiveName(parameter.name));
 }

@@ -1,9 +1,9 @@
-import { type DataObject, isMap } from '../../config/flatten.ts';
-import type { Member, Part } from '../../config/node.ts';
+import { type DataObject, isPlainObject } from '../../config/flatten.ts';
+import type { ConfigNode, Member } from '../../config/node.ts';
 import { escapeReferences, hasReference } from '../../config/reference.ts';
-import { type Scalar, Written } from '../../config/value.ts';
+import { RawScalar, type Scalar } from '../../config/value.ts';
 import type { Source } from '../../config/variables.ts';
-import { InvalidScriptError, type ScriptFault } from '../../errors.ts';
+import { InvalidScriptError, type ScriptIssue } from '../../errors.ts';
 import { excerpt } from '../../redaction/printable.ts';
 import { Secret } from '../../redaction/secret.ts';
 import type { Registry } from '../registry.ts';
@@ -40,10 +40,10 @@ export function readScriptObject(
   registry: Registry,
   checkPath?: CheckPath,
 ): Script {
-  const faults: ScriptFault[] = [];
-  const fault = (path: string, message: string, advice?: string): void => {
+  const issues: ScriptIssue[] = [];
+  const fault = (path: string, message: string, hint?: string): void => {
     const shown = path === '' ? 'script' : excerpt(path, MAX_PATH);
-    faults.push({ path: shown, message, ...(advice !== undefined && { advice }) });
+    issues.push({ path: shown, message, ...(hint !== undefined && { hint: hint }) });
   };
   const parts = new ObjectParts(fault);
   const root = parts.part(object, '', 0);
@@ -51,21 +51,21 @@ export function readScriptObject(
   const script = parts.tooMany
     ? undefined
     : buildScript(root, { source, registry, checkPath, fault, within, positionOf: () => undefined });
-  if (script !== undefined && faults.length === 0) return script;
-  throw new InvalidScriptError(source.label, faults.slice(0, MAX_FAULTS), faults.length);
+  if (script !== undefined && issues.length === 0) return script;
+  throw new InvalidScriptError(source.label, issues.slice(0, MAX_FAULTS), issues.length);
 }
 
 class ObjectParts {
-  readonly #fault: (path: string, message: string, advice?: string) => void;
+  readonly #fault: (path: string, message: string, hint?: string) => void;
   #values = 0;
   /** There are more than were looked at. */
   tooMany = false;
 
-  constructor(fault: (path: string, message: string, advice?: string) => void) {
+  constructor(fault: (path: string, message: string, hint?: string) => void) {
     this.#fault = fault;
   }
 
-  part(value: unknown, at: string, depth: number): Part<string> {
+  part(value: unknown, at: string, depth: number): ConfigNode<string> {
     if (++this.#values > MAX_VALUES || depth > MAX_DEPTH) {
       if (!this.tooMany) this.#fault(at, `has more than ${MAX_VALUES} values or ${MAX_DEPTH} levels`);
       this.tooMany = true;
@@ -75,10 +75,10 @@ class ObjectParts {
       const items = Array.from(value, (item, index) => this.part(item, `${at}[${index}]`, depth + 1));
       return { kind: 'list', at, items };
     }
-    return isMap(value) ? this.#map(value, at, depth) : { kind: 'scalar', at, value: this.#scalar(value, at) };
+    return isPlainObject(value) ? this.#map(value, at, depth) : { kind: 'scalar', at, value: this.#scalar(value, at) };
   }
 
-  #map(map: DataObject, at: string, depth: number): Part<string> {
+  #map(map: DataObject, at: string, depth: number): ConfigNode<string> {
     const members: Member<string>[] = [];
     for (const [name, value] of Object.entries(map)) {
       const path = at === '' ? name : `${at}.${name}`;
@@ -93,13 +93,13 @@ class ObjectParts {
       case 'boolean':
         return value;
       case 'bigint':
-        return new Written(String(value), Number(value));
+        return new RawScalar(String(value), Number(value));
       case 'number':
         if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
         this.#fault(at, 'is a number that lost digits', 'give it as a string');
         return null;
     }
-    if (value === null || value instanceof Written) return value;
+    if (value === null || value instanceof RawScalar) return value;
     if (value instanceof Secret) return value.test(hasReference) ? value.map(escapeReferences) : value;
     this.#fault(at, 'is neither text, number, boolean, list nor map');
     return null;

@@ -1,10 +1,10 @@
-import { type MapPart, type Member, type Part, valueIn } from '../../config/node.ts';
+import { type ConfigNode, type MapNode, type Member, toValue } from '../../config/node.ts';
 import { hasReference } from '../../config/reference.ts';
-import { nearest } from '../../config/suggestions.ts';
+import { closestMatch } from '../../config/suggestions.ts';
 import type { Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/printable.ts';
 import type { Command, Parameter } from '../command.ts';
-import { kinds, Refused } from '../parameter-kinds.ts';
+import { InvalidArgument, kinds } from '../parameter-kinds.ts';
 import { nameOfCommand, signatureOf } from '../registry.ts';
 import { literalOf } from './literal-of.ts';
 import type { Reading } from './reading.ts';
@@ -18,7 +18,7 @@ export function readParameters<At>(
   { at, part }: Member<At>,
   reading: Reading<At>,
 ): Record<string, Value> {
-  const given = new Map<Parameter, Part<At>>();
+  const given = new Map<Parameter, ConfigNode<At>>();
   if (part.kind === 'map') takeByName(command, part, at, given, reading);
   else {
     const items = itemsOf(command, part);
@@ -27,13 +27,13 @@ export function readParameters<At>(
   const parameters: [string, Value][] = [];
   for (const [parameter, value] of given) {
     checkValue(parameter, value, reading);
-    parameters.push([parameter.name, valueIn(value)]);
+    parameters.push([parameter.name, toValue(value)]);
   }
   return Object.fromEntries(parameters);
 }
 
 /** The parameters of a list; where names are all that a command takes, several of them are one parameter. */
-function itemsOf<At>({ parameters }: Command, part: Part<At>): readonly Part<At>[] {
+function itemsOf<At>({ parameters }: Command, part: ConfigNode<At>): readonly ConfigNode<At>[] {
   if (part.kind === 'scalar') return part.value === null ? [] : [part];
   const takesNames = parameters.length === 1 && parameters[0]?.kind === 'names';
   return part.kind === 'list' && !(takesNames && part.items.length > 1) ? part.items : [part];
@@ -41,9 +41,9 @@ function itemsOf<At>({ parameters }: Command, part: Part<At>): readonly Part<At>
 
 function takeInOrder<At>(
   command: Command,
-  items: readonly Part<At>[],
+  items: readonly ConfigNode<At>[],
   at: At,
-  given: Map<Parameter, Part<At>>,
+  given: Map<Parameter, ConfigNode<At>>,
   reading: Reading<At>,
 ): void {
   const { parameters } = command;
@@ -79,9 +79,9 @@ function adviseOnCount(command: Command, count: number): string {
 
 function takeByName<At>(
   command: Command,
-  { members }: MapPart<At>,
+  { members }: MapNode<At>,
   at: At,
-  given: Map<Parameter, Part<At>>,
+  given: Map<Parameter, ConfigNode<At>>,
   reading: Reading<At>,
 ): void {
   const { parameters } = command;
@@ -92,10 +92,10 @@ function takeByName<At>(
     if (parameter !== undefined) given.set(parameter, part);
     else {
       const names = parameters.map((one) => one.name);
-      const near = nearest(name, names);
+      const near = closestMatch(name, names);
       meant.add(near);
-      const advice = near === undefined ? `its parameters are ${signature}` : `did you mean ${near}?`;
-      reading.fault(keyAt, `${nameOfCommand(command)} has no parameter ${excerpt(name, MAX_KEY)}`, advice);
+      const hint = near === undefined ? `its parameters are ${signature}` : `did you mean ${near}?`;
+      reading.fault(keyAt, `${nameOfCommand(command)} has no parameter ${excerpt(name, MAX_KEY)}`, hint);
     }
   }
   // What was misspelt is not missing.
@@ -107,12 +107,12 @@ function takeByName<At>(
 }
 
 /** A literal is checked now; what a reference decides is checked when the step runs. */
-function checkValue<At>({ name, kind }: Parameter, part: Part<At>, reading: Reading<At>): void {
+function checkValue<At>({ name, kind }: Parameter, part: ConfigNode<At>, reading: Reading<At>): void {
   const literal = literalOf(part, reading);
   // What has parts keeps them, whatever its references bring.
   if (literal === undefined && part.kind === 'scalar') return;
   const read = kinds[kind].read(literal === undefined ? sampleOf(part) : literal);
-  if (read instanceof Refused) reading.fault(part.at, `${name} must be ${read.wanted}`);
+  if (read instanceof InvalidArgument) reading.fault(part.at, `${name} must be ${read.wanted}`);
   else if (kind === 'jsonpath') {
     const problem = reading.checkPath?.(read as string);
     if (problem !== undefined) reading.fault(part.at, `${name} is no JSON path: ${excerpt(problem, MAX_PROBLEM)}`);
@@ -120,7 +120,7 @@ function checkValue<At>({ name, kind }: Parameter, part: Part<At>, reading: Read
 }
 
 /** What is written, with a word in the place of each text that a reference decides. */
-function sampleOf<At>(part: Part<At>): Value {
+function sampleOf<At>(part: ConfigNode<At>): Value {
   if (part.kind === 'scalar') return typeof part.value === 'string' && hasReference(part.value) ? 'word' : part.value;
   if (part.kind === 'list') return part.items.map(sampleOf);
   return Object.fromEntries(part.members.map(({ name, part: inner }) => [name, sampleOf(inner)]));

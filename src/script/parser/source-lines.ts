@@ -1,7 +1,7 @@
 import type { Span } from '../../config/yaml-document.ts';
-import { beginning, printable } from '../../redaction/printable.ts';
+import { beginning, escapeControls } from '../../redaction/printable.ts';
 import { MASK } from '../../redaction/secret.ts';
-import { isSecretName } from '../../redaction/sensitive-names.ts';
+import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { harmlessReference } from './find-secrets.ts';
 
 const MAX_LENGTH = 120;
@@ -31,7 +31,7 @@ export class SourceLines {
   ) {
     this.#lines = text.split('\n');
     this.#secrets = secrets;
-    this.#isSecret = (name) => isSecretName(name) || (secrets === undefined && takesSecret(name));
+    this.#isSecret = (name) => isSensitiveName(name) || (secrets === undefined && takesSecret(name));
   }
 
   /** The line of an offset; both `line` and `column` count from 1. */
@@ -118,7 +118,7 @@ function cut(line: string, caret: number): Excerpt {
   const from = line.length <= MAX_LENGTH ? 0 : Math.max(0, Math.min(caret - BEFORE, line.length - MAX_LENGTH));
   const to = Math.min(line.length, from + MAX_LENGTH);
   // What a cut left of a character beyond the BMP is not shown.
-  const before = (from > 0 ? '…' : '') + printable(line.slice(from, caret).replace(/^[\udc00-\udfff]/, ''));
-  const after = printable(beginning(line.slice(caret), to - caret)) + (to < line.length ? '…' : '');
+  const before = (from > 0 ? '…' : '') + escapeControls(line.slice(from, caret).replace(/^[\udc00-\udfff]/, ''));
+  const after = escapeControls(beginning(line.slice(caret), to - caret)) + (to < line.length ? '…' : '');
   return { excerpt: (before + after).trimEnd(), caret: before.length };
 }

@@ -35,12 +35,12 @@ function annotation(file: string, { number, title, position, failure }: StepResu
 
 function failureText(failure: Failure | undefined): string {
   if (failure === undefined) return 'the step failed';
-  const { message, expected, actual, advice } = failure;
+  const { message, expected, actual, hint } = failure;
   return [
     shorten(message, MAX_VALUE),
     ...(expected === undefined ? [] : [`expected: ${shorten(expected, MAX_VALUE)}`]),
     ...(actual === undefined ? [] : [`actual: ${shorten(actual, MAX_VALUE)}`]),
-    ...(advice === undefined ? [] : [advice]),
+    ...(hint === undefined ? [] : [hint]),
   ].join('\n');
 }
 
@@ -100,7 +100,7 @@ function more(count: number, what: string): string[] {
 }
 
 function failureSection({ run, step }: { readonly run: RunResult; readonly step: StepResult }): string {
-  const { message, expected, actual, advice } = step.failure ?? { message: 'the step failed' };
+  const { message, expected, actual, hint } = step.failure ?? { message: 'the step failed' };
   return [
     `#### ❌ ${plain(brief(`${run.name} › ${step.number} ${step.title}`))}`,
     '',
@@ -109,9 +109,9 @@ function failureSection({ run, step }: { readonly run: RunResult; readonly step:
     ...fenced(message),
     ...(expected === undefined ? [] : ['expected', '', ...fenced(expected)]),
     ...(actual === undefined ? [] : ['actual', '', ...fenced(actual)]),
-    ...(advice === undefined
+    ...(hint === undefined
       ? []
-      : shorten(advice, MAX_VALUE)
+      : shorten(hint, MAX_VALUE)
           .split(/\n+/)
           .flatMap((line) => [`**${plain(line)}**`, ''])),
   ].join('\n');

@@ -42,13 +42,13 @@ function bar({ state, elapsedMs }: StepResult, slowestMs: number): string {
   return `<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="${state}" width="${part.toFixed(1)}" height="1"/></svg>`;
 }
 
-function failureHtml({ code, message, advice, expected, actual }: Failure): string {
+function failureHtml({ code, message, hint, expected, actual }: Failure): string {
   const shown = escapeHtml(shorten(message, MAX_TEXT));
   return [
     '<div class="failure">',
     `<p class="message">${shown}${code === 'step_failed' ? '' : ` <code>${line(code)}</code>`}</p>`,
     ...comparison(expected, actual),
-    ...(advice === undefined ? [] : [`<p class="advice">${escapeHtml(advice)}</p>`]),
+    ...(hint === undefined ? [] : [`<p class="hint">${escapeHtml(hint)}</p>`]),
     '</div>',
   ].join('\n');
 }

@@ -90,8 +90,8 @@ details[open] > summary::after { rotate: 90deg }
 .failure > :first-child { margin: 0 }
 .failure .message { font-weight: 600; white-space: pre-wrap }
 .failure .message code { font-weight: 400; color: var(--soft) }
-.advice { white-space: pre-wrap }
-.advice::before { content: '→ ' }
+.hint { white-space: pre-wrap }
+.hint::before { content: '→ ' }
 .label { margin: 0 0 .2rem; font-size: .8rem; font-weight: 600; color: var(--soft) }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); gap: .6rem }
 .pair > div { min-width: 0 }

@@ -1,4 +1,4 @@
-import { printableJson } from '../../redaction/printable.ts';
+import { escapeControlsInJson } from '../../redaction/printable.ts';
 import type { Exchange, RunResult, StepResult } from '../result.ts';
 import { type Report, totalsOf } from './report.ts';
 
@@ -14,7 +14,7 @@ export function jsonReport(report: Report): string {
     counts: { scripts, steps },
     scripts: report.runs.map(script),
   };
-  return `${printableJson(shown, 2)}\n`;
+  return `${escapeControlsInJson(shown, 2)}\n`;
 }
 
 function times({ startedAt, elapsedMs }: { readonly startedAt: number; readonly elapsedMs: number }) {
@@ -48,7 +48,7 @@ function stepOf(step: StepResult) {
     failure: failure && {
       code: failure.code,
       message: failure.message,
-      advice: failure.advice,
+      hint: failure.hint,
       expected: failure.expected,
       actual: failure.actual,
     },

@@ -61,14 +61,14 @@ function outcome(run: RunResult, step: StepResult): string[] {
   return [`      <failure type=${quoted(code)} message=${quoted(message)}>${text}</failure>`];
 }
 
-function failureText({ message, expected, actual, advice }: Failure, place: string): string {
+function failureText({ message, expected, actual, hint }: Failure, place: string): string {
   const value = (name: string, text: string | undefined): string[] => {
     if (text === undefined) return [];
     const shown = indentJson(shorten(text, MAX_VALUE));
     return [/[\r\n]/.test(shown) ? `${name}:\n${shown}` : `${name}: ${shown}`];
   };
   const lines = [shorten(message, MAX_VALUE), ...value('expected', expected), ...value('actual', actual)];
-  return [...lines, ...(advice === undefined ? [] : [advice]), `at ${place}`].join('\n');
+  return [...lines, ...(hint === undefined ? [] : [hint]), `at ${place}`].join('\n');
 }
 
 function systemOut({ output, exchanges }: StepResult): string[] {

@@ -48,7 +48,7 @@ function failureText(run: RunResult, step: StepResult, style: Style): string {
     ...field('expected', failure?.expected, green),
     ...field('actual', failure?.actual, red),
     ...field('request', inOneLine(exchanges.at(-1))),
-    ...field('advice', failure?.advice),
+    ...field('hint', failure?.hint),
   ].join('\n');
 }
 

@@ -1,8 +1,8 @@
-import { beginning, printable } from '../../redaction/printable.ts';
+import { beginning, escapeControls } from '../../redaction/printable.ts';
 
 /** Text from outside in one line, every character one that XML, HTML and a terminal can show as it is. */
 export function visibleLine(text: string): string {
-  return printable(text).replace(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`);
+  return escapeControls(text).replace(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`);
 }
 
 /** The same, but line ends and tabs stay. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { aborted } from '../../errors.ts';
+import { abortError } from '../../errors.ts';
 import { monotonicMs } from '../../monotonic.ts';
-import type { Bounds } from '../../ports.ts';
+import type { Limits } from '../../ports.ts';
 import { locked } from '../store-errors.ts';
 import type { Stake } from './lock-owner.ts';
 import { ours } from './owner.ts';
@@ -14,7 +14,7 @@ const LOOK_LATER_MS = 10;
 const LATER_MS = 1000;
 
 /** How to wait for locks. */
-export interface Waiting extends Bounds {
+export interface Waiting extends Limits {
   /** When the caller began to wait, for whatever came before the locks; now unless given. */
   readonly startedAt?: number | undefined;
   /** A number from 0 up to 1, so that a crowd does not look in step. */
@@ -47,7 +47,7 @@ async function takeLock(stake: Stake, lock: string, waiting: Waiting, began: num
   const { timeoutMs, signal, random, onHolder, isContent } = waiting;
   let tried = { at: Number.NEGATIVE_INFINITY, ino: -1 };
   for (;;) {
-    if (signal?.aborted) throw aborted(signal);
+    if (signal?.aborted) throw abortError(signal);
     const ino = statSync(lock, { throwIfNoEntry: false })?.ino ?? -1;
     const now = monotonicMs();
     // As long as the same holder is there, whether it lives need not be asked each time.

@@ -1,5 +1,5 @@
-import { aborted } from '../../errors.ts';
-import type { Bounds } from '../../ports.ts';
+import { abortError } from '../../errors.ts';
+import type { Limits } from '../../ports.ts';
 
 /** The longest that a timer can wait. */
 const MAX_TIMER_MS = 2_147_483_647;
@@ -12,7 +12,7 @@ export class Turns {
   #closed = false;
 
   /** Does `work` when the turn has come; `late` makes the error for when it does not come in time. */
-  take<T>(name: string, wait: Bounds, late: () => Error, work: () => Promise<T>): Promise<T> {
+  take<T>(name: string, wait: Limits, late: () => Error, work: () => Promise<T>): Promise<T> {
     if (this.#closed) return Promise.reject(new TypeError('the store is closed'));
     const turn = this.#wait(name, wait, late)
       .then(work)
@@ -39,8 +39,8 @@ export class Turns {
     await Promise.allSettled(this.#underWay);
   }
 
-  #wait(name: string, { timeoutMs, signal }: Bounds, late: () => Error): Promise<void> {
-    if (signal?.aborted) return Promise.reject(aborted(signal));
+  #wait(name: string, { timeoutMs, signal }: Limits, late: () => Error): Promise<void> {
+    if (signal?.aborted) return Promise.reject(abortError(signal));
     const queue = this.#queues.get(name);
     if (queue === undefined) {
       this.#queues.set(name, new Set());
@@ -48,7 +48,7 @@ export class Turns {
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => settle(() => reject(late())), Math.min(timeoutMs, MAX_TIMER_MS));
-      const onAbort = () => settle(() => reject(aborted(signal)));
+      const onAbort = () => settle(() => reject(abortError(signal)));
       const onTurn = () => settle(resolve);
       function settle(finish: () => void): void {
         clearTimeout(timer);

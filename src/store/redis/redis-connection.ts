@@ -122,8 +122,7 @@ function decoded(part: string | undefined): string | undefined {
 
 function notAnAddress(): OAuthProfileError {
   return new OAuthProfileError('usage', 'the store is no address of a Redis', {
-    advice:
-      'write redis://host:6379, rediss:// for TLS, a number behind / for another database; signs in a password as %…',
+    hint: 'write redis://host:6379, rediss:// for TLS, a number behind / for another database; signs in a password as %…',
   });
 }
 
@@ -143,7 +142,7 @@ function wordOf(error: unknown): string {
 const CHECK = 'check its address and the network; nothing is refreshed without it';
 const SET_PASSWORD = 'set OAUTH_PROFILE_STORE to redis://user:password@host, or redis://:password@host without a user';
 
-const FAULTS: Readonly<Record<string, readonly [what: string, advice: string]>> = {
+const FAULTS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
   ECONNREFUSED: ['nobody listens there', CHECK],
   ENOTFOUND: ['there is no host of that name', CHECK],
   NO_REDIS: ['what answers there is no Redis', CHECK],
@@ -168,7 +167,7 @@ function toFailure(error: unknown, place: string): OAuthProfileError {
   const word = wordOf(error);
   const unwritable = UNWRITABLE[word];
   const other = word === '' ? 'there is no answer' : `it fails with ${word}`;
-  const [what, advice] = unwritable ?? FAULTS[word] ?? [other, CHECK];
+  const [what, hint] = unwritable ?? FAULTS[word] ?? [other, CHECK];
   const code = unwritable === undefined ? 'store_unreadable' : 'store_unwritable';
-  return new OAuthProfileError(code, `the Redis at ${place} does not serve: ${what}`, { advice });
+  return new OAuthProfileError(code, `the Redis at ${place} does not serve: ${what}`, { hint: hint });
 }

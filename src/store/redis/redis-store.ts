@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { aborted } from '../../errors.ts';
+import { abortError } from '../../errors.ts';
 import { monotonicMs } from '../../monotonic.ts';
-import type { Bounds, Environment, Held, Kept, TokenStore, Wait } from '../../ports.ts';
+import type { Environment, Held, Kept, Limits, TokenStore, Wait } from '../../ports.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { type KeyRing, readKeys, type SealedRecord, unseal } from '../encryption.ts';
 import { fingerprint } from '../fingerprint.ts';
@@ -158,7 +158,7 @@ class RedisStore implements TokenStore {
       // Half of it is left to chance, so that a fleet does not ask in step.
       const ms = Math.min(pauseMs * (0.5 + Math.random() / 2), leftOf(wait));
       await pause(ms, signal);
-      if (signal?.aborted) throw aborted(signal);
+      if (signal?.aborted) throw abortError(signal);
       if (await this.#client.isWorthTaking(names, seen, leftOf(wait))) return;
     }
   }
@@ -219,7 +219,7 @@ class RedisStore implements TokenStore {
   }
 }
 
-interface Waiting<T> extends Pick<Wait<T>, 'contentWith'>, Pick<Bounds, 'signal'> {
+interface Waiting<T> extends Pick<Wait<T>, 'contentWith'>, Pick<Limits, 'signal'> {
   readonly queuedAt: number;
   readonly deadline: number;
   readonly late: () => Error;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { aborted } from '../../errors.ts';
+import { abortError } from '../../errors.ts';
 import { monotonicMs } from '../../monotonic.ts';
-import type { Bounds } from '../../ports.ts';
+import type { Limits } from '../../ports.ts';
 import { partsOf } from '../lock/owner-name.ts';
 import { pause } from '../lock/pause.ts';
 import { readPrivate } from './private-files.ts';
@@ -19,7 +19,7 @@ const SILENCE_MS = 3000;
  */
 export async function awaitOthers<T>(
   watch: RecordWatch<T>,
-  { timeoutMs, signal }: Bounds,
+  { timeoutMs, signal }: Limits,
   random: () => number,
 ): Promise<T | undefined> {
   const { name, records, ring } = watch;
@@ -28,7 +28,7 @@ export async function awaitOthers<T>(
   while (locks.some(isHeld) && monotonicMs() < deadline) {
     if (watch.isContent()) return watch.found;
     await pause(LOOK_MS * (0.5 + random()), signal);
-    if (signal?.aborted) throw aborted(signal);
+    if (signal?.aborted) throw abortError(signal);
   }
   // It may have finished between two looks.
   return watch.isContent() ? watch.found : undefined;

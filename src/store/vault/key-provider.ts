@@ -88,7 +88,7 @@ export class Keys {
   /** The key in the key file, where there is one. */
   inFile(): KeyRing | undefined {
     const text = readPrivate(this.file)?.toString();
-    return text === undefined ? undefined : readKeys(Secret.around(text.trim()), this.file);
+    return text === undefined ? undefined : readKeys(Secret.untracked(text.trim()), this.file);
   }
 
   #given(): string | undefined {

@@ -32,7 +32,6 @@ export async function refuseRemote(folder: string): Promise<void> {
       : (await import('./ask-df.ts')).askDf(folder);
   if (kind === undefined) return;
   throw new OAuthProfileError('store_unwritable', `${folder} is on a network file system (${kind})`, {
-    advice:
-      'set OAUTH_PROFILE_HOME to a folder on a local disk; to share tokens between machines use --store redis://…',
+    hint: 'set OAUTH_PROFILE_HOME to a folder on a local disk; to share tokens between machines use --store redis://…',
   });
 }

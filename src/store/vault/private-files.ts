@@ -13,7 +13,7 @@ export function findVaultFolder(env: Environment): string {
   if (home === undefined || home === '') return join(baseFolder(env, 'XDG_DATA_HOME', '.local', 'share'), 'vault');
   if (isAbsolute(home)) return join(home, 'vault');
   throw new OAuthProfileError('usage', `OAUTH_PROFILE_HOME is not an absolute path: ${home}`, {
-    advice: 'start it with a slash; from elsewhere a relative path would be another vault',
+    hint: 'start it with a slash; from elsewhere a relative path would be another vault',
   });
 }
 
@@ -29,7 +29,7 @@ function baseFolder(env: Environment, variable: string, ...usual: string[]): str
   const home = [env['HOME'], env['USERPROFILE']].find((path) => path !== undefined && isAbsolute(path));
   if (home !== undefined) return join(home, ...usual, 'oauth-profile');
   throw new OAuthProfileError('store_unreadable', 'there is no home folder for the vault', {
-    advice: 'set HOME, or OAUTH_PROFILE_HOME and XDG_CONFIG_HOME, to an absolute path',
+    hint: 'set HOME, or OAUTH_PROFILE_HOME and XDG_CONFIG_HOME, to an absolute path',
   });
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { monotonicMs } from '../../monotonic.ts';
-import type { Bounds, Held, Wait } from '../../ports.ts';
+import type { Held, Limits, Wait } from '../../ports.ts';
 import type { KeyRing } from '../encryption.ts';
 import { takeLocks, type Waiting } from '../lock/file-lock.ts';
 import { Turns } from '../lock/keyed-mutex.ts';
@@ -24,7 +24,7 @@ const KEEP_MS = 50;
 /** How long it then waits itself, if others are waiting. */
 const POLITE_MS = 8;
 
-type Patience = Bounds & Pick<Waiting, 'isContent' | 'startedAt'>;
+type Patience = Limits & Pick<Waiting, 'isContent' | 'startedAt'>;
 
 /** When a caller came: by the clock of the store, and by the one that measures how long it waits. */
 interface Arrival {

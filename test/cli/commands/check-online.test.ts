@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Finding } from '../../../src/flows/diagnose/finding.ts';
-import { chainName } from '../../../src/flows/find-chain.ts';
-import { keepLogin } from '../../../src/flows/login/save-login.ts';
+import type { Diagnostic } from '../../../src/flows/diagnose/finding.ts';
+import { familyName } from '../../../src/flows/find-family.ts';
+import { saveLogin } from '../../../src/flows/login/save-login.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { openVault } from '../../../src/store/vault/vault.ts';
 import { Authority, SERVER_NAMES } from '../../support/certificates.ts';
@@ -28,10 +28,10 @@ interface Told {
   readonly profiles: readonly {
     readonly profile: string;
     readonly ok: boolean;
-    readonly findings?: readonly Finding[];
-    readonly faults: readonly unknown[];
+    readonly findings?: readonly Diagnostic[];
+    readonly issues: readonly unknown[];
   }[];
-  readonly store?: Finding;
+  readonly store?: Diagnostic;
 }
 
 /** Runs the command with profiles from a file; no secret of theirs may appear. */
@@ -93,7 +93,7 @@ describe('emulated providers', () => {
       [false, ['ok', 'ok', 'ok']],
       [false, undefined],
     ]);
-    expect(told.profiles[0]?.faults.length).toBeGreaterThan(0);
+    expect(told.profiles[0]?.issues.length).toBeGreaterThan(0);
     expect(exit).toBe(2);
   });
 
@@ -122,7 +122,7 @@ describe('a server that we did not write', () => {
   it('agrees with profiles that ask as it says: with the secret in the body, in a header, without one, refreshing', async () => {
     const profiles = {
       body: svc(),
-      basic: { ...svc(), 'options.client_auth': 'basic' },
+      basic: { ...svc(), 'options.client_auth': 'client_secret_basic' },
       none: { ...svc(), client_secret: undefined },
       refreshing: { ...svc(), grant_type: 'refresh_token', refresh_token: REFRESH },
     };
@@ -141,8 +141,8 @@ describe('a server that we did not write', () => {
   it('shows where to sign in, which a profile can then name', async () => {
     const refreshing = { ...svc(), grant_type: 'refresh_token', refresh_token: REFRESH };
     const { findings } = await look(refreshing);
-    const advice = findings.find(({ where }) => where === 'svc.options.authorization_url')?.advice ?? '';
-    const url = /set it to (\S+)$/.exec(advice)?.[1];
+    const hint = findings.find(({ where }) => where === 'svc.options.authorization_url')?.hint ?? '';
+    const url = /set it to (\S+)$/.exec(hint)?.[1];
     expect(url).toBe(`${provider.origin}/auth`);
     const { levels } = await look({ ...refreshing, 'options.authorization_url': url });
     expect(levels).toEqual(['ok certificate', 'ok clock', 'ok discovery']);
@@ -166,7 +166,7 @@ describe('certificates', () => {
         about: 'certificate',
         where: `127.0.0.1:${server.port}`,
         message: expect.stringMatching(/no trusted connection .*Acme Root/),
-        advice: expect.stringContaining('set svc.options.ca_file'),
+        hint: expect.stringContaining('set svc.options.ca_file'),
       },
     ]);
     expect(exit).toBe(2);
@@ -232,10 +232,10 @@ describe('the network', () => {
     ],
     ['a proxy that is no address', async () => ({ HTTPS_PROXY: 'ftp://x' }), /not the address of an HTTP proxy/],
     ['a host that is not there', async () => ({}), /login\.example\.test/],
-  ])('with %s is a fault with advice', async (_, env, message) => {
+  ])('with %s is a fault with hint', async (_, env, message) => {
     const { findings, exit } = await look(svc, await env());
     expect(findings).toEqual([
-      expect.objectContaining({ level: 'fault', message: expect.stringMatching(message), advice: expect.any(String) }),
+      expect.objectContaining({ level: 'fault', message: expect.stringMatching(message), hint: expect.any(String) }),
     ]);
     expect(exit).toBe(2);
   });
@@ -343,7 +343,7 @@ describe('this machine', () => {
     const store = openVault({ env: { ...env, HOME: sandbox.home } });
     const profile = { ...profileOf({ ...svc, refresh_token: REFRESH }), name: 'svc' };
     const refreshToken = new Secret(REFRESH);
-    const chain = chainName({ origin: profile.url.origin, clientId: 'me' }, refreshToken, store);
+    const family = familyName({ origin: profile.url.origin, clientId: 'me' }, refreshToken, store);
     const reply = {
       response: { access_token: 't0ken' },
       accessToken: new Secret('t0ken'),
@@ -352,8 +352,8 @@ describe('this machine', () => {
       tokenType: 'Bearer',
       expiresAt: undefined,
     };
-    await keepLogin(
-      { profile: { ...profile, chain }, refreshToken, reply, account: undefined, pasted: undefined },
+    await saveLogin(
+      { profile: { ...profile, family: family }, refreshToken, reply, account: undefined, pasted: undefined },
       fakePorts(),
       store,
     );

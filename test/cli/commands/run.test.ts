@@ -344,7 +344,7 @@ steps:${steps}`,
     });
   });
 
-  it('in the faults of a script', async () => {
+  it('in the issues of a script', async () => {
     sandbox.write(
       'bad.yaml',
       `data: {p: {client_secret: c4n4ry-in-a-script}}

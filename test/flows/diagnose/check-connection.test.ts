@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, TransportError } from '../../../src/errors.ts';
-import { judgeCertificate, judgeClock, judgeFailure } from '../../../src/flows/diagnose/check-connection.ts';
+import { checkCertificate, checkClock, checkFailure } from '../../../src/flows/diagnose/check-connection.ts';
 import { profileOf } from '../../support/profile-of.ts';
 
 const NOW = Date.UTC(2027, 0, 1);
@@ -9,17 +9,17 @@ const custom = profileOf({ type: 'custom', url: 'https://id.example.test:8443/to
 const lab = profileOf({ type: 'gitlab', username: 'u', password: 'p' });
 const seen = { issuer: 'Some CA', endsAt: NOW + 90 * DAY_MS, failure: undefined, proxy: undefined };
 
-function untrusted(code: string | undefined, advice?: string): TransportError {
+function untrusted(code: string | undefined, hint?: string): TransportError {
   return new TransportError('tls_failed', 'it is not trusted', {
     sent: false,
-    ...(advice === undefined ? {} : { advice }),
+    ...(hint === undefined ? {} : { hint: hint }),
     ...(code === undefined ? {} : { cause: { code } }),
   });
 }
 
 describe('a certificate', () => {
   it('is told with its end and its issuer', () => {
-    expect(judgeCertificate(custom, seen, NOW)).toEqual({
+    expect(checkCertificate(custom, seen, NOW)).toEqual({
       level: 'ok',
       about: 'certificate',
       where: 'id.example.test:8443',
@@ -33,22 +33,22 @@ describe('a certificate', () => {
     [DAY_MS - 1, '0 days, on 2027-01-01'],
     [-5 * DAY_MS, '0 days, on 2026-12-27'],
   ])('that ends in %i ms is a warning', (left, when) => {
-    expect(judgeCertificate(custom, { ...seen, endsAt: NOW + left }, NOW)).toEqual({
+    expect(checkCertificate(custom, { ...seen, endsAt: NOW + left }, NOW)).toEqual({
       level: 'warning',
       about: 'certificate',
       where: 'id.example.test:8443',
       message: `its certificate ends in ${when}`,
-      advice: 'ask those who run the server whether it will be renewed',
+      hint: 'ask those who run the server whether it will be renewed',
     });
   });
 
   it('that is not trusted is a fault, with its issuer', () => {
-    expect(judgeCertificate(custom, { ...seen, failure: untrusted('UNABLE_TO_VERIFY', 'do this') }, NOW)).toEqual({
+    expect(checkCertificate(custom, { ...seen, failure: untrusted('UNABLE_TO_VERIFY', 'do this') }, NOW)).toEqual({
       level: 'fault',
       about: 'certificate',
       where: 'id.example.test:8443',
       message: 'it is not trusted; its certificate is from Some CA',
-      advice: 'do this',
+      hint: 'do this',
     });
   });
 
@@ -58,8 +58,8 @@ describe('a certificate', () => {
     ['CERT_HAS_EXPIRED', false],
     [undefined, false],
   ])('of a provider that everybody knows hints at somebody who reads along: %s, %s', (code, hinted) => {
-    const { advice } = judgeCertificate(lab, { ...seen, failure: untrusted(code) }, NOW);
-    expect(advice).toBe(
+    const { hint } = checkCertificate(lab, { ...seen, failure: untrusted(code) }, NOW);
+    expect(hint).toBe(
       hinted
         ? '; that of gitlab is known everywhere, so a proxy or a virus scanner reads along: ask those who run it for the certificate'
         : '',
@@ -68,7 +68,7 @@ describe('a certificate', () => {
 
   it('of another name of a provider’s domain hints at it too, of another domain not', () => {
     const failure = untrusted('SELF_SIGNED');
-    const at = (url: string) => judgeCertificate({ ...lab, url: new URL(url) }, { ...seen, failure }, NOW).advice;
+    const at = (url: string) => checkCertificate({ ...lab, url: new URL(url) }, { ...seen, failure }, NOW).hint;
     expect(at('https://sub.gitlab.com/oauth/token')).toContain('reads along');
     expect(at('https://gitlab.org/oauth/token')).toBe('');
     expect(at('https://mygitlab.com/oauth/token')).toBe('');
@@ -78,7 +78,7 @@ describe('a certificate', () => {
 describe('the clock of this machine', () => {
   const reply = (headers: Record<string, string>) => ({ status: 200, statusText: '', headers, body: new Uint8Array() });
   const judge = (seconds: number, headers = {}, profile = custom) =>
-    judgeClock(profile, 'id.test', reply({ date: new Date(NOW - seconds * 1000).toUTCString(), ...headers }), NOW);
+    checkClock(profile, 'id.test', reply({ date: new Date(NOW - seconds * 1000).toUTCString(), ...headers }), NOW);
   const clock = { about: 'clock', where: 'clock of this machine' };
 
   it.each([0, 60, -60])('%i s ahead agrees', (seconds) => {
@@ -94,7 +94,7 @@ describe('the clock of this machine', () => {
         level: 'warning',
         ...clock,
         message,
-        advice: 'set it, best by NTP: tokens seem to live longer or shorter than they do',
+        hint: 'set it, best by NTP: tokens seem to live longer or shorter than they do',
       },
     ]);
   });
@@ -102,7 +102,7 @@ describe('the clock of this machine', () => {
   it('matters more to who signs with it', () => {
     const signing = { ...custom, clientAuth: 'private_key_jwt' } as const;
     expect(judge(301, {}, signing)).toMatchObject([
-      { level: 'fault', advice: 'set it, best by NTP: assertions signed with it are refused' },
+      { level: 'fault', hint: 'set it, best by NTP: assertions signed with it are refused' },
     ]);
     expect(judge(300, {}, signing)).toMatchObject([{ level: 'warning' }]);
     expect(judge(301)).toMatchObject([{ level: 'warning' }]);
@@ -118,36 +118,36 @@ describe('the clock of this machine', () => {
   });
 
   it('is not judged without a date', () => {
-    expect(judgeClock(custom, 'id.test', reply({}), NOW)).toEqual([]);
+    expect(checkClock(custom, 'id.test', reply({}), NOW)).toEqual([]);
   });
 });
 
 describe('a request that failed', () => {
   const connection = { about: 'connection', where: 'id.example.test:8443', message: 'it failed' };
-  const failed = (code: 'timed_out' | 'connection_failed' | 'tls_failed' | 'not_emulated', sent: boolean) =>
-    judgeFailure(custom, new TransportError(code, 'it failed', { sent, advice: 'do this' }));
+  const failed = (code: 'timeout' | 'connection_failed' | 'tls_failed' | 'not_emulated', sent: boolean) =>
+    checkFailure(custom, new TransportError(code, 'it failed', { sent, hint: 'do this' }));
 
   it('after it was sent may only be a bad day of the server', () => {
-    expect(failed('timed_out', true)).toEqual({
+    expect(failed('timeout', true)).toEqual({
       level: 'warning',
       ...connection,
-      advice: 'try again later; if it stays so, ask those who run the server',
+      hint: 'try again later; if it stays so, ask those who run the server',
     });
   });
 
   it.each([
-    ['timed_out', false],
+    ['timeout', false],
     ['tls_failed', true],
     ['not_emulated', true],
   ] as const)('with %s, sent %s, is a fault', (code, sent) => {
-    expect(failed(code, sent)).toEqual({ level: 'fault', ...connection, advice: 'do this' });
+    expect(failed(code, sent)).toEqual({ level: 'fault', ...connection, hint: 'do this' });
   });
 
   it('by an error of another kind is a fault, and by what is no error of ours none', () => {
-    const wrong = new OAuthProfileError('data_invalid', 'it failed', { advice: 'y' });
-    expect(judgeFailure(custom, wrong)).toEqual({ level: 'fault', ...connection, advice: 'y' });
+    const wrong = new OAuthProfileError('data_invalid', 'it failed', { hint: 'y' });
+    expect(checkFailure(custom, wrong)).toEqual({ level: 'fault', ...connection, hint: 'y' });
     for (const other of [new OAuthProfileError('aborted', 'stop'), new TypeError('bug')]) {
-      expect(() => judgeFailure(custom, other)).toThrow(other);
+      expect(() => checkFailure(custom, other)).toThrow(other);
     }
   });
 });

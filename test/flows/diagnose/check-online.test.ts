@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, TransportError } from '../../../src/errors.ts';
 import { checkOnline, type OnlinePorts } from '../../../src/flows/diagnose/check-online.ts';
-import type { Finding } from '../../../src/flows/diagnose/finding.ts';
-import type { ApiReply, ApiRequest } from '../../../src/ports.ts';
-import { type Profile, ReadFile } from '../../../src/profile/profile.ts';
+import type { Diagnostic } from '../../../src/flows/diagnose/finding.ts';
+import type { ApiRequest, ApiResponse } from '../../../src/ports.ts';
+import { LoadedFile, type Profile } from '../../../src/profile/profile.ts';
 import { profileOf } from '../../support/profile-of.ts';
 
 const NOW = Date.UTC(2027, 0, 1);
@@ -32,16 +32,16 @@ const document = {
 };
 const trusted = { issuer: 'Some CA', endsAt: NOW + 90 * DAY_MS, failure: undefined, proxy: undefined };
 
-type Answer = Partial<Omit<ApiReply, 'body'>> & { readonly body?: unknown };
+type EmulatorResponse = Partial<Omit<ApiResponse, 'body'>> & { readonly body?: unknown };
 
-function answerOf({ status = 200, headers = {}, body = '' }: Answer): ApiReply {
+function answerOf({ status = 200, headers = {}, body = '' }: EmulatorResponse): ApiResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { status, statusText: '', headers, body: new TextEncoder().encode(text) };
 }
 
 interface World extends Partial<OnlinePorts> {
   /** What each path answers; 404 unless it is here. */
-  readonly paths?: Readonly<Record<string, Answer>>;
+  readonly paths?: Readonly<Record<string, EmulatorResponse>>;
   readonly signal?: AbortSignal;
 }
 
@@ -67,7 +67,7 @@ async function look(fields: Record<string, unknown>, { paths = {}, signal, ...ch
 const lookAt = (fields: Record<string, unknown>, published: unknown) =>
   look(fields, { paths: { '/.well-known/oauth-authorization-server': { body: published } } });
 
-const levels = (findings: readonly Finding[]) => findings.map(({ level, about }) => `${level} ${about}`);
+const levels = (findings: readonly Diagnostic[]) => findings.map(({ level, about }) => `${level} ${about}`);
 
 describe('what a server publishes of itself', () => {
   it('agrees with a profile that asks as the server says', async () => {
@@ -134,7 +134,7 @@ describe('what a server publishes of itself', () => {
       'fault',
       'svc.options.client_auth',
       /only client_secret_jwt/,
-      /ask those who run the server/,
+      /withValue those who run the server/,
     ],
     [
       'PKCE without S256',
@@ -173,7 +173,7 @@ describe('what a server publishes of itself', () => {
       /set it to https:\/\/login\.example\.test\/oauth\/authorize/,
     ],
     [
-      'a scope for refresh tokens that the profile does not ask for',
+      'a scope for refresh tokens that the profile does not withValue for',
       { ...person, scope: 'read' },
       { scopes_supported: ['openid', 'offline_access'] },
       'note',
@@ -200,14 +200,14 @@ describe('what a server publishes of itself', () => {
       /svc\.url/,
     ],
     ['no token endpoint', machine, { token_endpoint: 7 }, 'warning', 'svc.url', /announces: none/, /svc\.url/],
-  ])('tells of %s', async (_, fields, changes, level, where, message, advice) => {
+  ])('tells of %s', async (_, fields, changes, level, where, message, hint) => {
     const { bad } = await lookAt(withoutUndefined(fields), { ...document, ...changes });
     expect(bad).toEqual([
       expect.objectContaining({
         level,
         where,
         message: expect.stringMatching(message),
-        advice: expect.stringMatching(advice),
+        hint: expect.stringMatching(hint),
       }),
     ]);
   });
@@ -295,7 +295,7 @@ describe('what a server publishes of itself', () => {
     expect(asked.length).toBeLessThanOrEqual(8);
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, EmulatorResponse]>([
     ['nothing', { status: 404 }],
     ['a page', { status: 200, body: '<html><title>Welcome</title>' }],
     ['broken JSON', { status: 200, body: '{"issuer":' }],
@@ -362,7 +362,7 @@ describe('providers that are known', () => {
     expect(bad.at(-1)).toMatchObject({
       level: 'warning',
       where: 'svc.scope',
-      advice: 'add offline_access to svc.scope',
+      hint: 'add offline_access to svc.scope',
     });
   });
 
@@ -371,7 +371,7 @@ describe('providers that are known', () => {
     expect(levels(findings)).toEqual(['ok certificate', 'ok discovery', 'warning scope']);
   });
 
-  it('a tenant that the provider does not know is a fault, with the advice that the provider’s code has', async () => {
+  it('a tenant that the provider does not know is a fault, with the hint that the provider’s code has', async () => {
     const body = { error: 'invalid_tenant', error_description: "AADSTS90002: Tenant 'x' not found.\r\nTrace ID: 1" };
     const { bad } = await look(graph, { paths: { [path]: { status: 400, body } } });
     expect(bad).toEqual([
@@ -379,7 +379,7 @@ describe('providers that are known', () => {
         level: 'fault',
         about: 'discovery',
         message: expect.stringMatching(/^HTTP 400, invalid_tenant: AADSTS90002[^\r\n]*$/),
-        advice: expect.stringContaining('svc.tenant_id'),
+        hint: expect.stringContaining('svc.tenant_id'),
       }),
     ]);
   });
@@ -392,12 +392,12 @@ describe('providers that are known', () => {
       '/.well-known/openid-configuration',
       'check svc.url',
     ],
-  ])('%s, when it knows nothing of what was asked for, says so in its own words', async (_, fields, at, advice) => {
+  ])('%s, when it knows nothing of what was asked for, says so in its own words', async (_, fields, at, hint) => {
     const { bad } = await look(fields, { paths: { [at]: { status: 404, body: { error: 'so_not_here' } } } });
-    expect(bad[0]).toMatchObject({ level: 'fault', message: 'HTTP 404, so_not_here', advice });
+    expect(bad[0]).toMatchObject({ level: 'fault', message: 'HTTP 404, so_not_here', hint });
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, EmulatorResponse]>([
     ['of another kind', { status: 500, body: { error: 'server_error' } }],
     ['without a word', { status: 404 }],
     ['that is no refusal', { status: 404, body: { hello: 'world' } }],
@@ -437,7 +437,7 @@ describe('providers that are known', () => {
     const other = await look({ ...drive, grant_type: 'client_credentials' }, { paths });
     expect(other.bad.at(-1)).toMatchObject({
       level: 'fault',
-      advice: expect.stringContaining('Google has no password'),
+      hint: expect.stringContaining('Google has no password'),
     });
   });
 
@@ -497,14 +497,14 @@ describe('the clock', () => {
     const findings = (await checkOnline([signing], outside, undefined)).get(signing) ?? [];
     expect(findings.find(({ about }) => about === 'clock')).toMatchObject({
       level,
-      advice: expect.stringContaining('assertions'),
+      hint: expect.stringContaining('assertions'),
     });
   });
 });
 
 describe('the way to the server', () => {
-  const transportError = (code: 'tls_failed' | 'connection_failed' | 'timed_out' | 'not_emulated', sent: boolean) =>
-    new TransportError(code, 'it failed', { sent, advice: 'do this', cause: { code: 'SELF_SIGNED_CERT_IN_CHAIN' } });
+  const transportError = (code: 'tls_failed' | 'connection_failed' | 'timeout' | 'not_emulated', sent: boolean) =>
+    new TransportError(code, 'it failed', { sent, hint: 'do this', cause: { code: 'SELF_SIGNED_CERT_IN_CHAIN' } });
 
   it.each([
     [15, 'ok', /until 2027-01-16/],
@@ -522,7 +522,7 @@ describe('the way to the server', () => {
     const failure = transportError('tls_failed', false);
     const { findings, asked } = await look(machine, { seeCertificate: async () => ({ ...trusted, failure }) });
     expect(findings).toEqual([
-      expect.objectContaining({ level: 'fault', advice: 'do this', message: expect.stringContaining('from Some CA') }),
+      expect.objectContaining({ level: 'fault', hint: 'do this', message: expect.stringContaining('from Some CA') }),
     ]);
     expect(asked).toEqual([]);
   });
@@ -533,7 +533,7 @@ describe('the way to the server', () => {
   ])('an unknown authority hints at a proxy that reads along, on a server %s', async (_, fields, hinted) => {
     const failure = transportError('tls_failed', false);
     const { findings } = await look(fields, { seeCertificate: async () => ({ ...trusted, failure }) });
-    expect(findings[0]?.advice?.includes('reads along')).toBe(hinted);
+    expect(findings[0]?.hint?.includes('reads along')).toBe(hinted);
   });
 
   it('through a proxy says through which', async () => {
@@ -559,16 +559,16 @@ describe('the way to the server', () => {
     ['that leads nowhere is a fault', transportError('connection_failed', false), 'fault', 'do this'],
     ['on which TLS fails late is a fault', transportError('tls_failed', true), 'fault', 'do this'],
     ['to what is not emulated is a fault', transportError('not_emulated', true), 'fault', 'do this'],
-    ['whose proxy is no address is a fault', new OAuthProfileError('data_invalid', 'x', { advice: 'y' }), 'fault', 'y'],
-    ['to a server that hangs is a warning', transportError('timed_out', true), 'warning', 'try again later'],
-  ])('%s', async (_, error, level, advice) => {
+    ['whose proxy is no address is a fault', new OAuthProfileError('data_invalid', 'x', { hint: 'y' }), 'fault', 'y'],
+    ['to a server that hangs is a warning', transportError('timeout', true), 'warning', 'try again later'],
+  ])('%s', async (_, error, level, hint) => {
     const { bad } = await look(machine, { callApi: () => Promise.reject(error) });
     expect(bad).toEqual([
       expect.objectContaining({
         level,
         about: 'connection',
         where: 'login.example.test',
-        advice: expect.stringContaining(advice),
+        hint: expect.stringContaining(hint),
       }),
     ]);
   });
@@ -581,7 +581,7 @@ describe('the way to the server', () => {
     'to a server that shakes no hands without a client certificate: the profile has one, %s; %s',
     async (has, code, expected) => {
       const plain = profileOf(machine);
-      const cert = has ? new ReadFile('client.pem', '') : undefined;
+      const cert = has ? new LoadedFile('client.pem', '') : undefined;
       const profile: Profile = { ...plain, options: { ...plain.options, cert } };
       const outside = {
         clock: { now: () => NOW },
@@ -618,8 +618,8 @@ describe('the way to the server', () => {
   });
 
   it('ends with the person’s patience, not with a finding', async () => {
-    const aborted = new OAuthProfileError('aborted', 'stop');
-    await expect(look(machine, { callApi: () => Promise.reject(aborted) })).rejects.toBe(aborted);
+    const abortError = new OAuthProfileError('aborted', 'stop');
+    await expect(look(machine, { callApi: () => Promise.reject(abortError) })).rejects.toBe(abortError);
   });
 
   it.each([
@@ -664,7 +664,7 @@ describe('the redirect', () => {
       about: 'redirect',
       where: 'svc.options.redirect_uri',
       message: 'port 8912 of 127.0.0.1 cannot be listened on',
-      advice: 'end the program that has the port, or register a redirect with another one and set it here',
+      hint: 'end the program that has the port, or register a redirect with another one and set it here',
     });
   });
 

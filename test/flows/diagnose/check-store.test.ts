@@ -41,7 +41,7 @@ describe('a vault', () => {
       about: 'store',
       where: home.vaultFolder,
       message: 'there is no vault yet; the first token to keep makes it',
-      advice: undefined,
+      hint: undefined,
     });
     expect([existsSync(home.vaultFolder), existsSync(home.keyFile)]).toEqual([false, false]);
   });
@@ -85,7 +85,7 @@ describe('a vault', () => {
     'that %s is a fault where refresh tokens are kept, else a warning, and stays as it is',
     async (_, prepare, why) => {
       const key = await prepare(anyKey());
-      const finding = { about: 'store', message: expect.stringMatching(why), advice: expect.any(String) };
+      const finding = { about: 'store', message: expect.stringMatching(why), hint: expect.any(String) };
       expect(await look(key, true)).toMatchObject({ ...finding, level: 'fault' });
       expect(await look(key, false)).toMatchObject({ ...finding, level: 'warning' });
     },
@@ -129,7 +129,7 @@ it('a vault whose key is in the keychain says so, and one whose folder cannot be
     about: 'store',
     where: '/vault',
     message: 'it is a file',
-    advice: 'set OAUTH_PROFILE_HOME to a folder that you may write to',
+    hint: 'set OAUTH_PROFILE_HOME to a folder that you may write to',
   });
 });
 
@@ -142,7 +142,7 @@ it('a store that does not open is a finding; a wrong command line and an interru
   const look = (code: 'store_unreadable' | 'usage' | 'aborted') =>
     checkStore(
       {
-        open: () => Promise.reject(new OAuthProfileError(code, 'it failed', { advice: 'do this' })),
+        open: () => Promise.reject(new OAuthProfileError(code, 'it failed', { hint: 'do this' })),
         tryFolder: probeFolder,
       },
       true,
@@ -153,7 +153,7 @@ it('a store that does not open is a finding; a wrong command line and an interru
     about: 'store',
     where: 'store',
     message: 'it failed',
-    advice: 'do this',
+    hint: 'do this',
   });
   await expect(look('usage')).rejects.toMatchObject({ code: 'usage' });
   await expect(look('aborted')).rejects.toMatchObject({ code: 'aborted' });

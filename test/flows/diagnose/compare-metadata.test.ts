@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareMetadata, compareScopes, isSameEndpoint } from '../../../src/flows/diagnose/compare-metadata.ts';
-import type { Finding } from '../../../src/flows/diagnose/finding.ts';
-import { type Profile, ReadFile } from '../../../src/profile/profile.ts';
+import type { Diagnostic } from '../../../src/flows/diagnose/finding.ts';
+import { LoadedFile, type Profile } from '../../../src/profile/profile.ts';
 import { findProvider } from '../../../src/providers/registry.ts';
 import { profileOf } from '../../support/profile-of.ts';
 
@@ -14,11 +14,11 @@ const device = { 'options.device_authorization_url': `${server}/device` };
 const withSecret = 'with the secret or key that this takes';
 const custom = findProvider('custom') as Profile['provider'];
 
-const compare = (fields: Record<string, unknown>, document: object): readonly Finding[] =>
+const compare = (fields: Record<string, unknown>, document: object): readonly Diagnostic[] =>
   compareMetadata(profileOf(fields), { token_endpoint: `${server}/token`, ...document });
 
 describe('a profile beside what its server publishes', () => {
-  it.each<[string, Record<string, unknown>, object, Partial<Finding>]>([
+  it.each<[string, Record<string, unknown>, object, Partial<Diagnostic>]>([
     [
       'a grant that is not announced',
       secret,
@@ -28,7 +28,7 @@ describe('a profile beside what its server publishes', () => {
         about: 'discovery',
         where: 'svc.grant_type',
         message: 'the server does not announce the grant client_credentials, only password, refresh_token',
-        advice: 'the provider does not know this grant: set svc.grant_type',
+        hint: 'the provider does not know this grant: set svc.grant_type',
       },
     ],
     [
@@ -50,17 +50,17 @@ describe('a profile beside what its server publishes', () => {
         where: 'svc.options.client_auth',
         message:
           'the server does not announce the client authentication client_secret_post, only client_secret_basic, tls_client_auth, none',
-        advice: `set svc.options.client_auth to basic or none, ${withSecret}`,
+        hint: `set svc.options.client_auth to basic or none, ${withSecret}`,
       },
     ],
     [
       'a raw Basic header that is not announced',
-      { ...secret, 'options.client_auth': 'basic_raw' },
+      { ...secret, 'options.client_auth': 'client_secret_basic_raw' },
       { token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt'] },
       {
         message:
           'the server does not announce the client authentication client_secret_basic, only client_secret_post, private_key_jwt',
-        advice: `set svc.options.client_auth to body or private_key_jwt, ${withSecret}`,
+        hint: `set svc.options.client_auth to body or private_key_jwt, ${withSecret}`,
       },
     ],
     [
@@ -69,7 +69,7 @@ describe('a profile beside what its server publishes', () => {
       { token_endpoint_auth_methods_supported: ['tls_client_auth'] },
       {
         message: 'the server does not announce clients without a secret, only tls_client_auth',
-        advice: 'ask those who run the server for a client with a secret',
+        hint: 'ask those who run the server for a client with a secret',
       },
     ],
     [
@@ -78,7 +78,7 @@ describe('a profile beside what its server publishes', () => {
       { token_endpoint_auth_methods_supported: ['none'] },
       {
         message: 'the server does not announce the client authentication private_key_jwt, only none',
-        advice: `set svc.options.client_auth to none, ${withSecret}`,
+        hint: `set svc.options.client_auth to none, ${withSecret}`,
       },
     ],
     [
@@ -90,7 +90,7 @@ describe('a profile beside what its server publishes', () => {
         about: 'discovery',
         where: 'svc.options.authorization_url',
         message: `login asks ${server}/authorize, but the server announces https://other.test/authorize?x=1`,
-        advice: 'if login fails, set svc.options.authorization_url',
+        hint: 'if login fails, set svc.options.authorization_url',
       },
     ],
     [
@@ -101,7 +101,7 @@ describe('a profile beside what its server publishes', () => {
         level: 'note',
         where: 'svc.options.device_authorization_url',
         message: 'is not set, so that login cannot use it',
-        advice: `for oauth-profile login, set it to ${server}/device`,
+        hint: `for oauth-profile login, set it to ${server}/device`,
       },
     ],
     [
@@ -112,7 +112,7 @@ describe('a profile beside what its server publishes', () => {
         level: 'fault',
         where: 'svc.options.authorization_url',
         message: 'login with a browser needs PKCE with S256, but the server announces nothing',
-        advice: 'ask those who run the server to allow S256',
+        hint: 'ask those who run the server to allow S256',
       },
     ],
     [
@@ -121,7 +121,7 @@ describe('a profile beside what its server publishes', () => {
       { code_challenge_methods_supported: ['plain'] },
       {
         level: 'fault',
-        advice: 'run: oauth-profile login svc --device; or ask those who run the server to allow S256',
+        hint: 'run: oauth-profile login svc --device; or ask those who run the server to allow S256',
       },
     ],
     [
@@ -133,7 +133,7 @@ describe('a profile beside what its server publishes', () => {
         about: 'scope',
         where: 'svc.scope',
         message: 'lacks offline_access, without which no new refresh token may come',
-        advice: 'add offline_access to svc.scope',
+        hint: 'add offline_access to svc.scope',
       },
     ],
     [
@@ -145,7 +145,7 @@ describe('a profile beside what its server publishes', () => {
         about: 'scope',
         where: 'svc.scope',
         message: 'the server does not announce reed, rite',
-        advice: 'check the spelling; a server need not announce all that it knows',
+        hint: 'check the spelling; a server need not announce all that it knows',
       },
     ],
     [
@@ -157,7 +157,7 @@ describe('a profile beside what its server publishes', () => {
         about: 'discovery',
         where: 'svc.url',
         message: `the token endpoint is another one than the server announces: ${server}/v2/token`,
-        advice: 'if tokens do not come, set svc.url to that address',
+        hint: 'if tokens do not come, set svc.url to that address',
       },
     ],
     [
@@ -169,7 +169,7 @@ describe('a profile beside what its server publishes', () => {
         where: 'svc.url',
         message:
           'the default is an older address of the token endpoint; the server announces https://oauth2.googleapis.com/token',
-        advice: 'nothing has to be done; to use the new one, set svc.url to it',
+        hint: 'nothing has to be done; to use the new one, set svc.url to it',
       },
     ],
   ])('%s is told', (_, fields, document, expected) => {
@@ -216,7 +216,7 @@ describe('a profile beside what its server publishes', () => {
     const document = { token_endpoint: `${server}/token`, token_endpoint_auth_methods_supported: ['tls_client_auth'] };
     const plain = profileOf(machine);
     expect(compareMetadata(plain, document)).toHaveLength(1);
-    const cert = new ReadFile('client.pem', '');
+    const cert = new LoadedFile('client.pem', '');
     expect(compareMetadata({ ...plain, options: { ...plain.options, cert } }, document)).toEqual([]);
   });
 
@@ -248,7 +248,7 @@ describe('a profile beside what its server publishes', () => {
         about: 'scope',
         where: 'svc.scope',
         message: 'lacks offline_access, without which no new refresh token may come',
-        advice: 'add offline_access to svc.scope',
+        hint: 'add offline_access to svc.scope',
       },
     ]);
   });

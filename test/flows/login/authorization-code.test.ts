@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type OAuthProfileError, TransportError } from '../../../src/errors.ts';
-import { type BrowserWish, loginAuthorizationCode } from '../../../src/flows/login/authorization-code.ts';
-import type { Redirect, RedirectAddress, SignInPorts, WireRequest } from '../../../src/ports.ts';
+import { type BrowserLoginOptions, loginAuthorizationCode } from '../../../src/flows/login/authorization-code.ts';
+import type { LoginPorts, Redirect, RedirectTarget, WireRequest } from '../../../src/ports.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
 import { loginProfileOf } from '../../support/login-world.ts';
 import { ManualClock, settle } from '../../support/manual-clock.ts';
@@ -14,7 +14,7 @@ const granted = { access_token: 'at-value', refresh_token: 'rt-value', token_typ
 
 interface Setting {
   readonly fields?: object;
-  readonly wish?: Partial<BrowserWish>;
+  readonly wish?: Partial<BrowserLoginOptions>;
   readonly answer?: object | Error;
   readonly problem?: string;
   readonly lines?: string[];
@@ -31,7 +31,7 @@ function world(setting: Setting = {}) {
   let counter = 0;
   let arrive: (redirect: Redirect) => void = () => {};
   const seen = {
-    address: undefined as RedirectAddress | undefined,
+    address: undefined as RedirectTarget | undefined,
     isAwaited: (_: string) => false,
     opened: undefined as string | undefined,
     pages: [] as string[],
@@ -39,8 +39,8 @@ function world(setting: Setting = {}) {
     shown: [] as [string, string | undefined][],
     mistakes: [] as string[],
   };
-  const outside: SignInPorts = {
-    randomText: () => `random-text-number-${++counter}`,
+  const outside: LoginPorts = {
+    randomString: () => `random-text-number-${++counter}`,
     sha256: (text) => createHash('sha256').update(text.reveal()).digest('base64url'),
     listen: async (address, isAwaited) => {
       seen.address = address;
@@ -59,7 +59,7 @@ function world(setting: Setting = {}) {
       seen.opened = address;
       return problem;
     },
-    pageAddress: ({ href }) => href,
+    pageUrl: ({ href }) => href,
     readDocument: async () => {
       if (document instanceof Error) throw document;
       return document;
@@ -163,7 +163,7 @@ describe('a sign-in with a browser', () => {
     expect((await world({ fields, wish: { port: 9 } }).outcome).error).toMatchObject({
       code: 'usage',
       message: '--port 9 is not the port of svc.options.redirect_uri',
-      advice: 'leave one of the two out',
+      hint: 'leave one of the two out',
     });
   });
 
@@ -171,30 +171,30 @@ describe('a sign-in with a browser', () => {
     [
       'a person who refuses',
       `error=access_denied&state=${STATE}`,
-      'provider_refused',
+      'provider_rejected',
       /add the account to the app svc\.client_id.*run: oauth-profile login svc/,
       'refused',
     ],
-    ['a policy', `error=admin_policy_enforced&state=${STATE}`, 'provider_refused', /ask its administrator/, 'refused'],
+    ['a policy', `error=admin_policy_enforced&state=${STATE}`, 'provider_rejected', /ask its administrator/, 'refused'],
     [
       'a repeated parameter',
       `code=a&code=b&state=${STATE}`,
-      'reply_unreadable',
+      'response_unreadable',
       /run: oauth-profile login svc/,
       'failed',
     ],
-    ['no code', `state=${STATE}`, 'reply_unreadable', /run: oauth-profile login svc/, 'failed'],
+    ['no code', `state=${STATE}`, 'response_unreadable', /run: oauth-profile login svc/, 'failed'],
     [
       'another server',
       `code=a&state=${STATE}&iss=https://evil.example`,
-      'reply_unreadable',
+      'response_unreadable',
       /nothing was sent on/,
       'failed',
     ],
-  ])('ends at %s, sends nothing, and tells the person', async (_, query, code, advice, page) => {
+  ])('ends at %s, sends nothing, and tells the person', async (_, query, code, hint, page) => {
     const { outcome, comeBack, sent, seen } = world();
     await comeBack(query);
-    expect((await outcome).error).toMatchObject({ code, advice: expect.stringMatching(advice) });
+    expect((await outcome).error).toMatchObject({ code, hint: expect.stringMatching(hint) });
     expect(seen.pages[0]).toBe(page);
     expect(sent).toEqual([]);
     expect(seen.closed).toBe(true);
@@ -207,14 +207,19 @@ describe('a sign-in with a browser', () => {
   };
   it.each([
     ['is named', metadata, '&iss=https://accounts.google.com', undefined],
-    ['is promised and missing', metadata, '', 'reply_unreadable'],
+    ['is promised and missing', metadata, '', 'response_unreadable'],
     [
       'is missing and not promised',
       { ...metadata, authorization_response_iss_parameter_supported: false },
       '',
       undefined,
     ],
-    ['is named wrongly, though on the same host', metadata, '&iss=https://accounts.google.com/x', 'reply_unreadable'],
+    [
+      'is named wrongly, though on the same host',
+      metadata,
+      '&iss=https://accounts.google.com/x',
+      'response_unreadable',
+    ],
     ['is missing, and nothing could be read of it', new Error('no network'), '', undefined],
     [
       'is the one that was asked, as far as can be read',
@@ -231,7 +236,7 @@ describe('a sign-in with a browser', () => {
   it.each([
     ['https://id.example.com', undefined],
     ['https://api.example.com', undefined],
-    ['https://www.example.com', 'reply_unreadable'],
+    ['https://www.example.com', 'response_unreadable'],
   ])('RFC 9207: where nothing is published, the issuer is one that is asked: %s', async (issuer, code) => {
     const options = { authorization_url: 'https://id.example.com/authorize' };
     const fields = { type: 'custom', url: 'https://api.example.com/token', client_id: 'a', options };
@@ -245,10 +250,10 @@ describe('a sign-in with a browser', () => {
     ['invalid_client', { error: 'invalid_client' }, /svc\.client_secret/],
     ['redirect_uri_mismatch', { error: 'redirect_uri_mismatch' }, /svc\.options\.redirect_uri/],
     ['no refresh token', { access_token: 'only' }, /Google sends one with a consent only/],
-  ])('says what to do when the exchange ends with %s', async (_, answer, advice) => {
+  ])('says what to do when the exchange ends with %s', async (_, answer, hint) => {
     const { outcome, comeBack, seen } = world({ answer });
     await comeBack(`code=a&state=${STATE}`);
-    expect((await outcome).error?.advice).toMatch(advice);
+    expect((await outcome).error?.hint).toMatch(hint);
     expect(seen.pages[0]).toBe('failed');
   });
 
@@ -261,7 +266,7 @@ describe('a sign-in with a browser', () => {
     await comeBack(`${query}&state=${STATE}`);
     expect((await outcome).error).toMatchObject({
       message,
-      advice: 'nothing was sent on; to try again, run: oauth-profile login svc',
+      hint: 'nothing was sent on; to try again, run: oauth-profile login svc',
     });
   });
 
@@ -307,9 +312,9 @@ describe('a sign-in with a browser', () => {
   });
 
   it('sends a code once: what is lost after sending is not repeated', async () => {
-    const { outcome, comeBack, sent } = world({ answer: new TransportError('timed_out', 'gone', { sent: true }) });
+    const { outcome, comeBack, sent } = world({ answer: new TransportError('timeout', 'gone', { sent: true }) });
     await comeBack(`code=a&state=${STATE}`);
-    expect((await outcome).error?.code).toBe('timed_out');
+    expect((await outcome).error?.code).toBe('timeout');
     expect(sent).toHaveLength(1);
   });
 
@@ -319,9 +324,9 @@ describe('a sign-in with a browser', () => {
     expect(clock.waiting).toEqual([600_000]);
     await clock.advance(600_000);
     expect((await outcome).error).toMatchObject({
-      code: 'timed_out',
+      code: 'timeout',
       message: 'nobody signed in within 10 minutes',
-      advice: 'run the command again; if the window was closed, nothing was granted',
+      hint: 'run the command again; if the window was closed, nothing was granted',
     });
     expect(seen.closed).toBe(true);
   });
@@ -425,7 +430,7 @@ describe('where no browser can be opened', () => {
 
   it('a wrong issuer is refused in a pasted redirect too', async () => {
     const { outcome } = world({ problem, lines: [`${right}&iss=https://evil.example`] });
-    expect((await outcome).error?.code).toBe('reply_unreadable');
+    expect((await outcome).error?.code).toBe('response_unreadable');
   });
 
   it('a browser may come back all the same', async () => {
@@ -439,15 +444,14 @@ describe('where no browser can be opened', () => {
     expect((await outcome).error).toMatchObject({
       code: 'login_required',
       message: `no browser can be opened: ${problem}; and there is no terminal to ask at`,
-      advice:
-        'run: oauth-profile login svc --device; or run in a terminal: oauth-profile login svc; or open the address yourself: oauth-profile login svc --no-open',
+      hint: 'run: oauth-profile login svc --device; or run in a terminal: oauth-profile login svc; or open the address yourself: oauth-profile login svc --no-open',
     });
     expect(seen.closed).toBe(true);
     expect(seen.shown).toEqual([]);
   });
 
   it('no device code is advised to who has none', async () => {
-    expect((await world({ problem }).outcome).error?.advice).toBe(
+    expect((await world({ problem }).outcome).error?.hint).toBe(
       'run in a terminal: oauth-profile login svc; or open the address yourself: oauth-profile login svc --no-open',
     );
   });
@@ -466,6 +470,6 @@ it('a profile without a page for people is told so', async () => {
   expect((await world({ fields }).outcome).error).toMatchObject({
     code: 'profile_invalid',
     message: 'svc has no address where people sign in',
-    advice: 'set svc.options.authorization_url, or use --device',
+    hint: 'set svc.options.authorization_url, or use --device',
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, TransportError } from '../../../src/errors.ts';
-import { type DevicePerson, loginDeviceCode } from '../../../src/flows/login/device-code.ts';
-import type { Reply } from '../../../src/oauth/http-response.ts';
+import { type DeviceCodePrompt, loginDeviceCode } from '../../../src/flows/login/device-code.ts';
+import type { HttpResponse } from '../../../src/oauth/http-response.ts';
 import type { WireRequest } from '../../../src/ports.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
 import { loginProfileOf } from '../../support/login-world.ts';
@@ -18,7 +18,7 @@ const device = {
 const granted = { access_token: 'at-value', refresh_token: 'rt-value', token_type: 'Bearer', expires_in: 3600 };
 const pending = { error: 'authorization_pending' };
 
-type Answer = Reply | Error | object;
+type Answer = HttpResponse | Error | object;
 
 /** Answers one request after the other, the last for ever. */
 function world(answers: readonly Answer[]) {
@@ -28,12 +28,12 @@ function world(answers: readonly Answer[]) {
       sent.push(request);
       const answer = answers[Math.min(sent.length, answers.length) - 1] ?? {};
       if (answer instanceof Error) throw answer;
-      if ('status' in answer && 'body' in answer) return answer as Reply;
+      if ('status' in answer && 'body' in answer) return answer as HttpResponse;
       return { status: 'error' in answer ? 400 : 200, headers: {}, body: JSON.stringify(answer) };
     },
   });
   const shown: unknown[] = [];
-  const person: DevicePerson = {
+  const person: DeviceCodePrompt = {
     showCode: (code, leftMs) => void shown.push({ ...code, leftMs }),
     showWaiting: (leftMs) => void shown.push(leftMs),
   };
@@ -50,8 +50,8 @@ const failure = async (promise: Promise<unknown>): Promise<OAuthProfileError> =>
   if (!(error instanceof OAuthProfileError)) expect.fail(`no error of ours: ${String(error)}`);
   return error;
 };
-const lost = (code: 'timed_out' | 'connection_failed') => new TransportError(code, 'gone', { sent: true });
-const status = (code: number, headers = {}): Reply => ({ status: code, headers, body: 'busy' });
+const lost = (code: 'timeout' | 'connection_failed') => new TransportError(code, 'gone', { sent: true });
+const status = (code: number, headers = {}): HttpResponse => ({ status: code, headers, body: 'busy' });
 
 describe('a device code', () => {
   it.each([
@@ -99,7 +99,7 @@ describe('a device code', () => {
   });
 
   it('RFC 8628 §3.5 asks half as often after each time-out of the connection', async () => {
-    const { login, ports } = world([device, lost('timed_out'), lost('connection_failed'), pending, granted]);
+    const { login, ports } = world([device, lost('timeout'), lost('connection_failed'), pending, granted]);
     await login();
     expect(ports.clock.slept).toEqual([5_000, 10_000, 20_000, 20_000]);
   });
@@ -113,9 +113,9 @@ describe('a device code', () => {
   it('ends when its time is over, without asking once more', async () => {
     const { login, sent, ports } = world([{ ...device, expires_in: 12 }, pending]);
     expect(await failure(login())).toMatchObject({
-      code: 'timed_out',
+      code: 'timeout',
       message: 'nobody entered the code in time',
-      advice: 'run again: oauth-profile login svc',
+      hint: 'run again: oauth-profile login svc',
     });
     expect(ports.clock.slept).toEqual([5_000, 5_000, 2_000]);
     expect(sent).toHaveLength(3);
@@ -128,15 +128,15 @@ describe('a device code', () => {
   });
 
   it.each([
-    ['expired_token', 'timed_out', /run: oauth-profile login svc/],
-    ['access_denied', 'provider_refused', /said no; to try again, run: oauth-profile login svc/],
-    ['authorization_declined', 'provider_refused', /said no; to try again, run: oauth-profile login svc/],
-    ['bad_verification_code', 'provider_refused', /get a new one, run: oauth-profile login svc/],
-    ['invalid_grant', 'provider_refused', /get a new one, run: oauth-profile login svc/],
-    ['invalid_client', 'provider_refused', /svc\.client_id/],
-  ])('ends at %s, and says what to do', async (error, code, advice) => {
+    ['expired_token', 'timeout', /run: oauth-profile login svc/],
+    ['access_denied', 'provider_rejected', /said no; to try again, run: oauth-profile login svc/],
+    ['authorization_declined', 'provider_rejected', /said no; to try again, run: oauth-profile login svc/],
+    ['bad_verification_code', 'provider_rejected', /get a new one, run: oauth-profile login svc/],
+    ['invalid_grant', 'provider_rejected', /get a new one, run: oauth-profile login svc/],
+    ['invalid_client', 'provider_rejected', /svc\.client_id/],
+  ])('ends at %s, and says what to do', async (error, code, hint) => {
     const { login, sent } = world([device, { error }]);
-    expect(await failure(login())).toMatchObject({ code, advice: expect.stringMatching(advice) });
+    expect(await failure(login())).toMatchObject({ code, hint: expect.stringMatching(hint) });
     expect(sent).toHaveLength(2);
   });
 
@@ -164,11 +164,11 @@ describe('a device code', () => {
   it('D23 has no other tenant to ask for any other refusal, nor a third', async () => {
     const unknown = { error: 'unauthorized_client', error_description: 'AADSTS700016: not found' };
     const first = world([unknown]);
-    expect(await failure(first.login(graph))).toMatchObject({ code: 'provider_refused' });
+    expect(await failure(first.login(graph))).toMatchObject({ code: 'provider_rejected' });
     expect(first.sent).toHaveLength(1);
     const single = { error: 'invalid_request', error_description: 'AADSTS50194' };
     const second = world([single]);
-    expect(await failure(second.login(graph))).toMatchObject({ code: 'provider_refused', provider: { status: 400 } });
+    expect(await failure(second.login(graph))).toMatchObject({ code: 'provider_rejected', provider: { status: 400 } });
     expect(second.sent).toHaveLength(2);
   });
 
@@ -181,12 +181,12 @@ describe('a device code', () => {
 
   it('D23 does not ask the own tenant where no reason has a number', async () => {
     const { login, sent } = world([{ error: 'invalid_client' }]);
-    expect(await failure(login(graph))).toMatchObject({ code: 'provider_refused' });
+    expect(await failure(login(graph))).toMatchObject({ code: 'provider_rejected' });
     expect(sent).toHaveLength(1);
   });
 
   it('is asked for again where the network fails, because nothing is lost by that', async () => {
-    const { login, sent } = world([lost('timed_out'), lost('connection_failed'), device, granted]);
+    const { login, sent } = world([lost('timeout'), lost('connection_failed'), device, granted]);
     await login();
     expect(sent).toHaveLength(4);
   });
@@ -199,7 +199,7 @@ describe('a device code', () => {
     ['a token instead', granted],
   ])('cannot be used with %s', async (_, reply) => {
     const { login, shown } = world([reply]);
-    expect(await failure(login())).toMatchObject({ code: 'reply_unreadable' });
+    expect(await failure(login())).toMatchObject({ code: 'response_unreadable' });
     expect(shown).toEqual([]);
   });
 
@@ -227,12 +227,12 @@ describe('a device code', () => {
   it.each([
     ['gitlab', lab, /offline_access, or to clients/],
     ['microsoft', graph, /does not allow offline_access/],
-  ])('says what is missing where %s sends no refresh token', async (_, fields, advice) => {
+  ])('says what is missing where %s sends no refresh token', async (_, fields, hint) => {
     const { refresh_token: __, ...without } = granted;
     const { login } = world([device, without]);
     expect(await failure(login(fields))).toMatchObject({
       message: expect.stringContaining('sent no refresh token'),
-      advice: expect.stringMatching(advice),
+      hint: expect.stringMatching(hint),
     });
   });
 
@@ -249,7 +249,7 @@ describe('a device code', () => {
     expect(await failure(world([]).login(google))).toMatchObject({
       code: 'profile_invalid',
       message: 'svc has no address that device codes are asked of',
-      advice: 'set svc.options.device_authorization_url, or use --browser',
+      hint: 'set svc.options.device_authorization_url, or use --browser',
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findIssuer } from '../../../src/flows/login/find-issuer.ts';
-import type { Bounds } from '../../../src/ports.ts';
+import type { Limits } from '../../../src/ports.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
 import { loginProfileOf } from '../../support/login-world.ts';
 
@@ -17,8 +17,8 @@ const second = '/.well-known/openid-configuration';
 
 /** Looks where each path has a document, or none. */
 async function find(paths: Readonly<Record<string, unknown>>, signal?: AbortSignal) {
-  const asked: [string, Bounds][] = [];
-  const readDocument = async ({ pathname }: URL, _: unknown, bounds: Bounds): Promise<unknown> => {
+  const asked: [string, Limits][] = [];
+  const readDocument = async ({ pathname }: URL, _: unknown, bounds: Limits): Promise<unknown> => {
     asked.push([pathname, bounds]);
     return paths[pathname];
   };

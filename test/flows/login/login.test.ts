@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../../src/errors.ts';
-import { type KeptLogin, login } from '../../../src/flows/login/login.ts';
+import { type LoginResult, login } from '../../../src/flows/login/login.ts';
 import { findLogins, forget, revocationEndpoint, revokeToken } from '../../../src/flows/login/logout.ts';
 import { obtainToken } from '../../../src/flows/obtain-token.ts';
 import { Flights } from '../../../src/flows/single-flight.ts';
 import { readRecord } from '../../../src/flows/stored-record.ts';
 import type { Obtained } from '../../../src/flows/wish.ts';
 import type { Ports, TokenStore, WireRequest } from '../../../src/ports.ts';
-import { readLoginProfile } from '../../../src/profile/login-profile.ts';
-import { readProfile } from '../../../src/profile/parse-profile.ts';
+import { parseLoginProfile } from '../../../src/profile/login-profile.ts';
+import { parseProfile } from '../../../src/profile/parse-profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { Session } from '../../../src/session.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
@@ -52,12 +52,12 @@ function signIn(
     lifetimeMs = 3_600_000,
     scope = 'api',
   }: { refreshToken?: string; account?: string; replace?: boolean; lifetimeMs?: number | null; scope?: unknown } = {},
-): Promise<KeptLogin & { asked: string[] }> {
+): Promise<LoginResult & { asked: string[] }> {
   const variables = variablesWith(name, fields as Record<string, unknown>);
   const asked: string[] = [];
   return login(
     {
-      login: readLoginProfile(name, variables, outside),
+      login: parseLoginProfile(name, variables, outside),
       signIn: async () => ({
         response: {
           access_token: 'at-first',
@@ -72,7 +72,7 @@ function signIn(
         tokenType: 'Bearer',
         expiresAt: lifetimeMs === null ? undefined : ports.clock.now() + lifetimeMs,
       }),
-      readWith: (brought) => readProfile(name, variables, outside, brought),
+      readWith: (brought) => parseProfile(name, variables, outside, brought),
       mayReplace: async (former, next) => {
         asked.push(former, next);
         return replace;
@@ -85,12 +85,12 @@ function signIn(
 
 /** The profile as every other command reads it. */
 async function profileOf(name: string, fields: object) {
-  const { findLogin } = await import('../../../src/flows/find-chain.ts');
-  const { readCandidate } = await import('../../../src/profile/binding.ts');
+  const { findLogin } = await import('../../../src/flows/find-family.ts');
+  const { findConfiguredGrant } = await import('../../../src/profile/binding.ts');
   const variables = variablesWith(name, fields as Record<string, unknown>);
-  const candidate = readCandidate(name, variables, outside);
+  const candidate = findConfiguredGrant(name, variables, outside);
   const found = candidate && (await findLogin(name, candidate, store));
-  return readProfile(name, variables, outside, found);
+  return parseProfile(name, variables, outside, found);
 }
 
 /** The refresh token that the profile is going to send. */
@@ -126,8 +126,8 @@ describe('a login', () => {
 
   it('replaces one whose refresh token is gone', async () => {
     await signIn('lab', lab, { refreshToken: 'rt-one' });
-    const { chain = '' } = await profileOf('lab', lab);
-    await store.update(chain, (held) => held.remove(), { timeoutMs: 1_000, signal: undefined });
+    const { family = '' } = await profileOf('lab', lab);
+    await store.update(family, (held) => held.remove(), { timeoutMs: 1_000, signal: undefined });
     expect(await signIn('lab', lab, { refreshToken: 'rt-two' })).toMatchObject({ replaced: false });
     expect(await tokenOf('lab', lab)).toBe('rt-two');
   });
@@ -138,7 +138,7 @@ describe('a login', () => {
     await expect(refused).rejects.toMatchObject({
       code: 'usage',
       message: 'bob@example.com signed in, but lab is signed in as ada@example.com; nothing was changed',
-      advice: 'to replace it, run: oauth-profile login lab --force',
+      hint: 'to replace it, run: oauth-profile login lab --force',
     });
     expect(await tokenOf('lab', lab)).toBe('rt-one');
     const { asked } = await signIn('lab', lab, { refreshToken: 'rt-two', account: 'bob@example.com', replace: true });
@@ -182,12 +182,12 @@ describe('a login', () => {
     let asked = false;
     const variables = variablesWith('lab', lab);
     const task = {
-      login: readLoginProfile('lab', variables, outside),
+      login: parseLoginProfile('lab', variables, outside),
       signIn: () => {
         asked = true;
         return Promise.reject(new Error('never'));
       },
-      readWith: () => readProfile('lab', variables, outside),
+      readWith: () => parseProfile('lab', variables, outside),
       mayReplace: async () => true,
     };
     await expect(login(task, ports, store)).rejects.toMatchObject({ code: 'store_unwritable' });
@@ -198,12 +198,12 @@ describe('a login', () => {
 describe('what a login leaves', () => {
   const records = async () => (await store.list()).map(({ kept }) => readRecord(kept));
 
-  it('is a chain with its first access token, and that it is of this profile', async () => {
+  it('is a family with its first access token, and that it is of this profile', async () => {
     await signIn('lab', { ...lab, refresh_token: 'pasted' }, { account: 'ada' });
     const [one, two] = await records();
-    const [chain, kept] = one?.kind === 'chain' ? [one, two] : [two, one];
-    expect(chain).toMatchObject({
-      kind: 'chain',
+    const [family, kept] = one?.kind === 'family' ? [one, two] : [two, one];
+    expect(family).toMatchObject({
+      kind: 'family',
       profile: 'lab',
       origin: 'https://gitlab.com',
       client: store.fingerprint('app'),
@@ -214,15 +214,15 @@ describe('what a login leaves', () => {
     expect(kept).toEqual({
       kind: 'login',
       profile: 'lab',
-      chain: expect.any(String),
+      family: expect.any(String),
       replaced: [store.fingerprint('pasted')],
       at: store.now(),
     });
     const profile = await profileOf('lab', lab);
-    const tokens = chain?.kind === 'chain' ? Object.values(chain.tokens) : [];
+    const tokens = family?.kind === 'family' ? Object.values(family.tokens) : [];
     expect(tokens).toMatchObject([{ startedAt: store.now(), expiresAt: store.now() + 3_600_000 }]);
     expect(JSON.parse(tokens[0]?.response.reveal() ?? '')).toMatchObject({ access_token: 'at-first' });
-    expect(profile.chain).toBe(kept?.kind === 'login' ? kept.chain : undefined);
+    expect(profile.family).toBe(kept?.kind === 'login' ? kept.family : undefined);
   });
 
   it('is written under the newest refresh token, which others compare, and nowhere else', async () => {
@@ -238,8 +238,8 @@ describe('what a login leaves', () => {
     await signIn('lab', lab);
     const kept = await store.list();
     expect([...names].sort()).toEqual(kept.map(({ name }) => name).sort());
-    const { chain = '' } = await profileOf('lab', lab);
-    expect(kept.map(({ kept: { head } }) => head).sort()).toEqual([store.fingerprint('rt-first'), chain].sort());
+    const { family = '' } = await profileOf('lab', lab);
+    expect(kept.map(({ kept: { head } }) => head).sort()).toEqual([store.fingerprint('rt-first'), family].sort());
   });
 
   it('says of no pasted value that it was replaced, where there was none', async () => {
@@ -249,9 +249,9 @@ describe('what a login leaves', () => {
 
   it('has no end and no scope where the provider names none', async () => {
     expect(await signIn('lab', lab, { lifetimeMs: null, scope: ['api'] })).toMatchObject({ scope: undefined });
-    const chain = (await records()).find((record) => record.kind === 'chain');
-    expect(chain).not.toHaveProperty('scope');
-    expect(Object.values(chain?.tokens ?? {})[0]).not.toHaveProperty('expiresAt');
+    const family = (await records()).find((record) => record.kind === 'family');
+    expect(family).not.toHaveProperty('scope');
+    expect(Object.values(family?.tokens ?? {})[0]).not.toHaveProperty('expiresAt');
   });
 
   it('serves for its first access token without a refresh', async () => {
@@ -281,7 +281,7 @@ describe('what a login leaves', () => {
     await expect(signIn('lab', lab)).rejects.toMatchObject({
       code: 'store_locked',
       message: 'another process changed the login at the same time',
-      advice: 'log in again',
+      hint: 'log in again',
     });
   });
 
@@ -292,7 +292,7 @@ describe('what a login leaves', () => {
 
 describe('a logout', () => {
   const revokeOf = (fields: object) => {
-    const profile = readLoginProfile('lab', variablesWith('lab', fields as Record<string, unknown>), outside);
+    const profile = parseLoginProfile('lab', variablesWith('lab', fields as Record<string, unknown>), outside);
     return (token: Secret, kept: Parameters<typeof revokeToken>[3]) =>
       revokeToken(profile, profile.endpoints.revoke as URL, token, kept, ports, store, undefined);
   };
@@ -318,8 +318,8 @@ describe('a logout', () => {
     expect(await findLogins(store, 'lab')).toMatchObject([
       { profile: 'lab', account: 'ada', origin: 'https://gitlab.com' },
     ]);
-    const { chain } = await only();
-    await store.update(chain, (held) => held.remove(), { timeoutMs: 1_000, signal: undefined });
+    const { family } = await only();
+    await store.update(family, (held) => held.remove(), { timeoutMs: 1_000, signal: undefined });
     expect(await findLogins(store)).toMatchObject([{ profile: 'lab', account: undefined, origin: undefined }]);
     await forget(await only(), store, () => expect.fail('there is nothing to revoke'));
     expect(await store.list()).toEqual([]);
@@ -335,7 +335,7 @@ describe('a logout', () => {
   it('asks where the provider is known to take tokens back, else where the server of the tokens says', async () => {
     const endpoint = (fields: object, revocation_endpoint?: string) =>
       revocationEndpoint(
-        readLoginProfile('svc', variablesWith('svc', fields as Record<string, unknown>), outside),
+        parseLoginProfile('svc', variablesWith('svc', fields as Record<string, unknown>), outside),
         ports,
         {
           readDocument: async () => ({
@@ -389,7 +389,7 @@ describe('a logout', () => {
   it.each([
     [503, 'provider_unavailable'],
     [429, 'rate_limited'],
-    [401, 'provider_refused'],
+    [401, 'provider_rejected'],
     [302, 'redirected'],
     [300, 'redirected'],
   ])('that the provider answers with %i keeps the login, so that it can be tried again', async (status, code) => {
@@ -408,7 +408,7 @@ describe('a logout', () => {
       await expect(forget(await only(), store, revokeOf(changed))).rejects.toMatchObject({
         code: 'profile_invalid',
         message: 'lab is not the profile any more that was signed in for',
-        advice: 'bring its former address and client back, or log out without --revoke',
+        hint: 'bring its former address and client back, or log out without --revoke',
       });
     }
     expect(sent).toEqual([]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readCarefulYaml } from '../../../src/config/careful-yaml.ts';
 import { readEnv } from '../../../src/config/dotenv.ts';
 import { readJson } from '../../../src/config/json.ts';
-import { valueIn, variablesIn } from '../../../src/config/node.ts';
+import { toValue, variablesIn } from '../../../src/config/node.ts';
 import { parseJson } from '../../../src/config/parse-json.ts';
 import { readPlainYaml } from '../../../src/config/plain-yaml.ts';
 import { readProperties } from '../../../src/config/properties.ts';
@@ -14,7 +14,7 @@ import {
   type Template,
 } from '../../../src/config/reference.ts';
 import { Resolver } from '../../../src/config/resolver.ts';
-import { isCompound, mapParts, textOf, type Value, Written } from '../../../src/config/value.ts';
+import { isCollection, mapCollection, RawScalar, toText, type Value } from '../../../src/config/value.ts';
 import { type Entry, Variables } from '../../../src/config/variables.ts';
 import { readYamlDocument } from '../../../src/config/yaml-document.ts';
 import { attempt, printed, type Target } from '../target.ts';
@@ -83,12 +83,12 @@ const resolve: Target = {
   ],
   tokens: [...referenceTokens, '=', '\n', 'a=', 'b=${a}', 'client_secret', 'password', '${list[0]}', '${list}'],
   check(input) {
-    const source = { label: 'data', folder: '', trust: 'given' } as const;
+    const source = { label: 'data', directory: '', trust: 'given' } as const;
     const list: Entry = { name: 'list', value: ['one', { k: 'two' }] };
     const variables = new Variables().add([list, ...linesOf(input)], source);
     const outside = {
       env: (name: string) => (name === 'SECRET' ? CANARY : name === 'NAME' ? 'ada' : undefined),
-      readText: (path: string) => (path.endsWith('.txt') ? `${CANARY}\n` : undefined),
+      readFileInside: (path: string) => (path.endsWith('.txt') ? `${CANARY}\n` : undefined),
     };
     for (const variable of variables) {
       const { value, error } = attempt(() => new Resolver(variables, outside).resolve(variable));
@@ -99,7 +99,7 @@ const resolve: Target = {
 };
 
 function lengthOf(value: Value): number {
-  if (!isCompound(value)) return textOf(value).length;
+  if (!isCollection(value)) return toText(value).length;
   return Object.values(value).reduce((sum: number, part: Value) => sum + lengthOf(part), 0);
 }
 
@@ -217,8 +217,8 @@ const yaml: Target = {
 
 /** A number of more than 308 digits is a text to one reader and endless to the other; both keep its digits, which is all that is sent. */
 function withoutEndless(value: Value): Value {
-  if (isCompound(value)) return mapParts(value, (part) => withoutEndless(part));
-  return value instanceof Written && /^[-+]?\d{300,}$/.test(value.text) ? value.text : value;
+  if (isCollection(value)) return mapCollection(value, (part) => withoutEndless(part));
+  return value instanceof RawScalar && /^[-+]?\d{300,}$/.test(value.text) ? value.text : value;
 }
 
 /** What the quick reader understands, the careful one understands in the same way. */
@@ -241,8 +241,8 @@ const plainYaml: Target = {
     if (careful.problems.length > 0) return;
     assert.ok(careful.root?.kind === 'map');
     assert.deepEqual(
-      withoutEndless(valueIn(root)),
-      withoutEndless(valueIn(careful.root)),
+      withoutEndless(toValue(root)),
+      withoutEndless(toValue(careful.root)),
       'the two readers understand something else',
     );
     // A name that is too long is refused, by both.

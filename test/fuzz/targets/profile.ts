@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { Variables } from '../../../src/config/variables.ts';
 import { InvalidProfileError, type OAuthProfileError } from '../../../src/errors.ts';
-import { buildRequest, encodeBody } from '../../../src/oauth/token-request.ts';
-import { readCandidate } from '../../../src/profile/binding.ts';
-import { readLoginProfile } from '../../../src/profile/login-profile.ts';
-import { type ProfileOutside, readProfile } from '../../../src/profile/parse-profile.ts';
+import { buildTokenRequest, encodeForm } from '../../../src/oauth/token-request.ts';
+import { findConfiguredGrant } from '../../../src/profile/binding.ts';
+import { parseLoginProfile } from '../../../src/profile/login-profile.ts';
+import { type ProfileSources, parseProfile } from '../../../src/profile/parse-profile.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
-import { strictUrl, UrlProblem } from '../../../src/profile/strict-url.ts';
+import { InvalidUrlError, parseStrictUrl } from '../../../src/profile/strict-url.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { attempt, printed, type Target } from '../target.ts';
 
@@ -14,10 +14,10 @@ import { attempt, printed, type Target } from '../target.ts';
 const CANARY = 'c4n4ry0fTh3M1ne';
 const secretFields = ['client_secret', 'password', 'refresh_token', 'basic.password', 'assertion', 'api_key', 'code'];
 
-const outside: ProfileOutside = {
+const outside: ProfileSources = {
   env: (name) => (name === 'NAME' ? 'ada' : undefined),
-  readText: (path) => (path === 'key.pem' ? 'PRIVATE KEY-----' : undefined),
-  readFile: (path) => (path === 'ca.pem' ? 'CERTIFICATE' : undefined),
+  readFileInside: (path) => (path === 'key.pem' ? 'PRIVATE KEY-----' : undefined),
+  readOptionFile: (path) => (path === 'ca.pem' ? 'CERTIFICATE' : undefined),
 };
 
 /** Lines of `field=value` of the profile svc; a field that is secret gets the canary. */
@@ -28,7 +28,7 @@ function variablesFrom(input: string): Variables {
     const value = line.slice(at + 1);
     return { name: `svc.${field}`, value: secretFields.includes(field) && value !== '' ? value + CANARY : value };
   });
-  return new Variables().add(entries, { label: 'data', folder: '', trust: 'given' });
+  return new Variables().add(entries, { label: 'data', directory: '', trust: 'given' });
 }
 
 const fields = [
@@ -76,7 +76,7 @@ const options = [
     'token_path=data.token',
     'replay=grace',
     'redirect_uri=http://127.0.0.1:1/c',
-    'set_header=https://x',
+    'authorize_origin=https://x',
     'cert_file=key.pem',
   ],
   ...['authorization_url=https://a.example/a', 'min_ttl=0', 'reuse=true', 'time_out=1'],
@@ -95,19 +95,19 @@ const profile: Target = {
   tokens: ['\n', '=', ...fields, ...values, ...options, ...fields.map((one) => `\n${one}`)],
   check(input) {
     const variables = variablesFrom(input);
-    const { value, error } = attempt(() => readProfile('svc', variables, outside));
+    const { value, error } = attempt(() => parseProfile('svc', variables, outside));
     if (error === undefined) checkProfile(value);
     else checkError(error as OAuthProfileError);
-    const login = attempt(() => readLoginProfile('svc', variables, outside));
+    const login = attempt(() => parseLoginProfile('svc', variables, outside));
     if (login.error === undefined) assert.ok(!printed(login.value).includes(CANARY), 'a profile shows a secret');
     else checkError(login.error as OAuthProfileError);
-    attempt(() => readCandidate('svc', variables, outside));
+    attempt(() => findConfiguredGrant('svc', variables, outside));
   },
 };
 
 function checkError(error: OAuthProfileError): void {
   assert.ok(!printed(error).includes(CANARY), 'an error tells a secret');
-  if (error instanceof InvalidProfileError) assert.ok(error.faults.length > 0, 'a profile without faults is refused');
+  if (error instanceof InvalidProfileError) assert.ok(error.issues.length > 0, 'a profile without issues is refused');
 }
 
 function checkProfile(profile: Profile): void {
@@ -116,8 +116,8 @@ function checkProfile(profile: Profile): void {
   assert.match(url.protocol, /^https?:$/);
   assert.equal(url.username + url.password + url.hash, '');
   const { value: request, error } = attempt(() => {
-    const built = buildRequest(profile, '1.2.3');
-    return { ...built, body: encodeBody(built) };
+    const built = buildTokenRequest(profile, '1.2.3');
+    return { ...built, body: encodeForm(built) };
   });
   if (error !== undefined) {
     checkError(error as OAuthProfileError);
@@ -158,7 +158,7 @@ const address: Target = {
     '..',
   ],
   check(input) {
-    const { value, error } = attempt(() => strictUrl(input), UrlProblem);
+    const { value, error } = attempt(() => parseStrictUrl(input), InvalidUrlError);
     if (error !== undefined) return;
     const [, authority = ''] = /^https?:\/\/([^/?]+)/i.exec(input) ?? [];
     assert.equal(value.username + value.password + value.hash, '', 'an address brings more than a place');
@@ -167,7 +167,7 @@ const address: Target = {
       authority.toLowerCase().replace(/:\d*$/, ''),
       'the host is another than the one written',
     );
-    assert.equal(strictUrl(value.href).href, value.href, 'an address reads otherwise the second time');
+    assert.equal(parseStrictUrl(value.href).href, value.href, 'an address reads otherwise the second time');
   },
 };
 

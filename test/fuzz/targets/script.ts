@@ -52,10 +52,10 @@ const script: Target = {
       assert.ok(value.steps.length > 0, 'a script without steps is taken');
       return;
     }
-    const { faults } = error as InvalidScriptError;
-    assert.ok(faults.length > 0 && faults.length <= 100, 'faults are none, or too many to read');
+    const { issues } = error as InvalidScriptError;
+    assert.ok(issues.length > 0 && issues.length <= 100, 'issues are none, or too many to read');
     const lines = input.split(/\r\n|\n|\r/).length;
-    for (const { line = 1, column = 1, excerpt = '', caret = 0 } of faults) {
+    for (const { line = 1, column = 1, excerpt = '', caret = 0 } of issues) {
       assert.ok(line >= 1 && line <= lines + 1 && column >= 1, 'a fault is outside of the file');
       assert.ok(caret >= 0 && caret <= MAX_EXCERPT, 'the mark under a line is outside of it');
       assert.ok(excerpt.length <= MAX_EXCERPT, 'a line is shown in whole, however long it is');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { compareMetadata } from '../../../src/flows/diagnose/compare-metadata.ts';
 import { listenForRedirect } from '../../../src/interactive/loopback-server.ts';
-import { answersTo, parseAuthorizationResponse } from '../../../src/oauth/authorization-response.ts';
-import { issuerProblem, parseMetadata } from '../../../src/oauth/metadata.ts';
+import { matchesState, parseAuthorizationResponse } from '../../../src/oauth/authorization-response.ts';
+import { findIssuerMismatch, parseMetadata } from '../../../src/oauth/metadata.ts';
 import { hasControls } from '../../../src/redaction/printable.ts';
 import { profileOf } from '../../support/profile-of.ts';
 import { attempt, printed, type Target } from '../target.ts';
@@ -37,7 +37,7 @@ const redirect: Target = {
   ],
   tokens: redirectTokens,
   check(input) {
-    const { value: ours } = attempt(() => answersTo(input, STATE));
+    const { value: ours } = attempt(() => matchesState(input, STATE));
     const states = [...new URLSearchParams(input)].filter(([name]) => name === 'state');
     assert.equal(ours, states.length === 1 && states[0]?.[1] === STATE, 'a redirect is taken for ours');
     const { value } = attempt(() => parseAuthorizationResponse(input));
@@ -84,7 +84,7 @@ const listener: Target = {
   async check(input) {
     let asked: string | undefined;
     const waiting = await listenForRedirect({ host: '127.0.0.1', port: 0, path: '/callback' }, (query) => {
-      const ours = answersTo(query, STATE);
+      const ours = matchesState(query, STATE);
       if (ours) asked = query;
       return ours;
     });
@@ -106,7 +106,7 @@ const listener: Target = {
         new RegExp(`^host:\\s*127\\.0\\.0\\.1:${own}\\s*$`, 'i').test(named[0] ?? ''),
         'a foreign host is served',
       );
-      assert.ok(answersTo(taken, STATE), 'a foreign redirect is taken');
+      assert.ok(matchesState(taken, STATE), 'a foreign redirect is taken');
     }
   },
 };
@@ -184,13 +184,13 @@ const metadata: Target = {
       assert.equal(new URL(String(known.name)).origin, location.origin, 'another server speaks for this one');
       assert.equal(known.revoke?.origin ?? location.origin, location.origin, 'a token would be revoked elsewhere');
     }
-    attempt(() => issuerProblem(input.slice(0, 60), known, [location]));
+    attempt(() => findIssuerMismatch(input.slice(0, 60), known, [location]));
     if (typeof document !== 'object' || document === null) return;
     for (const profile of metadataProfiles) {
       const { value: findings = [] } = attempt(() => compareMetadata(profile, document as Record<string, unknown>));
-      for (const { message, advice = '' } of findings) {
-        assert.ok(message.length + advice.length < 2_000, 'a finding repeats a whole document');
-        assert.ok(!hasControls(message + advice), 'a finding could steer a terminal');
+      for (const { message, hint = '' } of findings) {
+        assert.ok(message.length + hint.length < 2_000, 'a finding repeats a whole document');
+        assert.ok(!hasControls(message + hint), 'a finding could steer a terminal');
       }
     }
   },

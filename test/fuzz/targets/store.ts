@@ -14,7 +14,7 @@ import { Records } from '../../../src/store/vault/records.ts';
 import { attempt, type Target } from '../target.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
-const ring = readKeys(Secret.around(KEY), 'the test');
+const ring = readKeys(Secret.untracked(KEY), 'the test');
 const NAME = 'login graph';
 const CONTENT = '{"kind":"login","profile":"graph"}';
 /** The record of that name and content, sealed with that key once and for all. */
@@ -106,7 +106,7 @@ const keyText: Target = {
       return;
     }
     assert.equal((error as OAuthProfileError).code, 'store_unreadable');
-    const told = `${error.message} ${(error as OAuthProfileError).advice}`;
+    const told = `${error.message} ${(error as OAuthProfileError).hint}`;
     for (const item of input.split(',')) {
       assert.ok(item.trim().length < 20 || !told.includes(item.trim()), 'an error tells a key');
     }
@@ -116,20 +116,20 @@ const keyText: Target = {
 /** What a record holds comes back as it was; a program that meets another kind takes it for none. */
 const kept: Target = {
   name: 'kept-record',
-  seeds: ['login\ngraph\nabc', 'token\ngraph\n{"access_token":"x"}', 'chain\ngraph\nr3fr3sh'],
-  tokens: ['login', 'token', 'chain', '\n', '{"', '\\', '\u2028'],
+  seeds: ['login\ngraph\nabc', 'token\ngraph\n{"access_token":"x"}', 'family\ngraph\nr3fr3sh'],
+  tokens: ['login', 'token', 'family', '\n', '{"', '\\', '\u2028'],
   check(input) {
     const [kind, profile = '', ...rest] = input.split('\n');
     const text = rest.join('\n');
     const token = {
-      response: Secret.around(text),
+      response: Secret.untracked(text),
       hadRefreshToken: true,
       startedAt: 1,
       obtainedAt: 2,
       expiresAt: undefined,
     };
     const record = { kind: 'token', profile, tokens: { [profile]: token }, failure: undefined } as const;
-    const login = { kind: 'login', profile, chain: text, replaced: [text], at: 1 } as const;
+    const login = { kind: 'login', profile, family: text, replaced: [text], at: 1 } as const;
     if (kind === 'login') assert.deepEqual(readRecord(toKept(login, 'head')), login);
     else {
       const stored = toKept(record, 'head');

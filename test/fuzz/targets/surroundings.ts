@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseCall } from '../../../src/cli/args.ts';
+import { parseCommandLine } from '../../../src/cli/args.ts';
 import { proxyFor } from '../../../src/http/proxy.ts';
 import { hasControls } from '../../../src/redaction/printable.ts';
 import { attempt, printed, type Target } from '../target.ts';
@@ -98,7 +98,7 @@ const call: Target = {
   ],
   check(input) {
     const args = input.split('\n');
-    const { value, error } = attempt(() => parseCall(args));
+    const { value, error } = attempt(() => parseCommandLine(args));
     if (error !== undefined) {
       assert.equal((error as { code?: string }).code, 'usage');
       assert.ok(!hasControls(error.message), 'an error could steer a terminal');

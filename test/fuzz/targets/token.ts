@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { type OAuthProfileError, ProviderError } from '../../../src/errors.ts';
-import { accountOf } from '../../../src/oauth/account.ts';
+import { parseAccount } from '../../../src/oauth/account.ts';
 import { parseDeviceResponse } from '../../../src/oauth/device-response.ts';
-import { explainReply } from '../../../src/oauth/explain-response.ts';
-import type { Reply } from '../../../src/oauth/http-response.ts';
-import { parseSignIn } from '../../../src/oauth/login-response.ts';
+import { toTokenResponseError } from '../../../src/oauth/explain-response.ts';
+import type { HttpResponse } from '../../../src/oauth/http-response.ts';
+import { parseLoginResponse } from '../../../src/oauth/login-response.ts';
 import { parseBody } from '../../../src/oauth/response-body.ts';
-import { retryAtOf } from '../../../src/oauth/retry-after.ts';
-import { buildRequest } from '../../../src/oauth/token-request.ts';
-import { parseResponse, refreshTokenIn } from '../../../src/oauth/token-response.ts';
+import { parseRetryAfter } from '../../../src/oauth/retry-after.ts';
+import { buildTokenRequest } from '../../../src/oauth/token-request.ts';
+import { findRefreshToken, parseTokenResponse } from '../../../src/oauth/token-response.ts';
 import { hasControls } from '../../../src/redaction/printable.ts';
 import { encodingsOf } from '../../support/leaks.ts';
 import { profileOf } from '../../support/profile-of.ts';
@@ -26,11 +26,11 @@ const profiles = [
   { type: 'custom', url: 'https://a.example/token', api_key: CANARY, 'options.token_path': 'data.tokens[0]' },
 ].map((fields) => {
   const profile = profileOf(fields);
-  return { profile, request: buildRequest(profile, '1.2.3') };
+  return { profile, request: buildTokenRequest(profile, '1.2.3') };
 });
 
 /** A status, headers and, after an empty line, the body: as it stands in HTTP. */
-function replyFrom(input: string): Reply {
+function replyFrom(input: string): HttpResponse {
   const [head = '', ...rest] = input.split('\n\n');
   const [status = '', ...lines] = head.split('\n');
   const headers = lines.map((line) => {
@@ -99,17 +99,17 @@ const reply: Target = {
   check(input) {
     const answer = replyFrom(input);
     attempt(() => parseBody(answer.body));
-    attempt(() => refreshTokenIn(answer));
+    attempt(() => findRefreshToken(answer));
     for (const { profile, request } of profiles) {
-      const { value, error } = attempt(() => parseResponse(profile, answer, RECEIVED_AT));
+      const { value, error } = attempt(() => parseTokenResponse(profile, answer, RECEIVED_AT));
       assert.equal(error, undefined);
-      if (value === undefined) checkError(explainReply(profile, request, answer, RECEIVED_AT));
+      if (value === undefined) checkError(toTokenResponseError(profile, request, answer, RECEIVED_AT));
       else {
         assert.ok(value.accessToken.length > 0, 'an empty token is handed out');
         assert.ok(value.expiresAt === undefined || Number.isFinite(value.expiresAt), 'a token ends at no time');
         assert.equal(JSON.stringify(value.accessToken), '"••••"');
       }
-      const signIn = attempt(() => parseSignIn(profile, request, answer, RECEIVED_AT));
+      const signIn = attempt(() => parseLoginResponse(profile, request, answer, RECEIVED_AT));
       if (signIn.error === undefined) assert.ok(signIn.value.refreshToken.length > 0);
     }
   },
@@ -157,7 +157,7 @@ const retryAfter: Target = {
   check(input) {
     for (const name of ['retry-after', 'x-rate-limit-reset']) {
       for (const value of [input, [input, '1']]) {
-        const { value: at } = attempt(() => retryAtOf({ [name]: value }, RECEIVED_AT));
+        const { value: at } = attempt(() => parseRetryAfter({ [name]: value }, RECEIVED_AT));
         if (at === undefined) continue;
         assert.ok(at >= RECEIVED_AT, 'a time to wait until is in the past');
         new Date(at).toISOString();
@@ -171,7 +171,7 @@ const account: Target = {
   seeds: ['eyJh.eyJzdWIiOiJhZGEiLCJlbWFpbCI6ImFkYUBleGFtcGxlLmNvbSJ9.x', 'a.e30.b', 'a.bnVsbA.b', 'a..b'],
   tokens: ['.', 'e30', 'eyJ', 'bnVsbA', '==', '-_', 'IiI', 'W10'],
   check(input) {
-    const { value } = attempt(() => accountOf({ id_token: input }));
+    const { value } = attempt(() => parseAccount({ id_token: input }));
     assert.ok(value === undefined || (value.length <= 200 && !hasControls(value)), 'a name could steer a terminal');
   },
 };

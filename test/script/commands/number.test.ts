@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Written } from '../../../src/config/value.ts';
+import { RawScalar } from '../../../src/config/value.ts';
 import { numberOf } from '../../../src/script/parameter-kinds.ts';
 import { runStep } from '../../support/script-world.ts';
 
@@ -85,7 +85,7 @@ describe('number assertions', () => {
 });
 
 describe('number.increment', () => {
-  it.each<[from: string | number | Written, amount: readonly (string | number)[], to: number]>([
+  it.each<[from: string | number | RawScalar, amount: readonly (string | number)[], to: number]>([
     [1, [], 2],
     ['41', [], 42],
     [1, [-3], -2],
@@ -95,7 +95,7 @@ describe('number.increment', () => {
     [0.3, [-0.1], 0.2],
     [1e-7, [2e-7], 3e-7],
     [1e-200, [1e-200], 2e-200],
-    [new Written('007', 7), [], 8],
+    [new RawScalar('007', 7), [], 8],
     [9007199254740990, [], 9007199254740991],
     [0, ['1e3'], 1000],
   ])('%j plus %j is %j', async (from, amount, to) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { Written } from '../../../src/config/value.ts';
+import { RawScalar } from '../../../src/config/value.ts';
 import { InvalidScriptError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { readScriptObject, type ScriptObject } from '../../../src/script/parser/object.ts';
@@ -9,7 +9,7 @@ import { readScript } from '../../../src/script/parser/yaml.ts';
 import { faultsOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
 const read = (object: unknown) => readScriptObject(object as ScriptObject, sampleSource, sampleRegistry);
-const faults = (object: unknown) => faultsOf(() => read(object)).map(({ path, message }) => `${path} ${message}`);
+const issues = (object: unknown) => faultsOf(() => read(object)).map(({ path, message }) => `${path} ${message}`);
 
 describe('a script that is an object', () => {
   it('is read like a file', () => {
@@ -36,7 +36,7 @@ describe('a script that is an object', () => {
         position: undefined,
       },
       {
-        parameters: { var: 'id', value: new Written('12345678901234567890', Number(12345678901234567890n)) },
+        parameters: { var: 'id', value: new RawScalar('12345678901234567890', Number(12345678901234567890n)) },
         always: false,
         name: undefined,
         position: undefined,
@@ -85,18 +85,18 @@ describe('a script that is an object', () => {
     [{ data: { 'a.b': 1, a: { b: 2 } }, steps: [{ 'ws.reset': [] }] }, 'data.a.b a.b is defined twice'],
     [{ steps: [{ 'ws.reset': [], name: new Secret('x') }] }, 'steps[0].name name must be text'],
   ])('at fault is refused with a path: %j', (object, fault) => {
-    expect(faults(object)).toContainEqual(fault);
+    expect(issues(object)).toContainEqual(fault);
   });
 
   it('that contains itself is refused', () => {
     const loop: unknown[] = [];
     loop.push(loop, loop);
-    expect(faults({ data: { loop }, steps: [{ 'ws.reset': [] }] })).toEqual([
+    expect(issues({ data: { loop }, steps: [{ 'ws.reset': [] }] })).toEqual([
       expect.stringMatching(/^data\.loop\[0\].* has more than 300000 values or 64 levels$/),
     ]);
   });
 
-  it('has no secret in its faults', () => {
+  it('has no secret in its issues', () => {
     const object = { data: { password: 'hunter2 ${' }, steps: [{ 'ws.header': ['a', 'hunter2', 'hunter2'] }] };
     expect(JSON.stringify(faultsOf(() => read(object)))).not.toContain('hunter2');
   });
@@ -124,7 +124,7 @@ describe('a script that is an object', () => {
         return 'accepted';
       } catch (error) {
         if (!(error instanceof InvalidScriptError)) throw error;
-        return error.faults.map(({ message }) => message).sort();
+        return error.issues.map(({ message }) => message).sort();
       }
     };
     fc.assert(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidScriptError } from '../../../src/errors.ts';
 import { readScriptObject } from '../../../src/script/parser/object.ts';
-import { renderFaults } from '../../../src/script/parser/render-issues.ts';
+import { renderIssues } from '../../../src/script/parser/render-issues.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import { sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
@@ -14,10 +14,10 @@ const errorOf = (read: () => unknown): InvalidScriptError => {
   }
   throw new Error('no fault was found');
 };
-const rendered = (text: string) => renderFaults(errorOf(() => readScript(text, sampleSource, sampleRegistry)));
+const rendered = (text: string) => renderIssues(errorOf(() => readScript(text, sampleSource, sampleRegistry)));
 
-describe('faults for a person', () => {
-  it('show the place, the line with a mark, and the advice', () => {
+describe('issues for a person', () => {
+  it('show the place, the line with a mark, and the hint', () => {
     expect(
       rendered('nmae: x\nsteps:\n  - ws.gett: [a]\n  - base.waitFor: soon\n'),
     ).toBe(`tests/me.yaml:1:1: a script has no key nmae
@@ -52,7 +52,7 @@ tests/me.yaml:4:19: waitMs must be a whole number from 0
 
   it('have a path where the script is an object', () => {
     const error = errorOf(() => readScriptObject({ steps: [{ 'ws.rset': [] }] }, sampleSource, sampleRegistry));
-    expect(renderFaults(error)).toBe(
+    expect(renderIssues(error)).toBe(
       'tests/me.yaml: steps[0].ws.rset: there is no command ws.rset\n  → did you mean ws.reset?\n',
     );
   });
@@ -64,7 +64,7 @@ tests/me.yaml:4:19: waitMs must be a whole number from 0
       cyan: (text: string) => `<c>${text}</c>`,
     };
     const error = errorOf(() => readScript('steps: [{ws.rset: }]', sampleSource, sampleRegistry));
-    expect(renderFaults(error, style)).toBe(
+    expect(renderIssues(error, style)).toBe(
       '<b>tests/me.yaml:1:10:</b> there is no command ws.rset\n    steps: [{ws.rset: }]\n             <r>^</r>\n  <c>→</c> did you mean ws.reset?\n',
     );
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { InvalidScriptError } from '../../../src/errors.ts';
-import { renderFaults } from '../../../src/script/parser/render-issues.ts';
+import { renderIssues } from '../../../src/script/parser/render-issues.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import { faultsOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
@@ -13,7 +13,7 @@ const said = (text: string): string => {
     read(text);
   } catch (error) {
     if (error instanceof InvalidScriptError) {
-      return `${renderFaults(error)}${JSON.stringify(error)}${error.message}`;
+      return `${renderIssues(error)}${JSON.stringify(error)}${error.message}`;
     }
     throw error;
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Written } from '../../../src/config/value.ts';
+import { RawScalar } from '../../../src/config/value.ts';
 import { InvalidScriptError, OAuthProfileError } from '../../../src/errors.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import { nameOfCommand } from '../../../src/script/registry.ts';
@@ -11,10 +11,10 @@ import { faultsOf, sampleRegistry, sampleSource } from '../../support/sample-com
 const read = (text: string) => readScript(text, sampleSource, sampleRegistry);
 const step = (text: string): Step => read(`steps:\n  - ${text}`).steps[0] as Step;
 /** `line:column message`, one for each fault. */
-const faults = (text: string) =>
+const issues = (text: string) =>
   faultsOf(() => read(text)).map(({ line, column, message }) => `${line}:${column} ${message}`);
-const stepFaults = (text: string) => faults(`steps:\n  - ${text}`);
-const adviceOn = (text: string) => faultsOf(() => read(`steps:\n  - ${text}`)).map(({ advice }) => advice);
+const stepFaults = (text: string) => issues(`steps:\n  - ${text}`);
+const adviceOn = (text: string) => faultsOf(() => read(`steps:\n  - ${text}`)).map(({ hint }) => hint);
 
 describe('a script', () => {
   it('is read as it is written in the manual', () => {
@@ -44,7 +44,7 @@ steps:
       { name: 'graph.type', value: 'microsoft', line: 5 },
       { name: 'graph.tenant_id', value: 'contoso.onmicrosoft.com', line: 7 },
       { name: 'graph.client_id', value: '${env:GRAPH_CLIENT_ID}', line: 8 },
-      { name: 'count', value: new Written('007', 7), line: 9 },
+      { name: 'count', value: new RawScalar('007', 7), line: 9 },
       { name: 'list', value: [1, { a: 'b' }], line: 10 },
     ]);
     expect(script.steps.map(({ command, ...rest }) => ({ ...rest, command: nameOfCommand(command) }))).toEqual([
@@ -89,7 +89,7 @@ steps:
     ['base.note: hello', { text: 'hello' }],
     ['base.note: [hello, true]', { text: 'hello', loud: true }],
     ['base.note: {loud: true}', { loud: true }],
-    ['base.waitFor: 007', { waitMs: new Written('007', 7) }],
+    ['base.waitFor: 007', { waitMs: new RawScalar('007', 7) }],
     ['base.waitFor: "${ms}"', { waitMs: '${ms}' }],
     ['base.clear: a', { vars: 'a' }],
     ['base.clear: a, b', { vars: 'a, b' }],
@@ -98,14 +98,14 @@ steps:
     ['base.clear: [[a, b]]', { vars: ['a', 'b'] }],
     ['base.clear: {vars: [a, b]}', { vars: ['a', 'b'] }],
     ['base.verbose: ""', { text: '' }],
-    ['base.verbose: [[a, {b: 1.0}]]', { text: ['a', { b: new Written('1.0', 1) }] }],
+    ['base.verbose: [[a, {b: 1.0}]]', { text: ['a', { b: new RawScalar('1.0', 1) }] }],
     ['base.verbose: [~]', { text: null }],
     ['ws.get: [a, ~, me]', { url: 'a', queryString: null, var: 'me' }],
     ['ws.get: {var: me, url: a, queryString: ""}', { var: 'me', url: 'a', queryString: '' }],
     ['ws.get: [a, "", "${x}"]', { url: 'a', queryString: '', var: '${x}' }],
     [
       'base.save: [graph.token, 1234567890123456789]',
-      { var: 'graph.token', value: new Written('1234567890123456789', 1234567890123456800) },
+      { var: 'graph.token', value: new RawScalar('1234567890123456789', 1234567890123456800) },
     ],
     ['base.save: [a, "$${b"]', { var: 'a', value: '$${b' }],
   ])('may have the step %s', (text, parameters) => {
@@ -135,7 +135,7 @@ steps:
       { line: 2, column: 5 },
       { line: 3, column: 5 },
     ]);
-    expect(faults('\ufeffsteps: x\r\n')).toEqual(['1:8 steps must be a list']);
+    expect(issues('\ufeffsteps: x\r\n')).toEqual(['1:8 steps must be a list']);
   });
 
   it('may use anchors, aliases and merge keys', () => {
@@ -172,7 +172,7 @@ describe('a fault of the script', () => {
     ['steps: [*x]', '1:9 has an alias (*) of nothing'],
     ['steps: [{ws.reset: }]\n---\nsteps: []', '2:1 holds a second document'],
   ])('%j is told with its place', (text, fault) => {
-    expect(faults(text)).toContain(fault);
+    expect(issues(text)).toContain(fault);
   });
 
   it.each([
@@ -184,7 +184,7 @@ describe('a fault of the script', () => {
     ['[1]', 'version must be 1'],
     ['~', 'version must be 1'],
   ])('D21 version %s is refused', (version, message) => {
-    expect(faults(`version: ${version}\nsteps: [{ws.reset: }]`)).toEqual([`1:10 ${message}`]);
+    expect(issues(`version: ${version}\nsteps: [{ws.reset: }]`)).toEqual([`1:10 ${message}`]);
   });
 
   it.each([
@@ -273,7 +273,7 @@ describe('a fault of the script', () => {
       '2:18 if: has no regular expression behind matches: Invalid regular expression: /(/u: Unterminated group',
     ],
   ])('in the condition %j is told with its place', (text, fault) => {
-    expect(faults(`steps:\n  - if: ${text}\n    ws.reset:`)).toEqual([fault]);
+    expect(issues(`steps:\n  - if: ${text}\n    ws.reset:`)).toEqual([fault]);
   });
 
   it.each([
@@ -292,16 +292,16 @@ describe('a fault of the script', () => {
     ['base.verbose: [a, b]', 'a list as the one parameter is written in a list: - base.verbose: [[a, b]]'],
     ['ws.header: {name: a, vlaue: b}', 'did you mean value?'],
     ['ws.header: {name: a, value: b, somethingElse: c}', 'its parameters are ws.header(name, value)'],
-  ])('- %s comes with an advice', (text, advice) => {
-    expect(adviceOn(text)).toEqual([advice]);
+  ])('- %s comes with an hint', (text, hint) => {
+    expect(adviceOn(text)).toEqual([hint]);
   });
 
   it.each([
     ['naem: x\nsteps: [{ws.reset: }]', 'did you mean name?'],
     ['ws.get: [a]\nsteps: [{ws.reset: }]', 'ws.get is a command: write it as - ws.get: … below steps:'],
     ['graph.type: okta\nsteps: [{ws.reset: }]', 'a script has version, name, data, steps; variables stand below data:'],
-  ])('%j comes with an advice', (text, advice) => {
-    expect(faultsOf(() => read(text)).map((fault) => fault.advice)).toEqual([advice]);
+  ])('%j comes with an hint', (text, hint) => {
+    expect(faultsOf(() => read(text)).map((fault) => fault.hint)).toEqual([hint]);
   });
 
   it('comes with all others at once, in the order of the file', () => {
@@ -314,7 +314,7 @@ describe('a fault of the script', () => {
 nmae: y
 version: 3
 `.replace('${a}x', '"${a"');
-    expect(faults(text)).toEqual([
+    expect(issues(text)).toEqual([
       '2:5 there is no command ws.gett',
       '3:9 if: has no operator: write a = b, !=, <, <=, >, >=, contains, matches, is empty or is defined',
       '4:15 the reference is not closed or not well-formed',
@@ -327,13 +327,13 @@ version: 3
   });
 
   it('is told once where aliases repeat it', () => {
-    expect(faults('steps:\n  - &a {ws.rset: }\n  - *a\n  - *a')).toEqual(['2:9 there is no command ws.rset']);
+    expect(issues('steps:\n  - &a {ws.rset: }\n  - *a\n  - *a')).toEqual(['2:9 there is no command ws.rset']);
   });
 
   it('of very many is one of the first hundred, and the message says how many there are', () => {
     const error = catchError(() => read(`steps:\n${'  - ws.nothing: [a]\n'.repeat(250)}`));
-    expect(error.message).toBe('tests/me.yaml has 250 faults; these are the first 100');
-    expect(error.faults).toHaveLength(100);
+    expect(error.message).toBe('tests/me.yaml has 250 issues; these are the first 100');
+    expect(error.issues).toHaveLength(100);
   });
 
   it('is an error for programs, too', () => {
@@ -343,14 +343,14 @@ version: 3
       code: 'script_invalid',
       message: 'tests/me.yaml has a fault',
       file: 'tests/me.yaml',
-      faults: [
+      issues: [
         {
           line: 1,
           column: 10,
           excerpt: 'steps: [{ws.rset: }]',
           caret: 9,
           message: 'there is no command ws.rset',
-          advice: 'did you mean ws.reset?',
+          hint: 'did you mean ws.reset?',
         },
       ],
     });
@@ -382,7 +382,7 @@ describe('broken YAML', () => {
     ['${ |\nsteps: ', ['1:1 is no name with a value']],
     ['data: ]\nsteps: }', ['1:7 does not belong here: what stands before it is complete']],
   ])('%j is told in words, each line once', (text, expected) => {
-    expect(faults(text)).toEqual(expected);
+    expect(issues(text)).toEqual(expected);
   });
 });
 
@@ -398,16 +398,16 @@ describe('a script that is an attack', () => {
     ['a deep block', `steps:\n${'- '.repeat(1000)}`],
     ['deep maps', '{a: '.repeat(5000)],
   ])('is refused: %s', (_, text) => {
-    expect(faults(text).at(-1)).toMatch(/unfolds to more than 300000 values or 64 levels|nested deeper than 64 levels/);
+    expect(issues(text).at(-1)).toMatch(/unfolds to more than 300000 values or 64 levels|nested deeper than 64 levels/);
   });
 
   it('is refused with too many variables or too long names', () => {
     const many = `x: &x {${Array.from({ length: 300 }, (_, i) => `k${i}: 1`).join(', ')}}`;
     const maps = Array.from({ length: 100 }, (_, i) => `  m${i}: *x`).join('\n');
-    expect(faults(`data:\n  ${many}\n${maps}\nsteps: [{ws.reset: }]`)).toEqual([
+    expect(issues(`data:\n  ${many}\n${maps}\nsteps: [{ws.reset: }]`)).toEqual([
       expect.stringMatching(/data unfolds to more than 20000 variables$/),
     ]);
-    expect(faults(`data: {${'a'.repeat(600)}: {${'b'.repeat(600)}: 1}}\nsteps: [{ws.reset: }]`)).toEqual([
+    expect(issues(`data: {${'a'.repeat(600)}: {${'b'.repeat(600)}: 1}}\nsteps: [{ws.reset: }]`)).toEqual([
       '1:7 the name of a variable is longer than 1000 characters',
     ]);
   });
@@ -460,7 +460,7 @@ describe('any text', () => {
   const words = fc.constantFrom(...lines, ...marks, ...rest);
   const yamlish = fc.array(fc.oneof({ weight: 5, arbitrary: words }, anyString(0, 5)), { maxLength: 30 });
 
-  it('is read, or refused with faults that have a place in the text', () => {
+  it('is read, or refused with issues that have a place in the text', () => {
     fc.assert(
       fc.property(yamlish, fc.boolean(), (pieces, asSteps) => {
         const text = `${asSteps ? 'steps:\n  - ' : ''}${pieces.join('')}`;
@@ -468,9 +468,9 @@ describe('any text', () => {
           expect(read(text).steps.length).toBeGreaterThan(0);
         } catch (error) {
           if (!(error instanceof InvalidScriptError)) throw error;
-          expect(error.faults.length).toBeGreaterThan(0);
+          expect(error.issues.length).toBeGreaterThan(0);
           const lines = text.replace(/^\ufeff/, '').split('\n');
-          for (const { line = 0, column = 0, excerpt = '', caret = -1 } of error.faults) {
+          for (const { line = 0, column = 0, excerpt = '', caret = -1 } of error.issues) {
             expect(line).toBeGreaterThan(0);
             expect(line).toBeLessThanOrEqual(lines.length);
             expect(column).toBeGreaterThan(0);

@@ -47,7 +47,7 @@ const anyStep: fc.Arbitrary<Omit<StepResult, 'number'>> = fc
     position: fc.option(fc.record({ line: fc.nat(), column: fc.nat() }), { nil: undefined }),
     state: fc.constantFrom('passed', 'failed', 'skipped'),
     reason: optional,
-    failure: fc.record({ code: anyField, message: anyField, advice: optional, expected: optional, actual: optional }),
+    failure: fc.record({ code: anyField, message: anyField, hint: optional, expected: optional, actual: optional }),
     startedAt,
     elapsedMs,
     output: fc.array(anyField, { maxLength: 2 }),

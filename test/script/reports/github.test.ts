@@ -74,7 +74,7 @@ describe("the job's summary on GitHub", () => {
 
   it('lets no text out of its cell or block', () => {
     const hostile = '</td>|`*_[x](javascript:1)<img src=x>@you';
-    const step = { title: hostile, failure: failure(`\`\`\`\`\n# no heading\n${hostile}`, { advice: hostile }) };
+    const step = { title: hostile, failure: failure(`\`\`\`\`\n# no heading\n${hostile}`, { hint: hostile }) };
     const text = githubSummary(reportOf(runOf(hostile, hostile, [step])));
     const outside = text.replace(/^(`{3,})text\n[\s\S]*?\n\1$/gm, '');
     expect(outside).not.toContain('[x]');
@@ -85,7 +85,7 @@ describe("the job's summary on GitHub", () => {
 
   it.each(['€', '*', '\u0000', 'x'])('stays below the size that GitHub takes, of %j and nothing else', (char) => {
     const long = char.repeat(3000);
-    const step = { title: long, failure: failure(long, { expected: long, actual: long, advice: long }) };
+    const step = { title: long, failure: failure(long, { expected: long, actual: long, hint: long }) };
     const run = runOf(long, long, [step, step]);
     const text = githubSummary(reportOf(...Array.from({ length: 1000 }, () => run)));
     expect(Buffer.byteLength(text)).toBeLessThan(1024 * 1024);

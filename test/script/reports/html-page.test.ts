@@ -175,7 +175,7 @@ describe.skipIf(chromiumPath === undefined)(
         const step = {
           title: text,
           command: text,
-          failure: failure(text, { code: text, advice: text, expected: `${text}\n1\n`, actual: `${text}\n2\n` }),
+          failure: failure(text, { code: text, hint: text, expected: `${text}\n1\n`, actual: `${text}\n2\n` }),
           output: [text],
           exchanges: [{ ...evil, request: { ...evil.request, method: text, headers: [header] } }],
         };

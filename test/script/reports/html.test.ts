@@ -59,7 +59,7 @@ describe('the HTML report', () => {
   it('shows all there is of a step', () => {
     const step = {
       title: 'ws.get(u)',
-      failure: failure('it is wrong', { code: 'provider_refused', advice: 'do that', expected: 'E', actual: 'A' }),
+      failure: failure('it is wrong', { code: 'provider_rejected', hint: 'do that', expected: 'E', actual: 'A' }),
       output: ['it said this'],
       exchanges: [exchange('https://a.example/?x=1', 418, '{"tea":"pot"}')],
     };
@@ -68,7 +68,7 @@ describe('the HTML report', () => {
       'My script',
       'my/script.yaml:8:5',
       '✗ 1 step failed',
-      'it is wrong <code>provider_refused</code>',
+      'it is wrong <code>provider_rejected</code>',
       'do that',
       '>E</pre>',
       '>A</pre>',

@@ -62,16 +62,16 @@ describe('the JUnit report', () => {
     ]);
     expect(attributes(read, 'testcase', 'classname')[5]).toBe('smoke.orders.life-cycle');
     expect(attributes(read, 'testcase', 'time')[0]).toBe('0.412');
-    expect(attributes(read, 'failure', 'type')).toEqual(['step_failed', 'provider_refused']);
+    expect(attributes(read, 'failure', 'type')).toEqual(['step_failed', 'provider_rejected']);
     expect(attributes(read, 'skipped', 'message')[0]).toBe('an earlier step failed');
   });
 
-  it('puts expected and actual, advice and position into the text of a failure', () => {
+  it('puts expected and actual, hint and position into the text of a failure', () => {
     const report = reportOf(
       runOf('Sums', 'a.yaml', [
         {
           title: 'base.assertEqual(1, 2)',
-          failure: failure('differs', { expected: '1', actual: '2', advice: 'count' }),
+          failure: failure('differs', { expected: '1', actual: '2', hint: 'count' }),
         },
       ]),
     );
@@ -137,8 +137,8 @@ describe('the JUnit report', () => {
     );
     expect(attributes(read, 'failure', 'message')).toEqual(failed.map(({ message }) => visibleLine(message)));
     for (const [index, text] of texts(read, 'failure').entries()) {
-      const { message, expected, actual, advice } = failed[index] ?? { message: '?' };
-      for (const part of [message, expected, actual, advice]) expect(text).toContain(visible(part ?? ''));
+      const { message, expected, actual, hint } = failed[index] ?? { message: '?' };
+      for (const part of [message, expected, actual, hint]) expect(text).toContain(visible(part ?? ''));
     }
     expect(failed.length).toBeGreaterThan(100);
   });

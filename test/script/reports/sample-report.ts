@@ -173,10 +173,9 @@ export function sampleReport(): Report {
           title: 'ws.oauthProfile(token, warehouse)',
           elapsedMs: 903,
           failure: {
-            code: 'provider_refused',
+            code: 'provider_rejected',
             message: 'microsoft refused the client: AADSTS7000215 Invalid client secret provided',
-            advice:
-              "the client secret is wrong; often the secret's ID was pasted instead of its value: set warehouse.client_secret",
+            hint: "the client secret is wrong; often the secret's ID was pasted instead of its value: set warehouse.client_secret",
           },
         },
         { title: 'ws.download(https://warehouse.example.com/export.csv, , out/export.csv)', reason: earlier },

@@ -29,7 +29,7 @@ describe('a secret that no one masked in time', () => {
     failure: failure(`c ${secret} d`, {
       expected: `e ${secret}`,
       actual: JSON.stringify({ f: secret }),
-      advice: secret,
+      hint: secret,
     }),
     output: [secret],
     exchanges: [exchange(`https://a.example/?${secret}`, 200, JSON.stringify({ g: secret }))],

@@ -35,7 +35,7 @@ describe('the summary', () => {
 ✗ Nightly export › 1 ws.oauthProfile(token, warehouse)
   at        smoke/export.yaml:8:5
   error     microsoft refused the client: AADSTS7000215 Invalid client secret provided
-  advice    the client secret is wrong; often the secret's ID was pasted instead of its value: set warehouse.client_secret
+  hint    the client secret is wrong; often the secret's ID was pasted instead of its value: set warehouse.client_secret
 
 ✗ 4 scripts, 2 failed  14 steps passed, 2 failed, 4 skipped  3.3 s
 `);
@@ -76,7 +76,7 @@ describe('the summary', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
         for (const line of summaryText(report, style).split('\n')) {
-          expect(line).toMatch(/^$|^[✗✓] |^! interrupted|^ {2}(at|error|expected|actual|request|advice) |^ {12}│ /);
+          expect(line).toMatch(/^$|^[✗✓] |^! interrupted|^ {2}(at|error|expected|actual|request|hint) |^ {12}│ /);
           expect(line).not.toMatch(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202e]/);
         }
       }),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OAuthProfileError } from '../../../src/errors.ts';
-import { type Secret, watchSecrets } from '../../../src/redaction/secret.ts';
+import { onSecretCreated, type Secret } from '../../../src/redaction/secret.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { Authority } from '../../support/certificates.ts';
 import { leaksIn } from '../../support/leaks.ts';
@@ -46,13 +46,13 @@ describe('the address of a Redis', () => {
   ])('is refused without repeating it: %s', async (address) => {
     const error = (await errorOf(open(address))) as OAuthProfileError;
     expect(error).toMatchObject({ code: 'usage', message: 'the store is no address of a Redis' });
-    expect(error.advice).toContain('redis://host:6379');
+    expect(error.hint).toContain('redis://host:6379');
     expect(JSON.stringify(error)).not.toMatch(/escape|secret-in-query/);
   });
 
   it('hides its password from the moment that it is read', async () => {
     const seen: Secret[] = [];
-    const stop = watchSecrets((secret) => seen.push(secret));
+    const stop = onSecretCreated((secret) => seen.push(secret));
     const port = await freePort();
     const error = await errorOf(open(`redis://user:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/3`));
     stop();
@@ -68,7 +68,7 @@ describe.concurrent('a Redis that is not there', () => {
     expect(await errorOf(open(url))).toMatchObject({
       code: 'store_unreadable',
       message: `the Redis at ${url} does not serve: nobody listens there`,
-      advice: expect.stringContaining('nothing is refreshed without it'),
+      hint: expect.stringContaining('nothing is refreshed without it'),
     });
   });
 
@@ -158,7 +158,7 @@ describe.skipIf(!hasRedis).concurrent('a Redis (needs redis-server)', () => {
         code: 'store_unreadable',
         message: `the Redis at redis://127.0.0.1:${server.port} does not serve: ${what}`,
       });
-      expect(error.advice).toMatch(/OAUTH_PROFILE_STORE|TIME, INFO, SELECT/);
+      expect(error.hint).toMatch(/OAUTH_PROFILE_STORE|TIME, INFO, SELECT/);
       expect(leaksIn(JSON.stringify(error), ['wrong-password', 'guest-password'])).toEqual([]);
     });
   });

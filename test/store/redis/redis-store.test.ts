@@ -85,9 +85,9 @@ describe.skipIf(!hasRedis)('a store in Redis (needs redis-server)', () => {
     const monitor = await RedisMonitor.start(server);
     const store = await open();
     const secrets = [
-      'a-refresh-token-of-the-chain',
-      'an-access-token-of-the-chain',
-      'the-name-of-a-chain',
+      'a-refresh-token-of-the-family',
+      'an-access-token-of-the-family',
+      'the-name-of-a-family',
       'the-head-of-it',
     ];
     const [refresh, access, name = '', head = ''] = secrets;
@@ -368,7 +368,7 @@ describe.skipIf(!hasRedis)('a store in Redis (needs redis-server)', () => {
       expect(error).toMatchObject({
         code: 'store_unreadable',
         message: `what the Redis at ${server.url} keeps is sealed with another key (${idOf(key)})`,
-        advice: expect.stringContaining('OAUTH_PROFILE_KEY'),
+        hint: expect.stringContaining('OAUTH_PROFILE_KEY'),
       });
     });
 

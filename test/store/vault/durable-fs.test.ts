@@ -39,7 +39,7 @@ describe('a disk that refuses', () => {
   const unwritable = (reason: string) => ({
     code: 'store_unwritable',
     message: `cannot write to ${home.vaultFolder}: ${reason}`,
-    advice: expect.any(String),
+    hint: expect.any(String),
   });
 
   it.each([
@@ -70,7 +70,7 @@ describe('a disk that refuses', () => {
     const { openSync, fsync, renameSync } = fs;
     const paths = new Map<number, string>();
     const steps: string[] = [];
-    const kind = (path: string) => (path === home.vaultFolder ? 'folder' : path.slice(path.lastIndexOf('.') + 1));
+    const kind = (path: string) => (path === home.vaultFolder ? 'directory' : path.slice(path.lastIndexOf('.') + 1));
     failing('openSync', (path: string, ...rest: [string, number]) => {
       const fd = openSync(path, ...rest);
       paths.set(fd, path);
@@ -154,7 +154,7 @@ describe('a disk that refuses', () => {
     await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject({
       code: 'store_unwritable',
       message: `${home.vaultFolder} is on a network file system (${name})`,
-      advice: expect.stringContaining('redis://'),
+      hint: expect.stringContaining('redis://'),
     });
     expect((await home.open(key).read('a'))?.head).toBe('one');
   });

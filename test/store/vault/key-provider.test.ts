@@ -218,7 +218,7 @@ describe('the key file', () => {
     const files = home.files();
     const keyFile = existsSync(home.keyFile) ? readFileSync(home.keyFile, 'utf8') : undefined;
     const vault = home.open(undefined);
-    const refusal = { code: 'store_unreadable', message: expect.stringMatching(message), advice: expect.any(String) };
+    const refusal = { code: 'store_unreadable', message: expect.stringMatching(message), hint: expect.any(String) };
     await expect(vault.read('a')).rejects.toMatchObject(refusal);
     await expect(put(vault, 'b', kept('two'))).rejects.toMatchObject(refusal);
     expect(existsSync(home.keyFile) ? readFileSync(home.keyFile, 'utf8') : undefined).toBe(keyFile);

@@ -45,7 +45,7 @@ describe('where the vault is', () => {
   });
 
   it('is nowhere without a home', () => {
-    expect(() => place({})).toThrow(expect.objectContaining({ advice: expect.stringContaining('OAUTH_PROFILE_HOME') }));
+    expect(() => place({})).toThrow(expect.objectContaining({ hint: expect.stringContaining('OAUTH_PROFILE_HOME') }));
   });
 });
 
@@ -73,7 +73,7 @@ describe('what others can see of the vault', () => {
     const refusal = {
       code: 'store_unreadable',
       message: `${home.vaultFolder} is open to other users (mode ${mode.toString(8)})`,
-      advice: expect.stringContaining(`chmod 700 ${home.vaultFolder}`),
+      hint: expect.stringContaining(`chmod 700 ${home.vaultFolder}`),
     };
     await expect(home.open(key).read('a')).rejects.toMatchObject(refusal);
     await expect(home.open(key).list()).rejects.toMatchObject(refusal);
@@ -86,7 +86,7 @@ describe('what others can see of the vault', () => {
     await put(home.open(key), 'a', kept('one'));
     const [file] = home.sealed() as [string];
     chmodSync(file, mode);
-    const refusal = { code: 'store_unreadable', advice: expect.stringContaining(`chmod 600 ${file}`) };
+    const refusal = { code: 'store_unreadable', hint: expect.stringContaining(`chmod 600 ${file}`) };
     await expect(home.open(key).read('a')).rejects.toMatchObject(refusal);
     await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(refusal);
   });

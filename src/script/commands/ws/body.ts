@@ -1,8 +1,8 @@
 import { parseJson } from '../../../config/parse-json.ts';
 import { holdsSecret } from '../../../config/resolver.ts';
-import { isCompound, isEmpty, type Scalar, textOf, type Value, Written } from '../../../config/value.ts';
-import { hideByName } from '../../../config/variables.ts';
-import type { BodyPiece, Files } from '../../../ports.ts';
+import { isCollection, isEmpty, RawScalar, type Scalar, toText, type Value } from '../../../config/value.ts';
+import { wrapSecretsByName } from '../../../config/variables.ts';
+import type { BodyPart, Files } from '../../../ports.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { display, numeralOf } from '../../compare.ts';
 import type { StepContext } from '../../step-context.ts';
@@ -10,7 +10,7 @@ import { StepFailure } from '../../step-failure.ts';
 
 /** What a request carries. */
 export interface Body {
-  readonly pieces: readonly BodyPiece[];
+  readonly pieces: readonly BodyPart[];
   readonly contentType: string;
   /** Whether the body cannot be read under any other content type. */
   readonly fixedType?: boolean;
@@ -24,15 +24,15 @@ const JSON_TYPE = 'application/json';
 
 /** A body as a step gives it: text as it is, what has parts as JSON, `@path` the file's content, nothing where it is empty. */
 export async function readBody(value: Value, context: StepContext, files: Files): Promise<Body | undefined> {
-  if (isCompound(value)) return jsonBody(value);
+  if (isCollection(value)) return jsonBody(value);
   if (isEmpty(value)) return undefined;
   const path = filePath(value, context);
   if (path !== undefined) {
-    const content = await files.open(path, context.source.folder);
+    const content = await files.open(path, context.source.directory);
     const contentType = mediaTypeOf(path);
     return { pieces: [content], contentType, secret: false, shown: `<${content.size} bytes of ${path}>` };
   }
-  const text = unescaped(textOf(value), context);
+  const text = unescaped(toText(value), context);
   return {
     pieces: [text],
     contentType: 'text/plain;charset=UTF-8',
@@ -43,10 +43,10 @@ export async function readBody(value: Value, context: StepContext, files: Files)
 
 /** A GraphQL request: the query's text, or a map of `query`, `variables` and `operationName`. */
 export async function readGraphqlBody(value: Value, context: StepContext, files: Files): Promise<Body> {
-  const request = isCompound(value) ? value : requestIn(await graphqlText(value, context, files));
+  const request = isCollection(value) ? value : requestIn(await graphqlText(value, context, files));
   if (Array.isArray(request) || isEmpty((request as { readonly query?: Value }).query)) {
     throw new StepFailure('body holds no GraphQL query', {
-      advice: "give the query's text, or a map of query, variables and operationName",
+      hint: "give the query's text, or a map of query, variables and operationName",
     });
   }
   return jsonBody(request);
@@ -60,7 +60,7 @@ function jsonBody(value: Value): Body {
     pieces,
     contentType: JSON_TYPE,
     secret: holdsSecret(value),
-    shown: display(hideByName('', value)),
+    shown: display(wrapSecretsByName('', value)),
   };
 }
 
@@ -119,8 +119,8 @@ function unescaped(text: string | Secret, context: StepContext): string | Secret
 
 async function graphqlText(value: Scalar, context: StepContext, files: Files): Promise<string | Secret> {
   const path = filePath(value, context);
-  if (path === undefined) return unescaped(textOf(value), context);
-  return new TextDecoder().decode(await files.read(path, context.source.folder));
+  if (path === undefined) return unescaped(toText(value), context);
+  return new TextDecoder().decode(await files.read(path, context.source.directory));
 }
 
 /** A text may be the whole request as JSON, or a query, which can begin with a brace too. */
@@ -138,8 +138,8 @@ function requestIn(text: string | Secret): Value {
 /** Numbers keep their digits, which `JSON.stringify` would round away; secrets stay in their wrapper. */
 function writeJson(value: Value, pieces: (string | Secret)[]): void {
   if (value instanceof Secret) pieces.push(value.map((clear) => JSON.stringify(clear)));
-  else if (value instanceof Written) pieces.push(numeralOf(value));
-  else if (!isCompound(value)) pieces.push(JSON.stringify(value));
+  else if (value instanceof RawScalar) pieces.push(numeralOf(value));
+  else if (!isCollection(value)) pieces.push(JSON.stringify(value));
   else {
     const list = Array.isArray(value);
     pieces.push(list ? '[' : '{');

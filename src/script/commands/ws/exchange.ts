@@ -1,5 +1,5 @@
 import { holdsSecret } from '../../../config/resolver.ts';
-import type { ApiReply } from '../../../ports.ts';
+import type { ApiResponse } from '../../../ports.ts';
 import { beginning } from '../../../redaction/printable.ts';
 import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { display } from '../../compare.ts';
@@ -24,7 +24,7 @@ export interface SentRequest {
 /** What a report shows of a request and its reply: secrets masked first, then cut. */
 export function toExchange(
   { method, shownUrl, headers, shownBody }: SentRequest,
-  reply: ApiReply | undefined,
+  reply: ApiResponse | undefined,
   elapsedMs: number,
   context: StepContext,
 ): Exchange {
@@ -49,7 +49,7 @@ export function toExchange(
 }
 
 /** The beginning of a reply's body; of what is no text the size. */
-export function showBody(reply: ApiReply, length: number, context: StepContext): string {
+export function showBody(reply: ApiResponse, length: number, context: StepContext): string {
   const type = mediaTypeIn(reply) || 'unknown type';
   if (!isTextual(reply) || reply.body.length > MAX_SEARCHED) return `<${reply.body.length} bytes of ${type}>`;
   const { text, body } = contentOf(reply);

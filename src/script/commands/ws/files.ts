@@ -1,4 +1,4 @@
-import type { GrowingFile } from '../../../ports.ts';
+import type { FileWriter } from '../../../ports.ts';
 import type { Secret } from '../../../redaction/secret.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { StepFailure } from '../../step-failure.ts';
@@ -29,9 +29,9 @@ export function fileCommands(ports: HttpPorts): Command[] {
       async run(args, context) {
         const address = readAddress(context, args.url, args.queryString);
         const path = pathIn(args.saveTo, 'saveTo');
-        let file: Promise<GrowingFile> | undefined;
-        const create = (): Promise<GrowingFile> => {
-          file ??= ports.files.create(path, context.source.folder);
+        let file: Promise<FileWriter> | undefined;
+        const create = (): Promise<FileWriter> => {
+          file ??= ports.files.create(path, context.source.directory);
           return file;
         };
         const save = (status: number) =>
@@ -84,7 +84,7 @@ export function fileCommands(ports: HttpPorts): Command[] {
       run: (args, context) =>
         ports.files.write(
           pathIn(args.file, 'file'),
-          context.source.folder,
+          context.source.directory,
           payloadOf(args.var, context),
           args.append ?? false,
         ),

@@ -1,10 +1,10 @@
 import { parsePath } from '../../../config/reference.ts';
-import { isCompound, textOf } from '../../../config/value.ts';
-import { printable } from '../../../redaction/printable.ts';
+import { isCollection, toText } from '../../../config/value.ts';
+import { escapeControls } from '../../../redaction/printable.ts';
 import { Secret } from '../../../redaction/secret.ts';
-import { isSecretName } from '../../../redaction/sensitive-names.ts';
+import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { type Command, defineCommand } from '../../command.ts';
-import { ask } from '../../compare.ts';
+import { withValue } from '../../compare.ts';
 import type { StepContext } from '../../step-context.ts';
 import { StepFailure } from '../../step-failure.ts';
 import { lookUp } from '../look-up.ts';
@@ -88,7 +88,7 @@ export function headersOf(context: StepContext): ScriptHeaders {
 
 /** Headers that prove who somebody is, whatever their value was made from. */
 export function isSecretHeader(name: string): boolean {
-  return /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$/i.test(name) || isSecretName(name);
+  return /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$/i.test(name) || isSensitiveName(name);
 }
 
 /** The commands that set headers. */
@@ -132,24 +132,24 @@ export function headerCommands(): Command[] {
 /** A name that a header can have; those that frame a message are not for scripts. */
 function headerName(name: string | Secret): string {
   if (typeof name !== 'string' || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
-    throw new StepFailure(`${printable(JSON.stringify(String(name)))} is not the name of a header`);
+    throw new StepFailure(`${escapeControls(JSON.stringify(String(name)))} is not the name of a header`);
   }
   if (NOT_SETTABLE.test(name)) throw new StepFailure(`the header ${name} cannot be set: every request has its own`);
   return name;
 }
 
 function headerValue(name: string | Secret, value: string | Secret): string | Secret {
-  if (!ask(value, (clear) => /[^\t\x20-\x7e]/.test(clear))) return value;
+  if (!withValue(value, (clear) => /[^\t\x20-\x7e]/.test(clear))) return value;
   throw new StepFailure(`${String(name)} has line ends, control characters or characters beyond ASCII in its value`, {
-    advice: 'look for a line end that came along from a file; encode other characters as the API wants them',
+    hint: 'look for a line end that came along from a file; encode other characters as the API wants them',
   });
 }
 
 function variableText(name: string | Secret, context: StepContext): string | Secret {
   const value = typeof name === 'string' ? lookUp(parsePath(name), context) : undefined;
-  if (value === undefined) throw new StepFailure(`there is no variable ${printable(String(name))}`);
-  if (isCompound(value)) throw new StepFailure(`${String(name)} has parts and cannot be a header`);
-  return textOf(value);
+  if (value === undefined) throw new StepFailure(`there is no variable ${escapeControls(String(name))}`);
+  if (isCollection(value)) throw new StepFailure(`${String(name)} has parts and cannot be a header`);
+  return toText(value);
 }
 
 function toSecret(value: string | Secret): Secret | undefined {

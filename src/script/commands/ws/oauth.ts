@@ -1,7 +1,7 @@
-import { isCompound, type Value } from '../../../config/value.ts';
+import { isCollection, type Value } from '../../../config/value.ts';
 import { type Entry, Variables } from '../../../config/variables.ts';
 import { OAuthProfileError } from '../../../errors.ts';
-import type { TokenReply } from '../../../oauth/token-response.ts';
+import type { ParsedToken } from '../../../oauth/token-response.ts';
 import type { Profile } from '../../../profile/profile.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import type { StepContext } from '../../step-context.ts';
@@ -9,7 +9,7 @@ import { StepFailure } from '../../step-failure.ts';
 import { headersOf } from './headers.ts';
 
 /** Asks for a token; `reused` where a fresh one was at hand. */
-type Acquire = (profile: Profile, signal: AbortSignal) => Promise<{ reply: TokenReply; reused: boolean }>;
+type Acquire = (profile: Profile, signal: AbortSignal) => Promise<{ reply: ParsedToken; reused: boolean }>;
 
 /** What asking for a token needs of the world. */
 export interface OAuthPorts {
@@ -75,7 +75,7 @@ export function oauthCommands({ acquire, readProfile }: OAuthPorts): Command[] {
 /** Nested maps are dotted names. */
 function* entriesOf(map: Readonly<Record<string, Value>>, prefix: string): Iterable<{ name: string; value: Value }> {
   for (const [name, value] of Object.entries(map)) {
-    if (isCompound(value) && !Array.isArray(value)) {
+    if (isCollection(value) && !Array.isArray(value)) {
       yield* entriesOf(value as Readonly<Record<string, Value>>, `${prefix}${name}.`);
     } else yield { name: prefix + name, value };
   }
@@ -85,7 +85,7 @@ function* entriesOf(map: Readonly<Record<string, Value>>, prefix: string): Itera
 async function keepResponse(profile: Profile, name: string, context: StepContext, acquire: Acquire): Promise<void> {
   const { reply, reused } = await asked(profile, context, acquire);
   context.set(name, reply.response as Readonly<Record<string, Value>>);
-  const { setHeader } = profile.options;
+  const { authorizeOrigin: setHeader } = profile.options;
   if (setHeader === undefined) return;
   const value = reply.accessToken.map((token) => `Bearer ${token}`);
   if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {

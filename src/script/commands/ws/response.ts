@@ -1,8 +1,8 @@
 import { parseJson } from '../../../config/parse-json.ts';
 import { member } from '../../../config/resolver.ts';
-import { HeaderMap, isCompound, type Value } from '../../../config/value.ts';
-import { hideByName } from '../../../config/variables.ts';
-import type { ApiReply } from '../../../ports.ts';
+import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
+import { wrapSecretsByName } from '../../../config/variables.ts';
+import type { ApiResponse } from '../../../ports.ts';
 import type { StepContext } from '../../step-context.ts';
 import { StepFailure } from '../../step-failure.ts';
 
@@ -13,7 +13,7 @@ const MAX_EXACT = 2 * 1_048_576;
 const MAX_KEPT = 64 * 1_048_576;
 
 /** The variable that a request leaves behind. */
-export function toResponse(reply: ApiReply, elapsedMs: number): { readonly [member: string]: Value } {
+export function toResponse(reply: ApiResponse, elapsedMs: number): { readonly [member: string]: Value } {
   const { text, body } = contentOf(reply);
   const { status, statusText } = reply;
   const headers = Object.entries(reply.headers).flatMap(([name, value]): [string, Value][] =>
@@ -29,7 +29,7 @@ export function responseIn(name: string, context: StepContext): { status: number
   if (value === undefined || typeof status !== 'number') {
     throw new StepFailure(
       value === undefined ? `there is no variable ${name}` : `${name} is not the response of a request`,
-      { advice: 'name the variable that a request such as ws.get wrote' },
+      { hint: 'name the variable that a request such as ws.get wrote' },
     );
   }
   const statusText = member(value, ['statusText']);
@@ -45,27 +45,27 @@ interface Content {
   readonly body: Value;
 }
 
-const contents = new WeakMap<ApiReply, Content>();
+const contents = new WeakMap<ApiResponse, Content>();
 
 /** A reply's body as text, and what it turns out to be; secrets are hidden at once, so that the step itself does not show them. */
-export function contentOf(reply: ApiReply): Content {
+export function contentOf(reply: ApiResponse): Content {
   let content = contents.get(reply);
   if (content === undefined) {
     const text = textIn(reply);
-    content = { text, body: hideByName('', bodyIn(reply, text)) };
+    content = { text, body: wrapSecretsByName('', bodyIn(reply, text)) };
     contents.set(reply, content);
   }
   return content;
 }
 
 /** A body as text, by its charset; UTF-8 where it names none that is known. */
-function textIn({ body, headers }: ApiReply): string {
+function textIn({ body, headers }: ApiResponse): string {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(String(headers['content-type'] ?? ''))?.[1];
   return decoder(charset ?? markedCharset(body)).decode(body);
 }
 
 /** `image/png`, in lower case; empty where the reply does not say. */
-export function mediaTypeIn({ headers }: ApiReply): string {
+export function mediaTypeIn({ headers }: ApiResponse): string {
   return (
     String(headers['content-type'] ?? '')
       .split(/[;,]/)[0]
@@ -75,7 +75,7 @@ export function mediaTypeIn({ headers }: ApiReply): string {
 }
 
 /** Whether a body is meant to be read; one without a type is if it holds no NUL. */
-export function isTextual(reply: ApiReply): boolean {
+export function isTextual(reply: ApiResponse): boolean {
   const type = mediaTypeIn(reply);
   if (type === '') return !reply.body.subarray(0, 4096).includes(0);
   return (
@@ -118,11 +118,11 @@ export function payloadOf(name: string, context: StepContext): Uint8Array {
   // The variable may have been given another value since.
   if (payload !== undefined && member(context.get(name) ?? '', ['text']) === payload.text) return payload.bytes;
   throw new StepFailure(`the bytes of ${name} are not kept any more`, {
-    advice: 'save a payload right after its request, or use ws.download',
+    hint: 'save a payload right after its request, or use ws.download',
   });
 }
 
-function bodyIn(reply: ApiReply, text: string): Value {
+function bodyIn(reply: ApiResponse, text: string): Value {
   const saysJson = /[/+]json$/.test(mediaTypeIn(reply));
   if (!saysJson && !(isTextual(reply) && /^\s*[[{]/.test(text))) return text;
   const parsed = text.length > MAX_EXACT ? undefined : readExactly(text);
@@ -148,7 +148,7 @@ function readLeniently(text: string): Value | undefined {
 }
 
 function isDeeper(value: Value, depth: number): boolean {
-  if (!isCompound(value)) return false;
+  if (!isCollection(value)) return false;
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1));
 }
 

@@ -1,9 +1,9 @@
-import { nearest } from '../../../config/suggestions.ts';
-import { isCompound, textOf, type Value } from '../../../config/value.ts';
-import type { ApiBounds, ApiReply, CallApi } from '../../../ports.ts';
+import { closestMatch } from '../../../config/suggestions.ts';
+import { isCollection, toText, type Value } from '../../../config/value.ts';
+import type { ApiLimits, ApiResponse, CallApi } from '../../../ports.ts';
 import { isLoopback } from '../../../profile/loopback.ts';
 import { parseDuration } from '../../../profile/options.ts';
-import { printable } from '../../../redaction/printable.ts';
+import { escapeControls } from '../../../redaction/printable.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { kinds } from '../../parameter-kinds.ts';
 import type { StepContext } from '../../step-context.ts';
@@ -32,12 +32,12 @@ export interface Outgoing {
   readonly body?: Body | undefined;
   /** `undefined` where the step gives none. */
   readonly options: Readonly<Record<string, Value>> | undefined;
-  readonly save?: ApiBounds['save'];
+  readonly save?: ApiLimits['save'];
 }
 
 /** What came back. */
 export interface Incoming {
-  readonly reply: ApiReply;
+  readonly reply: ApiResponse;
   /** Where it came from, as a person may see it. */
   readonly from: string;
   readonly elapsedMs: number;
@@ -66,7 +66,7 @@ export async function sendRequest(outgoing: Outgoing, context: StepContext, port
     const sent = { method, shownUrl: shown, headers, shownBody: body?.shown };
     const left = startedAt + timeoutMs - attemptAt;
     const bounds = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: outgoing.save };
-    let reply: ApiReply | undefined;
+    let reply: ApiResponse | undefined;
     try {
       reply = await ports.callApi({ method, url, headers, body: body?.pieces }, bounds);
     } finally {
@@ -90,15 +90,15 @@ function readRequestOptions(options: Outgoing['options'] = {}): { followRedirect
   const known = ['followRedirects', 'timeout'];
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
-    const near = nearest(name, known);
-    throw new StepFailure(`options: there is no option ${printable(name)}`, {
-      advice: near === undefined ? `options are ${known.join(', ')}` : `did you mean ${near}?`,
+    const near = closestMatch(name, known);
+    throw new StepFailure(`options: there is no option ${escapeControls(name)}`, {
+      hint: near === undefined ? `options are ${known.join(', ')}` : `did you mean ${near}?`,
     });
   }
   const { followRedirects = false, timeout = '' } = options;
   const follow = kinds.flag.read(followRedirects);
   if (typeof follow !== 'boolean') throw new StepFailure('options: followRedirects must be true or false');
-  const time = isCompound(timeout) ? '?' : String(textOf(timeout));
+  const time = isCollection(timeout) ? '?' : String(toText(timeout));
   const timeoutMs = time === '' ? DEFAULT_TIMEOUT_MS : parseDuration(time);
   if (timeoutMs === undefined) throw new StepFailure('options: timeout must be a time such as 30s, 500ms or 2m');
   return { followRedirects: follow, timeoutMs };
@@ -130,12 +130,12 @@ function refusePlainHttp({ address: { url, secret }, body }: Outgoing, headers: 
   const holder = header !== undefined ? `the header ${header}` : secret ? 'the address' : body?.secret && 'the body';
   if (!holder) return;
   throw new StepFailure(`${holder} holds a secret, and ${url.origin} is not encrypted: nothing was sent`, {
-    advice: `use https:${header === undefined ? '' : `, or remove the header with ws.clearHeaders: [${header}]`}`,
+    hint: `use https:${header === undefined ? '' : `, or remove the header with ws.clearHeaders: [${header}]`}`,
   });
 }
 
 /** Where a redirect leads; `undefined` for a reply that is none. */
-function targetOf({ status, headers }: ApiReply, url: URL, shown: string): URL | undefined {
+function targetOf({ status, headers }: ApiResponse, url: URL, shown: string): URL | undefined {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
   const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
@@ -166,7 +166,7 @@ function withoutSecrets(
 ): readonly Header[] {
   if (body?.secret) {
     throw new StepFailure(`the redirect leads to ${origin}, and the body holds a secret: it is not sent there`, {
-      advice: `send the request to ${origin} itself, if that is meant`,
+      hint: `send the request to ${origin} itself, if that is meant`,
     });
   }
   const dropped = headers.filter(([, value]) => value instanceof Secret).map(([name]) => name);

@@ -1,6 +1,6 @@
-import { isCompound, textOf, type Value } from '../../../config/value.ts';
-import { joinTexts, MASK, Secret } from '../../../redaction/secret.ts';
-import { isSecretName } from '../../../redaction/sensitive-names.ts';
+import { isCollection, toText, type Value } from '../../../config/value.ts';
+import { joinStrings, MASK, Secret } from '../../../redaction/secret.ts';
+import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import type { StepContext } from '../../step-context.ts';
 import { StepFailure } from '../../step-failure.ts';
 import { headersOf } from './headers.ts';
@@ -33,7 +33,7 @@ export function readAddress(context: StepContext, text: string | Secret, query: 
 /** An address in which those parts of the query are masked whose names say that they are secret. */
 export function showUrl(url: URL): string {
   const shown = url.search.replace(/([?&])([^=&]*)=([^&]+)/g, (whole, mark: string, name: string, value: string) => {
-    if (!isSecretName(decoded(name))) return whole;
+    if (!isSensitiveName(decoded(name))) return whole;
     // Whoever repeats it must not show it either.
     new Secret(decoded(value));
     return `${mark}${name}=${MASK}`;
@@ -49,7 +49,7 @@ function parseUrl(text: string | Secret): URL {
   const url = new URL(clear);
   if (url.username !== '' || url.password !== '') {
     throw new StepFailure('url has a user name or password in it', {
-      advice: 'set the header Authorization instead: addresses are written into logs',
+      hint: 'set the header Authorization instead: addresses are written into logs',
     });
   }
   // It is the caller's alone (RFC 9110 §4.2.5).
@@ -58,23 +58,23 @@ function parseUrl(text: string | Secret): URL {
 }
 
 function badUrl(message: string): StepFailure {
-  return new StepFailure(message, { advice: 'write https://host/path' });
+  return new StepFailure(message, { hint: 'write https://host/path' });
 }
 
 function queryOf(query: Value): string | Secret {
-  if (!isCompound(query)) {
-    const text = textOf(query);
+  if (!isCollection(query)) {
+    const text = toText(query);
     return typeof text === 'string' ? encodeRest(text) : text.map(encodeRest);
   }
   if (Array.isArray(query)) throw new StepFailure('queryString must be text or a map');
   const parts: (string | Secret)[] = [];
   for (const [name, values] of Object.entries(query)) {
     for (const value of Array.isArray(values) ? values : [values]) {
-      if (isCompound(value)) throw new StepFailure(`queryString: ${name} has parts and cannot stand in an address`);
-      parts.push(`${parts.length === 0 ? '' : '&'}${encode(name)}=`, mapText(textOf(value), encode));
+      if (isCollection(value)) throw new StepFailure(`queryString: ${name} has parts and cannot stand in an address`);
+      parts.push(`${parts.length === 0 ? '' : '&'}${encode(name)}=`, mapText(toText(value), encode));
     }
   }
-  return joinTexts(parts);
+  return joinStrings(parts);
 }
 
 function mapText(text: string | Secret, change: (clear: string) => string): string | Secret {

@@ -235,7 +235,7 @@ describe('D20 a header that holds a secret', () => {
     expect(steps.map(({ state }) => state)).toEqual(['passed', 'failed', 'failed', 'passed', 'passed', 'passed']);
     expect(steps[1]?.failure).toMatchObject({
       message: 'the header Authorization holds a secret, and http://a.example.test is not encrypted: nothing was sent',
-      advice: 'use https:, or remove the header with ws.clearHeaders: [Authorization]',
+      hint: 'use https:, or remove the header with ws.clearHeaders: [Authorization]',
     });
     expect(api.sent('Authorization')).toEqual([undefined, undefined]);
   });
@@ -411,7 +411,7 @@ describe('D20 along a redirect', () => {
       setTimeout(() => response.writeHead(302, { Location: '/' }).end(), 60);
     });
     const { last } = await runWs([['ws.get', api.origin, '', 'r', { ...follow, timeout: '200ms' }]]);
-    expect(last.failure?.code).toBe('timed_out');
+    expect(last.failure?.code).toBe('timeout');
     expect(api.calls.length).toBeLessThan(8);
   });
 });

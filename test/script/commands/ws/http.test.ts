@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { Written } from '../../../../src/config/value.ts';
+import { RawScalar } from '../../../../src/config/value.ts';
 import { ApiServer, bytes, json, routes } from '../../../support/api-server.ts';
 import { runWs, testFolder, type WsStep } from '../../../support/run-ws.ts';
 import { closedPort, serveBytes } from '../../../support/wire-server.ts';
@@ -89,7 +89,7 @@ describe('a response', () => {
       ['base.assertEqual', '1.10', '${r.body.price}'],
     ]);
     expect(result.state).toBe('passed');
-    expect(value('r.body.id')).toBeInstanceOf(Written);
+    expect(value('r.body.id')).toBeInstanceOf(RawScalar);
   });
 
   it.each([
@@ -180,14 +180,14 @@ describe('what fails a request', () => {
   it('a server that takes longer than the step allows', async () => {
     const server = await serveBytes('');
     const { last } = await runWs([['ws.get', server.url, '', 'r', { timeout: '150ms' }]]);
-    expect(last.failure).toMatchObject({ code: 'timed_out', message: expect.stringMatching(/within 1\d\d ms/) });
+    expect(last.failure).toMatchObject({ code: 'timeout', message: expect.stringMatching(/within 1\d\d ms/) });
   });
 
   it('a body of more than 32 MiB', async () => {
     const bomb = gzipSync(Buffer.alloc(33 * 1_048_576));
     const api = await ApiServer.start(bytes(bomb, 'text/plain', { 'Content-Encoding': 'gzip' }));
     const { last } = await runWs([['ws.get', api.origin, '', 'r']]);
-    expect(last.failure).toMatchObject({ code: 'reply_too_large', message: expect.stringContaining('33554432') });
+    expect(last.failure).toMatchObject({ code: 'response_too_large', message: expect.stringContaining('33554432') });
   });
 
   it('an interruption', async () => {
@@ -216,9 +216,9 @@ describe('what fails a request', () => {
   it.each([
     [{ followRedirect: true }, 'did you mean followRedirects?'],
     [{ frobnicate: 1 }, 'options are followRedirects, timeout'],
-  ])('the unknown option %j', async (options, advice) => {
+  ])('the unknown option %j', async (options, hint) => {
     const { last } = await runWs([['ws.get', 'http://127.0.0.1:9/', '', 'r', options]]);
-    expect(last.failure).toMatchObject({ code: 'step_failed', advice });
+    expect(last.failure).toMatchObject({ code: 'step_failed', hint });
   });
 
   it.each([{ timeout: 'soon' }, { timeout: [1] }, { followRedirects: 'maybe' }, { timeout: 0 }])(
@@ -296,7 +296,7 @@ describe('a body', () => {
     ['a list', ['x', {}], '["x",{}]', 'application/json'],
     [
       'digits beyond 2^53',
-      { id: new Written('1234567890123456789', 1234567890123456800), odd: new Written('007', 7) },
+      { id: new RawScalar('1234567890123456789', 1234567890123456800), odd: new RawScalar('007', 7) },
       '{"id":1234567890123456789,"odd":7}',
       'application/json',
     ],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../../../src/errors.ts';
 import { acquireToken } from '../../../../src/flows/request-token.ts';
-import type { TokenReply } from '../../../../src/oauth/token-response.ts';
+import type { ParsedToken } from '../../../../src/oauth/token-response.ts';
 import type { Profile } from '../../../../src/profile/profile.ts';
 import { Secret } from '../../../../src/redaction/secret.ts';
 import { ApiServer, json, redirect } from '../../../support/api-server.ts';
@@ -20,7 +20,7 @@ const response = {
 /** Asks nobody. */
 function giving(members: Record<string, unknown> = response, reused = false) {
   const profiles: Profile[] = [];
-  const acquire = async (profile: Profile): Promise<{ reply: TokenReply; reused: boolean }> => {
+  const acquire = async (profile: Profile): Promise<{ reply: ParsedToken; reused: boolean }> => {
     profiles.push(profile);
     return {
       reply: {
@@ -90,17 +90,17 @@ describe('ws.oauthProfile', () => {
 
   it('D2 on failure the variable keeps its value, and the event says why', async () => {
     const acquire = async (): Promise<never> => {
-      throw new OAuthProfileError('provider_refused', 'no', { advice: 'set acme.client_secret' });
+      throw new OAuthProfileError('provider_rejected', 'no', { hint: 'set acme.client_secret' });
     };
     const { value, events, last } = await runWs([['ws.oauthProfile', 'token', 'acme']], {
       data: { ...data, token: 'before' },
       acquire,
     });
     expect(value('token')).toEqual({ secret: 'before' });
-    expect(last.failure).toMatchObject({ code: 'provider_refused', advice: 'set acme.client_secret' });
+    expect(last.failure).toMatchObject({ code: 'provider_rejected', hint: 'set acme.client_secret' });
     expect(events.find(({ type }) => type === 'token-response')).toMatchObject({
       outcome: 'failed',
-      code: 'provider_refused',
+      code: 'provider_rejected',
     });
   });
 
@@ -165,7 +165,7 @@ describe('ws.oauthProfile', () => {
     expect(api.call.headers).not.toHaveProperty('authorization');
   });
 
-  it('D20 with options.set_header sets it for that origin, and for no other', async () => {
+  it('D20 with options.authorize_origin sets it for that origin, and for no other', async () => {
     const [api, other] = [await ApiServer.start(json({})), await ApiServer.start(json({}))];
     const { acquire } = giving();
     const { steps, everything } = await runWs(
@@ -178,7 +178,7 @@ describe('ws.oauthProfile', () => {
         ['ws.get', api.origin, '', 'r'],
       ],
       {
-        data: { acme: { ...data.acme, options: { set_header: `${api.origin}/` } } },
+        data: { acme: { ...data.acme, options: { authorize_origin: `${api.origin}/` } } },
         env: { OTHER_TOKEN: 'another-token-here' },
         acquire,
       },
@@ -191,7 +191,7 @@ describe('ws.oauthProfile', () => {
     expect(everything).not.toContain('token-of-the-test');
   });
 
-  it('D20 with options.set_header follows no redirect with it', async () => {
+  it('D20 with options.authorize_origin follows no redirect with it', async () => {
     const other = await ApiServer.start(json({}));
     const api = await ApiServer.start(redirect(307, other.origin));
     const { acquire } = giving();
@@ -200,7 +200,7 @@ describe('ws.oauthProfile', () => {
         ['ws.oauthProfile', 'token', 'acme'],
         ['ws.get', api.origin, '', 'r', { followRedirects: true }],
       ],
-      { data: { acme: { ...data.acme, options: { set_header: api.origin } } }, acquire },
+      { data: { acme: { ...data.acme, options: { authorize_origin: api.origin } } }, acquire },
     );
     expect(other.call.headers).not.toHaveProperty('authorization');
   });
@@ -214,7 +214,7 @@ describe('ws.oauthProfile', () => {
         ['ws.get', api.origin, '', 'r'],
         ['base.assertVarsPresent', 'token'],
       ],
-      { data: { acme: { ...data.acme, options: { set_header: api.origin } } }, acquire },
+      { data: { acme: { ...data.acme, options: { authorize_origin: api.origin } } }, acquire },
     );
     expect(steps.map(({ state }) => state)).toEqual(['failed', 'passed', 'failed']);
     expect(api.call.headers).not.toHaveProperty('authorization');
@@ -321,7 +321,7 @@ describe('ws.oauth', () => {
       [['ws.oauth', 'token', api.origin, { client_id: 'ci', client_secret: 'my-client-secret' }]],
       { acquire: asking },
     );
-    expect(last.failure?.code).toBe('provider_refused');
+    expect(last.failure?.code).toBe('provider_rejected');
     expect(everything).not.toContain('my-client-secret');
   });
 });

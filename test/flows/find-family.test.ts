@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { beginChain, chainName, findChain, findLogin, loginName, refuseForeign } from '../../src/flows/find-chain.ts';
-import { type ChainRecord, type LoginRecord, toKept } from '../../src/flows/stored-record.ts';
+import {
+  createFamily,
+  familyName,
+  findFamily,
+  findLogin,
+  loginName,
+  refuseForeign,
+} from '../../src/flows/find-family.ts';
+import { type FamilyRecord, type LoginRecord, toKept } from '../../src/flows/stored-record.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -12,28 +19,28 @@ const fields = { type: 'custom', url: 'https://id.test/token', grant_type: 'refr
 const profile = profileOf({ ...fields, refresh_token: 'first' });
 const binding = { origin: 'https://id.test', clientId: 'app' };
 
-function chainOf(store: TokenStore, changes: Partial<ChainRecord> = {}): ChainRecord {
+function chainOf(store: TokenStore, changes: Partial<FamilyRecord> = {}): FamilyRecord {
   return {
-    ...beginChain(profile, new Secret('newest'), store),
+    ...createFamily(profile, new Secret('newest'), store),
     members: [store.fingerprint('first'), store.fingerprint('newest')],
     ...changes,
   };
 }
 
-const keep = (store: TokenStore, name: string, record: ChainRecord | LoginRecord): Promise<boolean> =>
+const keep = (store: TokenStore, name: string, record: FamilyRecord | LoginRecord): Promise<boolean> =>
   store.update(name, (held) => held.write(toKept(record, 'head')), { timeoutMs: 1_000, signal: undefined });
 
-describe('the chain of a refresh token', () => {
+describe('the family of a refresh token', () => {
   it('is found by its first member, by any other, and by the name that a login gave', async () => {
     const store = createMemoryStore(new FakeClock());
-    const name = chainName(binding, 'first', store);
+    const name = familyName(binding, 'first', store);
     await keep(store, name, chainOf(store));
-    expect(await findChain(profile, store)).toMatchObject({ name, kept: { head: 'head' } });
-    expect(await findChain(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
+    expect(await findFamily(profile, store)).toMatchObject({ name, kept: { head: 'head' } });
+    expect(await findFamily(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
       name,
       kept: { head: 'head' },
     });
-    expect(await findChain({ ...profile, chain: name, fields: [] }, store)).toMatchObject({
+    expect(await findFamily({ ...profile, family: name, fields: [] }, store)).toMatchObject({
       name,
       kept: { head: 'head' },
     });
@@ -44,38 +51,38 @@ describe('the chain of a refresh token', () => {
     const token = { kind: 'token', profile: 'svc', tokens: {}, failure: undefined } as const;
     const wait = { timeoutMs: 1_000, signal: undefined };
     await store.update('of-another-kind', (held) => held.write(toKept(token, '')), wait);
-    await keep(store, chainName(binding, 'first', store), chainOf(store));
-    expect(await findChain(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
+    await keep(store, familyName(binding, 'first', store), chainOf(store));
+    expect(await findFamily(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
       kept: { head: 'head' },
     });
   });
 
   it('is kept, as a login is, under a name that other versions know', () => {
     const store = createMemoryStore(new FakeClock());
-    const names = [chainName(binding, 'first', store), loginName('svc', binding, store)];
-    const texts = ['["chain","https://id.test","app","first"]', '["login","svc","https://id.test","app"]'];
+    const names = [familyName(binding, 'first', store), loginName('svc', binding, store)];
+    const texts = ['["family","https://id.test","app","first"]', '["login","svc","https://id.test","app"]'];
     expect(names).toEqual(texts.map(store.fingerprint));
   });
 
   it('begins with a value that nobody knows, is of another client, or of another server', async () => {
     const store = createMemoryStore(new FakeClock());
-    await keep(store, chainName(binding, 'first', store), chainOf(store));
+    await keep(store, familyName(binding, 'first', store), chainOf(store));
     for (const other of [
       { refresh_token: 'unknown' },
       { refresh_token: 'newest', client_id: 'other' },
       { refresh_token: 'newest', url: 'https://other.test/token' },
     ]) {
       const asked = profileOf({ ...fields, ...other });
-      const { name, kept } = await findChain(asked, store);
+      const { name, kept } = await findFamily(asked, store);
       expect(kept).toBeUndefined();
       const own = { origin: asked.url.origin, clientId: other.client_id ?? 'app' };
-      expect(name).toBe(chainName(own, other.refresh_token, store));
+      expect(name).toBe(familyName(own, other.refresh_token, store));
     }
   });
 
   it('cannot be of a profile without a refresh token', async () => {
     const store = createMemoryStore(new FakeClock());
-    await expect(findChain({ ...profile, fields: [] }, store)).rejects.toThrow(
+    await expect(findFamily({ ...profile, fields: [] }, store)).rejects.toThrow(
       new TypeError('a profile without a refresh token was not checked'),
     );
   });
@@ -87,44 +94,44 @@ describe('the chain of a refresh token', () => {
       expect(failureOf(() => refuseForeign(chainOf(store, change), profile, store))).toMatchObject({
         code: 'store_unreadable',
         message: 'the kept refresh token of svc is bound elsewhere',
-        advice: 'run: oauth-profile login svc',
+        hint: 'run: oauth-profile login svc',
       });
     }
   });
 });
 
 describe('a login that is kept', () => {
-  async function found(pasted?: string, changes: Partial<ChainRecord> = {}, replaced = ['before']) {
+  async function found(pasted?: string, changes: Partial<FamilyRecord> = {}, replaced = ['before']) {
     const store = createMemoryStore(new FakeClock());
     const name = loginName('svc', binding, store);
     const login = {
       kind: 'login',
       profile: 'svc',
-      chain: 'the-chain',
+      family: 'the-family',
       replaced: replaced.map(store.fingerprint),
       at: 0,
     };
     await keep(store, name, login as LoginRecord);
-    await keep(store, 'the-chain', chainOf(store, changes));
-    return findLogin('svc', { ...binding, pasted }, store);
+    await keep(store, 'the-family', chainOf(store, changes));
+    return findLogin('svc', { ...binding, configuredRefreshToken: pasted }, store);
   }
 
   it.each([undefined, 'before', 'first', 'newest'])('serves a profile that holds %s', async (pasted) => {
     const login = await found(pasted);
-    expect([login?.chain, login?.refreshToken.reveal()]).toEqual(['the-chain', 'newest']);
+    expect([login?.family, login?.refreshToken.reveal()]).toEqual(['the-family', 'newest']);
   });
 
   it('gives way to what was pasted since', async () => {
     expect(await found('pasted since')).toBeUndefined();
   });
 
-  it('does not serve where its chain is of another server or client, or gone', async () => {
+  it('does not serve where its family is of another server or client, or gone', async () => {
     expect(await found(undefined, { origin: 'https://other.test' })).toBeUndefined();
     expect(await found(undefined, { client: 'other' })).toBeUndefined();
     const store = createMemoryStore(new FakeClock());
-    const login: LoginRecord = { kind: 'login', profile: 'svc', chain: 'gone', replaced: [], at: 0 };
+    const login: LoginRecord = { kind: 'login', profile: 'svc', family: 'gone', replaced: [], at: 0 };
     await keep(store, loginName('svc', binding, store), login);
-    expect(await findLogin('svc', { ...binding, pasted: undefined }, store)).toBeUndefined();
-    expect(await findLogin('other', { ...binding, pasted: undefined }, store)).toBeUndefined();
+    expect(await findLogin('svc', { ...binding, configuredRefreshToken: undefined }, store)).toBeUndefined();
+    expect(await findLogin('other', { ...binding, configuredRefreshToken: undefined }, store)).toBeUndefined();
   });
 });
