@@ -17,7 +17,7 @@ describe('parseCase', () => {
     expect(parts.map(({ kind }) => kind)).toEqual(
       'prose file response command request command command stderr'.split(' '),
     );
-    expect(parts.at(-2)).toEqual({ kind: 'command', line: 'oauth-profile token acne', stdout: '', exit: 2 });
+    expect(parts.at(-2)).toEqual({ kind: 'command', line: 'echo "not found" >&2; exit 1', stdout: '', exit: 1 });
     expect(serializeCase({ title, parts })).toBe(example);
   });
 
