@@ -23,7 +23,7 @@ const packages = new Map([
 const core = [
   'test/(?:data|emulator|flows|profile|providers|script|secret|store|token|transport)/',
   'test/(?:compose|oauth-profile|scripting|token-source)\\.test\\.ts',
-  'test/cli/(?:all-or-nothing|compiled|golden|kept-tokens|output|signals)\\.test\\.ts',
+  'test/cli/(?:all-or-nothing|compiled|cases|kept-tokens|output|signals)\\.test\\.ts',
 ];
 /** Left to `npm test`: they try a browser, a Redis or the disk rather than Node. */
 const left = ['**/html-page.test.ts', '**/redis*.test.ts', '**/crash.test.ts', '**/kill-loop.test.ts'];

@@ -52,7 +52,7 @@ function bump(from, version, changelog) {
     files.set('src/version.ts', changed);
   }
   // What shows the program's own output shows its version too.
-  for (const name of git('ls-files', 'README.md', 'docs', 'test/cli/golden').split('\n').filter(Boolean)) {
+  for (const name of git('ls-files', 'README.md', 'docs', 'test/cli/cases').split('\n').filter(Boolean)) {
     const word = name.startsWith('test/') ? from : `oauth-profile/${from}`;
     const text = textOf(name);
     if (text.includes(word)) files.set(name, text.replaceAll(word, word.replace(from, version)));

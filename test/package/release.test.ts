@@ -66,7 +66,7 @@ beforeAll(() => {
   const npm = `#!/bin/sh\necho "$*" >> '${scratch}/asked'\ncase "$FAILING" in "$1") exit 1;; esac\n`;
   writeFileSync(join(scratch, 'bin', 'npm'), npm, { mode: 0o755 });
   repository = template;
-  for (const folder of ['tools', 'src', 'dist', 'test/cli/golden/version'])
+  for (const folder of ['tools', 'src', 'dist', 'test/cli/cases'])
     mkdirSync(join(template, folder), { recursive: true });
   for (const tool of ['release.js', 'make-changelog.js'])
     cpSync(join(root, 'tools', tool), join(template, 'tools', tool));
@@ -79,7 +79,7 @@ beforeAll(() => {
   write('package-lock.json', `${JSON.stringify(lock, undefined, 2)}\n`);
   write('src/version.ts', "export const version = '0.1.0';\n");
   write('README.md', 'oauth-profile/0.1.0 needs q 0.1.0\n');
-  write('test/cli/golden/version/stdout', '0.1.0\n');
+  write('test/cli/cases/version.md', '$ oauth-profile --version\n0.1.0\n');
   write('dist/index.js', '');
   write('.gitignore', 'dist/\n');
   write('CHANGELOG.md', changelog);
@@ -111,10 +111,10 @@ describe('a release', () => {
       'package-lock.json',
       'package.json',
       'src/version.ts',
-      'test/cli/golden/version/stdout',
+      'test/cli/cases/version.md',
     ]);
     expect(read('README.md')).toBe(`oauth-profile/${version} needs q 0.1.0\n`);
-    expect(read('test/cli/golden/version/stdout')).toBe(`${version}\n`);
+    expect(read('test/cli/cases/version.md')).toBe(`$ oauth-profile --version\n${version}\n`);
     expect(git('status', '--porcelain')).toBe('');
     expect(JSON.parse(read('package.json'))).toEqual({ name: 'p', version, type: 'module' });
     expect(JSON.parse(read('package-lock.json'))).toMatchObject({
@@ -145,7 +145,7 @@ describe('a release', () => {
     const before = state();
     const { status, stdout } = release(['minor', '--dry-run', '--checked']);
     expect(status).toBe(0);
-    expect(stdout).toContain("src/version.ts, README.md, test/cli/golden/version/stdout\n\nA person's words.");
+    expect(stdout).toContain("src/version.ts, README.md, test/cli/cases/version.md\n\nA person's words.");
     expect(stdout).toMatch(/^0\.1\.0 → 0\.2\.0: [\s\S]*\nnothing was changed\n$/);
     expect(release(['major', '--dry-run', '--checked']).stdout).toMatch(/^0\.1\.0 → 1\.0\.0: /);
     expect(state()).toEqual(before);
