@@ -1,4 +1,4 @@
-import type { Span } from '../../config/yaml-document.ts';
+import type { Span } from '../../config/yaml.ts';
 import { beginning, escapeControls } from '../../redaction/printable.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
