@@ -198,7 +198,7 @@ function realpathIfThere(path: string): string | undefined {
 /** The user's own profiles and those of the working folder, where they exist. */
 export function findDataFiles({ env, cwd }: ProcessEnvironment): {
   user: DataFile | undefined;
-  folder: DataFile | undefined;
+  directory: DataFile | undefined;
 } {
   const xdg = env['XDG_CONFIG_HOME'];
   // The XDG specification wants a relative path ignored; here it would make the working folder's file the user's own.
@@ -208,7 +208,7 @@ export function findDataFiles({ env, cwd }: ProcessEnvironment): {
   const user = readDataFileIfThere(userFile, userFile, 'user');
   // In the configuration folder itself the two are one.
   const same = user !== undefined && realpathIfThere(userFile) === realpathIfThere(folderFile);
-  return { user, folder: same ? undefined : readDataFileIfThere(folderFile, DATA_FILE, 'directory') };
+  return { user, directory: same ? undefined : readDataFileIfThere(folderFile, DATA_FILE, 'directory') };
 }
 
 /** A file that the caller named; it must be there. */

@@ -233,8 +233,8 @@ describe('a profile that is not there', () => {
 describe('a profile in two files', () => {
   it('is an error that names both', () => {
     const variables = new Variables()
-      .add(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
-      .addDirectoryFile(flatten({ 'graph.url': 'https://evil.com' }, 'f'), {
+      .define(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+      .define(flatten({ 'graph.url': 'https://evil.com' }, 'f'), {
         label: 'p.yaml',
         directory: '',
         trust: 'directory',
@@ -254,8 +254,8 @@ describe('a profile in two files', () => {
     const user = { graph: { ...samples.google, options: { timeout: '5s' } } };
     const withFolder = (names: readonly string[]) =>
       new Variables()
-        .add(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
-        .addDirectoryFile(
+        .define(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+        .define(
           names.map((name) => ({ name, value: 'evil' })),
           { label: 'p.yaml', directory: '', trust: 'directory' },
         );
@@ -277,7 +277,7 @@ describe('a profile that the caller brought along', () => {
   const given = (label: string) => ({ label, directory: '', trust: 'given' }) as const;
   const both = (label: string) =>
     new Variables()
-      .addDirectoryFile(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), folder)
+      .define(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), folder)
       .add(flatten({ acme: custom }, 'g'), given(label));
 
   it('is not bent by the file of a working folder', () => {
