@@ -405,7 +405,7 @@ describe('a script that is an attack', () => {
       expect.stringMatching(/data unfolds to more than 20000 variables$/),
     ]);
     expect(issues(`data: {${'a'.repeat(600)}: {${'b'.repeat(600)}: 1}}\nsteps: [{ws.reset: }]`)).toEqual([
-      '1:7 the name of a variable is longer than 1000 characters',
+      '1:7 a variable name is longer than 1000 characters',
     ]);
   });
 
