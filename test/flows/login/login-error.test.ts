@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorResponse, OAuthProfileError, ProviderError } from '../../../src/errors.ts';
-import { toLoginError } from '../../../src/flows/login/explain-sign-in.ts';
+import { toLoginError } from '../../../src/flows/login/login-error.ts';
 import { loginProfileOf } from '../../support/login-world.ts';
 
 const login = loginProfileOf({ type: 'gitlab', client_id: 'app' });
