@@ -12,7 +12,7 @@ import { type Keeping, obtainToken } from './flows/obtain-token.ts';
 import { Flights } from './flows/single-flight.ts';
 import type { Obtained, Wish } from './flows/wish.ts';
 import type { Ports, TokenStore } from './ports.ts';
-import { findConfiguredGrant } from './profile/binding.ts';
+import { completeProfile } from './profile/complete-profile.ts';
 import { type ProfileSources, parseProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
 
@@ -51,10 +51,10 @@ export class Session {
   /** Reads a profile; a refresh token that a login left belongs to it. `onReach` hears of each look beyond the variables. */
   async readProfile(name: string, variables: Variables, onReach?: () => void): Promise<Profile> {
     const outside = onReach === undefined ? this.outside : watched(this.outside, onReach);
-    const candidate = findConfiguredGrant(name, variables, outside);
-    if (candidate === undefined) return parseProfile(name, variables, outside);
+    const parsed = parseProfile(name, variables, outside);
+    if (parsed.binding === undefined) return completeProfile(parsed);
     onReach?.();
-    return parseProfile(name, variables, outside, await findLogin(name, candidate, await this.openStore()));
+    return completeProfile(parsed, await findLogin(parsed, parsed.binding, await this.openStore()));
   }
 
   /** Gets a token; by default as the profile says: anew, or one that is kept and fresh. */

@@ -1,10 +1,10 @@
 import { OAuthProfileError } from '../errors.ts';
-import { encodeTuple, getClientId, getRefreshToken } from '../oauth/cache-key.ts';
+import { encodeTuple, getRefreshToken } from '../oauth/cache-key.ts';
 import type { Kept, TokenStore } from '../ports.ts';
-import type { Binding, ConfiguredGrant } from '../profile/binding.ts';
+import type { StoredGrant } from '../profile/complete-profile.ts';
 import { loginCommand } from '../profile/login-command.ts';
-import type { StoredGrant } from '../profile/parse-profile.ts';
-import type { Profile } from '../profile/profile.ts';
+import type { Binding, ParsedProfile } from '../profile/parse-profile.ts';
+import { getClientId, type Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, fromKept } from './stored-record.ts';
 
@@ -64,17 +64,16 @@ export function loginName(profile: string, { origin, clientId }: Binding, store:
 
 /** The refresh token that a login left for a profile, unless a value was pasted since that the login did not replace. */
 export async function findLogin(
-  profile: string,
-  candidate: ConfiguredGrant,
+  { name, configuredRefreshToken }: Pick<ParsedProfile, 'name' | 'configuredRefreshToken'>,
+  binding: Binding,
   store: TokenStore,
 ): Promise<StoredGrant | undefined> {
-  const login = fromKept(await store.read(loginName(profile, candidate, store)), 'login');
+  const login = fromKept(await store.read(loginName(name, binding, store)), 'login');
   if (login === undefined) return undefined;
   const family = fromKept(await store.read(login.family), 'family');
-  if (family === undefined || !isBoundTo(family, candidate, store)) return undefined;
-  const { configuredRefreshToken: pasted } = candidate;
-  if (pasted !== undefined) {
-    const seen = store.fingerprint(pasted);
+  if (family === undefined || !isBoundTo(family, binding, store)) return undefined;
+  if (configuredRefreshToken !== undefined) {
+    const seen = store.fingerprint(configuredRefreshToken);
     if (!login.replaced.includes(seen) && !family.members.includes(seen)) return undefined;
   }
   return { refreshToken: family.refreshToken, family: login.family };

@@ -1,9 +1,9 @@
 import { OAuthProfileError } from '../../errors.ts';
-import { cacheKey, getClientId } from '../../oauth/cache-key.ts';
+import { cacheKey } from '../../oauth/cache-key.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Held, Kept, Ports, TokenStore } from '../../ports.ts';
-import type { Binding } from '../../profile/binding.ts';
-import type { Profile } from '../../profile/profile.ts';
+import type { Binding } from '../../profile/parse-profile.ts';
+import { getClientId, type Profile } from '../../profile/profile.ts';
 import type { Secret } from '../../redaction/secret.ts';
 import { createFamily, loginName } from '../find-family.ts';
 import { keepToken } from '../keep-token.ts';
