@@ -18,7 +18,8 @@ import type {
   Ports,
   TokenStore,
 } from './ports.ts';
-import { completeProfile, type ParsedProfile, type ProfileSources, parseProfile } from './profile/parse-profile.ts';
+import { completeProfile } from './profile/complete-profile.ts';
+import { type ParsedProfile, type ProfileSources, parseProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Vault } from './store/vault/vault.ts';
 import { version } from './version.ts';

@@ -1,10 +1,10 @@
 import { OAuthProfileError } from '../errors.ts';
-import { encodeTuple, getClientId, getRefreshToken } from '../oauth/cache-key.ts';
+import { encodeTuple, getRefreshToken } from '../oauth/cache-key.ts';
 import type { StoredRecord, TokenStore } from '../ports.ts';
-import type { Binding } from '../profile/binding.ts';
+import type { Binding } from '../profile/parse-profile.ts';
 import { loginCommand } from '../profile/login-command.ts';
-import type { StoredGrant } from '../profile/parse-profile.ts';
-import type { Profile } from '../profile/profile.ts';
+import type { StoredGrant } from '../profile/complete-profile.ts';
+import { getClientId, type Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, type LoginRecord, parseRecordOf } from './records.ts';
 

@@ -113,7 +113,7 @@ describe('a login that is kept', () => {
     };
     await keep(store, name, login as LoginRecord);
     await keep(store, 'the-family', chainOf(store, changes));
-    return findLogin('svc', { ...binding, configuredRefreshToken: pasted }, store);
+    return findLogin({ name: 'svc', configuredRefreshToken: pasted }, binding, store);
   }
 
   it.each([undefined, 'before', 'first', 'newest'])('serves a profile that holds %s', async (pasted) => {
@@ -131,7 +131,7 @@ describe('a login that is kept', () => {
     const store = createMemoryStore(new FakeClock());
     const login: LoginRecord = { kind: 'login', profile: 'svc', family: 'gone', replaced: [], at: 0 };
     await keep(store, loginName('svc', binding, store), login);
-    expect(await findLogin('svc', { ...binding, configuredRefreshToken: undefined }, store)).toBeUndefined();
-    expect(await findLogin('other', { ...binding, configuredRefreshToken: undefined }, store)).toBeUndefined();
+    expect(await findLogin({ name: 'svc', configuredRefreshToken: undefined }, binding, store)).toBeUndefined();
+    expect(await findLogin({ name: 'other', configuredRefreshToken: undefined }, binding, store)).toBeUndefined();
   });
 });

@@ -6,7 +6,8 @@ import { type BrowserLoginOptions, loginAuthorizationCode } from '../../src/flow
 import { type DeviceCodePrompt, loginDeviceCode } from '../../src/flows/login/device-code.ts';
 import { type LoginResult, login as signInAndKeep } from '../../src/flows/login/login.ts';
 import type { LoginPorts, Ports } from '../../src/ports.ts';
-import { type LoginProfile, parseLoginProfile } from '../../src/profile/login-profile.ts';
+import { completeProfile, type StoredGrant } from '../../src/profile/complete-profile.ts';
+import { type LoginProfile, toLoginProfile } from '../../src/profile/login-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Session } from '../../src/session.ts';
 
@@ -19,7 +20,7 @@ export function variablesWith(name: string, fields: Fields): Variables {
 
 /** The profile `svc` of these fields, read for a sign-in. */
 export function loginProfileOf(fields: Fields): LoginProfile {
-  return parseLoginProfile('svc', variablesWith('svc', fields), new Session({ env: {}, cwd: '/' }).outside);
+  return toLoginProfile(parseProfile('svc', variablesWith('svc', fields), new Session({ env: {}, cwd: '/' }).outside));
 }
 
 /** What a test may put in the place of the real thing. */
@@ -61,7 +62,7 @@ export class LoginWorld {
   }
 
   get profile(): LoginProfile {
-    return parseLoginProfile(this.name, this.variables, this.session.outside);
+    return toLoginProfile(parseProfile(this.name, this.variables, this.session.outside));
   }
 
   async signInPorts(): Promise<LoginPorts> {
@@ -120,8 +121,8 @@ export class LoginWorld {
     { mayReplace = async () => false }: Changes,
   ): Promise<LoginResult> {
     const store = await this.session.openStore();
-    const readWith = (brought: Parameters<typeof parseProfile>[3]) =>
-      parseProfile(this.name, this.variables, this.session.outside, brought);
+    const readWith = (brought: StoredGrant) =>
+      completeProfile(parseProfile(this.name, this.variables, this.session.outside), brought);
     return signInAndKeep({ login, signIn, readWith, mayReplace }, ports, store);
   }
 }

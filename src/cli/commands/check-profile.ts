@@ -1,7 +1,8 @@
 import type { Variables } from '../../config/variables.ts';
 import { errorCodes, InvalidProfileError, OAuthProfileError, type ProfileIssue } from '../../errors.ts';
 import { buildTokenRequest } from '../../oauth/token-request.ts';
-import { parseLoginProfile } from '../../profile/login-profile.ts';
+import { completeProfile } from '../../profile/complete-profile.ts';
+import { toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { type Profile, tlsFiles } from '../../profile/profile.ts';
 import type { Session } from '../../session.ts';
@@ -52,12 +53,12 @@ async function readWithLogin(
       if (!(error instanceof OAuthProfileError) || errorCodes[error.code] !== 6) throw error;
     }
   }
-  return parseProfile(name, variables, session.outside);
+  return completeProfile(parseProfile(name, variables, session.outside));
 }
 
 /** As it will be once somebody has logged in. */
 function readBeforeLogin(name: string, variables: Variables, { outside }: Session): Profile {
-  const { clientParameters: client, scope, ...login } = parseLoginProfile(name, variables, outside);
+  const { clientParameters: client, scope, ...login } = toLoginProfile(parseProfile(name, variables, outside));
   const fields = scope === undefined ? client : [...client, scope];
   return { ...login, grant: 'refresh_token', fields, family: undefined, notes: [] };
 }

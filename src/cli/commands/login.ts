@@ -2,7 +2,8 @@ import { composeSignIn } from '../../compose.ts';
 import { type BrowserPrompt, loginAuthorizationCode } from '../../flows/login/authorization-code.ts';
 import { type DeviceCodePrompt, loginDeviceCode } from '../../flows/login/device-code.ts';
 import { type LoginResult, login as signInAndKeep } from '../../flows/login/login.ts';
-import { type LoginProfile, parseLoginProfile } from '../../profile/login-profile.ts';
+import { completeProfile } from '../../profile/complete-profile.ts';
+import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
 import { type Context, sessionOf, variablesOf, warn } from '../context.ts';
@@ -21,7 +22,8 @@ export async function run(context: Context): Promise<number> {
   const session = sessionOf(context, emulation?.address);
   try {
     const { ports, outside } = session;
-    const login = again(parseLoginProfile(name, variables, outside), context);
+    const parsed = parseProfile(name, variables, outside);
+    const login = again(toLoginProfile(parsed), context);
     const method = asked ?? defaultMethod(login);
     if (method === 'device' && (port !== undefined || call.switches.has('no-open')))
       throw usage(['--port and --no-open are for a sign-in with a browser'], 'add --browser, or leave them out');
@@ -35,7 +37,7 @@ export async function run(context: Context): Promise<number> {
           method === 'device'
             ? loginDeviceCode(login, ports, devicePerson(context), signal)
             : loginAuthorizationCode(login, wish, ports, signInPorts, browserPerson(context, person), signal),
-        readWith: (brought) => parseProfile(name, variables, outside, brought),
+        readWith: (brought) => completeProfile(parsed, brought),
         mayReplace: (former, account) => mayReplace(context, name, person, former, account),
       },
       ports,

@@ -5,7 +5,8 @@ import { OAuthProfileError } from '../../errors.ts';
 import { type FoundLogin, findLogins, forget, revocationEndpoint, revokeToken } from '../../flows/login/logout.ts';
 import type { TokenStore } from '../../ports.ts';
 import { collectFields } from '../../profile/collect-fields.ts';
-import { parseLoginProfile } from '../../profile/login-profile.ts';
+import { toLoginProfile } from '../../profile/login-profile.ts';
+import { parseProfile } from '../../profile/parse-profile.ts';
 import { providerName } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
 import type { Session } from '../../session.ts';
@@ -64,7 +65,7 @@ async function revoke(
   const { signal, surroundings } = context;
   const { ports } = session;
   try {
-    const login = parseLoginProfile(found.profile, variables, session.outside);
+    const login = toLoginProfile(parseProfile(found.profile, variables, session.outside));
     const endpoint = await revocationEndpoint(login, ports, await composeSignIn(surroundings, undefined), signal);
     if (endpoint === undefined) {
       const who = providerName(login);

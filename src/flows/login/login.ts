@@ -4,7 +4,8 @@ import type { LoginResponse } from '../../oauth/login-response.ts';
 import type { Ports, TokenStore } from '../../ports.ts';
 import { loginCommand } from '../../profile/login-command.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
-import { completeProfile, type ParsedProfile } from '../../profile/parse-profile.ts';
+import { completeProfile } from '../../profile/complete-profile.ts';
+import type { ParsedProfile } from '../../profile/parse-profile.ts';
 import { familyKey, findLogin } from '../token-family.ts';
 import { assertStoreWritable, saveLogin } from './save-login.ts';
 

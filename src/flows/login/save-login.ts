@@ -1,7 +1,7 @@
 import { OAuthProfileError } from '../../errors.ts';
 import type { LoginResponse } from '../../oauth/login-response.ts';
 import type { Ports, RecordLock, StoredRecord, TokenStore } from '../../ports.ts';
-import type { Binding } from '../../profile/binding.ts';
+import type { Binding } from '../../profile/parse-profile.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { Secret } from '../../redaction/secret.ts';
 import { type FamilyRecord, type LoginRecord, parseRecordOf, serializeRecord } from '../records.ts';
