@@ -3,7 +3,12 @@ import { type DataObject, flatten } from './config/flatten.ts';
 import { type DataEntries, loadVariables } from './config/load-variables.ts';
 import { type Entry, Variables } from './config/variables.ts';
 import { abortError } from './errors.ts';
-import { createProfileSources, findProfileFiles, type ProcessEnvironment, readNamedFile } from './files/profile-files.ts';
+import {
+  createProfileSources,
+  findProfileFiles,
+  type ProcessEnvironment,
+  readNamedFile,
+} from './files/profile-files.ts';
 import { SingleFlight } from './flows/single-flight.ts';
 import { findStoredGrant } from './flows/token-family.ts';
 import type {
@@ -190,7 +195,8 @@ export function sharedClient({ emulator, store }: Pick<ClientOptions, 'emulator'
   return client;
 }
 
-const thisProcess: ProcessEnvironment = {
+/** Environment of this process. */
+export const thisProcess: ProcessEnvironment = {
   env: process.env,
   get cwd() {
     return process.cwd();

@@ -50,7 +50,15 @@ const SHORT_WAIT_MS = 500;
  * that share the store, one request is sent. A refresh is only sent while holding the lock of its token family.
  */
 export async function getToken(client: Client, name: string, options: GetTokenOptions = {}): Promise<TokenResult> {
-  const profile = await client.loadProfile(name, options.variables);
+  return getProfileToken(client, await client.loadProfile(name, options.variables), options);
+}
+
+/** {@link getToken} for a profile that is already loaded. */
+export async function getProfileToken(
+  client: Client,
+  profile: Profile,
+  options: GetTokenOptions = {},
+): Promise<TokenResult> {
   const reuse = profile.options.reuse ?? options.reuse ?? revokesOnRefresh(profile);
   if (hasRefreshToken(profile)) return getStoredToken(client, profile, reuse, options);
   if (!reuse) return requestWithoutStore(client, profile, options.signal);
@@ -125,7 +133,14 @@ function isTemporary(error: unknown): boolean {
 /** Callers with the same key share one request. */
 function flightKey({ key, criteria, store }: TokenTask, recordKey: string): string {
   const rejected = criteria.rejectedToken && store.fingerprint(criteria.rejectedToken);
-  return JSON.stringify([recordKey, key, criteria.forceRefresh, criteria.ignoreCachedError, criteria.minTtlMs, rejected]);
+  return JSON.stringify([
+    recordKey,
+    key,
+    criteria.forceRefresh,
+    criteria.ignoreCachedError,
+    criteria.minTtlMs,
+    rejected,
+  ]);
 }
 
 async function requestUnderLock(task: TokenTask, recordKey: string, control: FlightControl): Promise<TokenResult> {

@@ -44,7 +44,8 @@ export async function oauthProfile(profile: string, options: OAuthProfileOptions
 
 /** Rejects arguments that TypeScript would not allow. */
 export function validateCall(caller: string, profile: unknown, options: CallOptions): void {
-  if (typeof profile !== 'string' || profile === '') throw new TypeError(`${caller}: profile must be a non-empty string`);
+  if (typeof profile !== 'string' || profile === '')
+    throw new TypeError(`${caller}: profile must be a non-empty string`);
   validateOptions(caller, options);
 }
 
@@ -54,6 +55,9 @@ export function validateOptions(caller: string, { data, signal, store }: CallOpt
     throw new TypeError(`${caller}: data must be an object of variables`);
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new TypeError(`${caller}: signal must be an AbortSignal`);
-  if (store !== undefined && (typeof store !== 'string' || !/^(?:memory|(?:rediss?|unix)(?:\+\w+)?:\/\/.+)$/.test(store)))
+  if (
+    store !== undefined &&
+    (typeof store !== 'string' || !/^(?:memory|(?:rediss?|unix)(?:\+\w+)?:\/\/.+)$/.test(store))
+  )
     throw new TypeError(`${caller}: store must be a Redis URL or 'memory'`);
 }

@@ -136,7 +136,8 @@ function withRemainingTime({ response, expiresAt }: HeldToken, now: number): Tok
 
 function parseOrigin(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href);
+  const isOrigin =
+    url !== undefined && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href);
   if (!isOrigin) throw new TypeError(`createTokenSource: ${value} is not an origin such as https://api.example.com`);
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new TypeError(`createTokenSource: ${value} would send the token without TLS`);

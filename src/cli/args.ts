@@ -85,7 +85,8 @@ function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
 function checkPositionals({ usage, positionals: { min, max } }: Command, given: readonly string[]): string[] {
   const issues: string[] = [];
   const names = usage.match(/<[^>]*>/g) ?? [];
-  if (given.length < min) issues.push(`missing argument: ${given.length === 0 ? usage : names.slice(given.length).join(' ')}`);
+  if (given.length < min)
+    issues.push(`missing argument: ${given.length === 0 ? usage : names.slice(given.length).join(' ')}`);
   // A shell passes an empty argument for a quoted variable that is not set.
   const empty = given.slice(0, min).findIndex((value) => value.trim() === '');
   if (empty >= 0) issues.push(`${names[empty]} is empty`);

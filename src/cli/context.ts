@@ -58,7 +58,10 @@ export function clientOptions(context: Context): ClientOptions {
   if (store !== undefined && !/^(?:rediss?|unix)(?:\+\w+)?:\/\/./.test(store))
     throw usageError('invalid --store: expected a Redis URL', 'write --store redis://host:6379, or rediss:// for TLS');
   if (store !== undefined && /^[\w+]+:\/\/[^/]*:[^/]*@/.test(store))
-    warn(context, '--store contains a password, and other users can see command-line arguments: set OAUTH_PROFILE_STORE');
+    warn(
+      context,
+      '--store contains a password, and other users can see command-line arguments: set OAUTH_PROFILE_STORE',
+    );
   return {
     environment,
     store,
@@ -113,5 +116,6 @@ export function portFlag({ args }: Context, min: 0 | 1): number | undefined {
 /** Throws if more than one of these flags is given. */
 export function assertExclusive({ args }: Context, ...names: string[]): void {
   const given = names.filter((name) => has(args, name) || args.values.has(name));
-  if (given.length > 1) throw usageError(`${given.map((name) => `--${name}`).join(' and ')} cannot be combined`, 'choose one');
+  if (given.length > 1)
+    throw usageError(`${given.map((name) => `--${name}`).join(' and ')} cannot be combined`, 'choose one');
 }

@@ -27,7 +27,8 @@ export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
   const userPath = fileIn(join(config, 'oauth-profile'));
   const directoryPath = findUpwards(cwd);
   // In the configuration directory itself, both are the same file.
-  const isSame = userPath !== undefined && directoryPath !== undefined && realPath(userPath) === realPath(directoryPath);
+  const isSame =
+    userPath !== undefined && directoryPath !== undefined && realPath(userPath) === realPath(directoryPath);
   return {
     user: userPath === undefined ? undefined : readDataFile(userPath, userPath, 'user'),
     directory:

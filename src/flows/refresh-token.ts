@@ -7,7 +7,14 @@ import { loginCommand } from '../profile/login-command.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, parseError, parseRecordOf, serializeError, serializeRecord } from './records.ts';
 import { failureOf, requestToken } from './request-token.ts';
-import { expiryOf, restoreToken, sharedResultIn, type TokenResult, type TokenTask, toCachedToken } from './token-cache.ts';
+import {
+  expiryOf,
+  restoreToken,
+  sharedResultIn,
+  type TokenResult,
+  type TokenTask,
+  toCachedToken,
+} from './token-cache.ts';
 import { assertBoundTo, createFamily } from './token-family.ts';
 
 const MAX_TOKEN_HASHES = 32;
@@ -66,8 +73,7 @@ function findRemainingToken(task: TokenTask, family: FamilyRecord): TokenResult 
   const { attempt } = family;
   if (attempt === undefined || criteria.forceRefresh) return undefined;
   const mayRevoke =
-    refreshTokenReuse === 'revokes_family' ||
-    (refreshTokenReuse === 'grace' && store.now() - attempt.sentAt > graceMs);
+    refreshTokenReuse === 'revokes_family' || (refreshTokenReuse === 'grace' && store.now() - attempt.sentAt > graceMs);
   const expiresAt = family.tokens[key] && expiryOf(family.tokens[key], profile);
   if (!mayRevoke || expiresAt === undefined || expiresAt - store.now() <= MIN_REMAINING_MS) return undefined;
   return restoreToken(task, family);

@@ -1,6 +1,6 @@
-import { abortError, OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
-import type { HttpResponse } from '../oauth/http-response.ts';
+import { abortError, type OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import { toTokenResponseError } from '../oauth/explain-response.ts';
+import type { HttpResponse } from '../oauth/http-response.ts';
 import {
   ATTEMPT_MS,
   backoffMs,

@@ -129,7 +129,7 @@ export function restoreToken(
 function isUsable({ profile, key, criteria, store }: TokenTask, { tokens }: TokenRecord | FamilyRecord): boolean {
   const cached = tokens[key];
   const expiresAt = cached && expiryOf(cached, profile);
-  if (expiresAt === undefined) return false;
+  if (cached === undefined || expiresAt === undefined) return false;
   // At most half of the lifetime: otherwise a token that lives no longer than `minTtlMs` would be requested at every call.
   return expiresAt - store.now() > Math.min(criteria.minTtlMs, (expiresAt - cached.obtainedAt) / 2);
 }

@@ -72,8 +72,7 @@ function runChild(command: string, args: readonly string[], env: NodeJS.ProcessE
     child.on('error', (error: NodeJS.ErrnoException) => {
       stopForwarding();
       const name = escapeControls(command);
-      const message =
-        error.code === 'ENOENT' ? `command not found: ${name}` : `cannot run ${name} (${error.code})`;
+      const message = error.code === 'ENOENT' ? `command not found: ${name}` : `cannot run ${name} (${error.code})`;
       reject(new OAuthProfileError('usage', message, { hint: 'check the name of the command and your PATH' }));
     });
     child.on('exit', (status, signal) => {

@@ -10,8 +10,8 @@ import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { post } from '../request-token.ts';
-import { toLoginError } from './login-error.ts';
 import { findIssuer } from './find-issuer.ts';
+import { toLoginError } from './login-error.ts';
 
 /** How the user is involved in a browser login. */
 export interface BrowserPrompt {

@@ -2,9 +2,9 @@ import { OAuthProfileError } from '../../errors.ts';
 import { parseAccount } from '../../oauth/account.ts';
 import type { LoginResponse } from '../../oauth/login-response.ts';
 import type { Ports, TokenStore } from '../../ports.ts';
+import { completeProfile } from '../../profile/complete-profile.ts';
 import { loginCommand } from '../../profile/login-command.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
-import { completeProfile } from '../../profile/complete-profile.ts';
 import type { ParsedProfile } from '../../profile/parse-profile.ts';
 import { familyKey, findLogin } from '../token-family.ts';
 import { assertStoreWritable, saveLogin } from './save-login.ts';
@@ -44,11 +44,7 @@ export async function login(task: LoginTask, ports: Ports, store: TokenStore): P
   }
   const family = familyKey(binding, refreshToken, store);
   const profile = { ...completeProfile(task.parsed, { refreshToken, family }), family };
-  await saveLogin(
-    { profile, response, account, configuredRefreshToken: configuredRefreshToken?.value },
-    ports,
-    store,
-  );
+  await saveLogin({ profile, response, account, configuredRefreshToken: configuredRefreshToken?.value }, ports, store);
   const { scope } = response.response;
   return {
     account,

@@ -68,7 +68,11 @@ async function write(lock: RecordLock, record: StoredRecord): Promise<void> {
   });
 }
 
-function createLoginFamily({ profile, response, account }: NewLogin, { clock }: Ports, store: TokenStore): FamilyRecord {
+function createLoginFamily(
+  { profile, response, account }: NewLogin,
+  { clock }: Ports,
+  store: TokenStore,
+): FamilyRecord {
   const { scope } = response.response;
   return {
     ...createFamily(profile, response.refreshToken, store),
