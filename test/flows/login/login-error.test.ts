@@ -6,8 +6,8 @@ import { loginProfileOf } from '../../support/login-world.ts';
 const login = loginProfileOf({ type: 'gitlab', client_id: 'app' });
 const run = 'run: oauth-profile login svc';
 
-function explained(refusal: Partial<ErrorResponse>, hint?: string): unknown {
-  const provider = { status: 400, ...refusal };
+function explained(cachedError: Partial<ErrorResponse>, hint?: string): unknown {
+  const provider = { status: 400, ...cachedError };
   return toLoginError(new ProviderError('provider_rejected', 'no', { provider, hint: hint }), login);
 }
 

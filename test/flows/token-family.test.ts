@@ -6,8 +6,8 @@ import {
   findLogin,
   loginName,
   refuseForeign,
-} from '../../src/flows/find-family.ts';
-import { type FamilyRecord, type LoginRecord, toKept } from '../../src/flows/stored-record.ts';
+} from '../../src/flows/token-family.ts';
+import { type FamilyRecord, type LoginRecord, serializeRecord } from '../../src/flows/records.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -22,13 +22,13 @@ const binding = { origin: 'https://id.test', clientId: 'app' };
 function chainOf(store: TokenStore, changes: Partial<FamilyRecord> = {}): FamilyRecord {
   return {
     ...createFamily(profile, new Secret('newest'), store),
-    members: [store.fingerprint('first'), store.fingerprint('newest')],
+    tokenHashes: [store.fingerprint('first'), store.fingerprint('newest')],
     ...changes,
   };
 }
 
 const keep = (store: TokenStore, name: string, record: FamilyRecord | LoginRecord): Promise<boolean> =>
-  store.update(name, (held) => held.write(toKept(record, 'head')), { timeoutMs: 1_000, signal: undefined });
+  store.update(name, (held) => held.write(serializeRecord(record)), { timeoutMs: 1_000, signal: undefined });
 
 describe('the family of a refresh token', () => {
   it('is found by its first member, by any other, and by the name that a login gave', async () => {
@@ -50,7 +50,7 @@ describe('the family of a refresh token', () => {
     const store = createMemoryStore(new FakeClock());
     const token = { kind: 'token', profile: 'svc', tokens: {}, failure: undefined } as const;
     const wait = { timeoutMs: 1_000, signal: undefined };
-    await store.update('of-another-kind', (held) => held.write(toKept(token, '')), wait);
+    await store.update('of-another-kind', (held) => held.write(serializeRecord(token)), wait);
     await keep(store, familyName(binding, 'first', store), chainOf(store));
     expect(await findFamily(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
       kept: { head: 'head' },
