@@ -1,89 +1,79 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { inventOwner, lifeOf, ours } from '../../../src/store/lock/owner.ts';
-import { isOwner, partsOf } from '../../../src/store/lock/owner-name.ts';
-import type { Processes } from '../../../src/store/lock/processes.ts';
-import { psProcesses } from '../../../src/store/lock/ps-processes.ts';
+import {
+  createOwnerId,
+  getProcessStatus,
+  type ProcessTable,
+  parseOwnerId,
+  platformProcesses,
+} from '../../../src/store/lock/process-status.ts';
 
-const real: [string, () => Processes][] = [['ps', psProcesses]];
-if (process.platform === 'linux') real.unshift(['/proc', ours]);
-
-describe.each(real)('processes as %s shows them', (_, make) => {
-  it('are told apart by number and start', () => {
-    const processes = make();
-    const me = inventOwner(processes);
-    expect(isOwner(me)).toBe(true);
-    expect(partsOf(me)?.pid).toBe(process.pid);
-    expect(lifeOf(me, processes)).toBe('alive');
-    expect(lifeOf(me.replace(/-\d+-([0-9a-f]{16})$/, '-1-$1'), processes)).toBe('dead');
+describe.skipIf(process.platform !== 'linux')('the status of a process on Linux', () => {
+  it('is "running" for this process, and "ended" for its PID with another start time', () => {
+    const id = createOwnerId();
+    expect(parseOwnerId(id)?.pid).toBe(process.pid);
+    expect(getProcessStatus(id)).toBe('running');
+    expect(getProcessStatus(id.replace(/-\d+-([0-9a-f]{16})$/, '-1-$1'))).toBe('ended');
   });
 
-  it('are dead when they are gone', async () => {
-    const processes = make();
+  it('is "running" for a stopped process, and "ended" for a killed one', async () => {
     const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
     await once(child, 'spawn');
-    const [where] = inventOwner(processes).split('-');
-    const owner = `${where}-${child.pid}-${processes.startOf(child.pid as number)}-${'0'.repeat(16)}`;
-    expect(lifeOf(owner, processes)).toBe('alive');
+    const [scope] = createOwnerId().split('-');
+    const id = `${scope}-${child.pid}-${platformProcesses().startTime(child.pid as number)}-${'0'.repeat(16)}`;
+    expect(getProcessStatus(id)).toBe('running');
     child.kill('SIGSTOP');
-    expect(lifeOf(owner, processes)).toBe('alive');
+    expect(getProcessStatus(id)).toBe('running');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect(lifeOf(owner, processes)).toBe('dead');
+    expect(getProcessStatus(id)).toBe('ended');
   });
-});
 
-describe.skipIf(process.platform !== 'linux')('a zombie', () => {
-  it('is dead', async () => {
-    // The shell becomes a program that never asks how its child ended; the child is still there by then.
+  it('is "ended" for a zombie', async () => {
+    // The shell becomes a program that never waits for its child, which is still running at that time.
     const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const pid = Number(String((await once(parent.stdout, 'data'))[0]));
-    await expect.poll(() => ours().startOf(pid)).toBeUndefined();
+    await expect.poll(() => platformProcesses().startTime(pid)).toBeUndefined();
     expect(() => process.kill(pid, 0)).not.toThrow();
     parent.kill();
   });
 });
 
-describe('an owner', () => {
-  const where = 'a'.repeat(12);
-  const processes = (changes: Partial<Processes>): Processes => ({
-    where,
-    startOf: () => '5',
-    askEveryMs: 1,
-    ...changes,
-  });
-  const owner = `${where}-7-5-${'0'.repeat(16)}`;
+describe('the status of a lock owner', () => {
+  const scope = 'a'.repeat(12);
+  const processes = (changes: Partial<ProcessTable>): ProcessTable => ({ scope, startTime: () => '5', ...changes });
+  const id = `${scope}-7-5-${'0'.repeat(16)}`;
 
-  it.each<[string, Partial<Processes>, string]>([
-    ['alive when the number has the same start', {}, 'alive'],
-    ['dead when nobody has the number', { startOf: () => undefined }, 'dead'],
-    ['dead when the number has another start', { startOf: () => '6' }, 'dead'],
-    ['unknown after another boot, or elsewhere', { where: 'b'.repeat(12) }, 'unknown'],
-    ['unknown where places cannot be told apart', { where: undefined }, 'unknown'],
+  it.each<[string, string, Partial<ProcessTable>]>([
+    ['running', 'the PID has the same start time', {}],
+    ['ended', 'the PID is not in use', { startTime: () => undefined }],
+    ['ended', 'the PID has another start time', { startTime: () => '6' }],
+    ['unknown', 'the boot or the namespace is another', { scope: 'b'.repeat(12) }],
+    ['unknown', 'the platform does not tell boots and namespaces apart', { scope: undefined }],
     [
-      'unknown where processes cannot be seen',
+      'unknown',
+      'processes are hidden',
       {
-        startOf: () => {
+        startTime: () => {
           throw new Error('hidden');
         },
       },
-      'unknown',
     ],
-  ])('is %s', (_, changes, life) => {
-    expect(lifeOf(owner, processes(changes))).toBe(life);
+  ])('is %j if %s', (status, _, changes) => {
+    expect(getProcessStatus(id, processes(changes))).toBe(status);
   });
 
-  it('of a place that cannot be told is unknown to everybody', () => {
-    const nowhere = processes({ where: undefined });
-    const one = inventOwner(nowhere);
-    expect(isOwner(one)).toBe(true);
-    expect(lifeOf(one, nowhere)).toBe('unknown');
-    expect(lifeOf(one, processes({ where: '0'.repeat(12) }))).toBe('unknown');
+  it('is "unknown" in every process if the owner has no scope', () => {
+    const withoutScope = processes({ scope: undefined });
+    const owner = createOwnerId(withoutScope);
+    expect(parseOwnerId(owner)).toBeDefined();
+    expect(getProcessStatus(owner, withoutScope)).toBe('unknown');
+    expect(getProcessStatus(owner, processes({ scope: '0'.repeat(12) }))).toBe('unknown');
   });
 
-  it.each(['', 'x', '../../a', `${owner}x`, `x${owner}`])('is not %j', (text) => {
-    expect(isOwner(text)).toBe(false);
-    expect(lifeOf(text, processes({}))).toBe('unknown');
+  it.each(['', 'x', '../../a', `${id}x`, `x${id}`])('is "unknown" for the invalid id %j', (invalid) => {
+    expect(parseOwnerId(invalid)).toBeUndefined();
+    expect(getProcessStatus(invalid, processes({}))).toBe('unknown');
   });
 });
