@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/redaction/secret.ts';
 import { generateKey, keyFileContent, parseKeys, recordId, seal, unseal } from '../../src/store/encryption.ts';
-import { anyKey, longWait, put, StoreHome, plaintext } from '../support/store-home.ts';
+import { anyKey, longWait, plaintext, put, StoreHome } from '../support/store-home.ts';
 
 const ringOf = (...keys: string[]) => parseKeys(new Secret(keys.join(',')), 'the key');
 
@@ -25,7 +25,12 @@ describe('a seal', () => {
         fc.string(),
         fc.string({ unit: 'grapheme' }),
         (name, turn, head, content) => {
-          const opened = decryptRecord(encryptRecord({ name, turn, kept: storedRecord(head, content) }, key), recordId(key, name), ring, 'it');
+          const opened = decryptRecord(
+            encryptRecord({ name, turn, kept: storedRecord(head, content) }, key),
+            recordId(key, name),
+            ring,
+            'it',
+          );
           expect({ ...opened, kept: plaintext(opened.kept) }).toEqual({ name, turn, kept: { head, content } });
         },
       ),
@@ -202,7 +207,11 @@ describe('a vault', () => {
   });
 
   it('shows nothing of names and contents in its folder', async () => {
-    await put(home.open(anyKey()), 'a-telling-name', storedRecord('a-telling-head', '{"refresh_token":"rt-0123456789"}'));
+    await put(
+      home.open(anyKey()),
+      'a-telling-name',
+      storedRecord('a-telling-head', '{"refresh_token":"rt-0123456789"}'),
+    );
     const all = home
       .files()
       .map((file) => file + readFileSync(join(home.vaultDirectory, file), 'latin1'))

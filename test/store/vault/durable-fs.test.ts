@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openVault } from '../../../src/store/vault/vault.ts';
-import { anyKey, noKeychain, longWait, put, StoreHome, plaintext } from '../../support/store-home.ts';
+import { anyKey, longWait, noKeychain, plaintext, put, StoreHome } from '../../support/store-home.ts';
 
 const key = anyKey();
 
@@ -61,7 +61,9 @@ describe('a disk that refuses', () => {
 
   it('a flush that fails is store_unwritable, and the record stays', async () => {
     failing('fsync', (_fd: number, done: (error: Error) => void) => done(refusal('EIO', 'fsync')));
-    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(unwritable('fsync failed with EIO'));
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(
+      unwritable('fsync failed with EIO'),
+    );
     expect((await home.open(key).read('a'))?.version).toBe('one');
     expect(home.files().filter((file) => !file.endsWith('.record'))).toEqual(['vault.json']);
   });

@@ -5,7 +5,7 @@ import type { Secret } from '../../../src/redaction/secret.ts';
 import type { Keychain } from '../../../src/store/vault/key-provider.ts';
 import { systemKeychain } from '../../../src/store/vault/keychain.ts';
 import { openVault } from '../../../src/store/vault/vault.ts';
-import { anyKey, noKeychain, longWait, put, StoreHome } from '../../support/store-home.ts';
+import { anyKey, longWait, noKeychain, put, StoreHome } from '../../support/store-home.ts';
 
 let home: StoreHome;
 
@@ -237,7 +237,9 @@ describe('the key file', () => {
   it('that cannot be written is store_unwritable, and nothing is kept', async () => {
     mkdirSync(join(home.directory, 'config'));
     writeFileSync(dirname(home.keyFile), 'a file in the way');
-    await expect(put(home.open(undefined), 'a', storedRecord('one'))).rejects.toMatchObject({ code: 'store_unwritable' });
+    await expect(put(home.open(undefined), 'a', storedRecord('one'))).rejects.toMatchObject({
+      code: 'store_unwritable',
+    });
     expect(home.files()).toEqual([]);
   });
 });

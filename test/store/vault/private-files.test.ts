@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openVault } from '../../../src/store/vault/vault.ts';
-import { anyKey, noKeychain, longWait, put, StoreHome } from '../../support/store-home.ts';
+import { anyKey, longWait, noKeychain, put, StoreHome } from '../../support/store-home.ts';
 
 let home: StoreHome;
 const key = anyKey();
@@ -161,7 +161,9 @@ describe('a vault that is not what it should be', () => {
       await put(home.open(key), 'a', storedRecord('one'));
       giveAway();
       await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(/belongs to another user \(65534\)/));
-      await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(unreadable(/belongs to another user/));
+      await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(
+        unreadable(/belongs to another user/),
+      );
     });
 
     it('is refused when it is a link on the way', async () => {
