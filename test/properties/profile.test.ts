@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
-import { Variables } from '../../../src/config/variables.ts';
-import { InvalidProfileError, type OAuthProfileError } from '../../../src/errors.ts';
-import { buildTokenRequest, encodeForm } from '../../../src/oauth/token-request.ts';
-import { findConfiguredGrant } from '../../../src/profile/binding.ts';
-import { parseLoginProfile } from '../../../src/profile/login-profile.ts';
-import { type ProfileSources, parseProfile } from '../../../src/profile/parse-profile.ts';
-import type { Profile } from '../../../src/profile/profile.ts';
-import { InvalidUrlError, parseStrictUrl } from '../../../src/profile/strict-url.ts';
-import { Secret } from '../../../src/redaction/secret.ts';
-import { attempt, printed, type Target } from '../target.ts';
+import { Variables } from '../../src/config/variables.ts';
+import { InvalidProfileError, type OAuthProfileError } from '../../src/errors.ts';
+import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
+import { findConfiguredGrant } from '../../src/profile/binding.ts';
+import { parseLoginProfile } from '../../src/profile/login-profile.ts';
+import { type ProfileSources, parseProfile } from '../../src/profile/parse-profile.ts';
+import type { Profile } from '../../src/profile/profile.ts';
+import { InvalidUrlError, parseStrictUrl } from '../../src/profile/strict-url.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
 
-/** A made-up secret. It ends every value of the fields below. */
+/** A made-up secret, the suffix of every value of the fields below. */
 const CANARY = 'c4n4ry0fTh3M1ne';
 const secretFields = ['client_secret', 'password', 'refresh_token', 'basic.password', 'assertion', 'api_key', 'code'];
 
-const outside: ProfileSources = {
+const external: ProfileSources = {
   env: (name) => (name === 'NAME' ? 'ada' : undefined),
   readFileInside: (path) => (path === 'key.pem' ? 'PRIVATE KEY-----' : undefined),
   readOptionFile: (path) => (path === 'ca.pem' ? 'CERTIFICATE' : undefined),
 };
 
-/** Lines of `field=value` of the profile svc; a field that is secret gets the canary. */
+/** Reads lines of `field=value` of the profile svc; secret fields get the canary. */
 function variablesFrom(input: string): Variables {
   const entries = input.split('\n').map((line) => {
     const at = line.includes('=') ? line.indexOf('=') : line.length;
@@ -82,8 +82,7 @@ const options = [
   ...['authorization_url=https://a.example/a', 'min_ttl=0', 'reuse=true', 'time_out=1'],
 ].map((option) => `options.${option}`);
 
-const profile: Target = {
-  name: 'profile',
+itHolds('parses any profile into a valid request, or rejects it without secrets in the error', {
   runs: 40,
   seeds: [
     'type=microsoft\ntenant_id=contoso.onmicrosoft.com\nclient_id=1b2c\nclient_secret=x\ngrant_type=client_credentials\nscope=s',
@@ -95,27 +94,27 @@ const profile: Target = {
   tokens: ['\n', '=', ...fields, ...values, ...options, ...fields.map((one) => `\n${one}`)],
   check(input) {
     const variables = variablesFrom(input);
-    const { value, error } = attempt(() => parseProfile('svc', variables, outside));
+    const { value, error } = callTwice(() => parseProfile('svc', variables, external));
     if (error === undefined) checkProfile(value);
     else checkError(error as OAuthProfileError);
-    const login = attempt(() => parseLoginProfile('svc', variables, outside));
-    if (login.error === undefined) assert.ok(!printed(login.value).includes(CANARY), 'a profile shows a secret');
+    const login = callTwice(() => parseLoginProfile('svc', variables, external));
+    if (login.error === undefined) assert.ok(!printedForms(login.value).includes(CANARY), 'a profile prints a secret');
     else checkError(login.error as OAuthProfileError);
-    attempt(() => findConfiguredGrant('svc', variables, outside));
+    callTwice(() => findConfiguredGrant('svc', variables, external));
   },
-};
+});
 
 function checkError(error: OAuthProfileError): void {
-  assert.ok(!printed(error).includes(CANARY), 'an error tells a secret');
-  if (error instanceof InvalidProfileError) assert.ok(error.issues.length > 0, 'a profile without issues is refused');
+  assert.ok(!printedForms(error).includes(CANARY), 'an error contains a secret');
+  if (error instanceof InvalidProfileError) assert.ok(error.issues.length > 0, 'a profile without issues is rejected');
 }
 
 function checkProfile(profile: Profile): void {
-  assert.ok(!printed(profile).includes(CANARY), 'a profile shows a secret');
+  assert.ok(!printedForms(profile).includes(CANARY), 'a profile prints a secret');
   const { url } = profile;
   assert.match(url.protocol, /^https?:$/);
   assert.equal(url.username + url.password + url.hash, '');
-  const { value: request, error } = attempt(() => {
+  const { value: request, error } = callTwice(() => {
     const built = buildTokenRequest(profile, '1.2.3');
     return { ...built, body: encodeForm(built) };
   });
@@ -124,15 +123,18 @@ function checkProfile(profile: Profile): void {
     return;
   }
   const sent = request.form.map(({ name, value }) => [name, value instanceof Secret ? value.reveal() : value]);
-  assert.deepEqual([...new URLSearchParams(request.body)], sent, 'the body says something else than the form');
+  assert.deepEqual([...new URLSearchParams(request.body)], sent, 'the body differs from the form');
   assert.equal(new Set(sent.map(([name]) => name)).size, sent.length, 'a field is sent twice');
   for (const value of Object.values(request.headers)) {
-    assert.doesNotMatch(value instanceof Secret ? value.reveal() : value, /[^\x20-\x7e]/, 'a header could be broken');
+    assert.doesNotMatch(
+      value instanceof Secret ? value.reveal() : value,
+      /[^\x20-\x7e]/,
+      'a header contains invalid characters',
+    );
   }
 }
 
-const address: Target = {
-  name: 'strict-url',
+itHolds('accepts a URL only with the host that is written in it', {
   seeds: [
     'https://login.example.com/oauth2/token?x=1',
     'http://127.0.0.1:8080/',
@@ -158,17 +160,11 @@ const address: Target = {
     '..',
   ],
   check(input) {
-    const { value, error } = attempt(() => parseStrictUrl(input), InvalidUrlError);
+    const { value, error } = callTwice(() => parseStrictUrl(input), InvalidUrlError);
     if (error !== undefined) return;
     const [, authority = ''] = /^https?:\/\/([^/?]+)/i.exec(input) ?? [];
-    assert.equal(value.username + value.password + value.hash, '', 'an address brings more than a place');
-    assert.equal(
-      value.hostname,
-      authority.toLowerCase().replace(/:\d*$/, ''),
-      'the host is another than the one written',
-    );
-    assert.equal(parseStrictUrl(value.href).href, value.href, 'an address reads otherwise the second time');
+    assert.equal(value.username + value.password + value.hash, '', 'credentials or a fragment are accepted');
+    assert.equal(value.hostname, authority.toLowerCase().replace(/:\d*$/, ''), 'the host differs from the written one');
+    assert.equal(parseStrictUrl(value.href).href, value.href, 'the URL is parsed differently the second time');
   },
-};
-
-export const profileTargets: readonly Target[] = [profile, address];
+});

@@ -1,27 +1,24 @@
 import assert from 'node:assert/strict';
-import { escapeControls, escapeControlsInJson, excerpt, hasControls } from '../../../src/redaction/printable.ts';
-import { RedactedStream, Redactor } from '../../../src/redaction/redactor.ts';
-import { Secret } from '../../../src/redaction/secret.ts';
-import { awkwardSecrets, encodedBeforeBase64, escapings, toBase64 } from '../../support/encodings.ts';
-import { attempt, type Target } from '../target.ts';
+import { escapeControls, escapeControlsInJson, excerpt, hasControls } from '../../src/redaction/printable.ts';
+import { RedactedStream, Redactor } from '../../src/redaction/redactor.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+import { awkwardSecrets, encodedBeforeBase64, escapings, toBase64 } from '../support/encodings.ts';
+import { callTwice, itHolds } from '../support/mutated-input.ts';
 
-/** Values that are shorter are hidden in their own field only. */
+/** Shorter values are only hidden in their own field. */
 const MIN_LENGTH = 8;
 const encodings = Object.entries(escapings);
 const beforeBase64 = Object.values(encodedBeforeBase64);
 
-/** A number that depends on every character, so that each input tries other ways of writing. */
+/** A number that depends on every character, so that inputs use different encodings. */
 function digest(text: string): number {
   let sum = 7;
   for (let at = 0; at < text.length; at++) sum = (sum * 31 + text.charCodeAt(at)) >>> 0;
   return sum;
 }
 
-/** A secret, an empty line, and a text that the secret is put into the middle of, however it is written. */
-const redactor: Target = {
-  name: 'redactor',
-  // Each input tries another way of writing, so that two of them say nothing of growth.
-  uncounted: true,
+/** Input: a secret, an empty line, and a string that the encoded secret is inserted into. */
+itHolds('hides a secret in every encoding, also in a stream of chunks', {
   maxLength: 1_024,
   runs: 15,
   seeds: Object.values(awkwardSecrets).map((secret, at) => `${secret}\n\nbefore ${at} %41&#4`),
@@ -59,19 +56,25 @@ const redactor: Target = {
     const known = new Redactor();
     known.add(new Secret(secret));
     const whole = before + form + after;
-    const { value: shown = '' } = attempt(() => known.redact(whole));
-    assert.ok(!shown.includes(form), `a secret that is ${how} is shown`);
-    assert.ok(!known.redact(`${before} ${base64.whole} ${after}`).includes(base64.core), 'a secret in base64 is shown');
-    assert.equal(inPieces(known, whole, pieceLength(whole, turn)), shown, 'in pieces something else is shown');
+    const { value: shown = '' } = callTwice(() => known.redact(whole));
+    assert.ok(!shown.includes(form), `a secret that is ${how} is printed`);
+    assert.ok(
+      !known.redact(`${before} ${base64.whole} ${after}`).includes(base64.core),
+      'a secret in base64 is printed',
+    );
+    assert.equal(
+      inPieces(known, whole, pieceLength(whole, turn)),
+      shown,
+      'the stream of chunks is redacted differently',
+    );
   },
-};
+});
 
 const everySecret = new Redactor();
 for (const secret of Object.values(awkwardSecrets)) everySecret.add(new Secret(secret));
 
-/** Any text at all, searched for secrets that it may hold, or begin to hold again and again. */
-const text: Target = {
-  name: 'redacted-text',
+/** Any string, which may contain secrets or many prefixes of them. */
+itHolds('hides known secrets in any string, also in a stream of chunks', {
   runs: 40,
   seeds: [
     'nothing to hide',
@@ -84,17 +87,17 @@ const text: Target = {
     ...['%25', '%2525', '\\', '&amp;', '&#', '\\u00', 'czNj', 'c3Mz', '733363'],
   ],
   check(input) {
-    const { value: shown = '' } = attempt(() => everySecret.redact(input));
-    for (const secret of Object.values(awkwardSecrets)) assert.ok(!shown.includes(secret), 'a secret is shown');
+    const { value: shown = '' } = callTwice(() => everySecret.redact(input));
+    for (const secret of Object.values(awkwardSecrets)) assert.ok(!shown.includes(secret), 'a secret is printed');
     assert.equal(
       inPieces(everySecret, input, pieceLength(input, input.length)),
       shown,
-      'in pieces something else is shown',
+      'the stream of chunks is redacted differently',
     );
   },
-};
+});
 
-/** Some twenty pieces of a long text: each is searched again with all that was held back before it. */
+/** About twenty chunks of a long string: each is searched again with the held-back rest of the previous one. */
 function pieceLength(text: string, turn: number): number {
   return 1 + (turn % 13) + Math.floor(text.length / 20);
 }
@@ -109,17 +112,14 @@ function inPieces(known: Redactor, text: string, length: number): string {
   return out;
 }
 
-const print: Target = {
-  name: 'printable',
+itHolds('removes every control character', {
   seeds: ['plain', '\u001b[31mred\u202eback', 'two\r\nlines\t', '\ud83d\ude00\ud800'],
   tokens: ['\u001b]0;', '\u009b', '\u200b', '\u2066', '\ufff9', '\u2029'],
   check(input) {
-    const { value: line = '' } = attempt(() => escapeControls(input));
-    assert.ok(!hasControls(line) && !/[\n\t]/.test(line), 'a text could steer a terminal');
-    assert.equal(escapeControls(line), line, 'what is printable changes');
-    assert.deepEqual(JSON.parse(escapeControlsInJson({ a: input })), { a: input }, 'JSON reads otherwise');
+    const { value: line = '' } = callTwice(() => escapeControls(input));
+    assert.ok(!hasControls(line) && !/[\n\t]/.test(line), 'a control character is left');
+    assert.equal(escapeControls(line), line, 'a printable string changes');
+    assert.deepEqual(JSON.parse(escapeControlsInJson({ a: input })), { a: input }, 'JSON.parse returns another value');
     for (const length of [1, 5, 40]) assert.ok(excerpt(input, length).length <= length, 'an excerpt is too long');
   },
-};
-
-export const secretTargets: readonly Target[] = [redactor, text, print];
+});
