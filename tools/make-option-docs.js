@@ -56,7 +56,6 @@ export const environment = {
   'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'file of the summary; base directory of paths in annotations',
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
-  NODE_DISABLE_COMPILE_CACHE: 'no compile cache, if set (read by Node)',
   NODE_DEBUG: 'debug output of Node; secrets in it are masked',
 };
 

@@ -22,7 +22,7 @@ const runtimePackages = Object.entries(lock.packages).filter(([path, { dev }]) =
 let installed: InstalledPackage;
 beforeAll(() => {
   installed = new InstalledPackage();
-});
+}, 120_000);
 afterAll(() => installed.remove());
 
 describe('the tarball', () => {
@@ -149,7 +149,7 @@ describe('the installed package', () => {
     expect(stdout.length).toBeLessThan(3_000);
   });
 
-  it('can be bundled', async () => {
+  it('can be bundled', { timeout: 120_000 }, async () => {
     writeFileSync(
       join(installed.project, 'app.mjs'),
       `import { oauthProfile } from 'oauth-profile'; import { startEmulator } from 'oauth-profile/emulator';

@@ -7,7 +7,7 @@ import { InstalledPackage } from '../support/installed-package.ts';
 let installed: InstalledPackage;
 beforeAll(() => {
   installed = new InstalledPackage();
-});
+}, 120_000);
 afterAll(() => installed.remove());
 
 it.each([
