@@ -1,262 +1,405 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster, Redis } from 'ioredis';
 import { abortError } from '../../errors.ts';
-import { monotonicMs } from '../../monotonic.ts';
-import type { Environment, Held, Kept, Limits, TokenStore, Wait } from '../../ports.ts';
+import type { Environment, LockOptions, RecordLock, StoredRecord, TokenStore } from '../../ports.ts';
 import { Secret } from '../../redaction/secret.ts';
-import { type KeyRing, readKeys, type SealedRecord, unseal } from '../encryption.ts';
+import {
+  decryptRecord,
+  encryptRecord,
+  type KeyRing,
+  parseKeys,
+  type RecordPlaintext,
+  recordId,
+} from '../encryption.ts';
 import { fingerprint } from '../fingerprint.ts';
-import { Turns } from '../lock/keyed-mutex.ts';
-import { pause } from '../lock/pause.ts';
-import { locked, unreadable } from '../store-errors.ts';
-import { type Names, RedisClient, type Stored } from './redis-client.ts';
-import { markOf, namesOf, type StampedRecord, toStored } from './redis-record.ts';
+import { KeyedMutex } from '../lock/keyed-mutex.ts';
+import { acceptedRecord, heldRecord } from '../record-lock.ts';
+import { lockTimeoutError, storeUnreadableError } from '../store-errors.ts';
+import { parseRedisUrl, type RedisTarget } from './connect.ts';
+import { RedisConnection, type RetryOptions } from './connection.ts';
+import * as scripts from './scripts.ts';
+import { KEY_IDS, lockKey, type RecordName, recordsKey, STAMP_LENGTH, scriptKeys, VERSION_LENGTH } from './scripts.ts';
 
-const RENEW_MS = 1_500;
-const FIRST_POLL_MS = 10;
-const LONGEST_POLL_MS = 250;
+/** A lock expires this long after its last renewal. */
+const LEASE_MS = 5_000;
+const RENEW_INTERVAL_MS = 1_500;
+/** Waiters poll at intervals that grow from the first to the second value. */
+const MIN_POLL_MS = 10;
+const MAX_POLL_MS = 250;
+/** How long reads and locks wait for an unavailable Redis: longer than a restart. */
+const RETRY_MS = 10_000;
+/** How long the write of a successor waits: longer than a failover. */
+const SUCCESSOR_RETRY_MS = 60_000;
+/** A response that took longer says too little about the clock of Redis. */
+const MAX_CLOCK_ROUND_TRIP_MS = 1_000;
 
-/** A store in Redis, shared by all machines that know its address and the key; the lease decides who may send, the head who may write. */
+const ONCE: RetryOptions = { retryMs: 0 };
+const RETRY: RetryOptions = { retryMs: RETRY_MS };
+
+/** A decrypted record with its stamp in Redis. */
+interface StampedRecord extends RecordPlaintext {
+  readonly stamp: string;
+}
+
+/** Opens a store in Redis for all machines that have its URL and OAUTH_PROFILE_KEY. The lease decides who may send, the version who may write. */
 export async function openRedisStore(
-  address: string,
-  { env, warn }: { readonly env: Environment; readonly warn: (text: string) => void },
+  url: string,
+  { env, warn }: { readonly env: Environment; readonly warn: (message: string) => void },
 ): Promise<TokenStore> {
-  const key = env['OAUTH_PROFILE_KEY']?.trim();
-  if (!key) {
-    throw unreadable(
-      'OAUTH_PROFILE_KEY is not set: what is kept in Redis is sealed with it',
-      'make one with: openssl rand -base64 32, and set it on every machine that shares the store',
+  const target = parseRedisUrl(url);
+  const keys = env['OAUTH_PROFILE_KEY']?.trim();
+  if (!keys) {
+    throw storeUnreadableError(
+      'OAUTH_PROFILE_KEY is not set: records in Redis are encrypted with it',
+      'create a key with: openssl rand -base64 32, and set it on every machine that uses the store',
     );
   }
-  const ring = readKeys(new Secret(key), 'OAUTH_PROFILE_KEY');
-  const client = new RedisClient(address);
-  const { weaknesses, keyIds } = await client.open();
-  const store = new RedisStore(client, ring, keyIds);
+  const store = new RedisStore(target, parseKeys(new Secret(keys), 'OAUTH_PROFILE_KEY'));
   try {
-    for (const id of keyIds) await store.refuseForeignKey(id);
+    for (const warning of await store.open()) warn(warning);
   } catch (error) {
-    client.close();
+    await store.close();
     throw error;
   }
-  for (const weakness of weaknesses) warn(`the Redis at ${client.place}: ${weakness}`);
   return store;
 }
 
 class RedisStore implements TokenStore {
-  readonly #turns = new Turns();
-  readonly #client: RedisClient;
-  readonly #ring: KeyRing;
-  /** Whether records have been brought under the first key of the ring, as far as that was possible. */
-  #sealedAnew: boolean;
+  readonly location: string;
+  readonly #hosts: string;
+  readonly #connection: RedisConnection;
+  readonly #keys: KeyRing;
+  readonly #mutex = new KeyedMutex();
+  /** The clock of Redis minus this machine's, in milliseconds. */
+  #clockOffset: number | undefined;
+  /** Whether records may be encrypted with other keys than the first. */
+  #mustReencrypt = false;
 
-  /** `keyIds` are those of the keys that something was sealed with before. */
-  constructor(client: RedisClient, ring: KeyRing, keyIds: readonly string[]) {
-    this.#client = client;
-    this.#ring = ring;
-    this.#sealedAnew = keyIds.every((id) => id === ring[0].id);
+  constructor(target: RedisTarget, keys: KeyRing) {
+    this.location = target.location;
+    this.#hosts = target.hosts;
+    this.#connection = new RedisConnection(target);
+    this.#keys = keys;
   }
 
-  get place(): string {
-    return this.#client.place;
+  /** Connects, or fails at once. Returns warnings about the configuration of Redis. */
+  async open(): Promise<string[]> {
+    const sentAt = Date.now();
+    const [seconds, microseconds, ...keyIds] = await this.#eval(scripts.OPEN, [KEY_IDS], [], ONCE);
+    this.#setClock(seconds, microseconds, sentAt);
+    for (const id of keyIds) await this.#rejectUnknownKey(String(id));
+    this.#mustReencrypt = keyIds.some((id) => String(id) !== this.#keys[0].id);
+    return findWeaknesses(await this.#connection.run(readInfo, ONCE), this.#hosts);
   }
 
-  fingerprint(text: string | Secret): string {
-    return fingerprint(text);
+  fingerprint(value: string | Secret): string {
+    return fingerprint(value);
   }
 
   now(): number {
-    return this.#client.now();
+    return Date.now() + (this.#clockOffset ?? 0);
   }
 
-  async read(name: string): Promise<Kept | undefined> {
-    return this.#newest(await this.#client.read(namesOf(name, this.#ring)))?.kept;
+  async read(key: string): Promise<StoredRecord | undefined> {
+    return (await this.#read(this.#namesOf(key)))?.record;
   }
 
-  async list(): Promise<{ name: string; kept: Kept }[]> {
-    const newest = new Map<string, SealedRecord>();
-    for (const stored of await this.#client.read(await this.#client.names())) {
-      const record = this.#open(stored);
-      if ((newest.get(record.name)?.turn ?? -1) < record.turn) newest.set(record.name, record);
-    }
-    return [...newest.values()].map(({ name, kept }) => ({ name, kept }));
-  }
-
-  async update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>): Promise<T> {
-    const queuedAt = this.now();
-    const deadline = monotonicMs() + wait.timeoutMs;
-    const late = (): Error => locked('another process', wait.timeoutMs);
-    const result = await this.#turns.take(name, wait, late, async () => {
-      try {
-        return await this.#alone(name, change, { ...wait, late, deadline, queuedAt });
-      } finally {
-        this.#turns.leave(name);
+  async list(): Promise<{ key: string; record: StoredRecord }[]> {
+    const records = new Map<string, RecordPlaintext>();
+    for (const { id: keyId } of this.#keys) {
+      for (const found of await this.#readAll(keyId)) {
+        if ((records.get(found.key)?.revision ?? -1) < found.revision) records.set(found.key, found);
       }
-    });
-    if (!this.#sealedAnew) await this.#sealAnew().catch(() => {});
-    return result;
+    }
+    return [...records.values()].map(({ key, record }) => ({ key, record }));
+  }
+
+  async lock<T = never>(key: string, options: LockOptions<T>): Promise<RecordLock<T>> {
+    const queuedAt = this.now();
+    const wait: LockWait<T> = {
+      ...options,
+      queuedAt,
+      deadline: performance.now() + options.timeoutMs,
+      timeoutError: () => lockTimeoutError('another process', options.timeoutMs),
+      // A caller that waited for another one of this process also checks the record before it takes the lock.
+      seen: options.acceptIf === undefined ? 'any' : this.#mutex.isLocked(key) ? 'none' : 'new',
+    };
+    const unlock = await this.#mutex.acquire(key, options, wait.timeoutError);
+    const lease = new Lease(this.#connection, this.#namesOf(key));
+    try {
+      const found = await this.#acquire(lease, wait);
+      if (found.accepted === undefined) {
+        lease.startRenewal();
+        return this.#hold<T>(key, lease, found.record, queuedAt, unlock);
+      }
+      unlock();
+      return acceptedRecord(found.accepted, found.record?.record, queuedAt);
+    } catch (error) {
+      // Redis may have granted the lock although its response was lost.
+      await lease.release();
+      unlock();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
-    await this.#turns.close();
-    this.#client.close();
+    await this.#mutex.close();
+    await this.#connection.close();
   }
 
-  /** Refuses what is sealed with a key that is not at hand: the record that is looked for may be under it. */
-  async refuseForeignKey(keyId: string): Promise<void> {
-    if (this.#ring.some(({ id }) => id === keyId) || (await this.#client.forgetKey(keyId))) return;
-    throw unreadable(
-      `what the Redis at ${this.place} keeps is sealed with another key (${keyId})`,
-      'set OAUTH_PROFILE_KEY to that key; while keys change, put the old one after a comma; who shares nothing takes a database of his own',
-    );
-  }
-
-  async #alone<T>(name: string, change: (held: Held) => Promise<T>, wait: Waiting<T>): Promise<T> {
-    const names = namesOf(name, this.#ring);
-    const nonce = randomBytes(16).toString('hex');
-    const lease = new Lease(this.#client, names, nonce);
-    try {
-      const found = await this.#enter(names, nonce, wait);
-      if ('content' in found) {
-        lease.wasNotTaken();
-        return found.content;
-      }
-      lease.keep();
-      return await change(this.#hold(name, names, nonce, found.record, wait.queuedAt, lease));
-    } finally {
-      await lease.end();
-    }
-  }
-
-  /** Waits until the lock is ours, or until what somebody else has written does as well. */
-  async #enter<T>(
-    names: Names,
-    nonce: string,
-    wait: Waiting<T>,
-  ): Promise<{ readonly record: StampedRecord | undefined } | { readonly content: T }> {
-    const keyIds = this.#ring.map(({ id }) => id);
-    let seen = wait.contentWith === undefined ? 'any' : 'look';
-    for (;;) {
-      const turn = await this.#client.take(names, nonce, seen, keyIds, leftOf(wait));
-      if (turn.state === 'taken') return { record: this.#newest(turn.found) };
-      if (turn.state === 'foreign') await this.refuseForeignKey(turn.keyId);
-      if (turn.state === 'changed') {
-        const record = this.#newest(turn.found);
-        const content = wait.contentWith?.(record?.kept, wait.queuedAt);
-        if (content !== undefined) return { content };
-        // Whoever looks for the first time has found the lock taken; later it may be free, and only the change came in between.
-        const first = seen === 'look';
+  /** Polls until the lock is acquired, or a changed record is accepted. */
+  async #acquire<T>(
+    { names, nonce }: Lease,
+    { seen: initial, queuedAt, deadline, signal, timeoutError, acceptIf }: LockWait<T>,
+  ): Promise<{ readonly record: StampedRecord | undefined; readonly accepted?: T | undefined }> {
+    const keyIds = this.#keys.map(({ id }) => id);
+    const timeLeft = (): number => Math.max(0, deadline - performance.now());
+    let seen = initial;
+    for (let pollMs = MIN_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 1.3)) {
+      const sentAt = Date.now();
+      const [state, seconds, microseconds, ...values] = await this.#evalOnRecord(
+        scripts.ACQUIRE,
+        names,
+        [nonce, LEASE_MS, seen, ...keyIds],
+        { retryMs: Math.min(timeLeft(), RETRY_MS), signal },
+      );
+      this.#setClock(seconds, microseconds, sentAt);
+      if (state === 1) return { record: this.#decryptNewest(names, values) };
+      if (state === 2) {
+        const record = this.#decryptNewest(names, values);
+        const accepted = acceptIf?.(record?.record, queuedAt);
+        if (accepted !== undefined) return { record, accepted };
         seen = record?.stamp ?? '';
-        if (!first) continue;
+        continue;
       }
-      await this.#waitForChange(names, seen, wait);
-    }
-  }
-
-  async #waitForChange(names: Names, seen: string, wait: Waiting<unknown>): Promise<void> {
-    const { signal, late } = wait;
-    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(LONGEST_POLL_MS, pauseMs * 1.3)) {
-      if (leftOf(wait) === 0) throw late();
-      // Half of it is left to chance, so that a fleet does not ask in step.
-      const ms = Math.min(pauseMs * (0.5 + Math.random() / 2), leftOf(wait));
-      await pause(ms, signal);
+      if (state === 3) await this.#rejectUnknownKey(String(values[0]));
+      if (timeLeft() === 0) throw timeoutError();
+      // Jitter, so that the machines of a fleet do not poll at the same time.
+      await sleep(Math.min(pollMs * (0.5 + Math.random() / 2), timeLeft()), undefined, { signal }).catch(() => {});
       if (signal?.aborted) throw abortError(signal);
-      if (await this.#client.isWorthTaking(names, seen, leftOf(wait))) return;
     }
   }
 
-  #hold(
-    name: string,
-    names: Names,
-    nonce: string,
+  #hold<T>(
+    key: string,
+    lease: Lease,
     found: StampedRecord | undefined,
     queuedAt: number,
-    lease: Lease,
-  ): Held {
-    let record = found;
-    return {
-      kept: found?.kept,
-      queuedAt,
-      readAgain: async () => {
-        lease.check();
-        record = this.#newest(await this.#client.read(names));
-        return record?.kept;
+    unlock: () => void,
+  ): RecordLock<T> {
+    const { names, nonce } = lease;
+    let current = found;
+    return heldRecord(found?.record, queuedAt, {
+      reload: async () => {
+        current = await this.#read(names);
+        return current?.record;
       },
-      write: async (next, { reserve = false } = {}) => {
-        lease.check();
-        const following = { name, turn: (record?.turn ?? 0) + 1, kept: next };
-        const stored = toStored(following, this.#ring[0]);
-        // Only a new head is worth anything in the hands of somebody who lost the lease; all else could hide what the next one wrote.
-        const held = reserve || record?.kept.head === next.head;
-        const written = await this.#client.write(names, nonce, markOf(record), stored, held);
-        if (written) record = { ...following, stamp: stored.stamp };
+      write: async (record, { reserve = false } = {}) => {
+        const next = { key, revision: (current?.revision ?? 0) + 1, record };
+        const stamp = createStamp(key, record.version);
+        // Without the lock, only a successor may be written. A journal entry could overwrite that of the next owner.
+        const needsLock = reserve || current?.record.version === record.version;
+        const written = await this.#write(lease, current, stamp, encryptRecord(next, this.#keys[0]), needsLock);
+        if (written) current = { ...next, stamp };
         return written;
       },
       remove: async () => {
-        lease.check();
-        if (!(await this.#client.remove(names, nonce))) throw locked('another process', 0);
-        record = undefined;
+        const [removed] = await this.#evalOnRecord(scripts.REMOVE, names, [nonce], RETRY);
+        if (removed !== 1) throw lockTimeoutError('another process', 0);
+        current = undefined;
       },
-    };
+      release: async () => {
+        await lease.release();
+        unlock();
+        if (this.#mustReencrypt) await this.#reencrypt().catch(() => {});
+      },
+    });
   }
 
-  /** After a change of keys: brings every record under the first key that nobody is busy with, so that the others can be given up. */
-  async #sealAnew(): Promise<void> {
-    this.#sealedAnew = true;
-    for (const { id } of this.#ring.slice(1)) {
-      for (const stored of await this.#client.read(await this.#client.names(id))) {
-        const sealAgain = async (held: Held) => held.kept && held.write(held.kept);
-        await this.update(this.#open(stored).name, sealAgain, { timeoutMs: 0, signal: undefined }).catch(() => {});
-      }
-      await this.#client.forgetKey(id);
+  async #write(
+    { names, nonce }: Lease,
+    current: StampedRecord | undefined,
+    stamp: string,
+    encrypted: Buffer,
+    needsLock: boolean,
+  ): Promise<boolean> {
+    const version = current?.stamp.slice(0, VERSION_LENGTH) ?? '';
+    const value = Buffer.concat([Buffer.from(stamp), encrypted]);
+    const args = [nonce, LEASE_MS, version, value, this.#keys[0].id, needsLock ? 'locked' : ''];
+    for (;;) {
+      const sentAt = performance.now();
+      const retryMs = needsLock ? LEASE_MS : SUCCESSOR_RETRY_MS;
+      const [written] = await this.#evalOnRecord(scripts.WRITE, names, args, { retryMs });
+      if (written !== 1) return false;
+      // A late response does not show that the lock is still held now.
+      if (!needsLock || performance.now() - sentAt < LEASE_MS / 2) return true;
     }
   }
 
-  #newest(found: readonly Stored[]): StampedRecord | undefined {
-    return found.map((stored) => this.#open(stored)).sort((one, other) => other.turn - one.turn)[0];
+  /** Re-encrypts all records that are not locked with the first key, so that the other keys can be removed. */
+  async #reencrypt(): Promise<void> {
+    this.#mustReencrypt = false;
+    for (const { id: keyId } of this.#keys.slice(1)) {
+      for (const { key } of await this.#readAll(keyId)) {
+        const lock = await this.lock(key, { timeoutMs: 0, signal: undefined }).catch(() => undefined);
+        if (lock?.record !== undefined) await lock.write(lock.record).catch(() => {});
+        await lock?.release();
+      }
+      await this.#forgetKey(keyId);
+    }
   }
 
-  #open({ id, stamp, sealed }: Stored): StampedRecord {
-    return { ...unseal(sealed, id, this.#ring, `the record ${id.slice(0, 8)} in ${this.place}`), stamp };
+  /** Throws if records are encrypted with a key that this machine does not have: the record of a caller may be one of them. */
+  async #rejectUnknownKey(keyId: string): Promise<void> {
+    if (this.#keys.some(({ id }) => id === keyId) || (await this.#forgetKey(keyId))) return;
+    throw storeUnreadableError(
+      `the records in Redis at ${this.#hosts} are encrypted with another key (${keyId})`,
+      'set OAUTH_PROFILE_KEY to that key, or to NEW_KEY,OLD_KEY while you change keys; use a separate database for other records',
+    );
+  }
+
+  /** Returns whether no record is encrypted with the key any more. */
+  async #forgetKey(keyId: string): Promise<boolean> {
+    const [unused] = await this.#eval(scripts.FORGET_KEY, [KEY_IDS, recordsKey(keyId)], [keyId], RETRY);
+    return unused === 1;
+  }
+
+  async #read(names: readonly RecordName[]): Promise<StampedRecord | undefined> {
+    return this.#decryptNewest(names, await this.#evalOnRecord(scripts.READ, names, [], RETRY));
+  }
+
+  async #readAll(keyId: string): Promise<StampedRecord[]> {
+    const values = await this.#connection.run((client) => client.hgetallBuffer(recordsKey(keyId)), RETRY);
+    return Object.entries(values).map(([id, value]) => this.#decrypt(id, value));
+  }
+
+  #decryptNewest(names: readonly RecordName[], values: readonly unknown[]): StampedRecord | undefined {
+    return names
+      .map(({ id }, index) => [id, values[index]] as const)
+      .filter((entry): entry is [string, Buffer] => Buffer.isBuffer(entry[1]) && entry[1].length > 0)
+      .map(([id, value]) => this.#decrypt(id, value))
+      .sort((a, b) => b.revision - a.revision)[0];
+  }
+
+  #decrypt(id: string, value: Buffer): StampedRecord {
+    const location = `record ${id.slice(0, 8)} in Redis at ${this.#hosts}`;
+    const plaintext = decryptRecord(value.subarray(STAMP_LENGTH), id, this.#keys, location);
+    return { ...plaintext, stamp: value.toString('latin1', 0, STAMP_LENGTH) };
+  }
+
+  #namesOf(key: string): RecordName[] {
+    return this.#keys.map((encryptionKey) => ({ keyId: encryptionKey.id, id: recordId(encryptionKey, key) }));
+  }
+
+  #evalOnRecord(
+    script: string,
+    names: readonly RecordName[],
+    args: readonly (string | number | Buffer)[],
+    retry: RetryOptions,
+  ): Promise<unknown[]> {
+    return this.#eval(script, scriptKeys(names), [...names.map(({ id }) => id), ...args], retry);
+  }
+
+  #eval(
+    script: string,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+    retry: RetryOptions,
+  ): Promise<unknown[]> {
+    return evaluate(this.#connection, script, keys, args, retry);
+  }
+
+  /** Takes the middle of request and response as the time of the response's clock. */
+  #setClock(seconds: unknown, microseconds: unknown, sentAt: number): void {
+    const receivedAt = Date.now();
+    if (this.#clockOffset !== undefined && receivedAt - sentAt > MAX_CLOCK_ROUND_TRIP_MS) return;
+    const time = Number(String(seconds)) * 1000 + Number(String(microseconds)) / 1000;
+    this.#clockOffset = Math.round(time - (sentAt + receivedAt) / 2);
   }
 }
 
-interface Waiting<T> extends Pick<Wait<T>, 'contentWith'>, Pick<Limits, 'signal'> {
+interface LockWait<T> extends LockOptions<T> {
   readonly queuedAt: number;
+  /** On the clock of `performance.now()`. */
   readonly deadline: number;
-  readonly late: () => Error;
+  readonly timeoutError: () => Error;
+  /** The stamp that the caller knows; see the script ACQUIRE. */
+  readonly seen: string;
 }
 
-function leftOf({ deadline }: Waiting<unknown>): number {
-  return Math.max(0, deadline - monotonicMs());
-}
-
-/** The right to send, for as long as it is renewed. */
+/** The lock of a record under all its names, for as long as it is renewed. An owner that loses it continues: the version protects the record. */
 class Lease {
-  #renewing: NodeJS.Timeout | undefined;
-  #over = false;
-  #taken = true;
+  readonly nonce = randomBytes(16).toString('hex');
+  readonly names: readonly RecordName[];
+  readonly #connection: RedisConnection;
+  #renewal: NodeJS.Timeout | undefined;
 
-  constructor(
-    readonly client: RedisClient,
-    readonly names: Names,
-    readonly nonce: string,
-  ) {}
-
-  keep(): void {
-    this.#renewing = setInterval(() => void this.client.renew(this.names, this.nonce).catch(() => {}), RENEW_MS);
+  constructor(connection: RedisConnection, names: readonly RecordName[]) {
+    this.#connection = connection;
+    this.names = names;
   }
 
-  /** Else it may be ours even if nobody said so. */
-  wasNotTaken(): void {
-    this.#taken = false;
+  startRenewal(): void {
+    this.#renewal = setInterval(() => void this.#eval(scripts.RENEW, LEASE_MS), RENEW_INTERVAL_MS);
   }
 
-  check(): void {
-    if (this.#over) throw new TypeError('the turn of this change is over');
+  /** If the command fails, the lease expires. */
+  async release(): Promise<void> {
+    clearInterval(this.#renewal);
+    await this.#eval(scripts.RELEASE);
   }
 
-  async end(): Promise<void> {
-    this.#over = true;
-    clearInterval(this.#renewing);
-    if (this.#taken) await this.client.release(this.names, this.nonce).catch(() => {});
+  async #eval(script: string, ...args: number[]): Promise<void> {
+    const keys = this.names.map(({ id }) => lockKey(id));
+    await evaluate(this.#connection, script, keys, [this.nonce, ...args], ONCE).catch(() => {});
   }
+}
+
+/** Runs a script. EVAL instead of EVALSHA: the scripts are short, and no server has to know them. */
+async function evaluate(
+  connection: RedisConnection,
+  script: string,
+  keys: readonly string[],
+  args: readonly (string | number | Buffer)[],
+  retry: RetryOptions,
+): Promise<unknown[]> {
+  const response = await connection.run(
+    (client) => client.callBuffer('eval', script, keys.length, ...keys, ...args),
+    retry,
+  );
+  return Array.isArray(response) ? response : [response];
+}
+
+/** Creates the start of a stored value. Its first part is the same under every key, and reveals nothing without the key of the record. */
+function createStamp(key: string, version: string): string {
+  const versionMark = createHmac('sha256', key).update(version).digest('hex').slice(0, VERSION_LENGTH);
+  return `${versionMark}${randomBytes((STAMP_LENGTH - VERSION_LENGTH) / 2).toString('hex')}`;
+}
+
+/** Reads the configuration of each primary, as far as the user may. */
+async function readInfo(client: Redis | Cluster): Promise<string[]> {
+  const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client as Redis];
+  const read = (node: Redis, section: string): Promise<string> => node.info(section).catch(() => '');
+  return Promise.all(nodes.map(async (node) => `${await read(node, 'persistence')}\n${await read(node, 'memory')}`));
+}
+
+function findWeaknesses(infos: readonly string[], hosts: string): string[] {
+  const valuesOf = (field: RegExp): (string | undefined)[] => infos.map((info) => field.exec(info)?.[1]);
+  const persistence = valuesOf(/^aof_enabled:(\d)/m);
+  const policies = valuesOf(/^maxmemory_policy:(\S+)/m);
+  const warnings: string[] = [];
+  if (persistence.includes('0')) {
+    warnings.push(`Redis at ${hosts} can lose a rotated refresh token in a restart: set appendonly yes`);
+  }
+  const policy = policies.find((value) => value !== undefined && value !== 'noeviction');
+  if (policy !== undefined) {
+    warnings.push(`Redis at ${hosts} can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
+  }
+  if (persistence.includes(undefined) || policies.includes(undefined)) {
+    warnings.push(
+      `cannot verify that Redis at ${hosts} has appendonly yes and maxmemory-policy noeviction: INFO is not available`,
+    );
+  }
+  return warnings;
 }

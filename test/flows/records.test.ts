@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, ProviderError } from '../../src/errors.ts';
 import {
   type FamilyRecord,
-  fromKept,
-  fromKeptError,
+  parseRecordOf,
+  parseError,
   type LoginRecord,
-  readRecord,
+  parseRecord,
   type TokenRecord,
-  toKept,
-  toKeptError,
-} from '../../src/flows/stored-record.ts';
+  serializeRecord,
+  serializeError,
+} from '../../src/flows/records.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 
 const token = {
@@ -21,14 +21,14 @@ const token = {
 };
 const machine: TokenRecord = { kind: 'token', profile: 'svc', tokens: { k: token }, failure: undefined };
 const family: FamilyRecord = {
-  ...machine,
+  ...machineProfile,
   kind: 'family',
   origin: 'https://id.test',
   client: 'c',
   refreshToken: new Secret('r'),
-  members: ['m'],
+  tokenHashes: ['m'],
   attempt: { sentAt: 1, until: 2 },
-  refusal: undefined,
+  cachedError: undefined,
   account: 'ada',
   scope: undefined,
 };
@@ -40,20 +40,20 @@ describe('a record', () => {
     ['family', family],
     ['login', login],
   ] as const)('of the kind %s comes back as it was, its secrets wrapped', (_, record) => {
-    const { head, content } = toKept(record, 'the head');
+    const { head, content } = serializeRecord(record);
     expect(head).toBe('the head');
-    const read = readRecord({ head, content });
+    const read = parseRecord({ head, content });
     expect(JSON.stringify(read)).toBe(JSON.stringify(record));
-    expect(toKept(read, head).content.reveal()).toBe(content.reveal());
+    expect(serializeRecord(read).content.reveal()).toBe(content.reveal());
     if (read.kind !== 'login') expect(read.tokens['k']?.response).toBeInstanceOf(Secret);
     if (read.kind === 'family') expect(read.refreshToken.reveal()).toBe('r');
   });
 
   it('is none of another kind', () => {
-    expect(fromKept(toKept(machine, ''), 'token')).toMatchObject({ kind: 'token', profile: 'svc' });
-    expect(fromKept(toKept(machine, ''), 'family')).toBeUndefined();
-    expect(fromKept(toKept(login, ''), 'family')).toBeUndefined();
-    expect(fromKept(undefined, 'login')).toBeUndefined();
+    expect(parseRecordOf(serializeRecord(machineProfile), 'token')).toMatchObject({ kind: 'token', profile: 'svc' });
+    expect(parseRecordOf(serializeRecord(machineProfile), 'family')).toBeUndefined();
+    expect(parseRecordOf(serializeRecord(login), 'family')).toBeUndefined();
+    expect(parseRecordOf('login', undefined)).toBeUndefined();
   });
 });
 
@@ -65,13 +65,13 @@ describe('an error that is kept', () => {
       provider: { status: 400, error: 'x' },
     });
     for (const error of [plain, refused]) {
-      const again = fromKeptError(toKeptError(error) as never);
+      const again = parseError(serializeError(error) as never);
       expect(again).toBeInstanceOf(error.constructor);
       expect(JSON.stringify(again)).toBe(JSON.stringify(error));
     }
   });
 
   it('is none where it is a bug', () => {
-    expect(toKeptError(new TypeError('bug'))).toBeUndefined();
+    expect(serializeError(new TypeError('bug'))).toBeUndefined();
   });
 });

@@ -12,7 +12,7 @@ const plain = profileOf({ type: 'custom', url: 'https://id.test/token', a: '1' }
 const lost = (code: TransportError['code'], sent: boolean) => new TransportError(code, 'gone', { sent });
 
 /** Fails with these one after the other, then succeeds. */
-function world(failures: readonly Error[] = [], profile = plain) {
+function createTokenFixture(failures: readonly Error[] = [], profile = plain) {
   const sent: (WireRequest & Limits)[] = [];
   const signed: Limits[] = [];
   const ports = fakePorts({
@@ -34,7 +34,7 @@ function world(failures: readonly Error[] = [], profile = plain) {
 
 describe('a form of a sign-in', () => {
   it('goes over a connection of its own, and its reply is read', async () => {
-    const { sent, ports, post } = world();
+    const { sent, ports, post } = createTokenFixture();
     expect(await post()).toEqual(['yes', 1, ports.clock.now()]);
     expect(sent).toMatchObject([
       { profile: 'svc', url: plain.url, body: 'a=1', reuseConnection: false, timeoutMs: 10_000 },
@@ -45,7 +45,7 @@ describe('a form of a sign-in', () => {
   it('has the time of the profile where that is shorter, and its certificates', async () => {
     const file = (text: string) => new LoadedFile(text, text);
     const options = { ...plain.options, timeoutMs: 4_000, ca: file('a'), cert: file('b'), certKey: file('c') };
-    const { sent, post } = world([], { ...plain, options });
+    const { sent, post } = createTokenFixture([], { ...plain, options });
     await post();
     expect(sent).toMatchObject([{ timeoutMs: 4_000, tls: { ca: 'a', cert: 'b', certKey: 'c' } }]);
   });
@@ -53,7 +53,7 @@ describe('a form of a sign-in', () => {
   it('is signed anew for each attempt', async () => {
     const options = { ...plain.options, key: new LoadedFile('k', 'k') };
     const fields = [...plain.fields, { name: 'client_id', value: 'me', source: '' }];
-    const { sent, signed, post } = world([lost('timeout', false)], {
+    const { sent, signed, post } = createTokenFixture([lost('timeout', false)], {
       ...plain,
       fields,
       options,
@@ -69,7 +69,7 @@ describe('a form of a sign-in', () => {
 
   it('leaves alone an assertion that the profile brings along', async () => {
     const fields = [{ name: 'client_assertion', value: 'own', source: '' }];
-    const { sent, post } = world([], { ...plain, fields });
+    const { sent, post } = createTokenFixture([], { ...plain, fields });
     await post();
     expect(sent.map(({ body }) => body)).toEqual(['client_assertion=own']);
   });
@@ -83,13 +83,13 @@ describe('a form of a sign-in', () => {
     ['never', true, 1],
   ])('that may be repeated %s, and was sent %s, is sent %i times at most', async (repeat, wasSent, times) => {
     const failure = lost('connection_failed', wasSent);
-    const { sent, post } = world([failure, failure, failure, failure]);
+    const { sent, post } = createTokenFixture([failure, failure, failure, failure]);
     expect(await errorOf(post(repeat))).toBe(failure);
     expect(sent).toHaveLength(times);
   });
 
   it('waits before each repeat, and says so', async () => {
-    const { ports, post } = world([lost('timeout', true), lost('timeout', true)]);
+    const { ports, post } = createTokenFixture([lost('timeout', true), lost('timeout', true)]);
     await post();
     expect(ports.clock.slept).toEqual([375, 750]);
     expect(ports.lines).toEqual(['attempt 1: gone; again in 0.4 s', 'attempt 2: gone; again in 0.8 s']);
@@ -100,14 +100,14 @@ describe('a form of a sign-in', () => {
     ['an error of another kind', new OAuthProfileError('usage', 'x')],
     ['a bug', new TypeError('bug')],
   ])('is not repeated after %s', async (_, failure) => {
-    const { sent, post } = world([failure]);
+    const { sent, post } = createTokenFixture([failure]);
     await expect(post()).rejects.toBe(failure);
     expect(sent).toHaveLength(1);
     expect(isPassing(failure)).toBe(false);
   });
 
   it('is not sent for who has left', async () => {
-    const { sent, post } = world();
+    const { sent, post } = createTokenFixture();
     expect(await errorOf(post('any', AbortSignal.abort('enough')))).toMatchObject({
       code: 'aborted',
       message: 'the sign-in was interrupted',

@@ -6,8 +6,8 @@ import {
   findLogin,
   loginName,
   refuseForeign,
-} from '../../src/flows/find-family.ts';
-import { type FamilyRecord, type LoginRecord, toKept } from '../../src/flows/stored-record.ts';
+} from '../../src/flows/token-family.ts';
+import { type FamilyRecord, type LoginRecord, serializeRecord } from '../../src/flows/records.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -22,13 +22,13 @@ const binding = { origin: 'https://id.test', clientId: 'app' };
 function chainOf(store: TokenStore, changes: Partial<FamilyRecord> = {}): FamilyRecord {
   return {
     ...createFamily(profile, new Secret('newest'), store),
-    members: [store.fingerprint('first'), store.fingerprint('newest')],
+    tokenHashes: [store.fingerprint('first'), store.fingerprint('newest')],
     ...changes,
   };
 }
 
 const keep = (store: TokenStore, name: string, record: FamilyRecord | LoginRecord): Promise<boolean> =>
-  store.update(name, (held) => held.write(toKept(record, 'head')), { timeoutMs: 1_000, signal: undefined });
+  store.update(name, (held) => held.write(serializeRecord(record)), { timeoutMs: 1_000, signal: undefined });
 
 describe('the family of a refresh token', () => {
   it('is found by its first member, by any other, and by the name that a login gave', async () => {
@@ -50,7 +50,7 @@ describe('the family of a refresh token', () => {
     const store = createMemoryStore(new FakeClock());
     const token = { kind: 'token', profile: 'svc', tokens: {}, failure: undefined } as const;
     const wait = { timeoutMs: 1_000, signal: undefined };
-    await store.update('of-another-kind', (held) => held.write(toKept(token, '')), wait);
+    await store.update('of-another-kind', (held) => held.write(serializeRecord(token)), wait);
     await keep(store, familyName(binding, 'first', store), chainOf(store));
     expect(await findFamily(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
       kept: { head: 'head' },
@@ -113,7 +113,7 @@ describe('a login that is kept', () => {
     };
     await keep(store, name, login as LoginRecord);
     await keep(store, 'the-family', chainOf(store, changes));
-    return findLogin('svc', { ...binding, configuredRefreshToken: pasted }, store);
+    return findLogin({ name: 'svc', configuredRefreshToken: pasted }, binding, store);
   }
 
   it.each([undefined, 'before', 'first', 'newest'])('serves a profile that holds %s', async (pasted) => {
@@ -131,7 +131,7 @@ describe('a login that is kept', () => {
     const store = createMemoryStore(new FakeClock());
     const login: LoginRecord = { kind: 'login', profile: 'svc', family: 'gone', replaced: [], at: 0 };
     await keep(store, loginName('svc', binding, store), login);
-    expect(await findLogin('svc', { ...binding, configuredRefreshToken: undefined }, store)).toBeUndefined();
-    expect(await findLogin('other', { ...binding, configuredRefreshToken: undefined }, store)).toBeUndefined();
+    expect(await findLogin({ name: 'svc', configuredRefreshToken: undefined }, binding, store)).toBeUndefined();
+    expect(await findLogin({ name: 'other', configuredRefreshToken: undefined }, binding, store)).toBeUndefined();
   });
 });

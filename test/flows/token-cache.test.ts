@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf, keepToken, reviveToken } from '../../src/flows/keep-token.ts';
+import { expiryOf, toCachedToken, reviveToken } from '../../src/flows/token-cache.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { RECEIVED_AT, receive, replyWith } from '../support/read-sample.ts';
@@ -9,7 +9,7 @@ const nested = profileOf({ type: 'custom', url: 'https://id.test/token', 'option
 
 /** Asked for at 1 s of the store's time, and received at 2 s. */
 function kept(profile: typeof plain, body: object) {
-  return keepToken(receive(profile, replyWith(200, body)), 1_000, { now: () => 2_000 }, { now: () => RECEIVED_AT });
+  return toCachedToken(receive(profile, replyWith(200, body)), 1_000, { now: () => 2_000 }, { now: () => RECEIVED_AT });
 }
 
 describe('a token that is kept', () => {
@@ -29,11 +29,11 @@ describe('a token that is kept', () => {
   it('has no end where nobody knows it', () => {
     const found = kept(plain, { access_token: 'a' });
     expect(found).toMatchObject({ hadRefreshToken: false, expiresAt: undefined });
-    expect(endOf(found, plain)).toBeUndefined();
-    expect(endOf({ ...found, expiresAt: null as never }, plain)).toBeUndefined();
+    expect(expiryOf(found, plain)).toBeUndefined();
+    expect(expiryOf({ ...found, expiresAt: null as never }, plain)).toBeUndefined();
     const told = profileOf({ type: 'custom', url: 'https://id.test/token', 'options.default_ttl': '5s' });
-    expect(endOf(found, told)).toBe(7_000);
-    expect(endOf({ ...found, expiresAt: 3_000 }, told)).toBe(3_000);
+    expect(expiryOf(found, told)).toBe(7_000);
+    expect(expiryOf({ ...found, expiresAt: 3_000 }, told)).toBe(3_000);
   });
 });
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type ErrorResponse, OAuthProfileError, ProviderError } from '../../../src/errors.ts';
-import { toLoginError } from '../../../src/flows/login/explain-sign-in.ts';
+import { toLoginError } from '../../../src/flows/login/login-error.ts';
 import { loginProfileOf } from '../../support/login-world.ts';
 
 const login = loginProfileOf({ type: 'gitlab', client_id: 'app' });
 const run = 'run: oauth-profile login svc';
 
-function explained(refusal: Partial<ErrorResponse>, hint?: string): unknown {
-  const provider = { status: 400, ...refusal };
+function explained(cachedError: Partial<ErrorResponse>, hint?: string): unknown {
+  const provider = { status: 400, ...cachedError };
   return toLoginError(new ProviderError('provider_rejected', 'no', { provider, hint: hint }), login);
 }
 
