@@ -152,6 +152,21 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** Counts the sockets and timers that keep this process alive. */
+export function activeResources(): number {
+  return process.getActiveResourcesInfo().filter((name) => /^(?:TCP|TLS|Pipe)\w*Wrap$|^Timeout$/.test(name)).length;
+}
+
+/** Counts them when earlier connections are closed. */
+export async function settledResources(): Promise<number> {
+  let previous = -1;
+  while (previous !== activeResources()) {
+    previous = activeResources();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return previous;
+}
+
 function isInstalled(): boolean {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RecordLock, TokenStore } from '../../../src/ports.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { RedisCluster } from '../../support/redis-groups.ts';
-import { hasRedis } from '../../support/redis-server.ts';
+import { activeResources, hasRedis, settledResources } from '../../support/redis-server.ts';
 import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store-home.ts';
 import { errorOf } from '../../support/wire-request.ts';
 import { describeStore } from '../contract.ts';
@@ -23,6 +23,15 @@ describe.skipIf(!hasRedis)('a store in a Redis Cluster (needs redis-server)', { 
     await cluster.clear();
     const key = anyKey();
     return { open: () => open(key), remove: () => cluster.clear() };
+  });
+
+  it('does not keep the process alive while it is idle, and closes its sockets', async () => {
+    const before = await settledResources();
+    const store = await open(anyKey());
+    await put(store, 'a', storedRecord('one'));
+    await expect.poll(activeResources).toBeLessThanOrEqual(before);
+    await store.close();
+    await expect.poll(activeResources).toBeLessThanOrEqual(before);
   });
 
   it('finds the cluster through any node, and a URL without cluster fails with a hint', async () => {

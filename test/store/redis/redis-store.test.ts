@@ -7,7 +7,7 @@ import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { leaksIn } from '../../support/leaks.ts';
 import { locksTaken, RedisMonitor } from '../../support/redis-monitor.ts';
 import { RedisProxy } from '../../support/redis-proxy.ts';
-import { hasRedis, RedisServer } from '../../support/redis-server.ts';
+import { activeResources, hasRedis, RedisServer, settledResources } from '../../support/redis-server.ts';
 import { anyKey, longWait, plaintext, put, storedRecord, withLock } from '../../support/store-home.ts';
 import { errorOf } from '../../support/wire-request.ts';
 import { describeStore } from '../contract.ts';
@@ -90,6 +90,15 @@ describe.skipIf(!hasRedis)('the Redis store (needs redis-server)', () => {
     expect(lines.length).toBeGreaterThan(5);
     expect(leaksIn(lines.join('\n'), [...secrets, key])).toEqual([]);
     expect(lines.join('\n')).not.toContain(store.fingerprint(version));
+  });
+
+  it('does not keep the process alive while it is idle, and closes its sockets', async () => {
+    const before = await settledResources();
+    const store = await open();
+    await put(store, 'a', storedRecord('one'));
+    await expect.poll(activeResources).toBeLessThanOrEqual(before);
+    await store.close();
+    await expect.poll(activeResources).toBeLessThanOrEqual(before);
   });
 
   it('uses the clock of Redis', async () => {

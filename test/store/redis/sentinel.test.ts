@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { SentinelGroup, waitForReplication } from '../../support/redis-groups.ts';
-import { hasRedis } from '../../support/redis-server.ts';
+import { activeResources, hasRedis, settledResources } from '../../support/redis-server.ts';
 import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store-home.ts';
 import { errorOf } from '../../support/wire-request.ts';
 
@@ -23,6 +23,15 @@ describe.skipIf(!hasRedis)('a store behind Redis Sentinel (needs redis-server)',
       code: 'store_unreadable',
       message: expect.stringContaining('do not know the primary'),
     });
+  });
+
+  it('does not keep the process alive while it is idle, and closes its sockets', async () => {
+    const before = await settledResources();
+    const store = await open(`redis+sentinel://${group.hosts}/main`);
+    await put(store, 'a', storedRecord('one'));
+    await expect.poll(activeResources).toBeLessThanOrEqual(before);
+    await store.close();
+    await expect.poll(activeResources).toBeLessThanOrEqual(before);
   });
 
   it('survives the loss of the primary under load: only writes that were not replicated can be lost', async () => {
