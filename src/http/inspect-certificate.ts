@@ -75,7 +75,7 @@ function certificateOf(socket: TLSSocket, wire: ConnectionTarget): Omit<Certific
   const code = String(socket.authorizationError);
   return {
     issuer: [issuer?.CN, issuer?.O].filter((part) => part !== undefined).join(', ') || 'nobody in particular',
-    endsAt: Date.parse(valid_to),
+    expiresAt: Date.parse(valid_to),
     failure: socket.authorized ? undefined : toNetworkError(Object.assign(new Error(code), { code }), wire, false),
   };
 }

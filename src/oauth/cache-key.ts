@@ -1,4 +1,4 @@
-import type { Field, Profile } from '../profile/profile.ts';
+import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 
 /** Everything that shapes a profile's token, as one text; a refresh token is represented by its family. */
@@ -18,14 +18,9 @@ export function cacheKey(profile: Profile): Secret {
   ]);
 }
 
-/** The client that a request is made for. */
-export function getClientId({ basic, fields }: Profile): string | Secret {
-  return basic?.user.value ?? fieldValue(fields, 'client_id') ?? '';
-}
-
 /** The refresh token that a profile sends. */
 export function getRefreshToken({ fields }: Profile): string | Secret | undefined {
-  return fieldValue(fields, 'refresh_token');
+  return fields.find(({ name }) => name === 'refresh_token')?.value;
 }
 
 /** The same request with another refresh token. */
@@ -37,8 +32,4 @@ export function withRefreshToken(profile: Profile, token: Secret): Profile {
 /** Texts joined so that no two lists give the same text. */
 export function encodeTuple(texts: readonly (string | Secret)[]): Secret {
   return Secret.untracked(JSON.stringify(texts.map((text) => (typeof text === 'string' ? text : text.reveal()))));
-}
-
-function fieldValue(fields: readonly Field[], name: string): string | Secret | undefined {
-  return fields.find((field) => field.name === name)?.value;
 }

@@ -1,19 +1,12 @@
-import { Resolver } from '../config/resolver.ts';
 import { isEmpty } from '../config/value.ts';
-import type { Variables } from '../config/variables.ts';
 import { InvalidProfileError } from '../errors.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
 import { Secret } from '../redaction/secret.ts';
-import { clientIdIn } from './binding.ts';
-import { chooseProvider } from './choose-provider.ts';
-import { chooseClientAuth } from './client-auth.ts';
-import { collectFields } from './collect-fields.ts';
 import { selectGrant } from './grant.ts';
 import { loginCommand } from './login-command.ts';
 import { type LoginEndpoints, loginEndpoints } from './login-endpoints.ts';
-import { parseOptions } from './options.ts';
-import type { ProfileSources } from './parse-profile.ts';
-import type { BasicPair, Field, ProfileOptions } from './profile.ts';
+import type { ParsedProfile } from './parse-profile.ts';
+import { type BasicPair, type Field, getClientId, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { checkRequired } from './required-fields.ts';
 import { selectTokenUrl } from './token-url.ts';
@@ -65,29 +58,25 @@ const NOT_FURTHER = new Set([
   'code_challenge_method',
 ]);
 
-/** Reads a profile for a sign-in, or throws one error that names every fault. */
-export function parseLoginProfile(name: string, variables: Variables, outside: ProfileSources): LoginProfile {
-  const draft = collectFields(name, variables, new Resolver(variables, outside));
-  const provider = chooseProvider(draft);
-  const { options, clientAuth: asked, allowHttp } = parseOptions(draft, provider, outside);
-  const { clientAuth, basic } = chooseClientAuth(draft, provider, asked);
+/** Completes a profile for an interactive login. Throws one {@link InvalidProfileError} that lists all issues (D16). */
+export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
+  const { name, provider, options, auth, allowHttp } = parsed;
+  const draft = parsed.draft.copy('refresh_token');
   if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
-  const pasted = draft.has('refresh_token') ? draft.fields.get('refresh_token') : undefined;
-  // What the login is going to bring.
-  draft.fields.set('refresh_token', { name: 'refresh_token', value: '?', source: '' });
   refuseOtherGrants(draft, provider);
   const url = selectTokenUrl(draft, provider, 'refresh_token', allowHttp);
-  checkRequired(draft, provider, 'refresh_token', { clientAuth, basic });
+  checkRequired(draft, provider, 'refresh_token', auth);
   for (const field of ['client_id', ...(provider.login?.required ?? [])]) requireFor(draft, field);
   refuseHidden(draft, 'scope');
   if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  const { clientAuth, basic } = auth;
   const fields = [...draft.fields.values()];
   return {
     name,
     command: loginCommand(name),
     provider,
     url,
-    clientId: clientIdIn(draft.fields, draft.basic),
+    clientId: getClientId({ basic, fields }),
     clientAuth,
     basic,
     clientParameters: fields.filter((field) => CLIENT_FIELDS.has(field.name) && !isEmpty(field.value)),
@@ -96,7 +85,7 @@ export function parseLoginProfile(name: string, variables: Variables, outside: P
       ({ name, value }) => !NOT_FURTHER.has(name) && !(value instanceof Secret) && !isEmpty(value),
     ),
     endpoints: loginEndpoints(provider, url, options),
-    configuredRefreshToken: pasted,
+    configuredRefreshToken: fields.find((field) => field.name === 'refresh_token' && !isEmpty(field.value)),
     options,
   };
 }

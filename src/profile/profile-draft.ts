@@ -12,13 +12,29 @@ export class ProfileDraft {
   readonly basic = new Map<string, Field>();
   readonly options = new Map<string, { readonly variable: Variable; readonly value: Value }>();
   readonly issues: ProfileIssue[] = [];
-  /** What is no fault but may be a mistake. */
+  /** Remarks that do not make the profile invalid but may point to a mistake. */
   readonly notes: string[] = [];
+  /** Field that counts as present although it has no value yet: the refresh token that a login is going to supply. */
+  readonly expectedField: string | undefined;
 
   constructor(
     readonly name: string,
     readonly variables: Variables,
-  ) {}
+    expectedField?: string,
+  ) {
+    this.expectedField = expectedField;
+  }
+
+  /** Copies the draft, so that a profile can be completed several times; changes to the copy do not affect the original. */
+  copy(expectedField?: string): ProfileDraft {
+    const copy = new ProfileDraft(this.name, this.variables, expectedField);
+    for (const [name, field] of this.fields) copy.fields.set(name, field);
+    for (const [name, field] of this.basic) copy.basic.set(name, field);
+    for (const [name, option] of this.options) copy.options.set(name, option);
+    copy.issues.push(...this.issues);
+    copy.notes.push(...this.notes);
+    return copy;
+  }
 
   /** `at` is the variable that shows the fault, where that is not the field itself. */
   addIssue(field: string, message: string, hint: string | undefined, at?: Variable): void {
@@ -41,9 +57,9 @@ export class ProfileDraft {
     return this.issues.some((fault) => fault.variable === `${this.name}.${field}`);
   }
 
-  /** Whether a field is there and not empty. */
+  /** Whether a field is set and not empty, or expected from a login. */
   has(field: string): boolean {
-    return !isEmpty(this.fields.get(field)?.value);
+    return field === this.expectedField || !isEmpty(this.fields.get(field)?.value);
   }
 
   /** Whether an option is there and not empty. */

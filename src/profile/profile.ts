@@ -85,3 +85,8 @@ export interface Profile {
   /** What is no fault but may be a mistake. */
   readonly notes: readonly string[];
 }
+
+/** The client id as it is sent: `basic.user`, else the field `client_id`; empty if there is neither. */
+export function getClientId({ basic, fields }: Pick<Profile, 'basic' | 'fields'>): string | Secret {
+  return basic?.user.value ?? fields.find(({ name }) => name === 'client_id')?.value ?? '';
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
-import { cacheKey, encodeTuple, getClientId, getRefreshToken, withRefreshToken } from '../../src/oauth/cache-key.ts';
+import { cacheKey, encodeTuple, getRefreshToken, withRefreshToken } from '../../src/oauth/cache-key.ts';
+import { getClientId } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { clear, outsideWith, readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';

@@ -4,8 +4,7 @@ import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { profileNames, untypedNames } from '../../src/profile/collect-fields.ts';
-import { parseProfile } from '../../src/profile/parse-profile.ts';
-import { faultsOf, faultyIn, outsideWith, readAcme, readFromYaml, seen } from '../support/read-sample.ts';
+import { faultsOf, faultyIn, outsideWith, readAcme, readFromYaml, readProfile, seen } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const custom = { type: 'custom', url: 'https://id.example.com/token' };
@@ -170,7 +169,7 @@ describe('the variables of a profile', () => {
       })),
       { label: 'data', directory: '', trust: 'given' },
     );
-    expect(seen(parseProfile('acme', given, outsideWith())).form).toEqual([
+    expect(seen(readProfile('acme', given, outsideWith())).form).toEqual([
       ['__proto__', 'p'],
       ['constructor', 'c'],
       ['hasOwnProperty', 'h'],
@@ -239,7 +238,7 @@ describe('a profile in two files', () => {
         directory: '',
         trust: 'directory',
       });
-    expect(faultsOf(() => parseProfile('graph', variables, outsideWith()))).toMatchObject([
+    expect(faultsOf(() => readProfile('graph', variables, outsideWith()))).toMatchObject([
       {
         variable: 'graph',
         message: 'stands in both /home/u/p.yaml and p.yaml',
@@ -259,7 +258,7 @@ describe('a profile in two files', () => {
           names.map((name) => ({ name, value: 'evil' })),
           { label: 'p.yaml', directory: '', trust: 'directory' },
         );
-    const read = (variables: Variables) => parseProfile('graph', variables, outsideWith());
+    const read = (variables: Variables) => readProfile('graph', variables, outsideWith());
     const alone = seen(read(withFolder([])));
     fc.assert(
       fc.property(fc.uniqueArray(name, { maxLength: 4 }), (names) => {
@@ -281,7 +280,7 @@ describe('a profile that the caller brought along', () => {
       .add(flatten({ acme: custom }, 'g'), given(label));
 
   it('is not bent by the file of a working folder', () => {
-    const profile = parseProfile('acme', both('own.yaml'), outsideWith());
+    const profile = readProfile('acme', both('own.yaml'), outsideWith());
     expect(seen(profile).form).toEqual([]);
     expect(profile.notes).toEqual([
       'acme.audience of p.yaml is not used: the profile comes from own.yaml',
@@ -290,7 +289,7 @@ describe('a profile that the caller brought along', () => {
   });
 
   it('is the one of the folder where only its type was set for this call', () => {
-    const profile = parseProfile('acme', both('--set'), outsideWith());
+    const profile = readProfile('acme', both('--set'), outsideWith());
     expect(seen(profile).form).toEqual([
       ['audience', 'evil'],
       ['my_token', 'x'],
@@ -307,6 +306,6 @@ describe('a variable that holds a response', () => {
       source,
     );
     const outside = { env: () => undefined, readOptionFile: () => undefined, readFileInside: () => undefined };
-    expect(() => parseProfile('graph', variables, outside)).toThrow('there is no profile graph');
+    expect(() => readProfile('graph', variables, outside)).toThrow('there is no profile graph');
   });
 });

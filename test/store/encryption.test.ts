@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/redaction/secret.ts';
-import { inventKey, keyLine, readKeys, recordId, seal, unseal } from '../../src/store/encryption.ts';
-import { anyKey, kept, patient, put, StoreHome, shown } from '../support/store-home.ts';
+import { generateKey, keyFileContent, parseKeys, recordId, seal, unseal } from '../../src/store/encryption.ts';
+import { anyKey, longWait, put, StoreHome, plaintext } from '../support/store-home.ts';
 
-const ringOf = (...keys: string[]) => readKeys(new Secret(keys.join(',')), 'the key');
+const ringOf = (...keys: string[]) => parseKeys(new Secret(keys.join(',')), 'the key');
 
 describe('a seal', () => {
   const ring = ringOf(anyKey());
   const [key] = ring;
-  const record = { name: 'family', turn: 7, kept: kept('head', '{"refresh_token":"secret-token"}') };
-  const sealed = seal(record, key);
+  const record = { name: 'family', turn: 7, kept: storedRecord('head', '{"refresh_token":"secret-token"}') };
+  const sealed = encryptRecord(record, key);
   const id = recordId(key, 'family');
-  const open = (bytes: Buffer) => unseal(bytes, id, ring, 'it');
+  const open = (bytes: Buffer) => decryptRecord(bytes, id, ring, 'it');
 
   it('opens to what was sealed, whatever it is', () => {
     fc.assert(
@@ -25,8 +25,8 @@ describe('a seal', () => {
         fc.string(),
         fc.string({ unit: 'grapheme' }),
         (name, turn, head, content) => {
-          const opened = unseal(seal({ name, turn, kept: kept(head, content) }, key), recordId(key, name), ring, 'it');
-          expect({ ...opened, kept: shown(opened.kept) }).toEqual({ name, turn, kept: { head, content } });
+          const opened = decryptRecord(encryptRecord({ name, turn, kept: storedRecord(head, content) }, key), recordId(key, name), ring, 'it');
+          expect({ ...opened, kept: plaintext(opened.kept) }).toEqual({ name, turn, kept: { head, content } });
         },
       ),
     );
@@ -38,7 +38,7 @@ describe('a seal', () => {
   });
 
   it('looks different each time', () => {
-    expect(seal(record, key).equals(sealed)).toBe(false);
+    expect(encryptRecord(record, key).equals(sealed)).toBe(false);
   });
 
   it('never opens to anything else when any byte is changed', () => {
@@ -76,21 +76,21 @@ describe('a seal', () => {
         hint: 'update oauth-profile',
       }),
     );
-    expect(() => unseal(sealed, id, ringOf(anyKey()), 'it')).toThrow(
+    expect(() => decryptRecord(sealed, id, ringOf(anyKey()), 'it')).toThrow(
       expect.objectContaining({
         message: `it is sealed with another key (${key.id})`,
         hint: expect.stringContaining('OAUTH_PROFILE_KEY'),
       }),
     );
-    expect(() => unseal(sealed, recordId(key, 'other'), ring, 'it')).toThrow(/holds the record of another name/);
+    expect(() => decryptRecord(sealed, recordId(key, 'other'), ring, 'it')).toThrow(/holds the record of another name/);
   });
 
   it('opens with any key of the ring', () => {
     const [old, next] = [anyKey(), anyKey()];
     const [oldKey] = ringOf(old);
-    const one = seal(record, oldKey);
-    const opened = unseal(one, recordId(oldKey, 'family'), ringOf(next, old), 'it');
-    expect(shown(opened.kept)).toEqual(shown(record.kept));
+    const one = encryptRecord(record, oldKey);
+    const opened = decryptRecord(one, recordId(oldKey, 'family'), ringOf(next, old), 'it');
+    expect(plaintext(opened.kept)).toEqual(plaintext(record.kept));
   });
 });
 
@@ -120,8 +120,8 @@ describe('a key', () => {
   });
 
   it('that was invented is read again from its line', () => {
-    const { key, text } = inventKey();
-    expect(readKeys(new Secret(keyLine(text).toString()), 'it')[0]).toEqual(key);
+    const { key, text } = generateKey();
+    expect(parseKeys(new Secret(keyFileContent(text).toString()), 'it')[0]).toEqual(key);
   });
 
   it.each([
@@ -132,7 +132,7 @@ describe('a key', () => {
     ['an empty one after a comma', `${anyKey()},`],
   ])('is refused when it is %s, without showing it', (_, text) => {
     try {
-      readKeys(new Secret(text), 'OAUTH_PROFILE_KEY');
+      parseKeys(new Secret(text), 'OAUTH_PROFILE_KEY');
       expect.unreachable();
     } catch (error) {
       expect(error).toMatchObject({
@@ -155,7 +155,7 @@ describe('a vault', () => {
   afterEach(() => home.remove());
 
   const overwrite = (vault: ReturnType<StoreHome['open']>) =>
-    vault.update('a', (held) => held.write(kept('new')), patient);
+    vault.update('a', (held) => held.write(storedRecord('new')), longWait);
 
   it.each([
     ['damaged', (bytes: Buffer) => bytes.fill(0, 60, 64), /is damaged/],
@@ -163,9 +163,9 @@ describe('a vault', () => {
     ['of a newer version', (bytes: Buffer) => bytes.fill(9, 4, 5), /newer version/],
   ])('refuses a record that is %s, and never overwrites it', async (_, change, message) => {
     const key = anyKey();
-    await put(home.open(key), 'a', kept('one'));
-    await put(home.open(key), 'b', kept('two'));
-    const file = home.sealed().find((path) => path.includes(recordId(ringOf(key)[0], 'a'))) as string;
+    await put(home.open(key), 'a', storedRecord('one'));
+    await put(home.open(key), 'b', storedRecord('two'));
+    const file = home.records().find((path) => path.includes(recordId(ringOf(key)[0], 'a'))) as string;
     writeFileSync(file, change(readFileSync(file)));
     const before = readFileSync(file);
     const vault = home.open(key);
@@ -174,15 +174,15 @@ describe('a vault', () => {
     await expect(vault.list()).rejects.toMatchObject(refusal);
     await expect(overwrite(vault)).rejects.toMatchObject(refusal);
     expect(readFileSync(file).equals(before)).toBe(true);
-    expect((await vault.read('b'))?.head).toBe('two');
+    expect((await vault.read('b'))?.version).toBe('two');
   });
 
   it('refuses a record that was put in the place of another', async () => {
     const key = anyKey();
     const vault = home.open(key);
-    await put(vault, 'a', kept('one'));
-    await put(vault, 'b', kept('two'));
-    const [one, two] = home.sealed() as [string, string];
+    await put(vault, 'a', storedRecord('one'));
+    await put(vault, 'b', storedRecord('two'));
+    const [one, two] = home.records() as [string, string];
     renameSync(one, two);
     const refusals = await Promise.allSettled([vault.read('a'), vault.read('b')]);
     const reasons = refusals.map((result) => (result.status === 'rejected' ? result.reason.message : 'nothing'));
@@ -190,7 +190,7 @@ describe('a vault', () => {
   });
 
   it('refuses another key even where it would find nothing, and leaves everything as it is', async () => {
-    await put(home.open(anyKey()), 'a', kept('one'));
+    await put(home.open(anyKey()), 'a', storedRecord('one'));
     const before = home.files();
     const vault = home.open(anyKey());
     const refusal = { code: 'store_unreadable', message: expect.stringContaining('sealed with another key') };
@@ -202,10 +202,10 @@ describe('a vault', () => {
   });
 
   it('shows nothing of names and contents in its folder', async () => {
-    await put(home.open(anyKey()), 'a-telling-name', kept('a-telling-head', '{"refresh_token":"rt-0123456789"}'));
+    await put(home.open(anyKey()), 'a-telling-name', storedRecord('a-telling-head', '{"refresh_token":"rt-0123456789"}'));
     const all = home
       .files()
-      .map((file) => file + readFileSync(join(home.vaultFolder, file), 'latin1'))
+      .map((file) => file + readFileSync(join(home.vaultDirectory, file), 'latin1'))
       .join();
     for (const text of ['telling', 'rt-0123456789', 'refresh_token']) expect(all).not.toContain(text);
   });
@@ -218,17 +218,17 @@ describe('a change of keys', () => {
   beforeEach(async () => {
     home = new StoreHome();
     const vault = home.open(old);
-    for (const name of ['a', 'b', 'c']) await put(vault, name, kept(`${name}1`));
+    for (const name of ['a', 'b', 'c']) await put(vault, name, storedRecord(`${name}1`));
   });
 
   afterEach(() => home.remove());
 
-  const keyIds = () => new Set(home.sealed().map((file) => /-([0-9a-f]{16})\.sealed$/.exec(file)?.[1]));
+  const keyIds = () => new Set(home.records().map((file) => /-([0-9a-f]{16})\.record$/.exec(file)?.[1]));
   const idOf = (key: string) => ringOf(key)[0].id;
 
   it('loses nothing: the old key still opens', async () => {
     const vault = home.open(`${next},${old}`);
-    expect((await vault.read('a'))?.head).toBe('a1');
+    expect((await vault.read('a'))?.version).toBe('a1');
     expect((await vault.list()).map(({ name }) => name).sort()).toEqual(['a', 'b', 'c']);
     expect(keyIds()).toEqual(new Set([idOf(old)]));
   });
@@ -238,59 +238,59 @@ describe('a change of keys', () => {
   });
 
   it('brings every record under the first key with the first write, and the old key can be given up', async () => {
-    await put(home.open(`${next},${old}`), 'a', kept('a2'));
+    await put(home.open(`${next},${old}`), 'a', storedRecord('a2'));
     expect(keyIds()).toEqual(new Set([idOf(next)]));
-    expect(home.sealed()).toHaveLength(3);
+    expect(home.records()).toHaveLength(3);
     const vault = home.open(next);
-    expect((await vault.read('a'))?.head).toBe('a2');
-    expect((await vault.read('b'))?.head).toBe('b1');
+    expect((await vault.read('a'))?.version).toBe('a2');
+    expect((await vault.read('b'))?.version).toBe('b1');
   });
 
   it('leaves a record that somebody is busy with, and takes it along the next time', async () => {
     const both = `${next},${old}`;
-    await home.open(old).update('b', () => put(home.open(both), 'a', kept('a2')), patient);
+    await home.open(old).update('b', () => put(home.open(both), 'a', storedRecord('a2')), longWait);
     expect(keyIds()).toEqual(new Set([idOf(old), idOf(next)]));
-    await put(home.open(both), 'a', kept('a3'));
+    await put(home.open(both), 'a', storedRecord('a3'));
     expect(keyIds()).toEqual(new Set([idOf(next)]));
-    expect((await home.open(next).read('b'))?.head).toBe('b1');
+    expect((await home.open(next).read('b'))?.version).toBe('b1');
   });
 
   it('is noticed by those who have only the old key', async () => {
     const behind = home.open(old);
-    expect((await behind.read('a'))?.head).toBe('a1');
-    await put(home.open(`${next},${old}`), 'a', kept('a2'));
+    expect((await behind.read('a'))?.version).toBe('a1');
+    await put(home.open(`${next},${old}`), 'a', storedRecord('a2'));
     const refusal = { code: 'store_unreadable', message: expect.stringContaining(idOf(next)) };
     await expect(behind.read('a')).rejects.toMatchObject(refusal);
-    await expect(put(behind, 'a', kept('forked'))).rejects.toMatchObject(refusal);
+    await expect(put(behind, 'a', storedRecord('forked'))).rejects.toMatchObject(refusal);
   });
 
   it('lets in one at a time, whichever key comes first', async () => {
     let inside = 0;
     const change = async (held: Parameters<Parameters<ReturnType<StoreHome['open']>['update']>[1]>[0]) => {
       expect(++inside).toBe(1);
-      await held.write(kept(String(Number(held.kept?.head.replace(/^a/, '')) + 1)));
+      await held.write(storedRecord(String(Number(held.kept?.version.replace(/^a/, '')) + 1)));
       inside--;
     };
     const vaults = [home.open(`${next},${old}`), home.open(`${old},${next}`), home.open(`${next},${old},${anyKey()}`)];
     await Promise.all(
-      Array.from({ length: 30 }, (_, at) => (vaults[at % 3] as (typeof vaults)[0]).update('a', change, patient)),
+      Array.from({ length: 30 }, (_, at) => (vaults[at % 3] as (typeof vaults)[0]).update('a', change, longWait)),
     );
-    for (const vault of vaults) expect((await vault.read('a'))?.head).toBe('31');
+    for (const vault of vaults) expect((await vault.read('a'))?.version).toBe('31');
   });
 
   it('that was cut short leaves two copies, of which the newer counts', async () => {
-    const [before] = home.sealed().map((file) => [file, readFileSync(file)] as const);
-    const copies = home.sealed().map((file) => [file, readFileSync(file)] as const);
-    await put(home.open(`${next},${old}`), 'a', kept('a2'));
+    const [before] = home.records().map((file) => [file, readFileSync(file)] as const);
+    const copies = home.records().map((file) => [file, readFileSync(file)] as const);
+    await put(home.open(`${next},${old}`), 'a', storedRecord('a2'));
     // As if it had been killed before it could take the old ones away.
     for (const [file, bytes] of copies) writeFileSync(file, bytes, { mode: 0o600 });
     expect(before).toBeDefined();
     for (const ring of [`${next},${old}`, `${old},${next}`]) {
       const vault = home.open(ring);
-      expect((await vault.read('a'))?.head).toBe('a2');
+      expect((await vault.read('a'))?.version).toBe('a2');
       expect((await vault.list()).map(({ kept: { head } }) => head).sort()).toEqual(['a2', 'b1', 'c1']);
     }
-    await home.open(`${next},${old}`).update('a', (held) => held.remove(), patient);
+    await home.open(`${next},${old}`).update('a', (held) => held.remove(), longWait);
     expect(await home.open(`${old},${next}`).read('a')).toBeUndefined();
   });
 });

@@ -6,6 +6,7 @@ import { toTokenResponseError } from '../../src/oauth/explain-response.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
 import { type ParsedToken, parseTokenResponse } from '../../src/oauth/token-response.ts';
+import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { type ProfileSources, parseProfile } from '../../src/profile/parse-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import type { Secret } from '../../src/redaction/secret.ts';
@@ -19,13 +20,18 @@ export function outsideWith(files: Record<string, string> = {}, env: Record<stri
 
 /** The profile `acme` with these fields. */
 export function readAcme(fields: DataObject, outside: ProfileSources = outsideWith()): Profile {
-  return parseProfile('acme', new Variables().add(flatten({ acme: fields }, 'data'), source), outside);
+  return readProfile('acme', new Variables().add(flatten({ acme: fields }, 'data'), source), outside);
 }
 
 /** The profile `name` from a file of variables. */
 export function readFromYaml(name: string, text: string, outside: ProfileSources = outsideWith()): Profile {
   const label = 'profiles.yaml';
-  return parseProfile(name, new Variables().add(readCarefulYaml(text, label, 1000), { ...source, label }), outside);
+  return readProfile(name, new Variables().add(readCarefulYaml(text, label, 1000), { ...source, label }), outside);
+}
+
+/** Parses and completes a profile for which no login is stored. */
+export function readProfile(name: string, variables: Variables, sources: ProfileSources): Profile {
+  return completeProfile(parseProfile(name, variables, sources));
 }
 
 /** Everything that is wrong with the profile that `read` reads. */

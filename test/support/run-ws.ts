@@ -8,6 +8,7 @@ import type { Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
 import { createCallApi } from '../../src/http/call-api.ts';
 import type { CallApi } from '../../src/ports.ts';
+import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Redactor } from '../../src/redaction/redactor.ts';
 import { onSecretCreated } from '../../src/redaction/secret.ts';
@@ -68,7 +69,7 @@ export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Prom
       callApi: world.callApi ?? createCallApi({}),
       files: localFiles,
       version: '1.2.3',
-      readProfile: async (name, variables) => parseProfile(name, variables, outside),
+      readProfile: async (name, variables) => completeProfile(parseProfile(name, variables, outside)),
       acquire: world.acquire ?? (() => Promise.reject(new Error('no token is expected'))),
     }),
   ]);

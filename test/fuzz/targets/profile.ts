@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Variables } from '../../../src/config/variables.ts';
 import { InvalidProfileError, type OAuthProfileError } from '../../../src/errors.ts';
 import { buildTokenRequest, encodeForm } from '../../../src/oauth/token-request.ts';
-import { findConfiguredGrant } from '../../../src/profile/binding.ts';
-import { parseLoginProfile } from '../../../src/profile/login-profile.ts';
+import { completeProfile } from '../../../src/profile/complete-profile.ts';
+import { toLoginProfile } from '../../../src/profile/login-profile.ts';
 import { type ProfileSources, parseProfile } from '../../../src/profile/parse-profile.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { InvalidUrlError, parseStrictUrl } from '../../../src/profile/strict-url.ts';
@@ -95,13 +95,17 @@ const profile: Target = {
   tokens: ['\n', '=', ...fields, ...values, ...options, ...fields.map((one) => `\n${one}`)],
   check(input) {
     const variables = variablesFrom(input);
-    const { value, error } = attempt(() => parseProfile('svc', variables, outside));
+    const parsed = attempt(() => parseProfile('svc', variables, outside));
+    if (parsed.error !== undefined) {
+      checkError(parsed.error as OAuthProfileError);
+      return;
+    }
+    const { value, error } = attempt(() => completeProfile(parsed.value));
     if (error === undefined) checkProfile(value);
     else checkError(error as OAuthProfileError);
-    const login = attempt(() => parseLoginProfile('svc', variables, outside));
+    const login = attempt(() => toLoginProfile(parsed.value));
     if (login.error === undefined) assert.ok(!printed(login.value).includes(CANARY), 'a profile shows a secret');
     else checkError(login.error as OAuthProfileError);
-    attempt(() => findConfiguredGrant('svc', variables, outside));
   },
 };
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openVault } from '../../../src/store/vault/vault.ts';
-import { anyKey, kept, noKeychain, patient, put, StoreHome, shown } from '../../support/store-home.ts';
+import { anyKey, noKeychain, longWait, put, StoreHome, plaintext } from '../../support/store-home.ts';
 
 const key = anyKey();
 
@@ -31,14 +31,14 @@ describe('a disk that refuses', () => {
 
   beforeEach(async () => {
     home = new StoreHome();
-    await put(home.open(key), 'a', kept('one'));
+    await put(home.open(key), 'a', storedRecord('one'));
   });
 
   afterEach(() => home.remove());
 
   const unwritable = (reason: string) => ({
     code: 'store_unwritable',
-    message: `cannot write to ${home.vaultFolder}: ${reason}`,
+    message: `cannot write to ${home.vaultDirectory}: ${reason}`,
     hint: expect.any(String),
   });
 
@@ -51,26 +51,26 @@ describe('a disk that refuses', () => {
   ])('a renaming with %s is store_unwritable, and the record stays', async (code, reason) => {
     const { renameSync } = fs;
     failing('renameSync', (from: string, to: string) => {
-      if (to.endsWith('.sealed')) throw refusal(code, 'rename');
+      if (to.endsWith('.record')) throw refusal(code, 'rename');
       renameSync(from, to);
     });
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(unwritable(reason));
-    expect(shown(await home.open(key).read('a'))).toEqual(shown(kept('one')));
-    expect(home.files().filter((file) => !file.endsWith('.sealed'))).toEqual(['vault.json']);
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(unwritable(reason));
+    expect(plaintext(await home.open(key).read('a'))).toEqual(plaintext(storedRecord('one')));
+    expect(home.files().filter((file) => !file.endsWith('.record'))).toEqual(['vault.json']);
   });
 
   it('a flush that fails is store_unwritable, and the record stays', async () => {
     failing('fsync', (_fd: number, done: (error: Error) => void) => done(refusal('EIO', 'fsync')));
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(unwritable('fsync failed with EIO'));
-    expect((await home.open(key).read('a'))?.head).toBe('one');
-    expect(home.files().filter((file) => !file.endsWith('.sealed'))).toEqual(['vault.json']);
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(unwritable('fsync failed with EIO'));
+    expect((await home.open(key).read('a'))?.version).toBe('one');
+    expect(home.files().filter((file) => !file.endsWith('.record'))).toEqual(['vault.json']);
   });
 
   it('has everything when the write resolves: the content before the name, the name before the end', async () => {
     const { openSync, fsync, renameSync } = fs;
     const paths = new Map<number, string>();
     const steps: string[] = [];
-    const kind = (path: string) => (path === home.vaultFolder ? 'directory' : path.slice(path.lastIndexOf('.') + 1));
+    const kind = (path: string) => (path === home.vaultDirectory ? 'directory' : path.slice(path.lastIndexOf('.') + 1));
     failing('openSync', (path: string, ...rest: [string, number]) => {
       const fd = openSync(path, ...rest);
       paths.set(fd, path);
@@ -90,12 +90,12 @@ describe('a disk that refuses', () => {
     await home.open(key).update(
       'a',
       async (held) => {
-        await held.write(kept('one', '{"journal":1}'), { reserve: true });
+        await held.write(storedRecord('one', '{"journal":1}'), { reserve: true });
         steps.push('sent');
-        await held.write(kept('two'));
+        await held.write(storedRecord('two'));
         steps.push('written');
       },
-      patient,
+      longWait,
     );
     expect(steps).toEqual([
       'flushed reserve',
@@ -114,9 +114,9 @@ describe('a disk that refuses', () => {
     failing('linkSync', () => {
       throw refusal('EPERM', 'link');
     });
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(unwritable('permission denied'));
-    expect((await home.open(key).read('a'))?.head).toBe('one');
-    expect(home.files().filter((file) => !file.endsWith('.sealed'))).toEqual(['vault.json']);
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(unwritable('permission denied'));
+    expect((await home.open(key).read('a'))?.version).toBe('one');
+    expect(home.files().filter((file) => !file.endsWith('.record'))).toEqual(['vault.json']);
   });
 
   it('is store_unwritable before the change begins, so that nothing is sent in vain', async () => {
@@ -131,14 +131,14 @@ describe('a disk that refuses', () => {
       async () => {
         began = true;
       },
-      patient,
+      longWait,
     );
     await expect(update).rejects.toMatchObject({ code: 'store_unwritable' });
     expect(began).toBe(false);
   });
 
   it('passes on other errors as they are', async () => {
-    await expect(home.open(key).update('a', () => Promise.reject(new RangeError('mine')), patient)).rejects.toThrow(
+    await expect(home.open(key).update('a', () => Promise.reject(new RangeError('mine')), longWait)).rejects.toThrow(
       RangeError,
     );
   });
@@ -151,12 +151,12 @@ describe('a disk that refuses', () => {
     [0x01021997, '9P'],
   ])('over a network, type %i, is refused for changes: a lock holds nobody off there', async (type, name) => {
     failing('statfsSync', () => ({ type }));
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject({
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject({
       code: 'store_unwritable',
-      message: `${home.vaultFolder} is on a network file system (${name})`,
+      message: `${home.vaultDirectory} is on a network file system (${name})`,
       hint: expect.stringContaining('redis://'),
     });
-    expect((await home.open(key).read('a'))?.head).toBe('one');
+    expect((await home.open(key).read('a'))?.version).toBe('one');
   });
 });
 
@@ -205,34 +205,34 @@ describe.skipIf(mounted === undefined)('a small disk (needs the right to mount)'
   });
 
   it('that is full is noticed before anything is sent, and nothing is lost', async () => {
-    await put(open(), 'a', kept('one'));
+    await put(open(), 'a', storedRecord('one'));
     fill();
-    await expect(put(open(), 'a', kept('two'))).rejects.toMatchObject({
+    await expect(put(open(), 'a', storedRecord('two'))).rejects.toMatchObject({
       code: 'store_unwritable',
       message: expect.stringContaining('the disk is full'),
     });
     rmSync(filler);
-    expect((await open().read('a'))?.head).toBe('one');
-    await put(open(), 'a', kept('two'));
+    expect((await open().read('a'))?.version).toBe('one');
+    await put(open(), 'a', storedRecord('two'));
   });
 
   it('that has no room for the answer is noticed with the journal', async () => {
-    await put(open(), 'a', kept('one'));
+    await put(open(), 'a', storedRecord('one'));
     await open().update(
       'a',
       async (held) => {
         fill();
         // Enough for the journal, not for what may come.
         fs.truncateSync(filler, fs.statSync(filler).size - 40_960);
-        await expect(held.write(kept('one', '{"journal":1}'), { reserve: true })).rejects.toMatchObject({
+        await expect(held.write(storedRecord('one', '{"journal":1}'), { reserve: true })).rejects.toMatchObject({
           code: 'store_unwritable',
         });
-        expect(shown(await held.readAgain())).toEqual(shown(kept('one')));
+        expect(plaintext(await held.readAgain())).toEqual(plaintext(storedRecord('one')));
       },
-      patient,
+      longWait,
     );
     rmSync(filler);
-    expect(shown(await open().read('a'))).toEqual(shown(kept('one')));
+    expect(plaintext(await open().read('a'))).toEqual(plaintext(storedRecord('one')));
   });
 
   it('that becomes full while the provider answers has room for the answer', async () => {
@@ -240,25 +240,25 @@ describe.skipIf(mounted === undefined)('a small disk (needs the right to mount)'
     const written = await open().update(
       'a',
       async (held) => {
-        await held.write(kept('one', '{"journal":1}'), { reserve: true });
+        await held.write(storedRecord('one', '{"journal":1}'), { reserve: true });
         fill();
         expect(() => writeFileSync(join(folder, 'more'), 'x'.repeat(5000))).toThrow('ENOSPC');
-        return held.write(kept('two', long));
+        return held.write(storedRecord('two', long));
       },
-      patient,
+      longWait,
     );
     expect(written).toBe(true);
     rmSync(join(folder, 'more'), { force: true });
-    expect(shown(await open().read('a'))).toEqual(shown(kept('two', long)));
+    expect(plaintext(await open().read('a'))).toEqual(plaintext(storedRecord('two', long)));
     expect(readFileSync(filler).length).toBeGreaterThan(0);
   });
 
   it('that is read-only can be read, and says so when it is to be written', async () => {
-    await put(open(), 'a', kept('one'));
+    await put(open(), 'a', storedRecord('one'));
     run('mount', '-o', 'remount,ro', folder);
     const vault = open();
-    expect((await vault.read('a'))?.head).toBe('one');
-    await expect(put(vault, 'a', kept('two'))).rejects.toMatchObject({
+    expect((await vault.read('a'))?.version).toBe('one');
+    await expect(put(vault, 'a', storedRecord('two'))).rejects.toMatchObject({
       code: 'store_unwritable',
       message: expect.stringContaining('the file system is read-only'),
     });
