@@ -70,7 +70,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   const { scheme, login = '', hosts = '', path = '', query } = URL_PATTERN.exec(url)?.groups ?? {};
   if (scheme === undefined) throw invalidUrl();
   const topology = scheme === 'unix' ? scheme : (scheme.split('+')[1] ?? 'single');
-  const nodes = topology === 'unix' ? [] : parseHosts(hosts, topology === 'sentinel' ? 26379 : 6379);
+  const nodes = topology === 'unix' && hosts === '' ? [] : parseHosts(hosts, topology === 'sentinel' ? 26379 : 6379);
   const inPath = PATH_PATTERNS[topology]?.exec(path);
   const parameters = new URLSearchParams(query);
   const db = Number(parameters.get('db') ?? inPath?.groups?.['db'] ?? 0);

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster, Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { abortError } from '../../errors.ts';
 import type { Environment, LockOptions, RecordLock, StoredRecord, TokenStore } from '../../ports.ts';
 import { Secret } from '../../redaction/secret.ts';
@@ -17,9 +17,9 @@ import { KeyedMutex } from '../lock/keyed-mutex.ts';
 import { acceptedRecord, heldRecord } from '../record-lock.ts';
 import { lockTimeoutError, storeUnreadableError } from '../store-errors.ts';
 import { parseRedisUrl, type RedisTarget } from './connect.ts';
-import { RedisConnection, type RetryOptions } from './connection.ts';
+import { isErrorResponse, nodesOf, RedisConnection, type RetryOptions } from './connection.ts';
 import * as scripts from './scripts.ts';
-import { KEY_IDS, lockKey, type RecordName, recordsKey, STAMP_LENGTH, scriptKeys, VERSION_LENGTH } from './scripts.ts';
+import { KEY_IDS, recordsKey, STAMP_LENGTH, VERSION_LENGTH } from './scripts.ts';
 
 /** A lock expires this long after its last renewal. */
 const LEASE_MS = 5_000;
@@ -27,20 +27,13 @@ const RENEW_INTERVAL_MS = 1_500;
 /** Waiters poll at intervals that grow from the first to the second value. */
 const MIN_POLL_MS = 10;
 const MAX_POLL_MS = 250;
-/** How long reads and locks wait for an unavailable Redis: longer than a restart. */
-const RETRY_MS = 10_000;
-/** How long the write of a successor waits: longer than a failover. */
-const SUCCESSOR_RETRY_MS = 60_000;
-/** A response that took longer says too little about the clock of Redis. */
-const MAX_CLOCK_ROUND_TRIP_MS = 1_000;
 
 const ONCE: RetryOptions = { retryMs: 0 };
-const RETRY: RetryOptions = { retryMs: RETRY_MS };
-
-/** A decrypted record with its stamp in Redis. */
-interface StampedRecord extends RecordPlaintext {
-  readonly stamp: string;
-}
+/** Reads and locks survive a restart of Redis. */
+const RETRY: RetryOptions = { retryMs: 10_000 };
+/** The write of a successor survives a failover. */
+const RETRY_SUCCESSOR: RetryOptions = { retryMs: 60_000 };
+const RETRY_DURING_LEASE: RetryOptions = { retryMs: LEASE_MS };
 
 /** Opens a store in Redis for all machines that have its URL and OAUTH_PROFILE_KEY. The lease decides who may send, the version who may write. */
 export async function openRedisStore(
@@ -65,6 +58,19 @@ export async function openRedisStore(
   return store;
 }
 
+/** A record with the stamp of its stored value. */
+interface StampedRecord extends RecordPlaintext {
+  readonly stamp: string;
+}
+
+/** The lock of one record that a caller holds or waits for. */
+interface Lease {
+  /** Ids of the record under each encryption key. */
+  readonly ids: readonly string[];
+  readonly nonce: string;
+  renewal?: NodeJS.Timeout;
+}
+
 class RedisStore implements TokenStore {
   readonly location: string;
   readonly #hosts: string;
@@ -73,7 +79,7 @@ class RedisStore implements TokenStore {
   readonly #mutex = new KeyedMutex();
   /** The clock of Redis minus this machine's, in milliseconds. */
   #clockOffset: number | undefined;
-  /** Whether records may be encrypted with other keys than the first. */
+  /** Whether some records may be encrypted with other keys than the first. */
   #mustReencrypt = false;
 
   constructor(target: RedisTarget, keys: KeyRing) {
@@ -85,12 +91,11 @@ class RedisStore implements TokenStore {
 
   /** Connects, or fails at once. Returns warnings about the configuration of Redis. */
   async open(): Promise<string[]> {
-    const sentAt = Date.now();
-    const [seconds, microseconds, ...keyIds] = await this.#eval(scripts.OPEN, [KEY_IDS], [], ONCE);
-    this.#setClock(seconds, microseconds, sentAt);
-    for (const id of keyIds) await this.#rejectUnknownKey(String(id));
-    this.#mustReencrypt = keyIds.some((id) => String(id) !== this.#keys[0].id);
-    return findWeaknesses(await this.#connection.run(readInfo, ONCE), this.#hosts);
+    const warnings = await this.#findWeaknesses();
+    const keyIds = (await this.#evalWithTime(scripts.OPEN, [KEY_IDS], [], ONCE)).map(String);
+    for (const id of keyIds) await this.#rejectUnknownKey(id);
+    this.#mustReencrypt = keyIds.some((id) => id !== this.#keys[0].id);
+    return warnings;
   }
 
   fingerprint(value: string | Secret): string {
@@ -102,42 +107,36 @@ class RedisStore implements TokenStore {
   }
 
   async read(key: string): Promise<StoredRecord | undefined> {
-    return (await this.#read(this.#namesOf(key)))?.record;
+    return (await this.#read(this.#idsOf(key)))?.record;
   }
 
   async list(): Promise<{ key: string; record: StoredRecord }[]> {
-    const records = new Map<string, RecordPlaintext>();
-    for (const { id: keyId } of this.#keys) {
-      for (const found of await this.#readAll(keyId)) {
-        if ((records.get(found.key)?.revision ?? -1) < found.revision) records.set(found.key, found);
+    const newest = new Map<string, StampedRecord>();
+    for (const { id } of this.#keys) {
+      for (const found of await this.#readAll(id)) {
+        if ((newest.get(found.key)?.revision ?? -1) < found.revision) newest.set(found.key, found);
       }
     }
-    return [...records.values()].map(({ key, record }) => ({ key, record }));
+    return [...newest.values()].map(({ key, record }) => ({ key, record }));
   }
 
   async lock<T = never>(key: string, options: LockOptions<T>): Promise<RecordLock<T>> {
     const queuedAt = this.now();
-    const wait: LockWait<T> = {
-      ...options,
-      queuedAt,
-      deadline: performance.now() + options.timeoutMs,
-      timeoutError: () => lockTimeoutError('another process', options.timeoutMs),
-      // A caller that waited for another one of this process also checks the record before it takes the lock.
-      seen: options.acceptIf === undefined ? 'any' : this.#mutex.isLocked(key) ? 'none' : 'new',
-    };
-    const unlock = await this.#mutex.acquire(key, options, wait.timeoutError);
-    const lease = new Lease(this.#connection, this.#namesOf(key));
+    const deadline = performance.now() + options.timeoutMs;
+    const timeoutError = (): Error => lockTimeoutError('another process', options.timeoutMs);
+    // A caller that waited for another one of this process checks the record before it takes the lock.
+    const seen = options.acceptIf === undefined ? 'any' : this.#mutex.isLocked(key) ? 'none' : 'new';
+    const unlock = await this.#mutex.acquire(key, options, timeoutError);
+    const lease: Lease = { ids: this.#idsOf(key), nonce: randomBytes(16).toString('hex') };
     try {
-      const found = await this.#acquire(lease, wait);
-      if (found.accepted === undefined) {
-        lease.startRenewal();
-        return this.#hold<T>(key, lease, found.record, queuedAt, unlock);
-      }
+      const found = await this.#acquire(lease, seen, queuedAt, deadline, options);
+      if (found === undefined) throw timeoutError();
+      if (found.accepted === undefined) return this.#hold(key, lease, found.record, queuedAt, unlock);
       unlock();
       return acceptedRecord(found.accepted, found.record?.record, queuedAt);
     } catch (error) {
       // Redis may have granted the lock although its response was lost.
-      await lease.release();
+      await this.#release(lease);
       unlock();
       throw error;
     }
@@ -148,35 +147,36 @@ class RedisStore implements TokenStore {
     await this.#connection.close();
   }
 
-  /** Polls until the lock is acquired, or a changed record is accepted. */
+  /** Polls until the lock is acquired or a changed record is accepted; `undefined` after the deadline. */
   async #acquire<T>(
-    { names, nonce }: Lease,
-    { seen: initial, queuedAt, deadline, signal, timeoutError, acceptIf }: LockWait<T>,
-  ): Promise<{ readonly record: StampedRecord | undefined; readonly accepted?: T | undefined }> {
+    { ids, nonce }: Lease,
+    seen: string,
+    queuedAt: number,
+    deadline: number,
+    { signal, acceptIf }: LockOptions<T>,
+  ): Promise<{ readonly record: StampedRecord | undefined; readonly accepted?: T | undefined } | undefined> {
     const keyIds = this.#keys.map(({ id }) => id);
-    const timeLeft = (): number => Math.max(0, deadline - performance.now());
-    let seen = initial;
     for (let pollMs = MIN_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 1.3)) {
-      const sentAt = Date.now();
-      const [state, seconds, microseconds, ...values] = await this.#evalOnRecord(
-        scripts.ACQUIRE,
-        names,
-        [nonce, LEASE_MS, seen, ...keyIds],
-        { retryMs: Math.min(timeLeft(), RETRY_MS), signal },
-      );
-      this.#setClock(seconds, microseconds, sentAt);
-      if (state === 1) return { record: this.#decryptNewest(names, values) };
+      const retryMs = Math.min(Math.max(0, deadline - performance.now()), RETRY.retryMs);
+      const args = [...ids, nonce, LEASE_MS, seen, ...keyIds];
+      const [state, ...values] = await this.#evalWithTime(scripts.ACQUIRE, this.#scriptKeys(ids), args, {
+        retryMs,
+        signal,
+      });
+      if (state === 1) return { record: this.#decryptNewest(ids, values) };
       if (state === 2) {
-        const record = this.#decryptNewest(names, values);
+        const record = this.#decryptNewest(ids, values);
         const accepted = acceptIf?.(record?.record, queuedAt);
         if (accepted !== undefined) return { record, accepted };
         seen = record?.stamp ?? '';
         continue;
       }
       if (state === 3) await this.#rejectUnknownKey(String(values[0]));
-      if (timeLeft() === 0) throw timeoutError();
+      const timeLeft = deadline - performance.now();
+      if (timeLeft <= 0) return undefined;
       // Jitter, so that the machines of a fleet do not poll at the same time.
-      await sleep(Math.min(pollMs * (0.5 + Math.random() / 2), timeLeft()), undefined, { signal }).catch(() => {});
+      const delay = Math.min(pollMs * (0.5 + Math.random() / 2), timeLeft);
+      await sleep(delay, undefined, { signal }).catch(() => {});
       if (signal?.aborted) throw abortError(signal);
     }
   }
@@ -188,29 +188,28 @@ class RedisStore implements TokenStore {
     queuedAt: number,
     unlock: () => void,
   ): RecordLock<T> {
-    const { names, nonce } = lease;
     let current = found;
+    lease.renewal = setInterval(() => void this.#evalOnLock(scripts.RENEW, lease, LEASE_MS), RENEW_INTERVAL_MS);
     return heldRecord(found?.record, queuedAt, {
       reload: async () => {
-        current = await this.#read(names);
+        current = await this.#read(lease.ids);
         return current?.record;
       },
       write: async (record, { reserve = false } = {}) => {
-        const next = { key, revision: (current?.revision ?? 0) + 1, record };
-        const stamp = createStamp(key, record.version);
-        // Without the lock, only a successor may be written. A journal entry could overwrite that of the next owner.
+        const next = { key, revision: (current?.revision ?? 0) + 1, record, stamp: createStamp(key, record.version) };
+        // Without the lock, only a successor may be written: a journal entry could overwrite that of the next owner.
         const needsLock = reserve || current?.record.version === record.version;
-        const written = await this.#write(lease, current, stamp, encryptRecord(next, this.#keys[0]), needsLock);
-        if (written) current = { ...next, stamp };
+        const written = await this.#write(lease, current, next, needsLock);
+        if (written) current = next;
         return written;
       },
       remove: async () => {
-        const [removed] = await this.#evalOnRecord(scripts.REMOVE, names, [nonce], RETRY);
+        const [removed] = await this.#evalOnRecord(scripts.REMOVE, lease.ids, [lease.nonce], RETRY);
         if (removed !== 1) throw lockTimeoutError('another process', 0);
         current = undefined;
       },
       release: async () => {
-        await lease.release();
+        await this.#release(lease);
         unlock();
         if (this.#mustReencrypt) await this.#reencrypt().catch(() => {});
       },
@@ -218,39 +217,44 @@ class RedisStore implements TokenStore {
   }
 
   async #write(
-    { names, nonce }: Lease,
+    { ids, nonce }: Lease,
     current: StampedRecord | undefined,
-    stamp: string,
-    encrypted: Buffer,
+    next: StampedRecord,
     needsLock: boolean,
   ): Promise<boolean> {
+    const [key] = this.#keys;
     const version = current?.stamp.slice(0, VERSION_LENGTH) ?? '';
-    const value = Buffer.concat([Buffer.from(stamp), encrypted]);
-    const args = [nonce, LEASE_MS, version, value, this.#keys[0].id, needsLock ? 'locked' : ''];
+    const value = Buffer.concat([Buffer.from(next.stamp), encryptRecord(next, key)]);
+    const args = [nonce, LEASE_MS, version, value, key.id, needsLock ? 'locked' : ''];
     for (;;) {
       const sentAt = performance.now();
-      const retryMs = needsLock ? LEASE_MS : SUCCESSOR_RETRY_MS;
-      const [written] = await this.#evalOnRecord(scripts.WRITE, names, args, { retryMs });
+      const retry = needsLock ? RETRY_DURING_LEASE : RETRY_SUCCESSOR;
+      const [written] = await this.#evalOnRecord(scripts.WRITE, ids, args, retry);
       if (written !== 1) return false;
-      // A late response does not show that the lock is still held now.
+      // A late response does not show that the lock is still held.
       if (!needsLock || performance.now() - sentAt < LEASE_MS / 2) return true;
     }
+  }
+
+  async #release(lease: Lease): Promise<void> {
+    clearInterval(lease.renewal);
+    await this.#evalOnLock(scripts.RELEASE, lease);
   }
 
   /** Re-encrypts all records that are not locked with the first key, so that the other keys can be removed. */
   async #reencrypt(): Promise<void> {
     this.#mustReencrypt = false;
-    for (const { id: keyId } of this.#keys.slice(1)) {
-      for (const { key } of await this.#readAll(keyId)) {
+    for (const { id } of this.#keys.slice(1)) {
+      for (const { key } of await this.#readAll(id)) {
         const lock = await this.lock(key, { timeoutMs: 0, signal: undefined }).catch(() => undefined);
         if (lock?.record !== undefined) await lock.write(lock.record).catch(() => {});
         await lock?.release();
       }
-      await this.#forgetKey(keyId);
+      await this.#forgetKey(id);
     }
   }
 
-  /** Throws if records are encrypted with a key that this machine does not have: the record of a caller may be one of them. */
+  /** Throws if records are encrypted with a key that this machine does not have: the record of the caller may be one of them. */
   async #rejectUnknownKey(keyId: string): Promise<void> {
     if (this.#keys.some(({ id }) => id === keyId) || (await this.#forgetKey(keyId))) return;
     throw storeUnreadableError(
@@ -261,12 +265,11 @@ class RedisStore implements TokenStore {
 
   /** Returns whether no record is encrypted with the key any more. */
   async #forgetKey(keyId: string): Promise<boolean> {
-    const [unused] = await this.#eval(scripts.FORGET_KEY, [KEY_IDS, recordsKey(keyId)], [keyId], RETRY);
-    return unused === 1;
+    return (await this.#connection.eval(scripts.FORGET_KEY, [KEY_IDS, recordsKey(keyId)], [keyId], RETRY))[0] === 1;
   }
 
-  async #read(names: readonly RecordName[]): Promise<StampedRecord | undefined> {
-    return this.#decryptNewest(names, await this.#evalOnRecord(scripts.READ, names, [], RETRY));
+  async #read(ids: readonly string[]): Promise<StampedRecord | undefined> {
+    return this.#decryptNewest(ids, await this.#evalOnRecord(scripts.READ, ids, [], RETRY));
   }
 
   async #readAll(keyId: string): Promise<StampedRecord[]> {
@@ -274,12 +277,12 @@ class RedisStore implements TokenStore {
     return Object.entries(values).map(([id, value]) => this.#decrypt(id, value));
   }
 
-  #decryptNewest(names: readonly RecordName[], values: readonly unknown[]): StampedRecord | undefined {
-    return names
-      .map(({ id }, index) => [id, values[index]] as const)
-      .filter((entry): entry is [string, Buffer] => Buffer.isBuffer(entry[1]) && entry[1].length > 0)
-      .map(([id, value]) => this.#decrypt(id, value))
-      .sort((a, b) => b.revision - a.revision)[0];
+  #decryptNewest(ids: readonly string[], values: readonly unknown[]): StampedRecord | undefined {
+    const records = ids.flatMap((id, index) => {
+      const value = values[index] as Buffer;
+      return value.length === 0 ? [] : [this.#decrypt(id, value)];
+    });
+    return records.sort((a, b) => b.revision - a.revision)[0];
   }
 
   #decrypt(id: string, value: Buffer): StampedRecord {
@@ -288,118 +291,64 @@ class RedisStore implements TokenStore {
     return { ...plaintext, stamp: value.toString('latin1', 0, STAMP_LENGTH) };
   }
 
-  #namesOf(key: string): RecordName[] {
-    return this.#keys.map((encryptionKey) => ({ keyId: encryptionKey.id, id: recordId(encryptionKey, key) }));
+  #idsOf(key: string): string[] {
+    return this.#keys.map((encryptionKey) => recordId(encryptionKey, key));
+  }
+
+  #scriptKeys(ids: readonly string[]): string[] {
+    return [KEY_IDS, ...ids.map(scripts.lockKey), ...this.#keys.map(({ id }) => recordsKey(id))];
   }
 
   #evalOnRecord(
     script: string,
-    names: readonly RecordName[],
+    ids: readonly string[],
     args: readonly (string | number | Buffer)[],
     retry: RetryOptions,
   ): Promise<unknown[]> {
-    return this.#eval(script, scriptKeys(names), [...names.map(({ id }) => id), ...args], retry);
+    return this.#connection.eval(script, this.#scriptKeys(ids), [...ids, ...args], retry);
   }
 
-  #eval(
-    script: string,
-    keys: readonly string[],
-    args: readonly (string | number | Buffer)[],
-    retry: RetryOptions,
-  ): Promise<unknown[]> {
-    return evaluate(this.#connection, script, keys, args, retry);
+  /** Errors are ignored: the lease expires, and an owner that lost its lock continues, since the version protects the record. */
+  async #evalOnLock(script: string, { ids, nonce }: Lease, ...args: readonly number[]): Promise<void> {
+    await this.#connection.eval(script, ids.map(scripts.lockKey), [nonce, ...args], ONCE).catch(() => {});
   }
 
-  /** Takes the middle of request and response as the time of the response's clock. */
-  #setClock(seconds: unknown, microseconds: unknown, sentAt: number): void {
+  /** Runs a script whose response starts with the time of Redis, and compares the clocks in the middle between request and response. */
+  async #evalWithTime(...[script, keys, args, retry]: Parameters<RedisConnection['eval']>): Promise<unknown[]> {
+    const sentAt = Date.now();
+    const [seconds, microseconds, ...rest] = await this.#connection.eval(script, keys, args, retry);
     const receivedAt = Date.now();
-    if (this.#clockOffset !== undefined && receivedAt - sentAt > MAX_CLOCK_ROUND_TRIP_MS) return;
-    const time = Number(String(seconds)) * 1000 + Number(String(microseconds)) / 1000;
-    this.#clockOffset = Math.round(time - (sentAt + receivedAt) / 2);
+    const offset = Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - (sentAt + receivedAt) / 2);
+    // An offset that this response does not contradict is kept: the next one may have been slow.
+    const uncertainty = (receivedAt - sentAt) / 2 + 1;
+    const difference = Math.abs(offset - (this.#clockOffset ?? Number.POSITIVE_INFINITY));
+    if (difference > uncertainty) this.#clockOffset = offset;
+    return rest;
+  }
+
+  /** Checks the configuration of each primary, as far as the user may read it. */
+  async #findWeaknesses(): Promise<string[]> {
+    const readInfo = (node: Redis): Promise<string> =>
+      node.info().catch((error) => {
+        if (!isErrorResponse(error)) throw error;
+        return '';
+      });
+    const infos = await this.#connection.run((client) => Promise.all(nodesOf(client, 'master').map(readInfo)), ONCE);
+    const valuesOf = (field: RegExp): (string | undefined)[] => infos.map((info) => field.exec(info)?.[1]);
+    const persistence = valuesOf(/^aof_enabled:(\d)/m);
+    const policies = valuesOf(/^maxmemory_policy:(\S+)/m);
+    const policy = policies.find((value) => value !== undefined && value !== 'noeviction');
+    return [
+      persistence.includes('0') && 'can lose a rotated refresh token in a restart: set appendonly yes',
+      policy && `can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`,
+      [...persistence, ...policies].includes(undefined) &&
+        'does not permit INFO: cannot verify that it has appendonly yes and maxmemory-policy noeviction',
+    ].flatMap((weakness) => (weakness ? [`Redis at ${this.#hosts} ${weakness}`] : []));
   }
 }
 
-interface LockWait<T> extends LockOptions<T> {
-  readonly queuedAt: number;
-  /** On the clock of `performance.now()`. */
-  readonly deadline: number;
-  readonly timeoutError: () => Error;
-  /** The stamp that the caller knows; see the script ACQUIRE. */
-  readonly seen: string;
-}
-
-/** The lock of a record under all its names, for as long as it is renewed. An owner that loses it continues: the version protects the record. */
-class Lease {
-  readonly nonce = randomBytes(16).toString('hex');
-  readonly names: readonly RecordName[];
-  readonly #connection: RedisConnection;
-  #renewal: NodeJS.Timeout | undefined;
-
-  constructor(connection: RedisConnection, names: readonly RecordName[]) {
-    this.#connection = connection;
-    this.names = names;
-  }
-
-  startRenewal(): void {
-    this.#renewal = setInterval(() => void this.#eval(scripts.RENEW, LEASE_MS), RENEW_INTERVAL_MS);
-  }
-
-  /** If the command fails, the lease expires. */
-  async release(): Promise<void> {
-    clearInterval(this.#renewal);
-    await this.#eval(scripts.RELEASE);
-  }
-
-  async #eval(script: string, ...args: number[]): Promise<void> {
-    const keys = this.names.map(({ id }) => lockKey(id));
-    await evaluate(this.#connection, script, keys, [this.nonce, ...args], ONCE).catch(() => {});
-  }
-}
-
-/** Runs a script. EVAL instead of EVALSHA: the scripts are short, and no server has to know them. */
-async function evaluate(
-  connection: RedisConnection,
-  script: string,
-  keys: readonly string[],
-  args: readonly (string | number | Buffer)[],
-  retry: RetryOptions,
-): Promise<unknown[]> {
-  const response = await connection.run(
-    (client) => client.callBuffer('eval', script, keys.length, ...keys, ...args),
-    retry,
-  );
-  return Array.isArray(response) ? response : [response];
-}
-
-/** Creates the start of a stored value. Its first part is the same under every key, and reveals nothing without the key of the record. */
+/** Creates the start of a stored value. Its first part is the same under every encryption key, and reveals nothing about the version. */
 function createStamp(key: string, version: string): string {
-  const versionMark = createHmac('sha256', key).update(version).digest('hex').slice(0, VERSION_LENGTH);
-  return `${versionMark}${randomBytes((STAMP_LENGTH - VERSION_LENGTH) / 2).toString('hex')}`;
-}
-
-/** Reads the configuration of each primary, as far as the user may. */
-async function readInfo(client: Redis | Cluster): Promise<string[]> {
-  const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client as Redis];
-  const read = (node: Redis, section: string): Promise<string> => node.info(section).catch(() => '');
-  return Promise.all(nodes.map(async (node) => `${await read(node, 'persistence')}\n${await read(node, 'memory')}`));
-}
-
-function findWeaknesses(infos: readonly string[], hosts: string): string[] {
-  const valuesOf = (field: RegExp): (string | undefined)[] => infos.map((info) => field.exec(info)?.[1]);
-  const persistence = valuesOf(/^aof_enabled:(\d)/m);
-  const policies = valuesOf(/^maxmemory_policy:(\S+)/m);
-  const warnings: string[] = [];
-  if (persistence.includes('0')) {
-    warnings.push(`Redis at ${hosts} can lose a rotated refresh token in a restart: set appendonly yes`);
-  }
-  const policy = policies.find((value) => value !== undefined && value !== 'noeviction');
-  if (policy !== undefined) {
-    warnings.push(`Redis at ${hosts} can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
-  }
-  if (persistence.includes(undefined) || policies.includes(undefined)) {
-    warnings.push(
-      `cannot verify that Redis at ${hosts} has appendonly yes and maxmemory-policy noeviction: INFO is not available`,
-    );
-  }
-  return warnings;
+  const versionPart = createHmac('sha256', key).update(version).digest('hex').slice(0, VERSION_LENGTH);
+  return `${versionPart}${randomBytes((STAMP_LENGTH - VERSION_LENGTH) / 2).toString('hex')}`;
 }

@@ -5,13 +5,6 @@
 //   oauth-profile:{store}:lock:RECORD_ID  nonce of the lock owner; expires with the lease
 const PREFIX = 'oauth-profile:{store}';
 
-/** Name of one record under one encryption key. */
-export interface RecordName {
-  readonly keyId: string;
-  /** HMAC of the record's key. */
-  readonly id: string;
-}
-
 /** Set of the ids of all encryption keys in use. */
 export const KEY_IDS = `${PREFIX}:keys`;
 /** Hash of the records that are encrypted with a key. */
@@ -25,14 +18,10 @@ export const VERSION_LENGTH = 32;
 /** Length of a stamp. */
 export const STAMP_LENGTH = 64;
 
-/** Keys of the scripts that work on one record, which has one name for each encryption key. */
-export function scriptKeys(names: readonly RecordName[]): string[] {
-  return [KEY_IDS, ...names.map(({ id }) => lockKey(id)), ...names.map(({ keyId }) => recordsKey(keyId))];
-}
-
 // All scripts may run twice: a response may be lost after Redis ran the script.
 
-// Functions for the scripts on one record. KEYS: as of `scriptKeys`. ARGV: the record ids, then the arguments of the script.
+// Functions for the scripts on one record, which has one id for each encryption key. KEYS: set of key ids, the locks, the hashes. ARGV: the
+// record ids, then the arguments of the script.
 const ON_RECORD = `
 local count = (#KEYS - 1) / 2
 local function argument(i) return ARGV[count + i] end
@@ -59,22 +48,22 @@ return values`;
 
 /**
  * Acquires the locks of all names, or none. Arguments: nonce, lease in ms, stamp that the caller knows (`any`: changes do not matter; `new`: it
- * knows none yet), ids of the encryption keys that the caller has. Returns {state, seconds, microseconds, …}, where the time is that of Redis:
- * {0} another owner has a lock and the record did not change; {1, …, values} acquired; {2, …, values} not acquired because the record changed;
- * {3, …, key id} not acquired because records are encrypted with a key that the caller does not have.
+ * knows none yet), ids of the encryption keys that the caller has. Returns {seconds, microseconds, state, …}, where the time is that of Redis and
+ * the state is 0: another owner has a lock and the record did not change; 1, followed by the values: acquired; 2, followed by the values: not
+ * acquired because the record changed; 3, followed by a key id: not acquired because records are encrypted with a key that the caller does not have.
  */
 export const ACQUIRE = `${ON_RECORD}
 local time = redis.call('TIME')
-local response = {0, time[1], time[2]}
+local response = {time[1], time[2], 0}
 local function respond(state)
-  response[1] = state
+  response[3] = state
   for i = 1, count do response[3 + i] = stored(i) end
   return response
 end
 for _, id in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   local known = false
   for i = 4, #ARGV - count do known = known or argument(i) == id end
-  if not known then return {3, time[1], time[2], id} end
+  if not known then return {time[1], time[2], 3, id} end
 end
 local free = true
 for i = 1, count do
