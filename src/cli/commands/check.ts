@@ -122,7 +122,7 @@ async function checkFiles(profile: Profile, { ports }: Client, { signal }: Conte
   const { timeoutMs, ca, cert } = profile.options;
   if (assertion !== undefined) await ports.sign(assertion, profile.name, { timeoutMs, signal });
   if (ca === undefined && cert === undefined) return;
-  const { checkTlsFiles } = await import('../../http/tls-files.ts');
+  const { checkTlsFiles } = await import('../../http/tls.ts');
   checkTlsFiles(profile.name, tlsFiles(profile.options));
 }
 

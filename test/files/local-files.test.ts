@@ -17,7 +17,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { localFiles } from '../../src/script/local-files.ts';
+import { localFiles } from '../../src/files/local-files.ts';
 import { errorOf } from '../support/wire-request.ts';
 
 let folder: string;
