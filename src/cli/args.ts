@@ -1,5 +1,5 @@
 import { closestMatch } from '../config/suggestions.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { Command, Flag, ParsedArgs } from './command.ts';
 import { commands, globalFlags } from './command-definitions.ts';
 import { usage } from './usage.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { normalize } from 'node:path/posix';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { usage } from './usage.ts';
 
 /** The scripts that the arguments name, each once: files as they are, the scripts below a folder, and what a pattern (`*`, `**`, `?`) fits. */

@@ -1,5 +1,5 @@
 import { errorCodes, InvalidProfileError, OAuthProfileError, type ProfileIssue, ProviderError } from '../errors.ts';
-import { escapeControls, escapeControlsInJson } from '../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../redaction/sanitize.ts';
 import type { ParsedArgs } from './command.ts';
 import { appendCallerFlags, appendCallerFlagsTo } from './repeat-flags.ts';
 import type { Style } from './style.ts';

@@ -1,7 +1,7 @@
 import { OAuthProfileError, type ProfileIssue } from '../../errors.ts';
 import type { Diagnostic } from '../../flows/diagnose/finding.ts';
 import { indentationHint, profileNames, untypedNames } from '../../profile/collect-fields.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { type Context, sessionOf, variablesOf, warn } from '../context.ts';
 import { emulationOf } from '../emulation.ts';
 import { issueLines } from '../render-error.ts';

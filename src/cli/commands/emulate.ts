@@ -1,6 +1,6 @@
 import type { ServedRequest } from '../../emulator/start-emulator.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { type Context, variablesOf, warn } from '../context.ts';
 import { profilesOf, start } from '../emulation.ts';
 import type { Style } from '../style.ts';

@@ -3,7 +3,7 @@ import { fromKept } from '../../flows/stored-record.ts';
 import { getRefreshToken } from '../../oauth/cache-key.ts';
 import { buildTokenRequest, encode, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
 import type { Session } from '../../session.ts';
 import { version } from '../../version.ts';

@@ -1,7 +1,7 @@
 import { readRecord } from '../../flows/stored-record.ts';
 import type { TokenStore } from '../../ports.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { type Context, sessionOf, variablesOf } from '../context.ts';
 
 /** What `list` tells of one profile, or of one kept token. */

@@ -4,7 +4,7 @@ import { type DeviceCodePrompt, loginDeviceCode } from '../../flows/login/device
 import { type LoginResult, login as signInAndKeep } from '../../flows/login/login.ts';
 import { type LoginProfile, parseLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { type Context, sessionOf, variablesOf, warn } from '../context.ts';
 import { emulationOf } from '../emulation.ts';
 import { type ReadLine, terminalPrompt } from '../prompt.ts';

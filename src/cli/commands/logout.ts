@@ -7,7 +7,7 @@ import type { TokenStore } from '../../ports.ts';
 import { collectFields } from '../../profile/collect-fields.ts';
 import { parseLoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import type { Session } from '../../session.ts';
 import { type Context, sessionOf, variablesOf, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';

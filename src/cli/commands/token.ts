@@ -3,7 +3,7 @@ import type { Obtained } from '../../flows/wish.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { type Context, logTo, sessionOf, variablesOf, warn, wishOf } from '../context.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { escapeControls, escapeControlsInJson, excerpt, hasControls } from '../../../src/redaction/printable.ts';
 import { RedactedStream, Redactor } from '../../../src/redaction/redactor.ts';
+import { escapeControls, escapeControlsInJson, excerpt, hasControls } from '../../../src/redaction/sanitize.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { awkwardSecrets, encodedBeforeBase64, escapings, toBase64 } from '../../support/encodings.ts';
+import { awkwardSecrets, encodings, encodingsBeforeBase64, toBase64 } from '../../support/encodings.ts';
 import { attempt, type Target } from '../target.ts';
 
-/** Values that are shorter are hidden in their own field only. */
+/** Shorter values are redacted in their own field only. */
 const MIN_LENGTH = 8;
-const encodings = Object.entries(escapings);
-const beforeBase64 = Object.values(encodedBeforeBase64);
+const namedEncodings = Object.entries(encodings);
+const beforeBase64 = Object.values(encodingsBeforeBase64);
 
 /** A number that depends on every character, so that each input tries other ways of writing. */
 function digest(text: string): number {
@@ -52,7 +52,7 @@ const redactor: Target = {
     const middle = text.length >> 1;
     const [before, after] = [text.slice(0, middle), text.slice(middle)];
     const turn = digest(input);
-    const [how, encode] = encodings[turn % encodings.length] as (typeof encodings)[number];
+    const [how, encode] = namedEncodings[turn % namedEncodings.length] as (typeof namedEncodings)[number];
     const inBase64 = beforeBase64[turn % beforeBase64.length] as (text: string) => string;
     const form = encode(secret);
     const base64 = toBase64('x'.repeat(turn % 3), inBase64(secret), ':y', turn % 2 === 0 ? 'base64' : 'base64url');
@@ -60,8 +60,8 @@ const redactor: Target = {
     known.add(new Secret(secret));
     const whole = before + form + after;
     const { value: shown = '' } = attempt(() => known.redact(whole));
-    assert.ok(!shown.includes(form), `a secret that is ${how} is shown`);
-    assert.ok(!known.redact(`${before} ${base64.whole} ${after}`).includes(base64.core), 'a secret in base64 is shown');
+    assert.ok(!shown.includes(form), `a secret is shown, ${how}`);
+    assert.ok(!known.redact(`${before} ${base64.whole} ${after}`).includes(base64.part), 'a secret in base64 is shown');
     assert.equal(inPieces(known, whole, pieceLength(whole, turn)), shown, 'in pieces something else is shown');
   },
 };
@@ -73,12 +73,7 @@ for (const secret of Object.values(awkwardSecrets)) everySecret.add(new Secret(s
 const text: Target = {
   name: 'redacted-text',
   runs: 40,
-  seeds: [
-    'nothing to hide',
-    ...Object.values(awkwardSecrets),
-    's3cr3tPasss3cr3tPassw0rd',
-    '&#115;%33\\u0063r3tPassw0rd',
-  ],
+  seeds: ['nothing to hide', ...Object.values(awkwardSecrets), 's3cr3tPasss3cr3tPassw0rd', 's3cr3t%50assw0rd'],
   tokens: [
     ...Object.values(awkwardSecrets).flatMap((secret) => [secret.slice(0, 7), encodeURIComponent(secret).slice(0, 9)]),
     ...['%25', '%2525', '\\', '&amp;', '&#', '\\u00', 'czNj', 'c3Mz', '733363'],
@@ -110,7 +105,7 @@ function inPieces(known: Redactor, text: string, length: number): string {
 }
 
 const print: Target = {
-  name: 'printable',
+  name: 'sanitize',
   seeds: ['plain', '\u001b[31mred\u202eback', 'two\r\nlines\t', '\ud83d\ude00\ud800'],
   tokens: ['\u001b]0;', '\u009b', '\u200b', '\u2066', '\ufff9', '\u2029'],
   check(input) {
