@@ -2,7 +2,7 @@ import { accessSync, appendFileSync, constants, renameSync, rmSync, statSync, wr
 import { dirname, resolve } from 'node:path';
 import { createDirectories } from '../files/create-directories.ts';
 import { OAuthProfileError } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { Report } from '../script/reports/report.ts';
 import { usageError } from './args.ts';
 

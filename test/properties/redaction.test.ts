@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { escapeControls, escapeControlsInJson, excerpt, hasControls } from '../../src/redaction/printable.ts';
+import { escapeControls, escapeControlsInJson, excerpt, hasControls } from '../../src/redaction/sanitize.ts';
 import { RedactedStream, Redactor } from '../../src/redaction/redactor.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { awkwardSecrets, encodedBeforeBase64, escapings, toBase64 } from '../support/encodings.ts';

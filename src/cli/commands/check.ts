@@ -8,7 +8,7 @@ import { completeProfile } from '../../profile/complete-profile.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../profile/parse-profile.ts';
 import { type Profile, tlsFiles } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { has } from '../command.ts';
 import { type Context, warn, withClient } from '../context.ts';
 import { formatHint, formatIssues, withCallerFlags } from '../render-error.ts';

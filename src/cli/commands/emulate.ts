@@ -1,7 +1,7 @@
 import { createClient } from '../../client.ts';
 import type { ServedRequest } from '../../emulator/start-emulator.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { has } from '../command.ts';
 import { type Context, clientOptions, portFlag, variableSources, warn } from '../context.ts';
 import { emulatedProfiles, startEmulator } from '../emulation.ts';

@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
 import type { Environment } from '../../ports.ts';
 import { childEnvironment } from '../../interactive/child-environment.ts';
-import { escapeControls } from '../../redaction/printable.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
 import type { Secret } from '../../redaction/secret.ts';
 import { has } from '../command.ts';
 import type { Context } from '../context.ts';

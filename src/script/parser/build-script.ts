@@ -3,7 +3,7 @@ import { closestMatch } from '../../config/suggestions.ts';
 import { toText } from '../../config/value.ts';
 import type { Entry } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import type { Script, Step } from '../script.ts';
 import { literalOf } from './literal-of.ts';
 import type { Reading } from './reading.ts';

@@ -4,7 +4,7 @@ import { escapeReferences, hasReference } from '../../config/reference.ts';
 import { RawScalar, type Scalar } from '../../config/value.ts';
 import type { Source } from '../../config/variables.ts';
 import { InvalidScriptError, type ScriptIssue } from '../../errors.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import type { Registry } from '../registry.ts';
 import type { Script } from '../script.ts';

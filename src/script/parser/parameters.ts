@@ -2,7 +2,7 @@ import { type ConfigNode, type MapNode, type Member, toValue } from '../../confi
 import { hasReference } from '../../config/reference.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import type { Value } from '../../config/value.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import type { Command, Parameter } from '../command.ts';
 import { InvalidArgument, kinds } from '../parameter-kinds.ts';
 import { nameOfCommand, signatureOf } from '../registry.ts';

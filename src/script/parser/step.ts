@@ -1,7 +1,7 @@
 import type { ConfigNode, MapNode, Member } from '../../config/node.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import { RawScalar, toText } from '../../config/value.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import { type Condition, ConditionSyntaxError, parseCondition } from '../condition.ts';
 import type { Step } from '../script.ts';
 import { readParameters } from './parameters.ts';

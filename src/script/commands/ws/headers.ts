@@ -1,7 +1,7 @@
 import { parsePath } from '../../../config/reference.ts';
 import { isCollection, toText } from '../../../config/value.ts';
 import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../../http/header-rules.ts';
-import { escapeControls } from '../../../redaction/printable.ts';
+import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { type Command, defineCommand } from '../../command.ts';
