@@ -1,4 +1,4 @@
-import type { Span } from '../../config/yaml-document.ts';
+import type { Span } from '../../config/yaml.ts';
 import { escapeControls, truncate } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
