@@ -35,7 +35,10 @@ export class ScriptHost {
       },
       callApi: (request, limits) => this.#connected.callApi(request, limits),
       readProfile: (name, variables) => this.#connected.loadProfile(name, variables),
-      acquire: (profile, signal) => getProfileToken(this.#connected, profile, { signal }),
+      acquire: async (profile, signal) => {
+        const { token, fromCache } = await getProfileToken(this.#connected, profile, { signal });
+        return { reply: token, reused: fromCache };
+      },
     });
     this.registry = new Registry([...builtin, ...commands]);
     this.#unwatch = onSecretCreated((secret) => this.#redactor.add(secret));

@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../src/errors.ts';
-import { findFamily } from '../src/flows/token-family.ts';
 import { parseRecord } from '../src/flows/records.ts';
-import type { StoredRecord, Send, TokenStore } from '../src/ports.ts';
+import { findFamily } from '../src/flows/token-family.ts';
+import type { Send, StoredRecord, TokenStore } from '../src/ports.ts';
 import { Secret } from '../src/redaction/secret.ts';
 import { settle } from './support/manual-clock.ts';
-import { FIRST, refreshProfile, machineProfile, TestProcess, familyOf, createTokenFixture } from './support/token-fixture.ts';
 import { profileOf } from './support/profile-of.ts';
 import { json, type RotatingProvider } from './support/rotating-provider.ts';
+import {
+  createTokenFixture,
+  FIRST,
+  familyOf,
+  machineProfile,
+  refreshProfile,
+  TestProcess,
+} from './support/token-fixture.ts';
 import { errorOf } from './support/wire-request.ts';
 
 /** A promise that a test keeps when it likes. */
@@ -103,7 +110,9 @@ describe('a kept token', () => {
     const { start, profile, provider } = createTokenFixture();
     const token = new Secret(await start().get(profile));
     const [one, other] = [start(), start()];
-    const tokens = await Promise.all([one, one, other].map((process) => process.get(profile, { rejectedToken: token })));
+    const tokens = await Promise.all(
+      [one, one, other].map((process) => process.get(profile, { rejectedToken: token })),
+    );
     expect(new Set(tokens)).toEqual(new Set(['access-token-2']));
     expect(provider.requests).toHaveLength(2);
   });
@@ -133,7 +142,10 @@ describe('many callers', () => {
   it('who want it anew share an attempt that began after they asked, and no older one', async () => {
     const { start, profile, provider } = createTokenFixture();
     const one = start();
-    const tokens = await Promise.all([one.get(profile, { forceRefresh: true }), one.get(profile, { forceRefresh: true })]);
+    const tokens = await Promise.all([
+      one.get(profile, { forceRefresh: true }),
+      one.get(profile, { forceRefresh: true }),
+    ]);
     expect(new Set(tokens).size).toBe(1);
     expect(await one.get(profile, { forceRefresh: true })).toBe('access-token-2');
     expect(provider.revoked).toBe(false);
@@ -223,7 +235,10 @@ describe('a refresh token', () => {
   });
 
   it('of a reply that is otherwise unusable is kept, also beside where the token should be', async () => {
-    const { start, profile, provider, store } = createTokenFixture({ ...refreshProfile, options: { token_path: 'data.token' } });
+    const { start, profile, provider, store } = createTokenFixture({
+      ...refreshProfile,
+      options: { token_path: 'data.token' },
+    });
     provider.next.push(json(200, { data: { refresh_token: 'the-only-living-one' } }));
     expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
     expect((await familyOf(profile, store)).refreshToken.reveal()).toBe('the-only-living-one');

@@ -1,4 +1,4 @@
-// Holds the source to docs/architecture.md: who may import whom, no cycles, a pure core, and where a secret may be revealed.
+// Enforces docs/architecture.md: import directions, no cycles, a pure core, and a list of files that may reveal a secret.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -124,7 +124,7 @@ for (const file of files) {
   const targets = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) =>
     relative(src, join(src, dirname(file), path ?? '')),
   );
-  // Imports of types and lazy ones count too: a cycle of them may not fail, but it cannot be read from one end to the other.
+  // Type imports and lazy imports count too: a cycle of them works, but is hard to read.
   imports.set(file, targets);
   const layer = layerOf(file);
   for (const target of targets) {
@@ -149,6 +149,6 @@ function visit(file, path) {
 }
 for (const file of files) visit(file, []);
 
-for (const fault of issues) console.error(fault);
+for (const issue of issues) console.error(issue);
 console.log(`layers: ${files.length} files, ${issues.length} issues`);
 process.exitCode = issues.length > 0 ? 1 : 0;

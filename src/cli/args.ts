@@ -55,7 +55,16 @@ function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
       { type: value === undefined || optional ? ('boolean' as const) : ('string' as const) },
     ]),
   );
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  // `parseArgs` would take the next flag as the value of a flag without one.
+  const end = args.indexOf('--');
+  const complete = args.filter((arg, index) => {
+    const isFlag = arg.startsWith('--') && (end < 0 || index < end);
+    const flag = isFlag ? known.get(arg.slice(2)) : undefined;
+    const needsValue = flag?.value !== undefined && !flag.optional && /^--?[a-z]/.test(args[index + 1] ?? '');
+    if (needsValue) issues.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
+    return !needsValue;
+  });
+  const { tokens } = parseArgs({ args: complete, options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
@@ -69,8 +78,6 @@ function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
       else issues.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
     } else if (flag.value === undefined) {
       issues.push(`--${flag.name} takes no value`);
-    } else if (!token.inlineValue && /^--?[a-z]/.test(token.value)) {
-      issues.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
     } else if (values.has(flag.name) && !flag.repeatable) {
       issues.push(`--${flag.name} is given twice`);
     } else {

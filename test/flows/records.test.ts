@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, ProviderError } from '../../src/errors.ts';
 import {
   type FamilyRecord,
-  parseRecordOf,
-  parseError,
   type LoginRecord,
+  parseError,
   parseRecord,
-  type TokenRecord,
-  serializeRecord,
+  parseRecordOf,
   serializeError,
+  serializeRecord,
+  type TokenRecord,
 } from '../../src/flows/records.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 

@@ -1,14 +1,22 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { findFamily } from '../../src/flows/token-family.ts';
 import { serializeRecord } from '../../src/flows/records.ts';
+import { findFamily } from '../../src/flows/token-family.ts';
 import type { StoredRecord, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { settle } from '../support/manual-clock.ts';
-import { FIRST, refreshProfile, TestProcess, familyOf, rotateFamily, withLockFunctions, createTokenFixture } from '../support/token-fixture.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { json } from '../support/rotating-provider.ts';
+import {
+  createTokenFixture,
+  FIRST,
+  familyOf,
+  refreshProfile,
+  rotateFamily,
+  TestProcess,
+  withLockFunctions,
+} from '../support/token-fixture.ts';
 import { errorOf } from '../support/wire-request.ts';
 
 const HOUR = 3_600_000;
@@ -36,7 +44,9 @@ describe('an attempt of another process that may still be under way', () => {
     const { profile, store, clock, provider } = await ended();
     await noteAttempt(profile, store, 2_000);
     const record = await familyOf(profile, store);
-    const late = withLockFunctions(store, () => ({ reload: async () => rotateFamily(record, 'rotated-there', store, 'theirs') }));
+    const late = withLockFunctions(store, () => ({
+      reload: async () => rotateFamily(record, 'rotated-there', store, 'theirs'),
+    }));
     const process = new TestProcess(provider, late, clock);
     const waiting = process.getToken(profile);
     await settle();
@@ -119,7 +129,9 @@ describe('a family that others change all the time', () => {
     const overtaken = withLockFunctions(store, (held) => ({
       write: async (...args) => (++writes === 1 ? false : held.write(...args)),
     }));
-    expect(await errorOf(new TestProcess(provider, overtaken, clock).get(profile))).toMatchObject({ code: 'store_locked' });
+    expect(await errorOf(new TestProcess(provider, overtaken, clock).get(profile))).toMatchObject({
+      code: 'store_locked',
+    });
     expect(writes).toBe(1);
     expect(await store.list()).toEqual([]);
   });
@@ -128,7 +140,9 @@ describe('a family that others change all the time', () => {
     const { profile, store, clock, provider } = await ended();
     const record = await familyOf(profile, store);
     provider.next.push(json(403, { error: 'access_denied' }));
-    const changed = withLockFunctions(store, () => ({ reload: async () => rotateFamily(record, 'rotated-there', store) }));
+    const changed = withLockFunctions(store, () => ({
+      reload: async () => rotateFamily(record, 'rotated-there', store),
+    }));
     const error = await errorOf(new TestProcess(provider, changed, clock).get(profile));
     expect(error).toMatchObject({ provider: { error: 'access_denied' } });
     expect(provider.requests).toHaveLength(2);
@@ -259,7 +273,9 @@ describe('a refusal that is remembered', () => {
     const { start, profile, provider } = createTokenFixture();
     provider.next.push(json(400, { error: 'invalid_grant' }));
     await errorOf(start().get(profile));
-    expect(await start().get(profileOf({ ...refreshProfile, refresh_token: FIRST, scope: 'other' }))).toBe('access-token-1');
+    expect(await start().get(profileOf({ ...refreshProfile, refresh_token: FIRST, scope: 'other' }))).toBe(
+      'access-token-1',
+    );
   });
 
   it('ends after exactly five minutes', async () => {

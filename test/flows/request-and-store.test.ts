@@ -3,8 +3,8 @@ import { abortError, OAuthProfileError } from '../../src/errors.ts';
 import { parseRecord } from '../../src/flows/records.ts';
 import type { Send, TokenStore } from '../../src/ports.ts';
 import { settle } from '../support/manual-clock.ts';
-import { machineProfile, TestProcess, withLockFunctions, createTokenFixture } from '../support/token-fixture.ts';
 import { json } from '../support/rotating-provider.ts';
+import { createTokenFixture, machineProfile, TestProcess, withLockFunctions } from '../support/token-fixture.ts';
 import { errorOf } from '../support/wire-request.ts';
 
 const failing = (store: TokenStore, failure: Error): TokenStore =>

@@ -634,7 +634,9 @@ describe('an abort', () => {
     const controller = new AbortController();
     const server = await serve(() => controller.abort(reason));
     const ports = fakePorts();
-    const error = await errorOf(requestToken(profileOf({ ...machineProfile, url: server.url }), ports, controller.signal));
+    const error = await errorOf(
+      requestToken(profileOf({ ...machineProfile, url: server.url }), ports, controller.signal),
+    );
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
     expect(server.requests).toHaveLength(1);
     expect(ports.clock.slept).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expiryOf, toCachedToken, reviveToken } from '../../src/flows/token-cache.ts';
+import { expiryOf, reviveToken, toCachedToken } from '../../src/flows/token-cache.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { RECEIVED_AT, receive, replyWith } from '../support/read-sample.ts';

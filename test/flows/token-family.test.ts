@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type FamilyRecord, type LoginRecord, serializeRecord } from '../../src/flows/records.ts';
 import {
   createFamily,
   familyName,
@@ -7,7 +8,6 @@ import {
   loginName,
   refuseForeign,
 } from '../../src/flows/token-family.ts';
-import { type FamilyRecord, type LoginRecord, serializeRecord } from '../../src/flows/records.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';

@@ -103,7 +103,9 @@ export class LoginWorld {
   }
 
   /** A token, as the command `token` gets it. */
-  async token(anew = false): Promise<{ token: string; fromCache: boolean; response: Readonly<Record<string, unknown>> }> {
+  async token(
+    anew = false,
+  ): Promise<{ token: string; fromCache: boolean; response: Readonly<Record<string, unknown>> }> {
     const profile = await this.session.readProfile(this.name, this.variables);
     const { token, fromCache } = await this.session.getToken(profile, { anew, keep: true });
     return { token: reply.accessToken.reveal(), fromCache, response: reply.response };

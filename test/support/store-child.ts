@@ -67,7 +67,7 @@ const commands: Record<string, (argument: string) => Promise<void>> = {
   async release() {
     resume();
   },
-  /** Writes the version when it is told to release the lock. */
+  /** Writes the version before it releases the lock. */
   async 'write-late'(version) {
     await withLock(async (lock) => {
       print('holding');

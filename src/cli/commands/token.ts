@@ -1,8 +1,9 @@
 import { OAuthProfileError } from '../../errors.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
-import { getToken } from '../../get-token.ts';
+import { getProfileToken } from '../../get-token.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
+import type { Profile } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/printable.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
@@ -27,8 +28,9 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
   const { args } = context;
   const minTtlMs = durationFlag(context, 'min-ttl');
   return withClient(context, async ({ client, variables, emulation }) => {
-    const result = await getToken(client, args.positionals[0] ?? '', {
-      variables,
+    const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
+    if (has(args, 'verbose')) logProfile(profile, context);
+    const result = await getProfileToken(client, profile, {
       reuse: true,
       forceRefresh: has(args, 'force-refresh'),
       minTtlMs,
@@ -39,6 +41,12 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
     if (emulation !== undefined) warn(context, 'emulated: this token is only valid with the emulator');
     return result;
   });
+}
+
+function logProfile({ name, provider, grant, url, notes }: Profile, context: Context): void {
+  for (const note of notes) warn(context, note);
+  const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
+  logVerbose(context, escapeControls(`${name}: ${parts.join(', ')}`));
 }
 
 function lifetimeOf({ expiresAt }: ParsedToken): string {

@@ -20,8 +20,8 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x47504653, 'GPFS'],
   [0x564c, 'NCP'],
   [0x19830326, 'BeeGFS'],
-  [0x786f4256, 'VirtualBox shared folder'],
-  [0xbacbacbc, 'VMware shared folder'],
+  [0x786f4256, 'VirtualBox'],
+  [0xbacbacbc, 'VMware'],
 ]);
 
 /** Rejects a directory on a network file system, where locks do not exclude other hosts. macOS does not report the type. */
@@ -41,13 +41,13 @@ function networkFileSystem(directory: string): string | undefined {
 /** Returns whether a directory exists or could be created. Tests that with a temporary directory, which is removed. */
 export async function inspectDirectory(
   directory: string,
-): Promise<'exists' | 'creatable' | { readonly problem: string }> {
+): Promise<'exists' | 'possible' | { readonly problem: string }> {
   if (exists(directory)) return 'exists';
   let parent = dirname(directory);
   while (!exists(parent) && parent !== dirname(parent)) parent = dirname(parent);
   try {
     rmdirSync(mkdtempSync(join(parent, '.oauth-profile-')));
-    return 'creatable';
+    return 'possible';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return { problem: `cannot be created: no new directory is allowed in ${parent} (${code})` };

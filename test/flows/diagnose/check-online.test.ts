@@ -241,7 +241,12 @@ describe('what a server publishes of itself', () => {
   });
 
   it.each([
-    ['disagrees where an address does', { token_endpoint: `${server}/v2/token` }, machineProfile, ['warning discovery']],
+    [
+      'disagrees where an address does',
+      { token_endpoint: `${server}/v2/token` },
+      machineProfile,
+      ['warning discovery'],
+    ],
     [
       'agrees where only a scope is lacking',
       { scopes_supported: ['offline_access'] },

@@ -271,7 +271,10 @@ describe('two addresses', () => {
 });
 
 it('an assertion that is signed with a key is of one kind alone', () => {
-  const profile: Profile = { ...profileOf({ ...machineProfile, client_assertion: 'c4n4ry' }), clientAuth: 'private_key_jwt' };
+  const profile: Profile = {
+    ...profileOf({ ...machineProfile, client_assertion: 'c4n4ry' }),
+    clientAuth: 'private_key_jwt',
+  };
   const announcing = (...methods: string[]) =>
     compareMetadata(profile, {
       token_endpoint: `${server}/token`,

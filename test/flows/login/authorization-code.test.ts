@@ -312,7 +312,9 @@ describe('a sign-in with a browser', () => {
   });
 
   it('sends a code once: what is lost after sending is not repeated', async () => {
-    const { outcome, comeBack, sent } = createTokenFixture({ answer: new TransportError('timeout', 'gone', { sent: true }) });
+    const { outcome, comeBack, sent } = createTokenFixture({
+      answer: new TransportError('timeout', 'gone', { sent: true }),
+    });
     await comeBack(`code=a&state=${STATE}`);
     expect((await outcome).error?.code).toBe('timeout');
     expect(sent).toHaveLength(1);

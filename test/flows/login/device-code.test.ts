@@ -89,7 +89,14 @@ describe('a device code', () => {
 
   it('RFC 8628 §3.5 waits five seconds where the provider says nothing, and longer for good after slow_down', async () => {
     const { interval: _, ...silent } = device;
-    const { login, ports } = createTokenFixture([silent, pending, { error: 'slow_down' }, pending, { error: 'slow_down' }, granted]);
+    const { login, ports } = createTokenFixture([
+      silent,
+      pending,
+      { error: 'slow_down' },
+      pending,
+      { error: 'slow_down' },
+      granted,
+    ]);
     await login();
     expect(ports.clock.slept).toEqual([5_000, 5_000, 10_000, 10_000, 15_000]);
     expect(ports.lines).toEqual([
@@ -105,7 +112,13 @@ describe('a device code', () => {
   });
 
   it('goes on after 5xx and 429, and waits as long as the provider wants', async () => {
-    const { login, ports } = createTokenFixture([device, status(503), status(429, { 'retry-after': '60' }), pending, granted]);
+    const { login, ports } = createTokenFixture([
+      device,
+      status(503),
+      status(429, { 'retry-after': '60' }),
+      pending,
+      granted,
+    ]);
     await login();
     expect(ports.clock.slept).toEqual([5_000, 10_000, 60_000, 15_000]);
   });

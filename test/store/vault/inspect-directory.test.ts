@@ -17,7 +17,7 @@ describe('inspectDirectory', () => {
 
   it('reports that a directory can be created, and creates nothing', async () => {
     mkdirSync(join(directory, 'a'));
-    expect(await inspectDirectory(join(directory, 'a', 'b', 'c'))).toBe('creatable');
+    expect(await inspectDirectory(join(directory, 'a', 'b', 'c'))).toBe('possible');
     expect(readdirSync(directory)).toEqual(['a']);
     expect(readdirSync(join(directory, 'a'))).toEqual([]);
   });
