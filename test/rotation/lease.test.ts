@@ -91,7 +91,7 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
     await own.kill();
     expect(await worker.refresh(family, 5)).toMatchObject({
       served: 0,
-      errors: [expect.stringMatching(/^store_unreadable .*nobody listens there/)],
+      errors: [expect.stringMatching(/^store_unreadable .*connection refused/)],
     });
     expect((await family.state()).requests).toBe(1);
     await worker.kill();
