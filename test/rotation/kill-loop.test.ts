@@ -129,7 +129,9 @@ describe('processes that are killed at any moment', TIMEOUT, () => {
     const client = redis.connect();
     const names = await client.keys('*');
     client.disconnect();
-    expect(names.filter((name) => !name.startsWith('oauth-profile:record:'))).toEqual(['oauth-profile:keys']);
+    expect(names.filter((name) => !name.startsWith('oauth-profile:{store}:records:'))).toEqual([
+      'oauth-profile:{store}:keys',
+    ]);
     expect(names).toHaveLength(CHAINS + 1);
     await redis.remove();
   });

@@ -106,7 +106,7 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs
     await family.hold();
     const monitor = await RedisMonitor.start(redis);
     const waiting = Promise.all(workers.map((worker) => worker.get(family, CALLERS)));
-    await expect.poll(() => monitor.askers, { timeout: 9000 }).toBe(PROCESSES);
+    await expect.poll(() => monitor.lockClients, { timeout: 9000 }).toBe(PROCESSES);
     await family.release();
     await expectOneFor(await waiting, family, 2);
     const lines = await monitor.stop();
@@ -120,7 +120,9 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs
     const client = redis.connect();
     const names = await client.keys('*');
     client.disconnect();
-    expect(names.filter((name) => !name.startsWith('oauth-profile:record:'))).toEqual(['oauth-profile:keys']);
+    expect(names.filter((name) => !name.startsWith('oauth-profile:{store}:records:'))).toEqual([
+      'oauth-profile:{store}:keys',
+    ]);
   });
 });
 

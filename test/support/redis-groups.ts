@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { vi } from 'vitest';
 import { freePort, RedisServer } from './redis-server.ts';
 
-const patient = { timeout: 20_000, interval: 50 };
+const LONG_WAIT = { timeout: 20_000, interval: 50 };
 
 /** A primary with a replica and three Sentinels. */
 export class SentinelGroup {
@@ -26,7 +26,7 @@ export class SentinelGroup {
     try {
       await vi.waitUntil(
         async () => (await Promise.all(clients.map(countMembers))).every((count) => count === '1+2'),
-        patient,
+        LONG_WAIT,
       );
       await waitForReplication(primary);
     } catch (error) {
@@ -50,7 +50,7 @@ export class SentinelGroup {
 /** Waits until a replica has all writes of the primary. */
 export async function waitForReplication(primary: RedisServer): Promise<void> {
   const client = primary.connect();
-  await vi.waitUntil(async () => (await client.wait(1, 100)) === 1, patient);
+  await vi.waitUntil(async () => (await client.wait(1, 100)) === 1, LONG_WAIT);
   client.disconnect();
 }
 
@@ -124,7 +124,7 @@ export class RedisCluster {
     await source.config('RESETSTAT');
     await target.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[from] ?? '');
     await source.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ids[to] ?? '');
-    if (inUse) await vi.waitUntil(async () => /TRYAGAIN|ASK/.test(await source.info('errorstats')), patient);
+    if (inUse) await vi.waitUntil(async () => /TRYAGAIN|ASK/.test(await source.info('errorstats')), LONG_WAIT);
     for (;;) {
       const keys = (await source.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
       if (keys.length === 0) break;
@@ -144,6 +144,6 @@ export class RedisCluster {
   async #settle(): Promise<void> {
     const states = () => Promise.all(this.#clients.map(async (client) => await client.cluster('INFO')));
     const isReady = (info: string) => /cluster_state:ok/.test(info) && /cluster_slots_ok:16384/.test(info);
-    await vi.waitUntil(async () => (await states()).every(isReady), patient);
+    await vi.waitUntil(async () => (await states()).every(isReady), LONG_WAIT);
   }
 }

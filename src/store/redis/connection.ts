@@ -13,7 +13,7 @@ export interface RetryOptions {
 
 interface OpenClient {
   readonly client: Redis | Cluster;
-  /** The first event `error`. It says more than the "Connection is closed." with which commands fail. */
+  /** The first event `error`. Commands only fail with "Connection is closed.". */
   error: Error | undefined;
 }
 
@@ -102,11 +102,11 @@ export class RedisConnection {
   async #connect(): Promise<OpenClient> {
     const client = await this.#target.createClient();
     const opened: OpenClient = { client, error: undefined };
-    const keepError = (error: Error & { lastNodeError?: Error }): void => {
+    const onError = (error: Error & { lastNodeError?: Error }): void => {
       const detail = error.lastNodeError ?? error;
       if (!isClosedError(detail)) opened.error ??= detail;
     };
-    for (const event of ['error', 'node error', 'sentinelError']) client.on(event, keepError);
+    for (const event of ['error', 'node error', 'sentinelError']) client.on(event, onError);
     try {
       await client.connect();
       // ioredis reports a failed SELECT by an event only, and continues with database 0.

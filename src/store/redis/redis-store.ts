@@ -319,7 +319,7 @@ class RedisStore implements TokenStore {
     const [seconds, microseconds, ...rest] = await this.#connection.eval(script, keys, args, retry);
     const receivedAt = Date.now();
     const offset = Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - (sentAt + receivedAt) / 2);
-    // An offset that this response does not contradict is kept: the next one may have been slow.
+    // Do not replace an offset that agrees with this response: it may be more precise.
     const uncertainty = (receivedAt - sentAt) / 2 + 1;
     const difference = Math.abs(offset - (this.#clockOffset ?? Number.POSITIVE_INFINITY));
     if (difference > uncertainty) this.#clockOffset = offset;

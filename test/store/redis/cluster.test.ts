@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RecordLock, TokenStore } from '../../../src/ports.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { RedisCluster } from '../../support/redis-groups.ts';
@@ -19,10 +19,11 @@ describe.skipIf(!hasRedis)('a store in a Redis Cluster (needs redis-server)', { 
 
   afterAll(() => cluster?.remove());
 
-  describeStore('fulfils the contract of every store', async () => {
-    await cluster.clear();
+  beforeEach(() => cluster.clear());
+
+  describeStore('fulfils the contract of every store', () => {
     const key = anyKey();
-    return { open: () => open(key), remove: () => cluster.clear() };
+    return { open: () => open(key), remove: () => {} };
   });
 
   it('does not keep the process alive while it is idle, and closes its sockets', async () => {
@@ -49,7 +50,6 @@ describe.skipIf(!hasRedis)('a store in a Redis Cluster (needs redis-server)', { 
   });
 
   it('loses no write and grants one lock at a time while its slot is moved between nodes', async () => {
-    await cluster.clear();
     // A change of keys is under way: each record has two names.
     const [old, fresh] = [anyKey(), anyKey()];
     const keys = [`${old},${fresh}`, `${fresh},${old}`];
@@ -89,7 +89,6 @@ describe.skipIf(!hasRedis)('a store in a Redis Cluster (needs redis-server)', { 
   });
 
   it('keeps a lock whose slot is moved', async () => {
-    await cluster.clear();
     const key = anyKey();
     const [owner, waiter] = [await open(key), await open(key)];
     await put(owner, 'a', storedRecord('one'));

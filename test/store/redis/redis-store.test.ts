@@ -141,15 +141,15 @@ describe.skipIf(!hasRedis)('the Redis store (needs redis-server)', () => {
   });
 
   describe('an owner that lost its lock', () => {
-    /** Runs `late` with a lost lock while the next owner, which wrote a journal entry, holds the lock. */
-    async function withLostLock<T>(late: (lock: RecordLock) => Promise<T>): Promise<T> {
+    /** Runs `work` with a lost lock while the next owner, which wrote a journal entry, holds the lock. */
+    async function withLostLock<T>(work: (lock: RecordLock) => Promise<T>): Promise<T> {
       const [slow, quick] = [await open(), await open()];
       await put(slow, 'a', storedRecord('one'));
       return withLock(slow, 'a', async (lost) => {
         await redis.del(await lockKeys());
         return withLock(quick, 'a', async (next) => {
           expect(await next.write(storedRecord('one', '{"journal":"next"}'), { reserve: true })).toBe(true);
-          return late(lost);
+          return work(lost);
         });
       });
     }
@@ -160,7 +160,7 @@ describe.skipIf(!hasRedis)('the Redis store (needs redis-server)', () => {
     });
 
     it.each([
-      ['a journal entry', storedRecord('one', '{"journal":"late"}'), { reserve: true }],
+      ['a journal entry', storedRecord('one', '{"journal":"lost"}'), { reserve: true }],
       ['a journal entry with a new version', storedRecord('two'), { reserve: true }],
       ['a cached error', storedRecord('one', '{"failure":1}'), {}],
     ])('cannot write %s', async (_, next, options) => {
