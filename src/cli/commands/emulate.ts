@@ -46,7 +46,7 @@ const MAX_ROWS = 100;
 const MAX_WIDTH = 40;
 
 function requestText(
-  { method, host, path, authorization, form, status, fault, reply }: ServedRequest,
+  { method, host, path, authorization, form, status, fault, response }: ServedRequest,
   style: Style,
 ): string {
   const rows = [...(authorization === undefined ? [] : [['Authorization', `${authorization} ••••`] as const]), ...form];
@@ -56,7 +56,7 @@ function requestText(
     .map(([name, value]) => `  ${style.cyan(escapeControls(name).padEnd(width))}  ${escapeControls(value)}\n`)
     .join('');
   const more = rows.length > shown.length ? `  … and ${rows.length - shown.length} more\n` : '';
-  const members = Object.entries(reply ?? {}).map(
+  const members = Object.entries(response ?? {}).map(
     ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const colour = status === undefined || status >= 400 ? style.red : style.green;
