@@ -10,17 +10,17 @@ const MIN_LENGTH = 8;
 const namedEncodings = Object.entries(encodings);
 const beforeBase64 = Object.values(encodingsBeforeBase64);
 
-/** A number that depends on every character, so that each input tries other ways of writing. */
+/** A number that depends on every character, so that each input tries another encoding. */
 function digest(text: string): number {
   let sum = 7;
   for (let at = 0; at < text.length; at++) sum = (sum * 31 + text.charCodeAt(at)) >>> 0;
   return sum;
 }
 
-/** A secret, an empty line, and a text that the secret is put into the middle of, however it is written. */
+/** A secret, an empty line, and output that the encoded secret is inserted into. */
 const redactor: Target = {
   name: 'redactor',
-  // Each input tries another way of writing, so that two of them say nothing of growth.
+  // Each input tries another encoding, so the running times of two inputs cannot be compared.
   uncounted: true,
   maxLength: 1_024,
   runs: 15,
@@ -62,14 +62,14 @@ const redactor: Target = {
     const { value: shown = '' } = attempt(() => known.redact(whole));
     assert.ok(!shown.includes(form), `a secret is shown, ${how}`);
     assert.ok(!known.redact(`${before} ${base64.whole} ${after}`).includes(base64.part), 'a secret in base64 is shown');
-    assert.equal(inPieces(known, whole, pieceLength(whole, turn)), shown, 'in pieces something else is shown');
+    assert.equal(inPieces(known, whole, pieceLength(whole, turn)), shown, 'chunks make a difference');
   },
 };
 
 const everySecret = new Redactor();
 for (const secret of Object.values(awkwardSecrets)) everySecret.add(new Secret(secret));
 
-/** Any text at all, searched for secrets that it may hold, or begin to hold again and again. */
+/** Any output, which may contain secrets or many prefixes of them. */
 const text: Target = {
   name: 'redacted-text',
   runs: 40,
@@ -81,15 +81,11 @@ const text: Target = {
   check(input) {
     const { value: shown = '' } = attempt(() => everySecret.redact(input));
     for (const secret of Object.values(awkwardSecrets)) assert.ok(!shown.includes(secret), 'a secret is shown');
-    assert.equal(
-      inPieces(everySecret, input, pieceLength(input, input.length)),
-      shown,
-      'in pieces something else is shown',
-    );
+    assert.equal(inPieces(everySecret, input, pieceLength(input, input.length)), shown, 'chunks make a difference');
   },
 };
 
-/** Some twenty pieces of a long text: each is searched again with all that was held back before it. */
+/** About twenty chunks: each is searched again together with what was held back before it. */
 function pieceLength(text: string, turn: number): number {
   return 1 + (turn % 13) + Math.floor(text.length / 20);
 }
@@ -110,9 +106,9 @@ const print: Target = {
   tokens: ['\u001b]0;', '\u009b', '\u200b', '\u2066', '\ufff9', '\u2029'],
   check(input) {
     const { value: line = '' } = attempt(() => escapeControls(input));
-    assert.ok(!hasControls(line) && !/[\n\t]/.test(line), 'a text could steer a terminal');
-    assert.equal(escapeControls(line), line, 'what is printable changes');
-    assert.deepEqual(JSON.parse(escapeControlsInJson({ a: input })), { a: input }, 'JSON reads otherwise');
+    assert.ok(!hasControls(line) && !/[\n\t]/.test(line), 'the output has control characters');
+    assert.equal(escapeControls(line), line, 'printable output changes');
+    assert.deepEqual(JSON.parse(escapeControlsInJson({ a: input })), { a: input }, 'the JSON has another value');
     for (const length of [1, 5, 40]) assert.ok(excerpt(input, length).length <= length, 'an excerpt is too long');
   },
 };
