@@ -23,7 +23,7 @@ export function createInspectCertificate(connector: Connector): InspectCertifica
         onAbort = () => reject(abortError(signal));
         signal?.addEventListener('abort', onAbort, { once: true });
         // An untrusted certificate is reported, not rejected.
-        const settings = { ...options, ...options.agent.options, rejectUnauthorized: false, attempt };
+        const settings = { ...options, ...(options.agent as { options?: object }).options, rejectUnauthorized: false, attempt };
         socket = options.agent.createConnection(settings, (error: Error | null, connected: Duplex) => {
           if (error) reject(error);
           else onConnection(connected);

@@ -10,7 +10,7 @@ const PLAINTEXT = 'hunter2-hunter2';
 const secret = new Secret(PLAINTEXT);
 const nested = { deep: { deeper: { deepest: [{ secret }] } }, list: [secret], map: new Map([['secret', secret]]) };
 
-/** What `console.log` prints. */
+/** The output of `console.log`. */
 function logged(...values: unknown[]): string {
   let out = '';
   const sink = new Writable({

@@ -10,7 +10,7 @@ export function encodingsOf(secret: string): string[] {
   return [...Object.values(encodings).map((encode) => encode(secret)), ...base64];
 }
 
-/** The forms of `secrets` that occur in a text. */
+/** The forms of `secrets` that occur in `text`. */
 export function leaksIn(text: string, secrets: readonly string[]): string[] {
   return secrets.flatMap((secret) => [...new Set(encodingsOf(secret))].filter((form) => text.includes(form)));
 }

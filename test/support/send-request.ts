@@ -2,21 +2,21 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Emulator } from '../../src/emulator/start-emulator.ts';
 
-/** A reply, read to its end. */
-export interface Replied {
+/** A complete response. */
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: replies are whatever the emulator says, and tests look into them.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read members of any response.
   readonly json: any;
 }
 
-/** Sends a request to the emulator as a client would that believes in the real address; `http:` goes to the emulator's own port. */
-export function ask(
+/** Sends a request to the emulator: `https:` with the real host of the URL, `http:` to the emulator itself. */
+export function sendRequest(
   emulator: Emulator,
   url: string,
   options: { form?: Record<string, string>; headers?: Record<string, string>; method?: string; body?: string } = {},
-): Promise<Replied> {
+): Promise<ReceivedResponse> {
   const { protocol, host, hostname, pathname, search } = new URL(url);
   const { form, headers = {}, body = form && new URLSearchParams(form).toString() } = options;
   const secure = protocol === 'https:';
@@ -60,7 +60,7 @@ export function ask(
   });
 }
 
-/** A Basic header of a client. */
+/** A Basic header with client credentials. */
 export function basic(user: string, password: string): { Authorization: string } {
   return { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
 }

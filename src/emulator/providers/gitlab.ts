@@ -1,36 +1,40 @@
-import type { Dialect } from '../dialect.ts';
-import { json, text } from '../message.ts';
-import { fill, type Problem } from '../problem.ts';
+import { json, text } from '../messages.ts';
+import type { EmulatedProvider } from '../provider.ts';
+import { formatDescription, type Rejection } from '../rejection.ts';
 
-const deadGrant =
+const invalidGrant =
   'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.';
-const deadClient =
+const invalidClient =
   'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.';
 
-const refusals: Partial<Record<Problem['kind'], readonly [error: string, status: number, words: string]>> = {
-  unknown_client: ['invalid_client', 401, deadClient],
-  wrong_secret: ['invalid_client', 401, deadClient],
-  no_client_auth: ['invalid_client', 401, deadClient],
-  wrong_auth_method: ['invalid_client', 401, deadClient],
-  wrong_assertion: ['invalid_client', 401, deadClient],
-  secret_of_public_client: ['invalid_client', 401, deadClient],
-  two_auths: ['invalid_request', 400, 'The request includes more than one client authentication method.'],
+const errors: Partial<Record<Rejection['kind'], readonly [error: string, status: number, description: string]>> = {
+  unknown_client: ['invalid_client', 401, invalidClient],
+  invalid_client_secret: ['invalid_client', 401, invalidClient],
+  missing_client_auth: ['invalid_client', 401, invalidClient],
+  unexpected_auth_method: ['invalid_client', 401, invalidClient],
+  invalid_assertion: ['invalid_client', 401, invalidClient],
+  secret_for_public_client: ['invalid_client', 401, invalidClient],
+  multiple_client_auth: ['invalid_request', 400, 'The request includes more than one client authentication method.'],
   missing_field: ['invalid_request', 400, 'Missing required parameter: {field}.'],
   duplicate_field: ['invalid_request', 400, 'The request includes a parameter twice: {field}.'],
-  wrong_password: ['invalid_grant', 400, deadGrant],
-  password_off: ['unauthorized_client', 401, 'The client is not authorized to perform this request using this method.'],
-  dead_refresh_token: ['invalid_grant', 400, deadGrant],
-  expired_refresh_token: ['invalid_grant', 400, deadGrant],
-  dead_code: ['invalid_grant', 400, deadGrant],
-  wrong_verifier: ['invalid_grant', 400, deadGrant],
-  wrong_redirect: ['invalid_grant', 400, deadGrant],
+  invalid_password: ['invalid_grant', 400, invalidGrant],
+  password_grant_disabled: [
+    'unauthorized_client',
+    401,
+    'The client is not authorized to perform this request using this method.',
+  ],
+  invalid_refresh_token: ['invalid_grant', 400, invalidGrant],
+  expired_refresh_token: ['invalid_grant', 400, invalidGrant],
+  invalid_code: ['invalid_grant', 400, invalidGrant],
+  invalid_code_verifier: ['invalid_grant', 400, invalidGrant],
+  redirect_uri_mismatch: ['invalid_grant', 400, invalidGrant],
   unsupported_grant: [
     'unsupported_grant_type',
     400,
     'The authorization grant type is not supported by the authorization server.',
   ],
-  wrong_scope: ['invalid_scope', 400, 'The requested scope is invalid, unknown, or malformed.'],
-  pending: [
+  invalid_scope: ['invalid_scope', 400, 'The requested scope is invalid, unknown, or malformed.'],
+  authorization_pending: [
     'authorization_pending',
     400,
     'The authorization request is still pending as the end user has not yet completed the user interaction steps.',
@@ -40,21 +44,21 @@ const refusals: Partial<Record<Problem['kind'], readonly [error: string, status:
     400,
     'The authorization request is still pending and polling should continue, but the interval must be increased by 5 seconds.',
   ],
-  declined: ['access_denied', 400, 'The resource owner or authorization server denied the request.'],
+  access_denied: ['access_denied', 400, 'The resource owner or authorization server denied the request.'],
   expired_device_code: [
     'expired_token',
     400,
     'The device_code has expired, and the device authorization session has concluded.',
   ],
-  dead_device_code: ['invalid_grant', 400, deadGrant],
+  invalid_device_code: ['invalid_grant', 400, invalidGrant],
 };
 
-/** GitLab, as Doorkeeper answers; self-managed instances are known by their profiles. */
-export const gitlab: Dialect = {
+/** GitLab, which uses Doorkeeper. Profiles add self-managed instances. */
+export const gitlab: EmulatedProvider = {
   type: 'gitlab',
   tokenUrl: 'https://gitlab.com/oauth/token',
   hosts: /^gitlab\.com$/,
-  hostsApart: false,
+  isolatedHosts: false,
   routes: [
     { action: 'token', method: 'POST', path: /\/oauth\/token$/ },
     { action: 'device', method: 'POST', path: /\/oauth\/authorize_device$/ },
@@ -70,17 +74,23 @@ export const gitlab: Dialect = {
     { action: 'keys', method: 'GET', path: /\/oauth\/discovery\/keys$/ },
   ],
   grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
-  // Doorkeeper deliberately does not decode a Basic header's parts.
-  clientAuth: { usual: 'body', basic: 'raw', body: true, onlyRegistered: false, both: 'header_wins' },
-  anonymousPassword: true,
-  tenantsWithoutPassword: [],
+  // Doorkeeper deliberately does not decode the values of a Basic header.
+  clientAuth: {
+    default: 'client_secret_post',
+    basicDecoding: 'raw',
+    allowsPost: true,
+    registeredMethodOnly: false,
+    multiple: 'header_wins',
+  },
+  passwordGrantWithoutClient: true,
+  tenantsWithoutPasswordGrant: [],
   scopeRequiredFor: [],
-  allowsOwnScope: () => true,
-  // Doorkeeper learned it in 2026, for those who add a column to their tables.
-  codeReuseRevokes: false,
+  allowsClientScope: () => true,
+  // Doorkeeper supports it since 2026, but only after a database migration.
+  codeReuseRevokesTokens: false,
   metadata: ({ origin, path }) => {
     const issuer = `${origin}${path.replace(/\/\.well-known\/.*$/, '')}`;
-    // The device endpoint is there, but the document does not name it.
+    // The device endpoint exists, but the document does not list it.
     return {
       issuer,
       authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -108,20 +118,20 @@ export const gitlab: Dialect = {
     };
   },
   issuer: undefined,
-  revokesWithoutClient: false,
+  revocationWithoutClientAuth: false,
   refresh: {
-    policy: 'once',
-    onRequest: false,
-    widens: false,
+    policy: 'single_use',
+    offlineAccessOnly: false,
+    allowsNewScopes: false,
     graceSeconds: 0,
-    scope: undefined,
+    requiredScope: undefined,
     lifetimeSeconds: Number.POSITIVE_INFINITY,
   },
   lifetimeSeconds: 7200,
-  device: { expiresIn: 300, complete: true, verifyPath: '/oauth/device', message: false },
-  sameToken: false,
-  dress: (token) => token,
-  undress: (token) => token,
+  device: { expiresIn: 300, hasCompleteUri: true, verificationPath: '/oauth/device', hasMessage: false },
+  stableToken: false,
+  encodeAccessToken: (token) => token,
+  decodeAccessToken: (token) => token,
   response: ({ accessToken, refreshToken, idToken, scope, lifetime, issuedAt }) => ({
     access_token: accessToken,
     token_type: 'Bearer',
@@ -131,11 +141,11 @@ export const gitlab: Dialect = {
     created_at: issuedAt,
     ...(idToken && { id_token: idToken }),
   }),
-  refusal(problem) {
-    if (problem.kind === 'throttled')
+  errorResponse(rejection) {
+    if (rejection.kind === 'rate_limited')
       return text(429, 'Retry later\n', { 'Retry-After': '60', 'RateLimit-Remaining': '0' });
-    const [error, status, words] = refusals[problem.kind] ?? ['invalid_request', 400, 'The request is malformed.'];
-    const description = fill(words, problem);
+    const [error, status, template] = errors[rejection.kind] ?? ['invalid_request', 400, 'The request is malformed.'];
+    const description = formatDescription(template, rejection);
     return json(
       status,
       { error, error_description: description },
@@ -145,6 +155,6 @@ export const gitlab: Dialect = {
     );
   },
   resource: (user, clientId) => json(200, { id: 1, username: user ?? clientId, state: 'active' }),
-  resourceRefusal: () => json(401, { message: '401 Unauthorized' }),
+  unauthorizedResponse: () => json(401, { message: '401 Unauthorized' }),
   tenantOf: () => undefined,
 };

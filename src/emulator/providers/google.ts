@@ -1,29 +1,29 @@
-import type { Dialect } from '../dialect.ts';
-import { json } from '../message.ts';
-import { fill, type Problem } from '../problem.ts';
+import { json } from '../messages.ts';
+import type { EmulatedProvider } from '../provider.ts';
+import { formatDescription, type Rejection } from '../rejection.ts';
 
-const refusals: Partial<Record<Problem['kind'], readonly [error: string, status: number, words: string]>> = {
+const errors: Partial<Record<Rejection['kind'], readonly [error: string, status: number, description: string]>> = {
   unknown_client: ['invalid_client', 401, 'The OAuth client was not found.'],
-  wrong_secret: ['invalid_client', 401, 'Unauthorized'],
-  no_client_auth: ['invalid_request', 400, 'client_secret is missing.'],
-  wrong_auth_method: ['invalid_client', 401, 'Unauthorized'],
-  wrong_assertion: ['invalid_client', 401, 'Unauthorized'],
-  secret_of_public_client: ['invalid_client', 401, 'Unauthorized'],
-  two_auths: ['invalid_request', 400, 'Multiple client credentials were sent.'],
+  invalid_client_secret: ['invalid_client', 401, 'Unauthorized'],
+  missing_client_auth: ['invalid_request', 400, 'client_secret is missing.'],
+  unexpected_auth_method: ['invalid_client', 401, 'Unauthorized'],
+  invalid_assertion: ['invalid_client', 401, 'Unauthorized'],
+  secret_for_public_client: ['invalid_client', 401, 'Unauthorized'],
+  multiple_client_auth: ['invalid_request', 400, 'Multiple client credentials were sent.'],
   missing_field: ['invalid_request', 400, 'Missing required parameter: {field}'],
   duplicate_field: ['invalid_request', 400, 'Parameter not allowed more than once: {field}'],
-  dead_refresh_token: ['invalid_grant', 400, 'Bad Request'],
+  invalid_refresh_token: ['invalid_grant', 400, 'Bad Request'],
   expired_refresh_token: ['invalid_grant', 400, 'Token has been expired or revoked.'],
-  dead_code: ['invalid_grant', 400, 'Bad Request'],
-  wrong_verifier: ['invalid_grant', 400, 'Bad Request'],
-  wrong_redirect: ['redirect_uri_mismatch', 400, 'Bad Request'],
+  invalid_code: ['invalid_grant', 400, 'Bad Request'],
+  invalid_code_verifier: ['invalid_grant', 400, 'Bad Request'],
+  redirect_uri_mismatch: ['redirect_uri_mismatch', 400, 'Bad Request'],
   unsupported_grant: ['unsupported_grant_type', 400, 'Invalid grant_type: {grant}'],
-  pending: ['authorization_pending', 428, 'Precondition Required'],
+  authorization_pending: ['authorization_pending', 428, 'Precondition Required'],
   slow_down: ['slow_down', 403, 'Rate Limit Exceeded'],
-  declined: ['access_denied', 403, 'Forbidden'],
+  access_denied: ['access_denied', 403, 'Forbidden'],
   expired_device_code: ['expired_token', 400, 'Bad Request'],
-  dead_device_code: ['invalid_grant', 400, 'Bad Request'],
-  throttled: ['rate_limit_exceeded', 429, 'Rate Limit Exceeded'],
+  invalid_device_code: ['invalid_grant', 400, 'Bad Request'],
+  rate_limited: ['rate_limit_exceeded', 429, 'Rate Limit Exceeded'],
 };
 
 const ISSUER = 'https://accounts.google.com';
@@ -50,12 +50,12 @@ const metadata = {
   ],
 };
 
-/** Google's OAuth 2.0, on its present hosts and on the old alias. */
-export const google: Dialect = {
+/** Google, on its current hosts and on the old token URL. */
+export const google: EmulatedProvider = {
   type: 'google',
   tokenUrl: 'https://accounts.google.com/o/oauth2/token',
   hosts: /^(?:accounts\.google\.com|oauth2\.googleapis\.com|openidconnect\.googleapis\.com|www\.googleapis\.com)$/,
-  hostsApart: false,
+  isolatedHosts: false,
   routes: [
     { action: 'token', method: 'POST', path: /^\/(?:o\/oauth2\/)?token$/ },
     { action: 'authorize', method: 'ANY', path: /^\/o\/oauth2\/(?:v2\/)?auth$/ },
@@ -71,29 +71,35 @@ export const google: Dialect = {
     { action: 'keys', method: 'GET', path: /^\/oauth2\/v3\/certs$/ },
   ],
   grants: ['authorization_code', 'refresh_token', 'device_code'],
-  clientAuth: { usual: 'body', basic: 'decoded', body: true, onlyRegistered: false, both: 'refused' },
-  anonymousPassword: false,
-  tenantsWithoutPassword: [],
+  clientAuth: {
+    default: 'client_secret_post',
+    basicDecoding: 'decoded',
+    allowsPost: true,
+    registeredMethodOnly: false,
+    multiple: 'rejected',
+  },
+  passwordGrantWithoutClient: false,
+  tenantsWithoutPasswordGrant: [],
   scopeRequiredFor: [],
-  allowsOwnScope: () => true,
-  codeReuseRevokes: false,
+  allowsClientScope: () => true,
+  codeReuseRevokesTokens: false,
   metadata: ({ host }) => (host === 'accounts.google.com' ? metadata : undefined),
-  // It names itself without promising to.
+  // Google sends `iss`, although its metadata does not announce it.
   issuer: () => ISSUER,
-  revokesWithoutClient: true,
+  revocationWithoutClientAuth: true,
   refresh: {
-    policy: 'kept',
-    onRequest: true,
-    widens: false,
+    policy: 'static',
+    offlineAccessOnly: true,
+    allowsNewScopes: false,
     graceSeconds: 0,
-    scope: undefined,
+    requiredScope: undefined,
     lifetimeSeconds: 180 * 86_400,
   },
   lifetimeSeconds: 3599,
-  device: { expiresIn: 1800, complete: false, verifyPath: '/device', message: false },
-  sameToken: false,
-  dress: (token) => `ya29.${token}`,
-  undress: (token) => token.replace(/^ya29\./, ''),
+  device: { expiresIn: 1800, hasCompleteUri: false, verificationPath: '/device', hasMessage: false },
+  stableToken: false,
+  encodeAccessToken: (token) => `ya29.${token}`,
+  decodeAccessToken: (token) => token.replace(/^ya29\./, ''),
   response: ({ accessToken, refreshToken, idToken, scope, lifetime }) => ({
     access_token: accessToken,
     expires_in: lifetime,
@@ -102,13 +108,13 @@ export const google: Dialect = {
     token_type: 'Bearer',
     ...(idToken && { id_token: idToken }),
   }),
-  refusal(problem) {
-    const [error, status, words] = refusals[problem.kind] ?? ['invalid_request', 400, 'Bad Request'];
-    const description = fill(words, problem);
+  errorResponse(rejection) {
+    const [error, status, template] = errors[rejection.kind] ?? ['invalid_request', 400, 'Bad Request'];
+    const description = formatDescription(template, rejection);
     return json(status, { error, error_description: description });
   },
   resource: (user, clientId) => json(200, { sub: clientId, email: user ?? null, email_verified: true }),
-  resourceRefusal: () =>
+  unauthorizedResponse: () =>
     json(401, {
       error: { code: 401, message: 'Request had invalid authentication credentials.', status: 'UNAUTHENTICATED' },
     }),

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import type { ErrorCode, ProviderError } from '../../src/errors.ts';
-import { ask } from '../support/independent-asking.ts';
+import { ask as requestToken } from '../support/independent-asking.ts';
 
 type Fields = Record<string, string>;
 
-/** The seven rows of the table of types, as the emulator knows them. */
+/** One profile for each row of the table of types, known to the emulator. */
 const rows = {
   microsoft: {
     type: 'microsoft',
@@ -47,8 +47,8 @@ const rows = {
 } satisfies Record<string, Fields>;
 type Row = keyof typeof rows;
 
-/** Profiles with refresh tokens to use up. */
-const refreshing = {
+/** Profiles with a refresh token that rotates. */
+const rotating = {
   okta: {
     type: 'okta',
     tenant_id: 'acme',
@@ -68,24 +68,24 @@ const refreshing = {
   },
 };
 
-describe('R4.2 every type end to end, over TLS, at its production address', () => {
+describe('R4.2 at its production URL, over TLS,', () => {
   let emulator: Emulator;
   let now = Date.parse('2026-01-01T00:00:00Z');
   beforeAll(async () => {
     const profiles = {
       ...rows,
-      ...Object.fromEntries(Object.entries(refreshing).map(([name, profile]) => [`${name} again`, profile])),
+      ...Object.fromEntries(Object.entries(rotating).map(([name, profile]) => [`${name} again`, profile])),
     };
     emulator = await startEmulator({ profiles, clock: () => now });
   });
   afterAll(() => emulator.close());
 
   const get = (fields: Fields): Promise<Readonly<Record<string, unknown>>> =>
-    // Nothing is kept, so that what the provider does with an old refresh token can be seen.
-    ask(fields, emulator);
-  async function refusal(fields: Fields): Promise<ProviderError> {
+    // No token is stored, so that old refresh tokens can be sent again.
+    requestToken(fields, emulator);
+  async function rejectionOf(fields: Fields): Promise<ProviderError> {
     return get(fields).then(
-      () => expect.unreachable('it should be refused'),
+      () => expect.unreachable('the request should be rejected'),
       (error) => error,
     );
   }
@@ -96,7 +96,14 @@ describe('R4.2 every type end to end, over TLS, at its production address', () =
     expect(String(token['token_type']).toLowerCase()).toBe('bearer');
   });
 
-  const wrongs: [what: string, row: Row, changed: Fields, code: ErrorCode, status: number, words: string | RegExp][] = [
+  const rejected: [
+    what: string,
+    row: Row,
+    changed: Fields,
+    code: ErrorCode,
+    status: number,
+    description: string | RegExp,
+  ][] = [
     ['wrong secret', 'microsoft', { client_secret: 'no' }, 'provider_rejected', 401, /AADSTS7000215/],
     ['wrong secret', 'microsoft, refresh', { client_secret: 'no' }, 'provider_rejected', 401, /AADSTS7000215/],
     ['wrong secret', 'google', { client_secret: 'no' }, 'provider_rejected', 401, 'Unauthorized'],
@@ -118,31 +125,34 @@ describe('R4.2 every type end to end, over TLS, at its production address', () =
     ['unknown refresh token', 'microsoft, refresh', { refresh_token: 'no' }, 'login_required', 400, /AADSTS9002313/],
     ['unknown refresh token', 'google', { refresh_token: 'no' }, 'login_required', 400, 'Bad Request'],
     ['unknown tenant', 'microsoft', { tenant_id: 'fabrikam.com' }, 'provider_rejected', 400, /AADSTS90002/],
-    ['unknown tenant', 'okta', { tenant_id: 'nobody' }, 'provider_rejected', 404, /Not found/],
+    ['unknown tenant', 'okta', { tenant_id: 'unknown' }, 'provider_rejected', 404, /Not found/],
     ['missing field', 'okta', { scope: '' }, 'provider_rejected', 400, /'scope'/],
     ['missing field', 'custom', { username: '' }, 'provider_rejected', 400, /username is missing/],
   ];
-  it.each(wrongs)('%s, %s: refused in the provider’s own way', async (_, row, changed, code, status, words) => {
-    const error = await refusal({ ...rows[row], ...changed });
-    expect(error.code).toBe(code);
-    expect(error.provider.status).toBe(status);
-    expect(error.provider.description).toMatch(words);
-  });
+  it.each(rejected)(
+    'a request with a %s (%s) is rejected in the format of the provider',
+    async (_, row, changed, code, status, description) => {
+      const error = await rejectionOf({ ...rows[row], ...changed });
+      expect(error.code).toBe(code);
+      expect(error.provider.status).toBe(status);
+      expect(error.provider.description).toMatch(description);
+    },
+  );
 
-  it('microsoft takes a refresh token again and again', async () => {
+  it('microsoft accepts a refresh token repeatedly', async () => {
     for (let i = 0; i < 3; i++)
       expect((await get(rows['microsoft, refresh']))['refresh_token']).toEqual(expect.any(String));
   });
 
-  it('gitlab and custom refuse a refresh token that was used, okta only after its grace', async () => {
-    for (const fields of [refreshing.gitlab, refreshing.custom]) {
+  it('gitlab and custom reject a used refresh token, okta only after its grace period', async () => {
+    for (const fields of [rotating.gitlab, rotating.custom]) {
       await get(fields);
-      expect((await refusal(fields)).code).toBe('login_required');
+      expect((await rejectionOf(fields)).code).toBe('login_required');
     }
-    await get(refreshing.okta);
-    await get(refreshing.okta);
+    await get(rotating.okta);
+    await get(rotating.okta);
     now += 31_000;
-    const error = await refusal(refreshing.okta);
+    const error = await rejectionOf(rotating.okta);
     expect([error.code, error.provider.description]).toEqual([
       'login_required',
       'The refresh token is invalid or expired.',
@@ -153,22 +163,26 @@ describe('R4.2 every type end to end, over TLS, at its production address', () =
     ['microsoft', { ...rows.microsoft, scope: 'user.read offline_access' }, 91, /AADSTS700082/],
     ['okta', { ...rows.okta, scope: 'openid offline_access' }, 8, 'The refresh token is invalid or expired.'],
     ['custom', rows.custom, 31, 'The refresh token has expired.'],
-  ])('%s lets a refresh token expire', async (_, fields, days, words) => {
+  ])('%s lets a refresh token expire', async (_, fields, days, description) => {
     const { username, password, ...rest } = fields as Fields;
     const token = await get(fields);
     now += days * 86_400_000;
-    const error = await refusal({
+    const error = await rejectionOf({
       ...rest,
       grant_type: 'refresh_token',
       refresh_token: String(token['refresh_token']),
     });
     expect([username, password]).not.toContain(undefined);
     expect(error.code).toBe('login_required');
-    expect(error.provider.description).toMatch(words);
+    expect(error.provider.description).toMatch(description);
   });
 
-  it('a host that is not emulated fails as such, though it exists', async () => {
-    const error = await refusal({ type: 'custom', url: 'https://example.com/token', grant_type: 'client_credentials' });
+  it('a host that is not emulated fails with not_emulated, even if it exists', async () => {
+    const error = await rejectionOf({
+      type: 'custom',
+      url: 'https://example.com/token',
+      grant_type: 'client_credentials',
+    });
     expect(error.code).toBe('not_emulated');
   });
 });

@@ -1,4 +1,4 @@
-/** A request as the endpoints see it: transport and real host are settled. */
+/** A request with its real host, independent of how it arrived. */
 export interface EmulatorRequest {
   readonly method: string;
   /** The real host, such as `login.microsoftonline.com`, in lower case. */
@@ -7,18 +7,18 @@ export interface EmulatorRequest {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly form: URLSearchParams;
-  /** Where a person's browser finds the pages of this host: `http://127.0.0.1:<port>/<host>`. */
+  /** The URL of this host's pages in the user's browser: `http://127.0.0.1:<port>/<host>`. */
   readonly base: string;
 }
 
-/** What goes back. */
+/** A response of an endpoint. */
 export interface EmulatorResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A JSON answer that nobody may cache (RFC 6749 §5.1). */
+/** A JSON response that must not be cached (RFC 6749 §5.1). */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): EmulatorResponse {
   return {
     status,
@@ -27,12 +27,12 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
   };
 }
 
-/** A plain-text answer. */
+/** A plain-text response. */
 export function text(status: number, body: string, headers: Readonly<Record<string, string>> = {}): EmulatorResponse {
   return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, body };
 }
 
-/** A page. */
+/** An HTML page that runs no scripts and cannot be framed. */
 export function html(status: number, body: string): EmulatorResponse {
   return {
     status,
