@@ -1,15 +1,6 @@
-import {
-  accessSync,
-  appendFileSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, appendFileSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { createDirectories } from '../create-directories.ts';
 import { OAuthProfileError } from '../errors.ts';
 import { escapeControls } from '../redaction/printable.ts';
 import type { Report } from '../script/reports/report.ts';
@@ -74,23 +65,11 @@ export function appendSummary(file: string, text: string): void {
 }
 
 function prepare(file: string): void {
-  makeFolder(dirname(file));
+  createDirectories(dirname(file));
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
   if (found !== undefined && !found.isFile()) accessSync(file, constants.W_OK);
   else withTemporary(`${file}.${process.pid}.tmp`, '', () => {});
-}
-
-/** With those above it. Node's own `recursive` goes on for ever where a parent is there and takes nothing, as in /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // Another process may have been quicker.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }
 
 function replace(file: string, text: string): void {

@@ -1,30 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { appendFile, type FileHandle, mkdir, open, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { appendFile, type FileHandle, open, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { createDirectories } from '../create-directories.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { FileContent, Files, FileWriter } from '../ports.ts';
 
 const MAX_READ_BYTES = 32 * 1_048_576;
 
-/** The files of this machine. A path may lead out of the script's folder: a script is its user's own, as a shell script is. */
+/** The file system. Paths may lead out of the directory of the script: scripts are trusted like shell scripts. */
 export const localFiles: Files = {
-  async read(path, folder) {
-    const { size, read } = await localFiles.open(path, folder);
+  async read(path, directory) {
+    const { size, read } = await localFiles.open(path, directory);
     if (size > MAX_READ_BYTES) {
-      throw new OAuthProfileError('step_failed', `${path}: is larger than ${MAX_READ_BYTES} bytes`, {
-        hint: 'that is not what it was meant to be: check the path',
+      throw new OAuthProfileError('step_failed', `${path} is larger than ${MAX_READ_BYTES} bytes`, {
+        hint: 'check the path',
       });
     }
-    const pieces: Uint8Array[] = [];
-    for await (const piece of read()) pieces.push(piece);
-    return Buffer.concat(pieces);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of read()) chunks.push(chunk);
+    return Buffer.concat(chunks);
   },
 
-  async open(path, folder): Promise<FileContent> {
-    const file = locate(path, folder);
-    const { size } = await attempt(path, 'read', () => regularFile(file));
+  async open(path, directory): Promise<FileContent> {
+    const file = resolvePath(path, directory);
+    const { size } = await withFileErrors('read', path, () => statFile(file));
     return {
       size,
       async *read() {
@@ -32,134 +33,127 @@ export const localFiles: Files = {
         try {
           yield* createReadStream(file, { end: size - 1 });
         } catch (error) {
-          throw problem(path, 'read', error);
+          throw fileError('read', path, error);
         }
       },
     };
   },
 
-  async write(path, folder, content, append) {
+  async write(path, directory, content, append) {
     if (append) {
-      const file = locate(path, folder);
-      await attempt(path, 'written', async () => {
-        await makeFolders(dirname(file));
-        await regularFileOrNone(file);
+      const file = resolvePath(path, directory);
+      await withFileErrors('write', path, async () => {
+        createDirectories(dirname(file));
+        await assertFileOrMissing(file);
         await appendFile(file, content);
       });
       return;
     }
-    const file = await localFiles.create(path, folder);
+    const writer = await localFiles.create(path, directory);
     try {
-      await file.write(content);
-      await file.commit();
+      await writer.write(content);
+      await writer.commit();
     } catch (error) {
-      await file.discard();
+      await writer.discard();
       throw error;
     }
   },
 
-  create: (path, folder) => attempt(path, 'written', () => LocalFile.create(path, locate(path, folder))),
+  create: (path, directory) =>
+    withFileErrors('write', path, () => AtomicFileWriter.create(path, resolvePath(path, directory))),
 };
 
-/** A file that grows beside the place where it will stand: whoever looks there finds the old one or the new one, never half of it. */
-class LocalFile implements FileWriter {
+/** Writes to a temporary file next to the target and renames it, so that readers see the old content or the new, never a part. */
+class AtomicFileWriter implements FileWriter {
+  /** As in the script, for messages. */
   readonly #path: string;
   readonly #target: string;
-  readonly #beside: string;
+  readonly #temporary: string;
   readonly #handle: FileHandle;
-  /** The uppermost folder that was made for it. */
-  readonly #made: string | undefined;
+  /** The topmost directory that was created for the file. */
+  readonly #createdDirectory: string | undefined;
 
-  private constructor(path: string, target: string, beside: string, handle: FileHandle, made: string | undefined) {
+  private constructor(
+    path: string,
+    target: string,
+    temporary: string,
+    handle: FileHandle,
+    createdDirectory: string | undefined,
+  ) {
     this.#path = path;
     this.#target = target;
-    this.#beside = beside;
+    this.#temporary = temporary;
     this.#handle = handle;
-    this.#made = made;
+    this.#createdDirectory = createdDirectory;
   }
 
-  static async create(path: string, file: string): Promise<LocalFile> {
-    await regularFileOrNone(file);
-    // Of a link it is the target that changes, not the link.
+  static async create(path: string, file: string): Promise<AtomicFileWriter> {
+    await assertFileOrMissing(file);
+    // A symbolic link stays; the file that it points to is replaced.
     const target = await realpath(file).catch(() => file);
-    const made = await makeFolders(dirname(target));
-    const beside = join(dirname(target), `.${basename(target).slice(0, 100)}.${randomUUID()}.part`);
-    return new LocalFile(path, target, beside, await open(beside, 'wx'), made);
+    const directory = dirname(target);
+    const createdDirectory = createDirectories(directory);
+    const temporary = join(directory, `.${basename(target).slice(0, 100)}.${randomUUID()}.part`);
+    return new AtomicFileWriter(path, target, temporary, await open(temporary, 'wx'), createdDirectory);
   }
 
-  write(piece: Uint8Array): Promise<void> {
-    return attempt(this.#path, 'written', () => this.#handle.writeFile(piece));
+  write(chunk: Uint8Array): Promise<void> {
+    return withFileErrors('write', this.#path, () => this.#handle.writeFile(chunk));
   }
 
   commit(): Promise<void> {
-    return attempt(this.#path, 'written', async () => {
-      const mode = await stat(this.#target).then(
-        (old) => old.mode,
-        () => undefined,
-      );
-      if (mode !== undefined) await this.#handle.chmod(mode & 0o777);
+    return withFileErrors('write', this.#path, async () => {
+      const replaced = await stat(this.#target).catch(() => undefined);
+      if (replaced !== undefined) await this.#handle.chmod(replaced.mode & 0o777);
       await this.#handle.close();
-      await rename(this.#beside, this.#target);
+      await rename(this.#temporary, this.#target);
     });
   }
 
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => {});
-    await rm(this.#beside, { force: true });
-    if (this.#made === undefined) return;
-    const top = dirname(this.#made);
+    await rm(this.#temporary, { force: true });
+    if (this.#createdDirectory === undefined) return;
+    const parent = dirname(this.#createdDirectory);
     try {
-      for (let folder = dirname(this.#target); folder !== top; folder = dirname(folder)) await rmdir(folder);
+      for (let directory = dirname(this.#target); directory !== parent; directory = dirname(directory)) {
+        await rmdir(directory);
+      }
     } catch {
-      // Somebody else put something there meanwhile.
+      // Another program has created a file there.
     }
   }
 }
 
-function locate(path: string, folder: string): string {
-  return resolve(folder, path.startsWith('~/') ? join(homedir(), path.slice(2)) : path);
+function resolvePath(path: string, directory: string): string {
+  return resolve(directory, path.startsWith('~/') ? join(homedir(), path.slice(2)) : path);
 }
 
-/** The uppermost of the folders that it made. Node's own `recursive` goes on for ever where a parent is there and takes nothing, as in /proc. */
-async function makeFolders(folder: string): Promise<string | undefined> {
-  const there = await stat(folder).catch(() => undefined);
-  if (there !== undefined) return undefined;
-  const above = await makeFolders(dirname(folder));
-  try {
-    await mkdir(folder);
-    return above ?? folder;
-  } catch (error) {
-    // Another step may have been quicker.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return above;
-  }
-}
-
-/** A device or a pipe never ends, and nothing may take its place. */
-async function regularFile(file: string): Promise<{ size: number }> {
+/** Only regular files: devices and pipes may never end, and must not be replaced. */
+async function statFile(file: string): Promise<{ size: number }> {
   const stats = await stat(file);
-  if (!stats.isFile()) throw Object.assign(new Error('no file'), { code: stats.isDirectory() ? 'EISDIR' : 'no file' });
-  return stats;
+  if (stats.isFile()) return stats;
+  throw Object.assign(new Error(), { code: stats.isDirectory() ? 'EISDIR' : 'not a regular file' });
 }
 
-async function regularFileOrNone(file: string): Promise<void> {
-  await regularFile(file).catch((error: NodeJS.ErrnoException) => {
+async function assertFileOrMissing(file: string): Promise<void> {
+  await statFile(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });
 }
 
-async function attempt<T>(path: string, what: 'read' | 'written', act: () => Promise<T>): Promise<T> {
+async function withFileErrors<T>(action: 'read' | 'write', path: string, operation: () => Promise<T>): Promise<T> {
   try {
-    return await act();
+    return await operation();
   } catch (error) {
-    throw problem(path, what, error);
+    throw fileError(action, path, error);
   }
 }
 
-function problem(path: string, what: 'read' | 'written', error: unknown): OAuthProfileError {
+function fileError(action: 'read' | 'write', path: string, error: unknown): OAuthProfileError {
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
-  return new OAuthProfileError('step_failed', `${path}: cannot be ${what} (${code})`, {
+  return new OAuthProfileError('step_failed', `cannot ${action} ${path} (${code})`, {
     cause: error,
-    hint: `check the path, and that you may ${what === 'read' ? 'read' : 'write'} there; relative paths start from the script's folder`,
+    hint: 'check the path and its permissions; relative paths start at the directory of the script',
   });
 }
