@@ -4,7 +4,7 @@ import { constants, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
 import type { Environment } from '../../ports.ts';
-import { childEnvironment } from '../../redaction/child-environment.ts';
+import { childEnvironment } from '../../interactive/child-environment.ts';
 import { escapeControls } from '../../redaction/printable.ts';
 import type { Context } from '../context.ts';
 import { renderError } from '../render-error.ts';
