@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { DataFile } from './config/load-variables.ts';
 import type { Source } from './config/variables.ts';
 import { abortError, OAuthProfileError } from './errors.ts';
+import type { Connector } from './http/connector.ts';
 import type {
   CallApi,
   Clock,
@@ -49,7 +50,7 @@ export function composePorts(
       const request = keepConnections ? asked : { ...asked, reuseConnection: false };
       allowMany(bounds.signal);
       if (loaded !== undefined) return loaded(request, bounds);
-      loading ??= emulator === undefined ? loadSend(env) : loadEmulatedSend(emulator);
+      loading ??= loadSend(env, emulator);
       return loading.then((send) => {
         loaded = send;
         return send(request, bounds);
@@ -93,9 +94,7 @@ export function composeCallApi(
 ): { readonly callApi: CallApi; readonly files: Files } {
   let loading: Promise<CallApi> | undefined;
   const load = async (): Promise<CallApi> =>
-    emulator === undefined
-      ? (await import('./http/call-api.ts')).createCallApi(env)
-      : (await import('./http/call-emulated.ts')).createEmulatedCallApi(emulator);
+    (await import('./http/call-api.ts')).createCallApi(await loadConnector(env, emulator));
   const files = async (): Promise<Files> => (await import('./script/local-files.ts')).localFiles;
   return {
     async callApi(request, bounds) {
@@ -121,12 +120,12 @@ export async function composeSignIn(
   return (await import('./interactive/login-ports.ts')).createLoginPorts(surroundings.env, callApi, emulator);
 }
 
-async function loadSend(env: Environment): Promise<Ports['send']> {
-  return (await import('./http/send.ts')).createSend(env);
+async function loadSend(env: Environment, emulator: EmulatorEndpoint | undefined): Promise<Ports['send']> {
+  return (await import('./http/send.ts')).createSend(await loadConnector(env, emulator));
 }
 
-async function loadEmulatedSend(emulator: EmulatorEndpoint): Promise<Ports['send']> {
-  return (await import('./http/send-emulated.ts')).createEmulatedSend(emulator);
+async function loadConnector(env: Environment, emulator: EmulatorEndpoint | undefined): Promise<Connector> {
+  return (await import('./http/connector.ts')).createConnector(env, emulator);
 }
 
 const clock: Clock = {

@@ -1,3 +1,4 @@
+import { composeCallApi } from './compose.ts';
 import type { Variables } from './config/variables.ts';
 import { OAuthProfileError } from './errors.ts';
 import { Flights } from './flows/single-flight.ts';
@@ -96,7 +97,8 @@ class ProfileTokens implements TokenSource {
     request.headers.set('Authorization', `Bearer ${token}`);
     const { emulator } = this.#options;
     if (emulator === undefined) return fetch(request);
-    return (await import('./fetch-emulated.ts')).fetchEmulated(request, surroundings, emulator);
+    const { fetchThrough } = await import('./http/fetch.ts');
+    return fetchThrough(composeCallApi(surroundings, emulator).callApi, request);
   }
 
   async #obtain(signal: AbortSignal): Promise<TokenResponse> {

@@ -6,7 +6,6 @@ import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import { Resolver } from '../../src/config/resolver.ts';
 import type { Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
-import { createCallApi } from '../../src/http/call-api.ts';
 import type { CallApi } from '../../src/ports.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Redactor } from '../../src/redaction/redactor.ts';
@@ -19,6 +18,7 @@ import { localFiles } from '../../src/script/local-files.ts';
 import { Registry } from '../../src/script/registry.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import { runScript } from '../../src/script/run-script.ts';
+import { callApiWith } from './api-server.ts';
 import { outsideWith } from './read-sample.ts';
 import { shown } from './resolving.ts';
 
@@ -65,7 +65,7 @@ export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Prom
   const registry = new Registry([
     ...baseCommands,
     ...wsCommands({
-      callApi: world.callApi ?? createCallApi({}),
+      callApi: world.callApi ?? callApiWith(),
       files: localFiles,
       version: '1.2.3',
       readProfile: async (name, variables) => parseProfile(name, variables, outside),

@@ -2,6 +2,7 @@ import { composeCallApi } from '../../compose.ts';
 import { checkOnline } from '../../flows/diagnose/check-online.ts';
 import { checkStore } from '../../flows/diagnose/check-store.ts';
 import type { Diagnostic } from '../../flows/diagnose/finding.ts';
+import { createConnector } from '../../http/connector.ts';
 import { createInspectCertificate } from '../../http/inspect-certificate.ts';
 import { listenForRedirect } from '../../interactive/loopback-server.ts';
 import type { EmulatorEndpoint } from '../../ports.ts';
@@ -21,7 +22,7 @@ export async function look(
 ): Promise<{ readonly findings: ReadonlyMap<Profile, readonly Diagnostic[]>; readonly store: Diagnostic | undefined }> {
   const { clock, version } = session.ports;
   const { callApi } = composeCallApi(surroundings, emulator);
-  const seeCertificate = createInspectCertificate(surroundings.env, emulator);
+  const seeCertificate = createInspectCertificate(createConnector(surroundings.env, emulator));
   const findings = await checkOnline(
     profiles,
     { callApi, clock, version, listen: listenForRedirect, seeCertificate },

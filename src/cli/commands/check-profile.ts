@@ -68,7 +68,7 @@ async function tryFiles(profile: Profile, { ports }: Session, { signal }: Contex
   const { timeoutMs, ca, cert } = profile.options;
   if (assertion !== undefined) await ports.sign(assertion, profile.name, { timeoutMs, signal });
   if (ca === undefined && cert === undefined) return profile;
-  const { checkTlsFiles } = await import('../../http/tls-files.ts');
+  const { checkTlsFiles } = await import('../../http/tls.ts');
   checkTlsFiles(profile.name, tlsFiles(profile.options));
   return profile;
 }
