@@ -18,7 +18,7 @@ const mayImport = {
   oauth: ['profile', 'providers', 'errors', 'redaction'],
   ports: ['oauth', 'errors', 'redaction'],
   flows: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
-  http: ['ports', 'oauth', 'profile', 'errors', 'redaction', 'monotonic'],
+  http: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   store: ['ports', 'oauth', 'errors', 'redaction', 'monotonic'],
   interactive: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   script: ['config', 'profile', 'ports', 'create-directories', 'errors', 'redaction'],

@@ -19,6 +19,7 @@ import { localFiles } from '../../src/files/local-files.ts';
 import { Registry } from '../../src/script/registry.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import { runScript } from '../../src/script/run-script.ts';
+import { callApiWith } from './api-server.ts';
 import { outsideWith } from './read-sample.ts';
 import { shown } from './resolving.ts';
 

@@ -9,7 +9,7 @@ import { familyName } from '../../../src/flows/token-family.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { openVault } from '../../../src/store/vault/vault.ts';
 import { Authority, SERVER_NAMES } from '../../support/certificates.ts';
-import { ConnectProxy, refuseWith } from '../../support/connect-proxy.ts';
+import { ConnectProxy, rejectConnect } from '../../support/connect-proxy.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
 import { type OidcProvider, startOidcProvider } from '../../support/independent-oidc-provider.ts';
 import { leaksIn } from '../../support/leaks.ts';
@@ -165,7 +165,7 @@ describe('certificates', () => {
         level: 'fault',
         about: 'certificate',
         where: `127.0.0.1:${server.port}`,
-        message: expect.stringMatching(/no trusted connection .*Acme Root/),
+        message: expect.stringMatching(/TLS verification failed .*Acme Root/),
         hint: expect.stringContaining('set svc.options.ca_file'),
       },
     ]);
@@ -216,7 +216,7 @@ describe('the network', () => {
   });
 
   it.each([403, 407])('behind a proxy that answers %s is a fault of the proxy', async (status) => {
-    const proxy = await ConnectProxy.start(0, refuseWith(status));
+    const proxy = await ConnectProxy.start(0, rejectConnect(status));
     const { findings, exit } = await look(svc, { HTTPS_PROXY: proxy.url() });
     expect(findings).toEqual([
       expect.objectContaining({ level: 'fault', about: 'connection', message: expect.stringContaining('the proxy') }),
@@ -230,7 +230,7 @@ describe('the network', () => {
       async () => ({ HTTPS_PROXY: `127.0.0.1:${await closedPort()}` }),
       /cannot connect to the proxy/,
     ],
-    ['a proxy that is no address', async () => ({ HTTPS_PROXY: 'ftp://x' }), /not the address of an HTTP proxy/],
+    ['a proxy that is no address', async () => ({ HTTPS_PROXY: 'ftp://x' }), /HTTPS_PROXY/],
     ['a host that is not there', async () => ({}), /login\.example\.test/],
   ])('with %s is a fault with hint', async (_, env, message) => {
     const { findings, exit } = await look(svc, await env());

@@ -209,7 +209,7 @@ describe('ws.upload', () => {
   });
 
   it.each([
-    ['a file that is not there', {}, { f: 'missing' }, 'missing: cannot be read (ENOENT)'],
+    ['a file that is not there', {}, { f: 'missing' }, 'cannot read missing (ENOENT)'],
     ['nothing', {}, {}, 'there is nothing to upload'],
     ['a field with parts', { a: { b: 1 } }, {}, 'body: a has parts and cannot be a field of a form'],
     ['a number for a path', {}, { f: 5 }, 'fileParams: f is not the path of a file'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiServer, json, redirect, routes } from '../../../support/api-server.ts';
+import { ApiServer, callApiWith, json, redirect, routes } from '../../../support/api-server.ts';
 import { Authority } from '../../../support/certificates.ts';
 import { runWs, type WsStep } from '../../../support/run-ws.ts';
 
