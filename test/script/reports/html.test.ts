@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../../../src/script/reports/html.ts';
-import { pageScript, pageScriptHash } from '../../../src/script/reports/html-script.ts';
-import { pageStyle, pageStyleHash } from '../../../src/script/reports/html-style.ts';
+import { pageScript } from '../../../src/script/reports/html-script.ts';
+import { pageStyle } from '../../../src/script/reports/html-style.ts';
 import { anyReport } from './any-report.ts';
 import { exchange, failure, reportOf, runOf, sampleReport } from './sample-report.ts';
 
@@ -11,8 +11,6 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 describe('the HTML report', () => {
   it('allows its own style and script and nothing else', () => {
-    expect(pageStyleHash).toBe(sha256(pageStyle));
-    expect(pageScriptHash).toBe(sha256(pageScript));
     const page = htmlReport(sampleReport());
     expect(page).toContain(
       `content="default-src 'none'; style-src 'sha256-${sha256(pageStyle)}'; script-src 'sha256-${sha256(pageScript)}'; img-src data:; base-uri 'none'; form-action 'none'"`,

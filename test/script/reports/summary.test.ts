@@ -35,7 +35,7 @@ describe('the summary', () => {
 ✗ Nightly export › 1 ws.oauthProfile(token, warehouse)
   at        smoke/export.yaml:8:5
   error     microsoft refused the client: AADSTS7000215 Invalid client secret provided
-  hint    the client secret is wrong; often the secret's ID was pasted instead of its value: set warehouse.client_secret
+  hint      the client secret is wrong; often the secret's ID was pasted instead of its value: set warehouse.client_secret
 
 ✗ 4 scripts, 2 failed  14 steps passed, 2 failed, 4 skipped  3.3 s
 `);
