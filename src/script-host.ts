@@ -4,13 +4,13 @@ import type { Variables } from './config/variables.ts';
 import type { EmulatorEndpoint, Files } from './ports.ts';
 import { Redactor } from './redaction/redactor.ts';
 import { onSecretCreated, Secret } from './redaction/secret.ts';
-import type { Command } from './script/command.ts';
-import { matchesPattern } from './script/commands/bounded.ts';
+import { type Command, Registry } from './script/command.ts';
 import { builtinCommands } from './script/commands/builtin.ts';
+import { matchesPattern } from './script/commands/time-limit.ts';
+import type { TokenService } from './script/commands/ws/oauth.ts';
 import type { Listener } from './script/events.ts';
-import { loadPathCheck } from './script/parser/load-path-check.ts';
+import { loadPathCheck } from './script/parser/parse-context.ts';
 import { readPlainScript } from './script/parser/plain.ts';
-import { Registry } from './script/registry.ts';
 import type { RunResult } from './script/result.ts';
 import { runScript } from './script/run-script.ts';
 import type { Script } from './script/script.ts';
@@ -41,12 +41,24 @@ export class ScriptHost {
       files,
       version,
       callApi: (request, bounds) => this.#connected.api.callApi(request, bounds),
-      readProfile: (name, variables) => this.#connected.session.readProfile(name, variables),
-      acquire: (profile, signal) => this.#connected.session.obtain(profile, { signal }),
+      tokens: { getToken: (...args) => this.#getToken(...args) },
     });
     this.registry = new Registry([...builtin, ...commands]);
     this.#unwatch = onSecretCreated((secret) => this.#redactor.add(secret));
   }
+
+  readonly #getToken: TokenService['getToken'] = async (name, variables, { signal, onRequest }) => {
+    const { session } = this.#connected;
+    const profile = await session.readProfile(name, variables);
+    onRequest({ provider: profile.provider.type, grant: profile.grant, url: profile.url.href });
+    const { reply, reused } = await session.obtain(profile, { signal });
+    return {
+      response: reply.response as Readonly<Record<string, Value>>,
+      accessToken: reply.accessToken,
+      fromCache: reused,
+      authorizeOrigin: profile.options.authorizeOrigin,
+    };
+  };
 
   /** From now on scripts can run; before, where they will send is not known yet. */
   connect(session: Session, surroundings: ProcessEnvironment, emulator: EmulatorEndpoint | undefined): this {
@@ -77,7 +89,7 @@ export class ScriptHost {
     for (const { parameters } of script.steps) this.#learn(parameters);
     return runScript(script, {
       variables,
-      outside: session.outside,
+      externalSources: session.outside,
       clock: session.ports.clock,
       signal,
       listener,

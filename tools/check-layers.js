@@ -23,7 +23,7 @@ const mayImport = {
   script: ['config', 'profile', 'ports', 'errors', 'redaction'],
   'script/parser': ['script', 'config', 'errors', 'redaction'],
   'script/reports': ['script', 'config', 'errors', 'redaction'],
-  'script/commands': ['script', 'flows', 'profile', 'oauth', 'config', 'ports', 'errors', 'redaction'],
+  'script/commands': ['script', 'profile', 'config', 'ports', 'errors', 'redaction'],
   compose: ['ports', 'http', 'interactive', 'script', 'store', 'config', 'profile', 'errors', 'version'],
   session: ['compose', 'flows', 'ports', 'profile', 'config'],
   'script-host': [

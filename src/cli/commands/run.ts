@@ -6,8 +6,8 @@ import type { Listener } from '../../script/events.ts';
 import { renderIssues } from '../../script/parser/render-issues.ts';
 import { jsonReport } from '../../script/reports/json.ts';
 import type { Report } from '../../script/reports/report.ts';
-import { summaryText } from '../../script/reports/summary.ts';
-import { type Progress, progress } from '../../script/reports/terminal.ts';
+import { formatSummary } from '../../script/reports/summary.ts';
+import { createProgress, type Progress } from '../../script/reports/terminal.ts';
 import type { RunResult } from '../../script/result.ts';
 import type { Script } from '../../script/script.ts';
 import { ScriptHost } from '../../script-host.ts';
@@ -110,7 +110,7 @@ function showProgress(context: Context, scripts: number): { listener: Listener; 
   }
   if (call.switches.has('json') || call.switches.has('quiet')) return { listener: () => {}, end: () => {} };
   const live = terminal.isLive;
-  const shown: Progress = progress(
+  const shown: Progress = createProgress(
     terminal.style.err,
     () => terminal.columns ?? DEFAULT_WIDTH,
     (text) => terminal.tell(text),
@@ -129,7 +129,7 @@ function showProgress(context: Context, scripts: number): { listener: Listener; 
 async function tell(report: Report, context: Context, redact: (text: string) => string): Promise<void> {
   const { call, terminal, surroundings } = context;
   if (call.switches.has('json')) terminal.print(jsonReport(report));
-  else if (!call.switches.has('events')) terminal.print(summaryText(report, terminal.style.out));
+  else if (!call.switches.has('events')) terminal.print(formatSummary(report, terminal.style.out));
   const { env, cwd } = surroundings;
   if (env['GITHUB_ACTIONS'] !== 'true') return;
   const { githubAnnotations, githubSummary } = await import('../../script/reports/github.ts');

@@ -1,10 +1,10 @@
 import { readPlainYaml } from '../../config/plain-yaml.ts';
 import type { Source } from '../../config/variables.ts';
 import type { Span } from '../../config/yaml-document.ts';
-import type { Registry } from '../registry.ts';
+import type { Registry } from '../command.ts';
 import type { Script } from '../script.ts';
 import { buildScript } from './build-script.ts';
-import { type CheckPath, MAX_VALUES } from './reading.ts';
+import { type CheckPath, MAX_VALUES } from './parse-context.ts';
 
 /** Reads a script of plain YAML that has no fault; `undefined` is no verdict: the careful reader understands more, and tells what is wrong. */
 export function readPlainScript(
@@ -20,7 +20,7 @@ export function readPlainScript(
     source,
     registry,
     checkPath,
-    fault: () => {
+    addIssue: () => {
       faultless = false;
     },
     within: (span) => span,
