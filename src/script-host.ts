@@ -10,7 +10,6 @@ import { matchesPattern } from './script/commands/time-limit.ts';
 import type { TokenService } from './script/commands/ws/oauth.ts';
 import type { Listener } from './script/events.ts';
 import { loadPathCheck } from './script/parser/parse-context.ts';
-import { readPlainScript } from './script/parser/plain.ts';
 import type { RunResult } from './script/result.ts';
 import { runScript } from './script/run-script.ts';
 import type { Script } from './script/script.ts';
@@ -75,8 +74,6 @@ export class ScriptHost {
   async read(path: string, surroundings: ProcessEnvironment): Promise<Script> {
     const { text, source } = readGivenFile(path, surroundings, 'script_invalid');
     const checkPath = await loadPathCheck(text, this.registry);
-    const plain = readPlainScript(text, source, this.registry, checkPath);
-    if (plain !== undefined) return plain;
     const { readScript } = await import('./script/parser/yaml.ts');
     return readScript(text, source, this.registry, checkPath);
   }

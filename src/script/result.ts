@@ -1,4 +1,4 @@
-import type { Position } from '../config/line-starts.ts';
+import type { Position } from '../config/node.ts';
 
 /** State of a step after the run. */
 export type StepState = 'passed' | 'failed' | 'skipped';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../config/parse-json.ts';
+import { parseJson } from '../../config/json.ts';
 import { member } from '../../config/resolver.ts';
 import { isCollection, type Value } from '../../config/value.ts';
 import { wrapSecret, wrapSecretsByName } from '../../config/variables.ts';

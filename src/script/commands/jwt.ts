@@ -1,4 +1,4 @@
-import { parseJson } from '../../config/parse-json.ts';
+import { parseJson } from '../../config/json.ts';
 import { isCollection, isEmpty, type Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/printable.ts';
 import { Secret } from '../../redaction/secret.ts';

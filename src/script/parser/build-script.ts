@@ -17,7 +17,7 @@ const MAX_KEY = 60;
 /** Builds a script from its nodes. If `context` receives an issue, the returned script is incomplete. */
 export function buildScript<At>(root: ConfigNode<At>, context: ParseContext<At>): Script {
   const map: MapNode<At> = root.kind === 'map' ? root : { kind: 'map', at: root.at, members: [] };
-  const find = (key: string): ConfigNode<At> | undefined => map.members.find(({ name }) => name === key)?.part;
+  const find = (key: string): ConfigNode<At> | undefined => map.members.find(({ name }) => name === key)?.node;
   if (root.kind === 'list') {
     context.addIssue(root.at, 'a script must be a map, not a list', 'write steps: and put the list below it');
   } else if (root.kind === 'scalar' && root.value !== null) {
@@ -86,7 +86,7 @@ function parseData<At>(node: ConfigNode<At> | undefined, context: ParseContext<A
   }
   const entries = new Map<string, Entry>();
   try {
-    for (const { name, at, part } of variablesIn(node)) {
+    for (const { name, at, node: part } of variablesIn(node)) {
       if (entries.has(name)) {
         context.addIssue(at, `${excerpt(name, MAX_KEY)} is defined twice`, 'remove one of the two definitions');
       } else if (entries.size >= MAX_VARIABLES) {

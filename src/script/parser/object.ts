@@ -82,7 +82,7 @@ class NodeBuilder {
     const members: Member<string>[] = [];
     for (const [name, value] of Object.entries(map)) {
       const path = at === '' ? name : `${at}.${name}`;
-      if (value !== undefined) members.push({ name, at: path, part: this.build(value, path, depth + 1) });
+      if (value !== undefined) members.push({ name, at: path, node: this.build(value, path, depth + 1) });
     }
     return { kind: 'map', at, members };
   }

@@ -13,7 +13,7 @@ const MAX_PROBLEM = 200;
 /** Parses the parameters of a command from a list, a map, a single scalar or null; returns them by name. */
 export function parseParameters<At>(
   command: Command,
-  { at, part }: Member<At>,
+  { at, node: part }: Member<At>,
   context: ParseContext<At>,
 ): Record<string, Value> {
   const given = new Map<Parameter, ConfigNode<At>>();
@@ -84,7 +84,7 @@ function assignByName<At>(
   const { parameters } = command;
   const signature = commandSignature(command);
   const suggested = new Set<string | undefined>();
-  for (const { name, at: keyAt, part } of members) {
+  for (const { name, at: keyAt, node: part } of members) {
     const parameter = parameters.find((one) => one.name === name);
     if (parameter !== undefined) given.set(parameter, part);
     else {
@@ -121,5 +121,5 @@ function checkValue<At>({ name, kind }: Parameter, part: ConfigNode<At>, context
 function sampleValue<At>(part: ConfigNode<At>): Value {
   if (part.kind === 'scalar') return typeof part.value === 'string' && hasReference(part.value) ? 'word' : part.value;
   if (part.kind === 'list') return part.items.map(sampleValue);
-  return Object.fromEntries(part.members.map(({ name, part: inner }) => [name, sampleValue(inner)]));
+  return Object.fromEntries(part.members.map(({ name, node: inner }) => [name, sampleValue(inner)]));
 }

@@ -1,5 +1,4 @@
-import type { Position } from '../../config/line-starts.ts';
-import type { ConfigNode } from '../../config/node.ts';
+import type { ConfigNode, Position } from '../../config/node.ts';
 import { hasReference, parseTemplate, ReferenceSyntaxError } from '../../config/reference.ts';
 import type { Value } from '../../config/value.ts';
 import type { Source } from '../../config/variables.ts';
@@ -35,7 +34,7 @@ export function literalValue<At>(node: ConfigNode<At>, context: ParseContext<At>
     const items = node.items.map((item) => literalValue(item, context));
     return items.every((item) => item !== undefined) ? items : undefined;
   }
-  const members = node.members.map(({ name, part }) => [name, literalValue(part, context)] as const);
+  const members = node.members.map(({ name, node: inner }) => [name, literalValue(inner, context)] as const);
   return members.every((member): member is readonly [string, Value] => member[1] !== undefined)
     ? Object.fromEntries(members)
     : undefined;

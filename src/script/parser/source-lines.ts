@@ -1,5 +1,5 @@
 import type { ConfigNode } from '../../config/node.ts';
-import type { Span } from '../../config/yaml-document.ts';
+import type { Span } from '../../config/yaml.ts';
 import { beginning, escapeControls } from '../../redaction/printable.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
@@ -135,7 +135,7 @@ function truncateAround(line: string, caret: number): Excerpt {
 export function* findSecrets<At>(root: ConfigNode<At>, registry: Registry): Generator<At> {
   if (root.kind !== 'map') yield* findSecretsInNode(root, registry, false);
   else {
-    for (const { name, part } of root.members) {
+    for (const { name, node: part } of root.members) {
       if (name === 'steps' && part.kind === 'list') yield* findSecretsInSteps(part.items, registry);
       else yield* findSecretsInNode(part, registry, !scriptKeys.includes(name));
     }
@@ -158,7 +158,7 @@ function* findSecretsInNode<At>(part: ConfigNode<At>, registry: Registry, secret
   } else if (part.kind === 'list') {
     for (const item of part.items) yield* findSecretsInNode(item, registry, secret);
   } else {
-    for (const { name, part: inner } of part.members) {
+    for (const { name, node: inner } of part.members) {
       const parameters = registry.find(name)?.parameters;
       if (parameters === undefined)
         yield* findSecretsInNode(inner, registry, secret || name === '' || isSensitiveName(name));
@@ -167,7 +167,7 @@ function* findSecretsInNode<At>(part: ConfigNode<At>, registry: Registry, secret
           yield* findSecretsInNode(item, registry, secret || isSecretParameter(parameters[index]));
         }
       } else if (inner.kind === 'map') {
-        for (const { name: key, part: value } of inner.members) {
+        for (const { name: key, node: value } of inner.members) {
           const parameter = parameters.find((one) => one.name === key);
           yield* findSecretsInNode(value, registry, secret || isSecretParameter(parameter) || isSensitiveName(key));
         }

@@ -16,7 +16,7 @@ export function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>): 
     context.addIssue(node.at, 'a step must be a command with its parameters', stepHint(node, context));
     return undefined;
   }
-  const find = (key: string): ConfigNode<At> | undefined => node.members.find(({ name }) => name === key)?.part;
+  const find = (key: string): ConfigNode<At> | undefined => node.members.find(({ name }) => name === key)?.node;
   const member = findCommand(node, context);
   const command = member === undefined ? undefined : context.registry.find(member.name);
   const settings = {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { InvalidScriptError } from '../../../src/errors.ts';
 import { ConditionSyntaxError, parseCondition } from '../../../src/script/condition.ts';
-import { readPlainScript } from '../../../src/script/parser/plain.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import type { Script } from '../../../src/script/script.ts';
 import { sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
@@ -44,10 +43,6 @@ const script: Target = {
       () => comparable(readScript(input, sampleSource, sampleRegistry)),
       InvalidScriptError,
     );
-    const { value: plain } = attempt(() => readPlainScript(input, sampleSource, sampleRegistry));
-    // Some of what the careful reader refuses is YAML all the same, such as a line of tabs alone.
-    if (plain !== undefined && error === undefined)
-      assert.deepEqual(comparable(plain), value, 'the quick reader understands something else');
     if (error === undefined) {
       assert.ok(value.steps.length > 0, 'a script without steps is taken');
       return;
