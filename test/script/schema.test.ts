@@ -17,7 +17,7 @@ const schemaOf = (registry: Registry) =>
 const isValid = schemaOf(sampleRegistry);
 
 /** Returns the issues that the parser reports. */
-const faultsIn = (text: string): string[] => {
+const issuesIn = (text: string): string[] => {
   try {
     readScript(text, sampleSource, sampleRegistry);
     return [];
@@ -39,7 +39,7 @@ describe('The JSON Schema of scripts', () => {
     'steps: [{base.verbose: [[1, {a: b}]]}, {base.verbose: 7}]',
     'steps: [{ws.reset: , name: x, if: "a = b", continueOnFailure: true, always: false}, {ws.reset: , if: true}]',
   ])('accepts %j, like the parser', (text) => {
-    expect(faultsIn(text)).toEqual([]);
+    expect(issuesIn(text)).toEqual([]);
     expect(isValid(parse(text)), JSON.stringify(isValid.errors)).toBe(true);
   });
 
@@ -71,7 +71,7 @@ describe('The JSON Schema of scripts', () => {
     'steps: [{base.verbose: [a, b]}]',
     'steps: [{base.waitFor: [[]]}]',
   ])('rejects %j, like the parser', (text) => {
-    expect(faultsIn(text)).not.toEqual([]);
+    expect(issuesIn(text)).not.toEqual([]);
     expect(isValid(parse(text))).toBe(false);
   });
 
@@ -91,7 +91,7 @@ describe('The JSON Schema of scripts', () => {
     const onlyValues = /must be|^the reference|^if: /;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 2 }), (steps) => {
-        const issues = faultsIn(stringify({ steps }));
+        const issues = issuesIn(stringify({ steps }));
         const valid = isValid({ steps });
         if (issues.length === 0) expect(valid, JSON.stringify(isValid.errors)).toBe(true);
         if (issues.some((issue) => !onlyValues.test(issue))) expect(valid).toBe(false);
