@@ -7,11 +7,11 @@ import type { Listener } from '../../script/events.ts';
 import { renderIssues } from '../../script/parser/render-issues.ts';
 import { jsonReport } from '../../script/reports/json.ts';
 import type { Report } from '../../script/reports/report.ts';
-import { summaryText } from '../../script/reports/summary.ts';
-import { type Progress, progress } from '../../script/reports/terminal.ts';
+import { formatSummary } from '../../script/reports/summary.ts';
+import { createProgress, type Progress } from '../../script/reports/terminal.ts';
 import type { RunResult } from '../../script/result.ts';
 import type { Script } from '../../script/script.ts';
-import { ScriptHost } from '../../script-host.ts';
+import { ScriptHost } from '../../script/script-host.ts';
 import { version } from '../../version.ts';
 import { usageError } from '../args.ts';
 import { has, valueOf } from '../command.ts';
@@ -119,7 +119,7 @@ function showProgress(context: Context, scripts: number): { listener: Listener; 
   }
   if (has(args, 'json') || has(args, 'quiet')) return { listener: () => {}, end: () => {} };
   const live = terminal.isInteractive;
-  const shown: Progress = progress(
+  const shown: Progress = createProgress(
     terminal.style.err,
     () => terminal.columns ?? DEFAULT_WIDTH,
     (text) => terminal.stderr(text),
@@ -138,7 +138,7 @@ function showProgress(context: Context, scripts: number): { listener: Listener; 
 async function printReport(report: Report, context: Context, redact: (text: string) => string): Promise<void> {
   const { args, terminal, environment } = context;
   if (has(args, 'json')) terminal.stdout(jsonReport(report));
-  else if (!has(args, 'events')) terminal.stdout(summaryText(report, terminal.style.out));
+  else if (!has(args, 'events')) terminal.stdout(formatSummary(report, terminal.style.out));
   const { env, cwd } = environment;
   if (env['GITHUB_ACTIONS'] !== 'true') return;
   const { githubAnnotations, githubSummary } = await import('../../script/reports/github.ts');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loadPathCheck } from '../../../src/script/parser/load-path-check.ts';
+import { loadPathCheck } from '../../../src/script/parser/parse-context.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
-import { faultsOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
 const issues = async (path: string) => {
   const text = `steps:\n  - json.storeCount: [a, ${JSON.stringify(path)}, x]`;
@@ -9,28 +9,28 @@ const issues = async (path: string) => {
   return () => readScript(text, sampleSource, sampleRegistry, check);
 };
 
-describe('JSON paths', () => {
+describe('A JSONPath parameter', () => {
   it.each(['a', '$', '$.a', 'a.b[0]', '[0]', "$..book[?@.price<10]['title']", '${path}', '$.a[${i}]'])(
-    'may be %s',
+    'can be %s',
     async (path) => {
       expect((await issues(path))().steps).toHaveLength(1);
     },
   );
 
   it.each(['$..[', 'a..', 'a[', '$.a[?', 'a b', '$[?nothing(@)]'])(
-    'such as %s are refused before anything runs',
+    'is rejected before the script runs: %s',
     async (path) => {
-      expect(faultsOf(await issues(path))).toEqual([
+      expect(issuesOf(await issues(path))).toEqual([
         expect.objectContaining({
           line: 2,
           column: 26,
-          message: expect.stringMatching(/^jsonpath is no JSON path: \S/),
+          message: expect.stringMatching(/^jsonpath is not a valid JSONPath: \S/),
         }),
       ]);
     },
   );
 
-  it('are not looked at where no command takes one', async () => {
+  it('is not checked if the script has none', async () => {
     expect(await loadPathCheck('steps:\n  - ws.reset:', sampleRegistry)).toBeUndefined();
   });
 });

@@ -1,35 +1,35 @@
 import { type Context, createContext, Script } from 'node:vm';
 import { InvalidArgument, kinds } from '../parameter-kinds.ts';
-import { StepFailure } from '../step-failure.ts';
+import { StepFailure } from '../step-context.ts';
 
-/** Far more than honest work takes. */
+/** Far more than a reasonable pattern or document needs. */
 const LIMIT_MS = 5_000;
 
-const call = new Script('work()');
+const callWork = new Script('work()');
 let context: Context | undefined;
 
 /**
- * Does work that a hostile pattern or document could draw out without end. While it runs nothing else does, so no timer could stop it
- * and no Ctrl-C would be heard; the engine's own watchdog can.
+ * Runs synchronous work that a malicious pattern or document could prolong without end. It blocks the event loop, so neither a timer nor
+ * Ctrl-C could stop it; the time limit of `node:vm` can.
  */
 export function runWithTimeLimit<T>(what: string, work: () => T): T {
   context ??= createContext({});
   context['work'] = work;
   try {
-    return call.runInContext(context, { timeout: LIMIT_MS }) as T;
+    return callWork.runInContext(context, { timeout: LIMIT_MS }) as T;
   } catch (error) {
     if ((error as { code?: unknown } | undefined)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     throw new StepFailure(`${what} takes longer than ${LIMIT_MS / 1000} s`, {
-      hint: 'make it simpler: repetitions inside of repetitions, as in (a+)+, are the usual cause',
+      hint: 'simplify it: the usual cause are nested repetitions such as (a+)+',
     });
   } finally {
     context['work'] = undefined;
   }
 }
 
-/** Whether a pattern that only the running script knows finds something in a text. */
+/** Returns whether a pattern matches a string; throws a `StepFailure` if the pattern is invalid or takes too long. */
 export function matchesPattern(text: string, pattern: string): boolean {
   const regex = kinds.regex.read(pattern);
-  if (regex instanceof InvalidArgument) throw new StepFailure(`what stands behind matches must be ${regex.wanted}`);
+  if (regex instanceof InvalidArgument) throw new StepFailure(`the operand of matches must be ${regex.expected}`);
   return runWithTimeLimit('the regular expression', () => regex.test(text));
 }

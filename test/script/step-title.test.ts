@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { defineCommand } from '../../src/script/command.ts';
-import { titleOf } from '../../src/script/title.ts';
+import { stepTitle } from '../../src/script/run-script.ts';
 
 const command = defineCommand({
   group: 'ws',
   name: 'ask',
-  summary: 'Asks',
+  summary: 'Calls',
   parameters: [
     { name: 'url', kind: 'text', help: 'Where' },
     { name: 'body', kind: 'value', help: 'What' },
@@ -18,7 +18,7 @@ const command = defineCommand({
 });
 
 const title = (parameters: Record<string, Value>): string =>
-  titleOf({
+  stepTitle({
     command,
     parameters,
     name: undefined,
@@ -28,7 +28,7 @@ const title = (parameters: Record<string, Value>): string =>
     position: undefined,
   });
 
-describe('the title of a step', () => {
+describe('The title of a step', () => {
   it.each<[parameters: Record<string, Value>, title: string]>([
     [{}, 'ws.ask()'],
     [{ url: 'a', body: '' }, 'ws.ask(a, )'],
@@ -43,7 +43,7 @@ describe('the title of a step', () => {
     expect(title(parameters)).toBe(expected);
   });
 
-  it('is cut, and never within a character', () => {
+  it('is truncated between characters', () => {
     expect(title({ url: 'x'.repeat(61) })).toBe(`ws.ask(${'x'.repeat(59)}…)`);
     expect(title({ url: 'x'.repeat(60) })).toBe(`ws.ask(${'x'.repeat(60)})`);
     expect(title({ url: `${'x'.repeat(58)}😀😀` })).toBe(`ws.ask(${'x'.repeat(58)}…)`);
@@ -63,7 +63,7 @@ describe('the title of a step', () => {
     [{ body: { client_secret: '${s}' } }, 'ws.ask({"client_secret":"${s}"})'],
     [{ body: { credentials: { user: 'ada', id: 5 } } }, 'ws.ask({"credentials":{"user":"••••","id":"••••"}})'],
     [{ body: [{ password: 'hunter22' }] }, 'ws.ask([{"password":"••••"}])'],
-  ])('shows no secret that is written in %j', (written, expected) => {
+  ])('masks a secret that is written in %j', (written, expected) => {
     expect(title(written)).toBe(expected);
   });
 });

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines } from '../../../src/script/reports/diff-lines.ts';
-import { duration } from '../../../src/script/reports/duration.ts';
-import { indentJson } from '../../../src/script/reports/indent-json.ts';
-import { shorten, visible, visibleLine } from '../../../src/script/reports/visible.ts';
+import { formatDuration, indentJson, toVisible, toVisibleLine, truncate } from '../../../src/script/reports/format.ts';
 import { anyField } from './any-report.ts';
 
-describe('a text made visible', () => {
+describe('Visible text', () => {
   it.each([
     ['a\u0000b', 'a\\u0000b'],
     ['\u001b[31m', '\\u001b[31m'],
@@ -15,27 +13,27 @@ describe('a text made visible', () => {
     ['\u202eabc', '\\u202eabc'],
     ['ä€😀', 'ä€😀'],
     ['a\r\nb\rc\n\td', 'a\nb\nc\n\td'],
-  ])('%j becomes %j', (text, expected) => expect(visible(text)).toBe(expected));
+  ])('of %j is %j', (text, expected) => expect(toVisible(text)).toBe(expected));
 
-  it('is one line where one is wanted', () => expect(visibleLine('a\r\n\tb')).toBe('a b'));
+  it('can be limited to one line', () => expect(toVisibleLine('a\r\n\tb')).toBe('a b'));
 
-  it('is well-formed and made visible once and for all', () => {
+  it('is well-formed and idempotent', () => {
     fc.assert(
       fc.property(anyField, (text) => {
-        expect(visible(text).isWellFormed()).toBe(true);
-        expect(visible(visible(text))).toBe(visible(text));
-        expect(visibleLine(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/);
+        expect(toVisible(text).isWellFormed()).toBe(true);
+        expect(toVisible(toVisible(text))).toBe(toVisible(text));
+        expect(toVisibleLine(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/);
       }),
     );
   });
 
-  it('is cut between characters, never within one', () => {
-    expect(shorten('ab😀cd', 3)).toBe('ab\n… 4 more characters');
-    expect(shorten('abc', 3)).toBe('abc');
+  it('is truncated between characters', () => {
+    expect(truncate('ab😀cd', 3)).toBe('ab\n… 4 more characters');
+    expect(truncate('abc', 3)).toBe('abc');
   });
 });
 
-describe('a duration', () => {
+describe('A duration', () => {
   it.each([
     [-3, '0 ms'],
     [0.4, '0 ms'],
@@ -46,10 +44,10 @@ describe('a duration', () => {
     [59_950, '1 min 0 s'],
     [119_700, '2 min 0 s'],
     [3_725_000, '62 min 5 s'],
-  ])('of %d ms is %s', (ms, expected) => expect(duration(ms)).toBe(expected));
+  ])('of %d ms is %s', (ms, expected) => expect(formatDuration(ms)).toBe(expected));
 });
 
-describe('JSON put on lines', () => {
+describe('Indented JSON', () => {
   it.each([
     [
       '{"a":[1,{"b":{}},[]],"c":"x, {y}: [z]"}',
@@ -62,9 +60,9 @@ describe('JSON put on lines', () => {
     ['{\n"a":1}', '{\n"a":1}'],
     ['"text"', '"text"'],
     ['', ''],
-  ])('%j', (text, expected) => expect(indentJson(text)).toBe(expected));
+  ])('of %j has one value per line', (text, expected) => expect(indentJson(text)).toBe(expected));
 
-  it('says the same as before', () => {
+  it('has the same value', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(JSON.parse(indentJson(text))).toEqual(JSON.parse(text));
@@ -72,7 +70,7 @@ describe('JSON put on lines', () => {
     );
   });
 
-  it('is not undone by depth or length', () => {
+  it('preserves deep and long documents', () => {
     const deep = '['.repeat(3000) + ']'.repeat(3000);
     expect(indentJson(deep).replace(/\s/g, '')).toBe(deep);
     const long = JSON.stringify(['x'.repeat(150_000)]);
@@ -80,7 +78,7 @@ describe('JSON put on lines', () => {
   });
 });
 
-describe('the difference of two texts', () => {
+describe('The line difference', () => {
   const shown = (one: string, other: string): string | undefined =>
     diffLines(one, other)
       ?.map(({ side, text }) => ({ both: ' ', first: '-', second: '+' })[side] + text)
@@ -92,9 +90,9 @@ describe('the difference of two texts', () => {
     ['', 'a', '-+a'],
     ['a\nb\nc\nd', 'b\nd\ne', '-a b-c d+e'],
     ['a\na', 'a\na\na', ' a a+a'],
-  ])('%j and %j', (one, other, expected) => expect(shown(one, other)).toBe(expected));
+  ])('of %j and %j', (one, other, expected) => expect(shown(one, other)).toBe(expected));
 
-  it('gives back both texts', () => {
+  it('contains both strings', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 }).map((lines) => lines.join('\n'));
     fc.assert(
       fc.property(text, text, (one, other) => {
@@ -109,7 +107,7 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('is not looked for where nearly everything differs', () => {
+  it('is undefined if too many lines differ', () => {
     const lines = (name: string): string => Array.from({ length: 500 }, (_, i) => `${name}${i}`).join('\n');
     expect(diffLines(lines('a'), lines('b'))).toBeUndefined();
     expect(diffLines(`${lines('a')}\nx`, `${lines('a')}\ny`)?.length).toBe(502);
