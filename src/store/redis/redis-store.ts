@@ -14,7 +14,7 @@ import {
 } from '../encryption.ts';
 import { fingerprint } from '../fingerprint.ts';
 import { KeyedMutex } from '../lock/keyed-mutex.ts';
-import { acceptedRecord, heldRecord } from '../record-lock.ts';
+import { acceptedRecord, lockedRecord } from '../record-lock.ts';
 import { lockTimeoutError, storeUnreadableError } from '../store-errors.ts';
 import { parseRedisUrl, type RedisTarget } from './connect.ts';
 import { RedisConnection, type RetryOptions } from './connection.ts';
@@ -190,7 +190,7 @@ class RedisStore implements TokenStore {
   ): RecordLock<T> {
     const { names, nonce } = lease;
     let current = found;
-    return heldRecord(found?.record, queuedAt, {
+    return lockedRecord(found?.record, queuedAt, {
       reload: async () => {
         current = await this.#read(names);
         return current?.record;
