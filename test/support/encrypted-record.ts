@@ -1,14 +1,14 @@
 import { Secret } from '../../src/redaction/secret.ts';
-import { readKeys } from '../../src/store/encryption.ts';
+import { parseKeys } from '../../src/store/encryption.ts';
 
 export const KEY = Buffer.alloc(32, 7).toString('base64');
-export const keys = readKeys(Secret.untracked(KEY), 'the test');
+export const keys = parseKeys(Secret.untracked(KEY), 'the test');
 export const NAME = 'login graph';
 export const CONTENT = '{"kind":"login","profile":"graph"}';
 
 /** The record with this name and content, encrypted with this key, as a latin1 string. */
 export const encrypted = Buffer.from(
-  'T0FQUgHkudPMWQmHCbY8F/hYnOUZHIGTe0RiXJiZhsMietZfAdBFOlts7BIQeuAc00a43g0wNaAplYfWIf2ain+15hG+xzPANlbdqulUGWkjU8dCVgc01QGeY6JF5sze0roWE6zyy/4OJM9U63y+sisH0aDxs3BI8zhHRQB40lE685pmfJHewJBdW8rDy5ZYeDX1UGKw06KN2A==',
+  'T0FQUgHkudPMWQmHCbY8F/hYnOUZHIGTe0RiXJjAfWIXIA/aCt5qwQ14KJ3vUIEu0gUvLpEBQ5FpCTfsE/zAEmj2CzsgeflQ+GHVoYuC2Ph/P23kAwri2ydY0b1XP1g+rxjM/ATU+sXZsStfvXCBcmM33gADAzunYt0Uof2afJ6Bj2GdC74LohFDgBCSh+mxC20rlHRXSmlPnILAsI+v1OhTKg==',
   'base64',
 ).toString('latin1');
 
