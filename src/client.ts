@@ -85,17 +85,10 @@ export function createClient(options: ClientOptions = {}): Client {
   const { env } = environment;
   const sources = createProfileSources(environment);
   const singleFlight = new SingleFlight(clock);
-  const send = lazy(async () =>
-    emulator === undefined
-      ? (await import('./http/send.ts')).createSend(env)
-      : (await import('./http/send-emulated.ts')).createEmulatedSend(emulator),
-  );
-  const callApi = lazy(async () =>
-    emulator === undefined
-      ? (await import('./http/call-api.ts')).createCallApi(env)
-      : (await import('./http/call-emulated.ts')).createEmulatedCallApi(emulator),
-  );
-  const files = lazy(async () => (await import('./script/local-files.ts')).localFiles);
+  const connector = lazy(async () => (await import('./http/connector.ts')).createConnector(env, emulator));
+  const send = lazy(async () => (await import('./http/send.ts')).createSend(await connector()));
+  const callApi = lazy(async () => (await import('./http/call-api.ts')).createCallApi(await connector()));
+  const files = lazy(async () => (await import('./files/local-files.ts')).localFiles);
   let opening: ReturnType<Client['openStore']> | undefined;
 
   const client: Client = {
@@ -124,7 +117,7 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     async inspectCertificate(...args) {
       const { createInspectCertificate } = await import('./http/inspect-certificate.ts');
-      return createInspectCertificate(env, emulator)(...args);
+      return createInspectCertificate(await connector())(...args);
     },
     async loginPorts() {
       const { createLoginPorts } = await import('./interactive/login-ports.ts');

@@ -10,7 +10,6 @@ import { matchesPattern } from './script/commands/bounded.ts';
 import { builtinCommands } from './script/commands/builtin.ts';
 import type { Listener } from './script/events.ts';
 import { loadPathCheck } from './script/parser/load-path-check.ts';
-import { readPlainScript } from './script/parser/plain.ts';
 import { Registry } from './script/registry.ts';
 import type { RunResult } from './script/result.ts';
 import { runScript } from './script/run-script.ts';
@@ -59,8 +58,6 @@ export class ScriptHost {
   async read(path: string, environment: ProcessEnvironment): Promise<Script> {
     const { text, source } = readNamedFile(path, environment, 'script_invalid');
     const checkPath = await loadPathCheck(text, this.registry);
-    const plain = readPlainScript(text, source, this.registry, checkPath);
-    if (plain !== undefined) return plain;
     const { readScript } = await import('./script/parser/yaml.ts');
     return readScript(text, source, this.registry, checkPath);
   }

@@ -102,7 +102,7 @@ class ProfileTokenSource implements TokenSource {
   async #send(request: Request, { access_token: token }: TokenResponse): Promise<Response> {
     request.headers.set('Authorization', `Bearer ${token}`);
     if (this.#options.emulator === undefined) return fetch(request);
-    return (await import('./http/fetch-emulated.ts')).fetchEmulated(request, this.#client.callApi);
+    return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request);
   }
 
   async #load(signal: AbortSignal): Promise<TokenResponse> {

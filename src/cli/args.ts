@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { closestMatch } from '../config/suggestions.ts';
 import { OAuthProfileError } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { Command, ParsedArgs } from './command.ts';
 import { commands, globalFlags } from './command-definitions.ts';
 

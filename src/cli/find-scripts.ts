@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { normalize } from 'node:path/posix';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { usageError } from './args.ts';
 
 /** Finds the scripts that the arguments name: files, all scripts below a directory, and glob patterns (`*`, `**`, `?`). Each script is returned once. */

@@ -1,6 +1,6 @@
 import { errorCodes, InvalidProfileError, OAuthProfileError, type ProfileIssue, ProviderError } from '../errors.ts';
 import { quoteShellArgument } from '../profile/login-command.ts';
-import { escapeControls, escapeControlsInJson } from '../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { has, type ParsedArgs } from './command.ts';

@@ -1,17 +1,8 @@
-import {
-  accessSync,
-  appendFileSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, appendFileSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { createDirectories } from '../files/create-directories.ts';
 import { OAuthProfileError } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { Report } from '../script/reports/report.ts';
 import { usageError } from './args.ts';
 
@@ -74,23 +65,11 @@ export function appendSummary(file: string, text: string): void {
 }
 
 function prepare(file: string): void {
-  makeDirectory(dirname(file));
+  createDirectories(dirname(file));
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
   if (found !== undefined && !found.isFile()) accessSync(file, constants.W_OK);
   else withTemporary(`${file}.${process.pid}.tmp`, '', () => {});
-}
-
-/** Creates missing directories. Node's `recursive` option never returns for a directory in /proc. */
-function makeDirectory(directory: string): void {
-  if (existsSync(directory)) return;
-  makeDirectory(dirname(directory));
-  try {
-    mkdirSync(directory);
-  } catch (error) {
-    // Another process may have created it.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }
 
 function replace(file: string, text: string): void {

@@ -1,4 +1,4 @@
-import { excerpt } from '../redaction/printable.ts';
+import { excerpt } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 
 /** What a browser brought back from a sign-in page. */

@@ -1,6 +1,6 @@
 import { ProviderError } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
-import { escapeControls, excerpt } from '../redaction/printable.ts';
+import { escapeControls, excerpt } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type HttpResponse, isSuccess } from './http-response.ts';
 import { toProviderError } from './provider-error.ts';

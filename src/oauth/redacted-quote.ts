@@ -1,5 +1,5 @@
 import type { Profile } from '../profile/profile.ts';
-import { escapeControls, excerpt } from '../redaction/printable.ts';
+import { escapeControls, excerpt } from '../redaction/sanitize.ts';
 import { Redactor } from '../redaction/redactor.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 import type { HttpResponse } from './http-response.ts';

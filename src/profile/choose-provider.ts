@@ -2,7 +2,7 @@ import { closestMatch } from '../config/suggestions.ts';
 import { profileNameOf, type Variables } from '../config/variables.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findProvider, providerTypes } from '../providers/registry.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** The provider that `<profile>.type` names; the comparison is case-sensitive. */

@@ -1,4 +1,4 @@
-import { isPrintableAscii } from '../redaction/printable.ts';
+import { isPrintableAscii } from '../redaction/sanitize.ts';
 
 /** Thrown where a URL cannot be trusted with credentials; the message completes "url …". */
 export class InvalidUrlError extends Error {}

@@ -8,6 +8,7 @@ import { buildTokenRequest, withAssertion } from '../../src/oauth/token-request.
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
+import { encodings } from '../support/encodings.ts';
 import { outsideWith, readAcme, refusalOf, replyWith } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -60,7 +61,7 @@ const spellings: Record<string, (secret: string) => string> = {
   'form-encoded': (secret) => new URLSearchParams({ a: secret }).toString().slice(2),
   'percent-encoded twice': (secret) => encodeURIComponent(encodeURIComponent(secret)),
   'JSON-escaped': (secret) => JSON.stringify(secret).slice(1, -1),
-  'HTML-escaped': (secret) => secret.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`),
+  'HTML-escaped': encodings['escaped for HTML'] as (secret: string) => string,
   hex: (secret) => Buffer.from(secret).toString('hex'),
   base64: (secret) => Buffer.from(secret).toString('base64'),
   base64url: (secret) => Buffer.from(secret).toString('base64url'),

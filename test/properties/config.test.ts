@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { readCarefulYaml } from '../../src/config/careful-yaml.ts';
 import { readEnv } from '../../src/config/dotenv.ts';
-import { readJson } from '../../src/config/json.ts';
-import { parseJson } from '../../src/config/parse-json.ts';
+import { parseJson, readJson } from '../../src/config/json.ts';
 import { readProperties } from '../../src/config/properties.ts';
 import {
   escapeReferences,
@@ -14,6 +12,7 @@ import {
 import { Resolver } from '../../src/config/resolver.ts';
 import { isCollection, toText, type Value } from '../../src/config/value.ts';
 import { type Entry, Variables } from '../../src/config/variables.ts';
+import { readYaml } from '../../src/config/yaml.ts';
 import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
 import { yamlTokens } from '../support/yaml-tokens.ts';
 
@@ -135,7 +134,7 @@ itHolds('parses JSON like JSON.parse, or rejects it', {
     if (error === undefined) {
       // JSON.stringify writes both 0 and -0 as 0.
       assert.equal(JSON.stringify(value), JSON.stringify(standard), 'JSON.parse returns another value');
-    } else assert.match(error.message, /is defined twice|is nested deeper/, 'valid JSON is rejected');
+    } else assert.match(error.message, /is defined twice|64 levels/, 'valid JSON is rejected');
   },
 });
 

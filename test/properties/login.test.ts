@@ -4,7 +4,7 @@ import { compareMetadata } from '../../src/flows/diagnose/compare-metadata.ts';
 import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
 import { matchesState, parseAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import { findIssuerMismatch, parseMetadata } from '../../src/oauth/metadata.ts';
-import { hasControls } from '../../src/redaction/printable.ts';
+import { hasControls } from '../../src/redaction/sanitize.ts';
 import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
 import { profileOf } from '../support/profile-of.ts';
 

@@ -9,7 +9,7 @@ import { parseBody } from '../../src/oauth/response-body.ts';
 import { parseRetryAfter } from '../../src/oauth/retry-after.ts';
 import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { findRefreshToken, parseTokenResponse } from '../../src/oauth/token-response.ts';
-import { hasControls } from '../../src/redaction/printable.ts';
+import { hasControls } from '../../src/redaction/sanitize.ts';
 import { encodingsOf } from '../support/leaks.ts';
 import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
 import { profileOf } from '../support/profile-of.ts';

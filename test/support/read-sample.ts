@@ -1,6 +1,6 @@
-import { readCarefulYaml } from '../../src/config/careful-yaml.ts';
 import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
+import { readYaml } from '../../src/config/yaml.ts';
 import { InvalidProfileError, type ProfileIssue, ProviderError } from '../../src/errors.ts';
 import { toTokenResponseError } from '../../src/oauth/explain-response.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
@@ -26,7 +26,7 @@ export function readAcme(fields: DataObject, outside: ProfileSources = outsideWi
 /** The profile `name` from a file of variables. */
 export function readFromYaml(name: string, text: string, outside: ProfileSources = outsideWith()): Profile {
   const label = 'profiles.yaml';
-  return readProfile(name, new Variables().add(readCarefulYaml(text, label, 1000), { ...source, label }), outside);
+  return readProfile(name, new Variables().add(readYaml(text, label), { ...source, label }), outside);
 }
 
 /** Parses and completes a profile for which no login is stored. */

@@ -8,7 +8,7 @@ import { completeProfile } from '../../profile/complete-profile.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../profile/parse-profile.ts';
 import { type Profile, tlsFiles } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { has } from '../command.ts';
 import { type Context, warn, withClient } from '../context.ts';
 import { formatHint, formatIssues, withCallerFlags } from '../render-error.ts';
@@ -122,7 +122,7 @@ async function checkFiles(profile: Profile, { ports }: Client, { signal }: Conte
   const { timeoutMs, ca, cert } = profile.options;
   if (assertion !== undefined) await ports.sign(assertion, profile.name, { timeoutMs, signal });
   if (ca === undefined && cert === undefined) return;
-  const { checkTlsFiles } = await import('../../http/tls-files.ts');
+  const { checkTlsFiles } = await import('../../http/tls.ts');
   checkTlsFiles(profile.name, tlsFiles(profile.options));
 }
 

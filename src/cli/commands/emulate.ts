@@ -1,7 +1,7 @@
 import { createClient } from '../../client.ts';
 import type { ServedRequest } from '../../emulator/start-emulator.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { has } from '../command.ts';
 import { type Context, clientOptions, portFlag, variableSources, warn } from '../context.ts';
 import { emulatedProfiles, startEmulator } from '../emulation.ts';
@@ -47,7 +47,7 @@ const MAX_ROWS = 100;
 const MAX_NAME_WIDTH = 40;
 
 function formatRequest(request: ServedRequest, style: Style): string {
-  const { method, host, path, authorization, form, status, fault, reply } = request;
+  const { method, host, path, authorization, form, status, fault, response } = request;
   const rows = [...(authorization === undefined ? [] : [['Authorization', `${authorization} ••••`] as const]), ...form];
   const shown = rows.slice(0, MAX_ROWS);
   const width = Math.min(MAX_NAME_WIDTH, Math.max(0, ...shown.map(([name]) => name.length)));
@@ -55,7 +55,7 @@ function formatRequest(request: ServedRequest, style: Style): string {
     .map(([name, value]) => `  ${style.cyan(escapeControls(name).padEnd(width))}  ${escapeControls(value)}\n`)
     .join('');
   const more = rows.length > shown.length ? `  … and ${rows.length - shown.length} more\n` : '';
-  const members = Object.entries(reply ?? {}).map(
+  const members = Object.entries(response ?? {}).map(
     ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
   const colour = status === undefined || status >= 400 ? style.red : style.green;

@@ -3,7 +3,7 @@ import { parseRecordOf } from '../../flows/records.ts';
 import { findFamily, hasRefreshToken } from '../../flows/token-family.ts';
 import { buildTokenRequest, encode, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
 import { version } from '../../version.ts';
 import { has } from '../command.ts';

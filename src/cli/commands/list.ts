@@ -1,7 +1,7 @@
 import { parseRecord } from '../../flows/records.ts';
 import type { TokenStore } from '../../ports.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { has } from '../command.ts';
 import { type Context, withClient } from '../context.ts';
 

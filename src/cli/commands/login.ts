@@ -3,7 +3,7 @@ import { type DeviceCodePrompt, loginWithDeviceCode } from '../../flows/login/de
 import { type LoginResult, login } from '../../flows/login/login.ts';
 import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
 import { has, valueOf } from '../command.ts';
 import { assertExclusive, type Context, portFlag, warn, withClient } from '../context.ts';

@@ -11,7 +11,7 @@ import {
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { providerName } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
 import { has } from '../command.ts';
 import { type Context, warn, withClient } from '../context.ts';

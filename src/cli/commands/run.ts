@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import { createClient } from '../../client.ts';
 import type { Variables } from '../../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../../errors.ts';
-import { escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControlsInJson } from '../../redaction/sanitize.ts';
 import type { Listener } from '../../script/events.ts';
 import { renderIssues } from '../../script/parser/render-issues.ts';
 import { jsonReport } from '../../script/reports/json.ts';

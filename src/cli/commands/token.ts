@@ -4,7 +4,7 @@ import { getProfileToken } from '../../get-token.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { has, valueOf } from '../command.ts';

@@ -1,7 +1,7 @@
 import { OAuthProfileError, TransportError } from '../../errors.ts';
 import type { ApiResponse, CertificateInfo } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 const DAY_MS = 86_400_000;

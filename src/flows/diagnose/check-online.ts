@@ -4,7 +4,7 @@ import { findHint } from '../../oauth/provider-error.ts';
 import { isErrorBody } from '../../oauth/response-body.ts';
 import type { CertificateInfo, InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import { checkCertificate, checkClock, checkFailure } from './check-connection.ts';
 import { compareMetadata, compareScopes, isSameEndpoint } from './compare-metadata.ts';
 import type { Diagnostic } from './diagnostic.ts';

@@ -9,7 +9,7 @@ type CheckedStore = TokenStore & { keySource?(): 'environment' | 'keychain' | 'f
 export interface StorePorts {
   open(): Promise<CheckedStore>;
   /** Whether a directory exists or could be created. */
-  inspectDirectory(directory: string): Promise<'exists' | 'creatable' | { readonly problem: string }>;
+  inspectDirectory(directory: string): Promise<'exists' | 'possible' | { readonly problem: string }>;
 }
 
 const KEY_SOURCES = {
@@ -39,7 +39,7 @@ export async function checkStore(
         state.problem,
         'set OAUTH_PROFILE_HOME to a directory that you can write to',
       );
-    if (state === 'creatable')
+    if (state === 'possible')
       return diagnostic('note', location, 'the vault does not exist yet; it is created when the first token is stored');
     if (isVault) await store.list();
     await (await store.lock(store.fingerprint('check'), limits)).release();

@@ -2,7 +2,7 @@ import { findHint } from '../../oauth/provider-error.ts';
 import { loginCommand } from '../../profile/login-command.ts';
 import { loginEndpoints } from '../../profile/login-endpoints.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 type Document = Readonly<Record<string, unknown>>;
