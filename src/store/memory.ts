@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock, StoredRecord, TokenStore } from '../ports.ts';
+import type { Clock, LockOptions, StoredRecord, TokenStore } from '../ports.ts';
 import { fingerprint } from './fingerprint.ts';
 import { KeyedMutex } from './lock/keyed-mutex.ts';
-import { acceptedRecord, heldRecord } from './record-lock.ts';
+import { acceptedRecord, lockedRecord } from './record-lock.ts';
 import { lockTimeoutError } from './store-errors.ts';
 
 /** Creates a store that ends with the process. */
@@ -16,24 +16,24 @@ export function createMemoryStore(clock: Pick<Clock, 'now'> = { now: Date.now })
     now: () => clock.now(),
     read: async (key) => records.get(key),
     list: async () => [...records].map(([key, record]) => ({ key, record })),
-    async lock(key, { timeoutMs, signal, acceptIf }) {
+    async lock<T>(key: string, { timeoutMs, signal, acceptIf }: LockOptions<T>) {
       const queuedAt = clock.now();
-      const waits = mutex.isLocked(key);
-      const unlock = await mutex.acquire(key, { timeoutMs, signal }, () =>
-        lockTimeoutError(`process ${process.pid}`, timeoutMs),
-      );
+      const hasWaited = mutex.isLocked(key);
+      const timeoutError = () => lockTimeoutError(`process ${process.pid}`, timeoutMs);
+      const unlock = await mutex.acquire(key, { timeoutMs, signal }, timeoutError);
       const record = records.get(key);
+      let accepted: T | undefined;
       try {
-        const accepted = waits ? acceptIf?.(record, queuedAt) : undefined;
-        if (accepted !== undefined) {
-          unlock();
-          return acceptedRecord(accepted, record, queuedAt);
-        }
+        if (hasWaited) accepted = acceptIf?.(record, queuedAt);
       } catch (error) {
         unlock();
         throw error;
       }
-      return heldRecord(record, queuedAt, {
+      if (accepted !== undefined) {
+        unlock();
+        return acceptedRecord(accepted, record, queuedAt);
+      }
+      return lockedRecord<T>(record, queuedAt, {
         reload: async () => records.get(key),
         write: async (next) => records.set(key, next) === records,
         remove: async () => void records.delete(key),

@@ -1,53 +1,35 @@
 import type { RecordLock, StoredRecord } from '../ports.ts';
 
-/** Result of a wait that `acceptIf` ended: nothing is locked. */
-export function acceptedRecord<T>(accepted: T, record: StoredRecord | undefined, queuedAt: number): RecordLock<T> {
-  const rejectUse = async (): Promise<never> => {
-    throw new TypeError('the record was accepted without its lock');
-  };
-  return {
-    accepted,
-    record,
-    queuedAt,
-    reload: rejectUse,
-    write: rejectUse,
-    remove: rejectUse,
-    release: async () => {},
-  };
-}
-
 /** Operations of a store on a record whose lock it holds. */
 export type LockedOperations = Pick<RecordLock, 'reload' | 'write' | 'remove' | 'release'>;
 
-/** Adds the rules of {@link RecordLock} that are the same in every store: no use after `release`, and one release only. */
-export function heldRecord<T>(
+/** Creates the result of a wait that `acceptIf` ended: nothing is locked. */
+export function acceptedRecord<T>(accepted: T, record: StoredRecord | undefined, queuedAt: number): RecordLock<T> {
+  return { ...lockedRecord<T>(record, queuedAt, undefined), accepted };
+}
+
+/** Creates the lock that a store hands out. Its `operations` can be used until `release`, which has an effect once. */
+export function lockedRecord<T>(
   record: StoredRecord | undefined,
   queuedAt: number,
-  operations: LockedOperations,
+  operations: LockedOperations | undefined,
 ): RecordLock<T> {
-  let released: Promise<void> | undefined;
-  const assertHeld = (): void => {
-    if (released !== undefined) throw new TypeError('the lock was already released');
+  let current = operations;
+  const requireLock = (): LockedOperations => {
+    if (current === undefined) throw new TypeError('the lock is not held');
+    return current;
   };
   return {
     accepted: undefined,
     record,
     queuedAt,
-    async reload() {
-      assertHeld();
-      return operations.reload();
-    },
-    async write(next, options) {
-      assertHeld();
-      return operations.write(next, options);
-    },
-    async remove() {
-      assertHeld();
-      return operations.remove();
-    },
-    release() {
-      released ??= operations.release();
-      return released;
+    reload: async () => requireLock().reload(),
+    write: async (next, options) => requireLock().write(next, options),
+    remove: async () => requireLock().remove(),
+    async release() {
+      const held = current;
+      current = undefined;
+      await held?.release();
     },
   };
 }

@@ -13,7 +13,7 @@ import {
 } from '../encryption.ts';
 import { fingerprint } from '../fingerprint.ts';
 import { KeyedMutex } from '../lock/keyed-mutex.ts';
-import { acceptedRecord, heldRecord } from '../record-lock.ts';
+import { acceptedRecord, lockedRecord } from '../record-lock.ts';
 import { lockTimeoutError, storeUnreadableError } from '../store-errors.ts';
 import { parseRedisUrl, type RedisTarget } from './connect.ts';
 import { RedisConnection, type RetryOptions } from './connection.ts';
@@ -187,7 +187,7 @@ class RedisStore implements TokenStore {
   ): RecordLock<T> {
     let current = found;
     lease.renewal = setInterval(() => void this.#evalOnLock(scripts.RENEW, lease, LEASE_MS), RENEW_INTERVAL_MS);
-    return heldRecord(found?.record, queuedAt, {
+    return lockedRecord(found?.record, queuedAt, {
       reload: async () => {
         current = await this.#read(lease.ids);
         return current?.record;

@@ -8,7 +8,7 @@ import { acquireFileLocks, describeLockOwner, type FileLockOptions } from '../lo
 import { KeyedMutex } from '../lock/keyed-mutex.ts';
 import type { LockOwner } from '../lock/lock-owner.ts';
 import { removeStaleFiles } from '../lock/stale-files.ts';
-import { acceptedRecord, heldRecord } from '../record-lock.ts';
+import { acceptedRecord, lockedRecord } from '../record-lock.ts';
 import { lockTimeoutError, mapWriteErrors } from '../store-errors.ts';
 import { ensureKeys, isRecorded } from './create-key.ts';
 import { createPrivateDirectory } from './durable-fs.ts';
@@ -123,7 +123,7 @@ export class Vault implements TokenStore {
     }
     try {
       const locked = new LockedRecord(key, owner, this.#records, keys, unlock);
-      return heldRecord(locked.record, queuedAt, locked);
+      return lockedRecord(locked.record, queuedAt, locked);
     } catch (error) {
       owner.close();
       throw error;
