@@ -8,7 +8,7 @@ export const CONTENT = '{"kind":"login","profile":"graph"}';
 
 /** The record with this name and content, encrypted with this key, as a latin1 string. */
 export const encrypted = Buffer.from(
-  'T0FQUgHkudPMWQmHCbY8F/hYnOUZHIGTe0RiXJjAfWIXIA/aCt5qwQ14KJ3vUIEu0gUvLpEBQ5FpCTfsE/zAEmj2CzsgeflQ+GHVoYuC2Ph/P23kAwri2ydY0b1XP1g+rxjM/ATU+sXZsStfvXCBcmM33gADAzunYt0Uof2afJ6Bj2GdC74LohFDgBCSh+mxC20rlHRXSmlPnILAsI+v1OhTKg==',
+  'T0FQUgHkudPMWQmHCbY8F/hYnOUZHIGTe0RiXJhjeJOq/qXVQf8deYefUJ5YSURp+rNzfErBPxfisF41zPcxBopPrbLXw+nQgqQ4AIkKiQT1VS76h8euyVLdYYtx9DTYV4OnLGH6NfBtt2kEa1LocWs/TxX9UkcmHvqwFTBQ/NApfloa1t3rRiYf2jciyM114ubzpgKOEvca8pFImfvqB9p25c5+EQ==',
   'base64',
 ).toString('latin1');
 

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { abortError } from '../../errors.ts';
 import type { Environment, LockOptions, RecordLock, StoredRecord, TokenStore } from '../../ports.ts';
 import { Secret } from '../../redaction/secret.ts';
@@ -14,10 +13,10 @@ import {
 } from '../encryption.ts';
 import { fingerprint } from '../fingerprint.ts';
 import { KeyedMutex } from '../lock/keyed-mutex.ts';
-import { acceptedRecord, heldRecord } from '../record-lock.ts';
+import { acceptedRecord, lockedRecord } from '../record-lock.ts';
 import { lockTimeoutError, storeUnreadableError } from '../store-errors.ts';
 import { parseRedisUrl, type RedisTarget } from './connect.ts';
-import { isErrorResponse, nodesOf, RedisConnection, type RetryOptions } from './connection.ts';
+import { RedisConnection, type RetryOptions } from './connection.ts';
 import * as scripts from './scripts.ts';
 import { KEY_IDS, recordsKey, STAMP_LENGTH, VERSION_LENGTH } from './scripts.ts';
 
@@ -77,8 +76,6 @@ class RedisStore implements TokenStore {
   readonly #connection: RedisConnection;
   readonly #keys: KeyRing;
   readonly #mutex = new KeyedMutex();
-  /** The clock of Redis minus this machine's, in milliseconds. */
-  #clockOffset: number | undefined;
   /** Whether some records may be encrypted with other keys than the first. */
   #mustReencrypt = false;
 
@@ -91,8 +88,8 @@ class RedisStore implements TokenStore {
 
   /** Connects, or fails at once. Returns warnings about the configuration of Redis. */
   async open(): Promise<string[]> {
-    const warnings = await this.#findWeaknesses();
-    const keyIds = (await this.#evalWithTime(scripts.OPEN, [KEY_IDS], [], ONCE)).map(String);
+    const warnings = await this.#connection.findWeaknesses(ONCE);
+    const keyIds = (await this.#connection.evalWithTime(scripts.OPEN, [KEY_IDS], [], ONCE)).map(String);
     for (const id of keyIds) await this.#rejectUnknownKey(id);
     this.#mustReencrypt = keyIds.some((id) => id !== this.#keys[0].id);
     return warnings;
@@ -103,7 +100,7 @@ class RedisStore implements TokenStore {
   }
 
   now(): number {
-    return Date.now() + (this.#clockOffset ?? 0);
+    return this.#connection.now();
   }
 
   async read(key: string): Promise<StoredRecord | undefined> {
@@ -159,7 +156,7 @@ class RedisStore implements TokenStore {
     for (let pollMs = MIN_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 1.3)) {
       const retryMs = Math.min(Math.max(0, deadline - performance.now()), RETRY.retryMs);
       const args = [...ids, nonce, LEASE_MS, seen, ...keyIds];
-      const [state, ...values] = await this.#evalWithTime(scripts.ACQUIRE, this.#scriptKeys(ids), args, {
+      const [state, ...values] = await this.#connection.evalWithTime(scripts.ACQUIRE, this.#scriptKeys(ids), args, {
         retryMs,
         signal,
       });
@@ -190,7 +187,7 @@ class RedisStore implements TokenStore {
   ): RecordLock<T> {
     let current = found;
     lease.renewal = setInterval(() => void this.#evalOnLock(scripts.RENEW, lease, LEASE_MS), RENEW_INTERVAL_MS);
-    return heldRecord(found?.record, queuedAt, {
+    return lockedRecord(found?.record, queuedAt, {
       reload: async () => {
         current = await this.#read(lease.ids);
         return current?.record;
@@ -311,39 +308,6 @@ class RedisStore implements TokenStore {
   /** Errors are ignored: the lease expires, and an owner that lost its lock continues, since the version protects the record. */
   async #evalOnLock(script: string, { ids, nonce }: Lease, ...args: readonly number[]): Promise<void> {
     await this.#connection.eval(script, ids.map(scripts.lockKey), [nonce, ...args], ONCE).catch(() => {});
-  }
-
-  /** Runs a script whose response starts with the time of Redis, and compares the clocks in the middle between request and response. */
-  async #evalWithTime(...[script, keys, args, retry]: Parameters<RedisConnection['eval']>): Promise<unknown[]> {
-    const sentAt = Date.now();
-    const [seconds, microseconds, ...rest] = await this.#connection.eval(script, keys, args, retry);
-    const receivedAt = Date.now();
-    const offset = Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - (sentAt + receivedAt) / 2);
-    // Do not replace an offset that agrees with this response: it may be more precise.
-    const uncertainty = (receivedAt - sentAt) / 2 + 1;
-    const difference = Math.abs(offset - (this.#clockOffset ?? Number.POSITIVE_INFINITY));
-    if (difference > uncertainty) this.#clockOffset = offset;
-    return rest;
-  }
-
-  /** Checks the configuration of each primary, as far as the user may read it. */
-  async #findWeaknesses(): Promise<string[]> {
-    const readInfo = (node: Redis): Promise<string> =>
-      node.info().catch((error) => {
-        if (!isErrorResponse(error)) throw error;
-        return '';
-      });
-    const infos = await this.#connection.run((client) => Promise.all(nodesOf(client, 'master').map(readInfo)), ONCE);
-    const valuesOf = (field: RegExp): (string | undefined)[] => infos.map((info) => field.exec(info)?.[1]);
-    const persistence = valuesOf(/^aof_enabled:(\d)/m);
-    const policies = valuesOf(/^maxmemory_policy:(\S+)/m);
-    const policy = policies.find((value) => value !== undefined && value !== 'noeviction');
-    return [
-      persistence.includes('0') && 'can lose a rotated refresh token in a restart: set appendonly yes',
-      policy && `can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`,
-      [...persistence, ...policies].includes(undefined) &&
-        'does not permit INFO: cannot verify that it has appendonly yes and maxmemory-policy noeviction',
-    ].flatMap((weakness) => (weakness ? [`Redis at ${this.#hosts} ${weakness}`] : []));
   }
 }
 
