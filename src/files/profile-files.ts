@@ -5,6 +5,7 @@ import type { Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
 import type { ProfileSources } from '../profile/parse-profile.ts';
+import { findUserDirectory } from './directories.ts';
 import { readTextFile } from './read-text.ts';
 
 /** What the process provides. */
@@ -21,10 +22,8 @@ export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
   readonly user: DataFile | undefined;
   readonly directory: DataFile | undefined;
 } {
-  const configured = env['XDG_CONFIG_HOME'];
-  // A relative path is ignored, as the XDG specification requires: it would turn the working directory's file into the user's own.
-  const config = configured !== undefined && isAbsolute(configured) ? configured : join(homeDirectory(env), '.config');
-  const userPath = fileIn(join(config, 'oauth-profile'));
+  const config = findUserDirectory('config', env);
+  const userPath = config === undefined ? undefined : fileIn(config);
   const directoryPath = findUpwards(cwd);
   // In the configuration directory itself, both are the same file.
   const isSame =

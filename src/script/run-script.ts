@@ -1,6 +1,6 @@
 import { isCollection, isEmpty, mapCollection, type Value } from '../config/value.ts';
 import { OAuthProfileError } from '../errors.ts';
-import { truncate, excerpt } from '../redaction/sanitize.ts';
+import { excerpt, truncate } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { commandName } from './command.ts';

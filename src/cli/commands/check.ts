@@ -10,9 +10,10 @@ import { type ParsedProfile, parseProfile } from '../../profile/parse-profile.ts
 import { type Profile, tlsFiles } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { has } from '../command.ts';
-import { type Context, warn, withClient } from '../context.ts';
+import { type Context, warn } from '../context.ts';
 import { formatHint, formatIssues, withCallerFlags } from '../render-error.ts';
 import type { Style } from '../style.ts';
+import { withClient } from '../with-client.ts';
 
 /** Result for one profile, as `--json` prints it. */
 interface CheckResult {

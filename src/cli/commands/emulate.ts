@@ -3,9 +3,10 @@ import type { ServedRequest } from '../../emulator/start-emulator.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { has } from '../command.ts';
-import { type Context, clientOptions, portFlag, variableSources, warn } from '../context.ts';
+import { type Context, portFlag, warn } from '../context.ts';
 import { emulatedProfiles, startEmulator } from '../emulation.ts';
 import type { Style } from '../style.ts';
+import { clientOptions, variableSources } from '../with-client.ts';
 
 /** `emulate`: serves the providers on loopback until Ctrl-C and prints each request. */
 export async function runEmulate(context: Context): Promise<number> {

@@ -7,7 +7,8 @@ import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.t
 import { MASK, type Secret } from '../../redaction/secret.ts';
 import { version } from '../../version.ts';
 import { has } from '../command.ts';
-import { assertExclusive, type Context, withClient } from '../context.ts';
+import { assertExclusive, type Context } from '../context.ts';
+import { withClient } from '../with-client.ts';
 
 /** Formats a value: masked, or in plaintext with `--reveal`. */
 type Show = (value: string | Secret) => string;

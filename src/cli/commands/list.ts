@@ -3,7 +3,8 @@ import type { TokenStore } from '../../ports.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { has } from '../command.ts';
-import { type Context, withClient } from '../context.ts';
+import type { Context } from '../context.ts';
+import { withClient } from '../with-client.ts';
 
 /** A profile, or a stored record of one. */
 interface Row {

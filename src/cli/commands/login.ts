@@ -6,8 +6,9 @@ import { parseProfile } from '../../profile/parse-profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
 import { has, valueOf } from '../command.ts';
-import { assertExclusive, type Context, portFlag, warn, withClient } from '../context.ts';
+import { assertExclusive, type Context, portFlag, warn } from '../context.ts';
 import { type ReadLine, terminalPrompt } from '../prompt.ts';
+import { withClient } from '../with-client.ts';
 
 /** `login <profile>`: logs the user in and stores the refresh token. */
 export function runLogin(context: Context): Promise<number> {

@@ -14,8 +14,9 @@ import { providerName } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
 import { has } from '../command.ts';
-import { type Context, warn, withClient } from '../context.ts';
+import { type Context, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';
+import { withClient } from '../with-client.ts';
 
 /** `logout <profile>` and `logout --all`: deletes stored logins; `--revoke` also revokes them at the provider. */
 export function runLogout(context: Context): Promise<number> {

@@ -15,10 +15,11 @@ import { ScriptHost } from '../../script/script-host.ts';
 import { version } from '../../version.ts';
 import { usageError } from '../args.ts';
 import { has, valueOf } from '../command.ts';
-import { assertExclusive, type Context, clientOptions, variableSources, warn } from '../context.ts';
+import { assertExclusive, type Context, warn } from '../context.ts';
 import { openEmulation } from '../emulation.ts';
 import { findScripts } from '../find-scripts.ts';
 import { renderError } from '../render-error.ts';
+import { clientOptions, variableSources } from '../with-client.ts';
 import { appendSummary, parseReports, writeReports } from '../write-reports.ts';
 
 const TICK_MS = 100;

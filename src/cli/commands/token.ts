@@ -8,7 +8,8 @@ import { escapeControls, escapeControlsInJson, hasControls } from '../../redacti
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { has, valueOf } from '../command.ts';
-import { assertExclusive, type Context, durationFlag, logVerbose, warn, withClient } from '../context.ts';
+import { assertExclusive, type Context, durationFlag, logVerbose, warn } from '../context.ts';
+import { withClient } from '../with-client.ts';
 
 /** `token <profile>`: prints the token in the requested form. */
 export async function runToken(context: Context): Promise<number> {

@@ -1,4 +1,4 @@
-import { truncate, escapeControls } from '../../redaction/sanitize.ts';
+import { escapeControls, truncate } from '../../redaction/sanitize.ts';
 import type { Counts, StepState } from '../result.ts';
 
 /** The colours of the terminal reports. */

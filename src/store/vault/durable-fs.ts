@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { createDirectory } from '../../directories.ts';
+import { createDirectory } from '../../files/directories.ts';
 
 /** Creates a directory with mode 0700, and its parents, durably. */
 export async function createPrivateDirectory(directory: string): Promise<void> {

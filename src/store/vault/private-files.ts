@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { findUserDirectory } from '../../directories.ts';
 import { OAuthProfileError } from '../../errors.ts';
+import { findUserDirectory } from '../../files/directories.ts';
 import type { Environment } from '../../ports.ts';
 import { hasErrorCode, storeUnreadableError } from '../store-errors.ts';
 

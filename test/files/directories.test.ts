@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDirectory, findUserDirectory } from '../src/directories.ts';
+import { createDirectory, findUserDirectory } from '../../src/files/directories.ts';
 
 describe('findUserDirectory', () => {
   it.each([
