@@ -93,7 +93,6 @@ const mayReveal = [
   'flows/stored-record.ts',
   'flows/keep-token.ts',
   'oauth/token-request.ts',
-  'oauth/basic-header.ts',
   'oauth/cache-key.ts',
   'http/send.ts',
   'http/call-api.ts',

@@ -1,9 +1,8 @@
 // docs/options.md: all that can be set, read from the code that reads it.
 import { commands, globalFlags } from '../src/cli/command-definitions.ts';
 import { Variables } from '../src/config/variables.ts';
-import { KNOWN_FIELDS } from '../src/profile/known-fields.ts';
 import { optionNames, parseOptions } from '../src/profile/options.ts';
-import { ProfileDraft } from '../src/profile/profile-draft.ts';
+import { KNOWN_FIELDS, ProfileDraft } from '../src/profile/profile-draft.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
 
 /** @typedef {import('../src/cli/command.ts').Flag} Flag */
@@ -124,7 +123,7 @@ export function optionDocs() {
       providers.map(({ type, tokenUrl, tenant }) => [
         code(type),
         tokenUrl === undefined ? '`url`' : code(tokenUrl),
-        tenant?.form ?? '–',
+        tenant?.description ?? '–',
       ]),
     ),
     'Which grant a profile uses that names none, and what each grant cannot do without:',
@@ -148,7 +147,7 @@ export function optionDocs() {
         `${code(clientAuth)}${clientAuthWithoutSecret === undefined ? '' : `; without a secret ${code(clientAuthWithoutSecret)}`}`,
         code(refreshTokenReuse),
         signIn === undefined ? (type === 'custom' ? 'what its options say' : '–') : waysOf(signIn),
-        (signIn?.scopes ?? []).map(code).join(', ') || '–',
+        (signIn?.requiredScopes ?? []).map(code).join(', ') || '–',
       ]),
     ),
     `\`type\` may also be ${aliases()}. [What the four words mean](fresh-tokens.md#what-is-promised-and-what-cannot-be) for a refresh token used twice.`,
@@ -161,7 +160,7 @@ export function optionDocs() {
       ['option', 'means', 'takes', 'unless set'],
       Object.entries(optionNames).map(([name, meaning]) => [
         code(name),
-        cell(meaning.replace(/ \(\d+s\)$/, '')),
+        cell(meaning.replace(/ \(default [^)]*\)$/, '')),
         cell(kindOf(name)),
         defaultOf(name),
       ]),
@@ -190,10 +189,13 @@ function grantOf({ grantsByFields, defaultGrant }) {
 }
 
 /** @param {NonNullable<Provider['login']>} signIn */
-function waysOf({ prefers, device, authorize }) {
-  const ways = [...(device === undefined ? [] : ['device']), ...(authorize === undefined ? [] : ['browser'])];
+function waysOf({ preferredFlow, deviceAuthorizationUrl, authorizationUrl }) {
+  const ways = [
+    ...(deviceAuthorizationUrl === undefined ? [] : ['device']),
+    ...(authorizationUrl === undefined ? [] : ['browser']),
+  ];
   return ways
-    .sort((one) => (one === prefers ? -1 : 1))
+    .sort((one) => (one === preferredFlow ? -1 : 1))
     .map((way) => code(`--${way}`))
     .join(', ');
 }

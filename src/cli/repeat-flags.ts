@@ -1,4 +1,4 @@
-import { quoteShellArgument } from '../profile/login-command.ts';
+import { quoteShellArgument } from '../profile/profile.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import type { ParsedArgs } from './command.ts';

@@ -49,7 +49,7 @@ export function reviveToken(
     response[REFRESH_TOKEN] = refreshToken.reveal();
   }
   const reply = parseTokenMembers(profile, response, now);
-  return reply && { ...reply, otherSecrets: reply.otherSecrets ?? [] };
+  return reply === 'too_deep' ? undefined : reply;
 }
 
 /** Beside the token, or at the top; as the type that the provider sent. */

@@ -2,7 +2,7 @@ import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import { getRefreshToken, withRefreshToken } from '../oauth/cache-key.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
 import { findRefreshToken } from '../oauth/token-response.ts';
-import { loginCommand } from '../profile/login-command.ts';
+import { loginCommand } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { createFamily, refuseForeign } from './find-family.ts';
 import { accepted, findShared, revive } from './find-fresh.ts';

@@ -10,7 +10,7 @@ import {
   rejectsCredentials,
 } from '../oauth/retry-policy.ts';
 import { buildTokenRequest, encodeForm, type TokenRequest, withAssertion } from '../oauth/token-request.ts';
-import { type ParsedToken, parseTokenResponse } from '../oauth/token-response.ts';
+import { type ParsedToken, parseTokenResponse, toTokenResponseError } from '../oauth/token-response.ts';
 import type { Ports } from '../ports.ts';
 import { type Profile, tlsFiles } from '../profile/profile.ts';
 
@@ -41,9 +41,6 @@ function prepare(profile: Profile, version: string): Prepared {
   }
   return known;
 }
-
-/** Most replies need no explanation, and no process should read what there is to say about all the others. */
-const loadExplanations = () => import('../oauth/explain-response.ts');
 
 /** Asks the provider for a token, again where that is harmless and can help, within the profile's total time. */
 export async function acquireToken(
@@ -82,7 +79,7 @@ export async function acquireToken(
       const receivedAt = clock.now();
       const token = parseTokenResponse(profile, reply, receivedAt);
       if (token !== undefined) return token;
-      throw (await loadExplanations()).toTokenResponseError(profile, signed, reply, receivedAt);
+      throw toTokenResponseError(profile, signed, reply, receivedAt);
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;

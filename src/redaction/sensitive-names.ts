@@ -3,7 +3,7 @@ import { MASK } from './secret.ts';
 // Texts, since every process looks at some names: to compile patterns takes longer than to read a profile.
 const secretNames = ['code', 'device_code'];
 const secretParts = ['secret', 'passw', 'token', 'assertion', 'credential', 'private'];
-const harmlessNames = ['token_type', 'token_path'];
+const harmlessNames = ['token_type', 'token_path', 'refresh_token_reuse'];
 const harmlessEnds = ['_token_type', '_url'];
 
 /** The same few names come again with every request; what does not is not worth keeping. */

@@ -2,14 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { endOf, keepToken, reviveToken } from '../../src/flows/keep-token.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { profileOf } from '../support/profile-of.ts';
-import { RECEIVED_AT, receive, replyWith } from '../support/read-sample.ts';
+import { createResponse, parseResponse, RECEIVED_AT } from '../support/read-sample.ts';
 
 const plain = profileOf({ type: 'custom', url: 'https://id.test/token' });
 const nested = profileOf({ type: 'custom', url: 'https://id.test/token', 'options.token_path': 'data.list[0].token' });
 
 /** Asked for at 1 s of the store's time, and received at 2 s. */
 function kept(profile: typeof plain, body: object) {
-  return keepToken(receive(profile, replyWith(200, body)), 1_000, { now: () => 2_000 }, { now: () => RECEIVED_AT });
+  return keepToken(
+    parseResponse(profile, createResponse(200, body)),
+    1_000,
+    { now: () => 2_000 },
+    { now: () => RECEIVED_AT },
+  );
 }
 
 describe('a token that is kept', () => {

@@ -20,7 +20,7 @@ import { localFiles } from '../../src/script/local-files.ts';
 import { Registry } from '../../src/script/registry.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import { runScript } from '../../src/script/run-script.ts';
-import { outsideWith } from './read-sample.ts';
+import { createSources } from './read-sample.ts';
 import { shown } from './resolving.ts';
 
 /** The command's name, its parameters in their order; with a `!` in front the step lets the script go on when it fails. */
@@ -62,7 +62,7 @@ export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Prom
   const redactor = new Redactor();
   const stop = onSecretCreated((secret) => redactor.add(secret));
   onTestFinished(() => stop());
-  const outside = outsideWith({}, env);
+  const outside = createSources({}, env);
   const registry = new Registry([
     ...baseCommands,
     ...wsCommands({

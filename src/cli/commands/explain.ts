@@ -1,7 +1,7 @@
 import { findFamily } from '../../flows/find-family.ts';
 import { fromKept } from '../../flows/stored-record.ts';
 import { getRefreshToken } from '../../oauth/cache-key.ts';
-import { buildTokenRequest, encode, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
+import { buildTokenRequest, encodeFormComponent, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
@@ -111,8 +111,8 @@ function asCurl({ url, headers, form }: TokenRequest, show: Show, reveal: boolea
   const lines = [`curl --globoff ${quote(url.href)}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quote(`${name}: ${show(value)}`)}`);
   for (const { name, value } of form) {
-    const shown = typeof value === 'string' || reveal ? encode(show(value)) : MASK;
-    lines.push(`--data-raw ${quote(`${encode(name)}=${shown}`)}`);
+    const shown = typeof value === 'string' || reveal ? encodeFormComponent(show(value)) : MASK;
+    lines.push(`--data-raw ${quote(`${encodeFormComponent(name)}=${shown}`)}`);
   }
   return `${lines.join(' \\\n  ')}\n`;
 }

@@ -66,13 +66,13 @@ function methodFlags({ call }: Context): 'device' | 'browser' | undefined {
 }
 
 function defaultMethod({ name, endpoints, provider }: LoginProfile): 'device' | 'browser' {
-  if (endpoints.authorize === undefined && endpoints.device.length === 0) {
+  if (endpoints.authorizationUrl === undefined && endpoints.device.length === 0) {
     throw usage(
       [`nobody can sign in for ${escapeControls(name)}: type ${provider.type} has no address for that`],
       `set ${escapeControls(name)}.options.authorization_url or ${escapeControls(name)}.options.device_authorization_url`,
     );
   }
-  return endpoints.prefers;
+  return endpoints.preferredFlow;
 }
 
 function portOf({ call }: Context): number | undefined {

@@ -1,7 +1,7 @@
 import { OAuthProfileError, TransportError } from '../../errors.ts';
 import { parseErrorResponse } from '../../oauth/error-response.ts';
+import { isErrorBody } from '../../oauth/http-response.ts';
 import { findHint } from '../../oauth/provider-error.ts';
-import { isErrorBody } from '../../oauth/response-body.ts';
 import type { CertificateInfo, InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/printable.ts';
@@ -90,7 +90,7 @@ function nothingPublished(profile: Profile, { location, reply, members }: Publis
   const { status } = reply;
   const { name, provider } = profile;
   const finding = { about: 'discovery', where: location.href } as const;
-  const known = provider.login?.metadata !== undefined;
+  const known = provider.login?.metadataUrl !== undefined;
   if (!known || (status !== 400 && status !== 404) || members === undefined || !isErrorBody(members)) {
     const message = `nothing is published there (HTTP ${status}), so that the profile cannot be compared`;
     return { level: 'note', ...finding, message };

@@ -1,7 +1,7 @@
 import { findHint } from '../../oauth/provider-error.ts';
-import { loginCommand } from '../../profile/login-command.ts';
-import { loginEndpoints } from '../../profile/login-endpoints.ts';
+import { selectLoginEndpoints } from '../../profile/endpoints.ts';
 import type { Profile } from '../../profile/profile.ts';
+import { loginCommand } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/printable.ts';
 import type { Diagnostic } from './finding.ts';
 
@@ -97,7 +97,7 @@ function methodsOf({ clientAuth, fields }: Profile): [string, ...string[]] {
 
 function compareSignIn({ name, provider, url, options, grant }: Profile, document: Document): Diagnostic[] {
   if (grant !== 'refresh_token') return [];
-  const { authorize, device, prefers } = loginEndpoints(provider, url, options);
+  const { authorizationUrl, device, preferredFlow } = selectLoginEndpoints(provider, url, options);
   const findings: Diagnostic[] = [];
   const comparePage = (variable: string, announced: unknown, ours: URL | undefined): void => {
     if (typeof announced !== 'string') return;
@@ -105,23 +105,23 @@ function compareSignIn({ name, provider, url, options, grant }: Profile, documen
     if (ours !== undefined && !isSameEndpoint(announced, ours, provider)) {
       const message = `login asks ${ours.origin}${ours.pathname}, but the server announces ${shown}`;
       findings.push(finding(name, variable, 'warning', message, `if login fails, set ${name}.${variable}`));
-    } else if (authorize === undefined && device.length === 0) {
+    } else if (authorizationUrl === undefined && device.length === 0) {
       const message = 'is not set, so that login cannot use it';
       findings.push(finding(name, variable, 'note', message, `for oauth-profile login, set it to ${shown}`));
     }
   };
-  comparePage('options.authorization_url', document['authorization_endpoint'], authorize);
+  comparePage('options.authorization_url', document['authorization_endpoint'], authorizationUrl);
   comparePage(
     'options.device_authorization_url',
     document['device_authorization_endpoint'],
     // The last is that of the profile's own tenant.
-    device.at(-1)?.device,
+    device.at(-1)?.deviceAuthorizationUrl,
   );
   const challenges = listOf(document, 'code_challenge_methods_supported');
-  if (authorize !== undefined && challenges !== undefined && !challenges.includes('S256')) {
+  if (authorizationUrl !== undefined && challenges !== undefined && !challenges.includes('S256')) {
     const message = `login with a browser needs PKCE with S256, but the server announces ${shownList(challenges)}`;
     const otherwise = device.length > 0 ? `run: ${loginCommand(name)} --device; or ` : '';
-    const level = prefers === 'browser' ? 'fault' : 'warning';
+    const level = preferredFlow === 'browser' ? 'fault' : 'warning';
     const hint = `${otherwise}ask those who run the server to allow S256`;
     findings.push(finding(name, 'options.authorization_url', level, message, hint));
   }
@@ -136,7 +136,8 @@ export function compareScopes({ name, fields, grant, provider }: Profile, docume
   if (asked.length === 0) return [];
   const announced = listOf(document, 'scopes_supported') ?? [];
   const { login: signIn } = provider;
-  const needed = signIn === undefined ? announced.filter((one) => one === 'offline_access') : (signIn.scopes ?? []);
+  const needed =
+    signIn === undefined ? announced.filter((one) => one === 'offline_access') : (signIn.requiredScopes ?? []);
   const lacking = grant === 'refresh_token' ? needed.filter((one) => !asked.includes(one)) : [];
   const findings = lacking.map((one) => {
     const message = `lacks ${one}, without which no new refresh token may come`;

@@ -1,10 +1,13 @@
 import { OAuthProfileError, ProviderError } from '../../errors.ts';
-import { matchesState, parseAuthorizationResponse } from '../../oauth/authorization-response.ts';
-import { buildAuthorizationUrl } from '../../oauth/authorization-url.ts';
-import { codeTokenRequest } from '../../oauth/login-request.ts';
-import { type LoginResponse, parseLoginResponse } from '../../oauth/login-response.ts';
-import { findIssuerMismatch, type Issuer } from '../../oauth/metadata.ts';
+import {
+  buildAuthorizationUrl,
+  buildCodeTokenRequest,
+  matchesState,
+  parseAuthorizationResponse,
+} from '../../oauth/authorization.ts';
+import { findIssuerMismatch, type ServerMetadata } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
+import { type LoginResponse, parseLoginResponse } from '../../oauth/token-response.ts';
 import type { LoginPorts, Ports, Redirect, RedirectTarget } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
@@ -42,7 +45,7 @@ export async function loginAuthorizationCode(
   person: BrowserPrompt,
   signal: AbortSignal | undefined,
 ): Promise<LoginResponse> {
-  const endpoint = login.endpoints.authorize;
+  const endpoint = login.endpoints.authorizationUrl;
   if (endpoint === undefined) {
     throw new OAuthProfileError('profile_invalid', `${login.name} has no address where people sign in`, {
       hint: `set ${login.name}.options.authorization_url, or use --device`,
@@ -80,21 +83,21 @@ export async function loginAuthorizationCode(
 async function exchange(
   login: LoginProfile,
   redirect: Redirect,
-  { redirectUri, verifier, issuer }: { redirectUri: string; verifier: Secret; issuer: Issuer | undefined },
+  { redirectUri, verifier, issuer }: { redirectUri: string; verifier: Secret; issuer: ServerMetadata | undefined },
   ports: Ports,
   signal: AbortSignal,
 ): Promise<LoginResponse> {
   try {
     const response = parseAuthorizationResponse(redirect.query);
-    if (response.kind === 'unreadable') throw unreadable(login, `the redirect cannot be used: ${response.why}`);
-    const hosts = [login.endpoints.authorize, login.url].filter((url) => url !== undefined);
+    if (response.kind === 'invalid') throw unreadable(login, `the redirect cannot be used: ${response.reason}`);
+    const hosts = [login.endpoints.authorizationUrl, login.url].filter((url) => url !== undefined);
     const problem = findIssuerMismatch(response.issuer, issuer, hosts);
     if (problem !== undefined) throw unreadable(login, problem);
-    if (response.kind === 'refused') {
+    if (response.kind === 'error') {
       redirect.show('refused');
       throw refused(login, response.error, response.description);
     }
-    const request = codeTokenRequest(login, { code: response.code, redirectUri, verifier });
+    const request = buildCodeTokenRequest(login, { code: response.code, redirectUri, verifier });
     const reply = await postForm(request, parseLoginResponse, 'unsent', ports, signal);
     redirect.show('signed-in');
     return reply;
@@ -182,8 +185,8 @@ function unreadable({ command }: LoginProfile, message: string): OAuthProfileErr
 function refused(login: LoginProfile, error: string, description: string | undefined): ProviderError {
   const provider = { status: 302, error, description };
   const said = description === undefined ? error : `${error}: ${description}`;
-  const who = providerName({ provider: login.provider, url: login.endpoints.authorize ?? login.url });
-  const request = codeTokenRequest(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
+  const who = providerName({ provider: login.provider, url: login.endpoints.authorizationUrl ?? login.url });
+  const request = buildCodeTokenRequest(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
   return new ProviderError('provider_rejected', `${who} refused profile ${login.name} (${said})`, {
     provider,
     hint: findHint(request, provider, 'provider_rejected'),

@@ -1,9 +1,13 @@
 import { OAuthProfileError, ProviderError } from '../../errors.ts';
-import { type DeviceCode, parseDeviceResponse } from '../../oauth/device-response.ts';
-import { deviceAuthorizationRequest, deviceTokenRequest } from '../../oauth/login-request.ts';
-import { type LoginResponse, parseLoginResponse } from '../../oauth/login-response.ts';
+import {
+  buildDeviceAuthorizationRequest,
+  buildDeviceTokenRequest,
+  type DeviceCode,
+  parseDeviceAuthorizationResponse,
+} from '../../oauth/device.ts';
+import { type LoginResponse, parseLoginResponse } from '../../oauth/token-response.ts';
 import type { Ports } from '../../ports.ts';
-import type { DeviceEndpoints } from '../../profile/login-endpoints.ts';
+import type { DeviceEndpoints } from '../../profile/endpoints.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { isPassing, postForm } from '../post-form.ts';
 import { toLoginError } from './explain-sign-in.ts';
@@ -47,8 +51,14 @@ async function signInAt(
   signal: AbortSignal | undefined,
 ): Promise<LoginResponse> {
   const { clock, log } = ports;
-  const code = await postForm(deviceAuthorizationRequest(login, place), parseDeviceResponse, 'any', ports, signal);
-  const poll = deviceTokenRequest(login, place, code.deviceCode);
+  const code = await postForm(
+    buildDeviceAuthorizationRequest(login, place),
+    parseDeviceAuthorizationResponse,
+    'any',
+    ports,
+    signal,
+  );
+  const poll = buildDeviceTokenRequest(login, place, code.deviceCode);
   person.showCode(code, code.expiresAt - clock.now());
   let { intervalMs } = code;
   let failed: unknown;

@@ -1,4 +1,4 @@
-import { type Issuer, parseMetadata } from '../../oauth/metadata.ts';
+import { parseMetadata, type ServerMetadata } from '../../oauth/metadata.ts';
 import type { LoginPorts, Ports } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { tlsFiles } from '../../profile/profile.ts';
@@ -11,12 +11,15 @@ export async function findIssuer(
   ports: Ports,
   outside: Pick<LoginPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
-): Promise<Issuer | undefined> {
+): Promise<ServerMetadata | undefined> {
   const tls = tlsFiles(options);
-  for (const location of endpoints.metadata) {
+  for (const location of endpoints.metadataUrls) {
     try {
       const document = await outside.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });
-      const found = parseMetadata(document, location, { authorize: endpoints.authorize, token: url });
+      const found = parseMetadata(document, location, {
+        authorizationUrl: endpoints.authorizationUrl,
+        tokenUrl: url,
+      });
       if (found !== undefined) return found;
     } catch (error) {
       ports.log(`nothing is published at ${location.href}: ${(error as Error).message}`);

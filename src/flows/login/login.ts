@@ -1,11 +1,11 @@
 import { OAuthProfileError } from '../../errors.ts';
 import { parseAccount } from '../../oauth/account.ts';
-import type { LoginResponse } from '../../oauth/login-response.ts';
+import type { LoginResponse } from '../../oauth/token-response.ts';
 import type { Ports, TokenStore } from '../../ports.ts';
 import type { StoredGrant } from '../../profile/complete-profile.ts';
-import { loginCommand } from '../../profile/login-command.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import type { Profile } from '../../profile/profile.ts';
+import { loginCommand } from '../../profile/profile.ts';
 import { familyName } from '../find-family.ts';
 import { assertStoreWritable, findStoredLogin, saveLogin } from './save-login.ts';
 

@@ -1,12 +1,7 @@
 import { OAuthProfileError } from '../../errors.ts';
-import type { HttpResponse } from '../../oauth/http-response.ts';
-import { revocationRequest } from '../../oauth/login-request.ts';
-import { toProviderError } from '../../oauth/provider-error.ts';
-import { parseBody } from '../../oauth/response-body.ts';
-import type { TokenRequest } from '../../oauth/token-request.ts';
+import { buildRevocationRequest, parseRevocationResponse } from '../../oauth/revocation.ts';
 import type { LoginPorts, Ports, TokenStore } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
-import type { Profile } from '../../profile/profile.ts';
 import type { Secret } from '../../redaction/secret.ts';
 import { postForm } from '../post-form.ts';
 import { type FamilyRecord, fromKept } from '../stored-record.ts';
@@ -70,8 +65,8 @@ export async function revocationEndpoint(
   outside: Pick<LoginPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
 ): Promise<URL | undefined> {
-  if (login.provider.login !== undefined) return login.endpoints.revoke;
-  const revoke = (await findIssuer(login, ports, outside, signal))?.revoke;
+  if (login.provider.login !== undefined) return login.endpoints.revocationUrl;
+  const revoke = (await findIssuer(login, ports, outside, signal))?.revocationUrl;
   return revoke?.origin === login.url.origin ? revoke : undefined;
 }
 
@@ -91,11 +86,5 @@ export async function revokeToken(
     });
   }
   // A server may be told as often as one likes (RFC 7009 §2.2).
-  await postForm(revocationRequest(login, endpoint, token), parseRevocation, 'any', ports, signal);
-}
-
-/** The status alone counts. */
-function parseRevocation(profile: Profile, request: TokenRequest, reply: HttpResponse, receivedAt: number): void {
-  if (reply.status >= 200 && reply.status < 300) return;
-  throw toProviderError(profile, request, reply, parseBody(reply.body), receivedAt);
+  await postForm(buildRevocationRequest(login, endpoint, token), parseRevocationResponse, 'any', ports, signal);
 }

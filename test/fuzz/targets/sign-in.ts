@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { compareMetadata } from '../../../src/flows/diagnose/compare-metadata.ts';
 import { listenForRedirect } from '../../../src/interactive/loopback-server.ts';
-import { matchesState, parseAuthorizationResponse } from '../../../src/oauth/authorization-response.ts';
+import { matchesState, parseAuthorizationResponse } from '../../../src/oauth/authorization.ts';
 import { findIssuerMismatch, parseMetadata } from '../../../src/oauth/metadata.ts';
 import { hasControls } from '../../../src/redaction/printable.ts';
 import { profileOf } from '../../support/profile-of.ts';
@@ -47,11 +47,11 @@ const redirect: Target = {
         assert.ok(value.code.length > 0, 'an empty code is exchanged');
         assert.ok(!printed({ ...value, issuer: '' }).includes(CODE), 'a code is shown');
         break;
-      case 'refused':
+      case 'error':
         assert.ok(!hasControls(value.error + (value.description ?? '')), 'an error could steer a terminal');
         break;
-      case 'unreadable':
-        assert.ok(!hasControls(value.why) && value.why.length < 100);
+      case 'invalid':
+        assert.ok(!hasControls(value.reason) && value.reason.length < 100);
     }
   },
 };
@@ -124,13 +124,13 @@ function say(port: number, text: string): Promise<string> {
   });
 }
 
-const ours = { authorize: new URL('https://a.example/authorize'), token: new URL('https://a.example/token') };
+const ours = { authorizationUrl: new URL('https://a.example/authorize'), tokenUrl: new URL('https://a.example/token') };
 const metadataProfiles = [
   {
     type: 'custom',
-    url: ours.token.href,
+    url: ours.tokenUrl.href,
     grant_type: 'client_credentials',
-    'options.authorization_url': ours.authorize.href,
+    'options.authorization_url': ours.authorizationUrl.href,
   },
   {
     type: 'okta',
@@ -148,8 +148,8 @@ const metadata: Target = {
   seeds: [
     JSON.stringify({
       issuer: 'https://a.example',
-      authorization_endpoint: ours.authorize.href,
-      token_endpoint: ours.token.href,
+      authorization_endpoint: ours.authorizationUrl.href,
+      token_endpoint: ours.tokenUrl.href,
       revocation_endpoint: 'https://a.example/revoke',
       device_authorization_endpoint: 'https://a.example/device',
       authorization_response_iss_parameter_supported: true,
@@ -181,8 +181,12 @@ const metadata: Target = {
     const location = new URL('https://a.example/.well-known/openid-configuration');
     const { value: known } = attempt(() => parseMetadata(document, location, ours));
     if (known !== undefined) {
-      assert.equal(new URL(String(known.name)).origin, location.origin, 'another server speaks for this one');
-      assert.equal(known.revoke?.origin ?? location.origin, location.origin, 'a token would be revoked elsewhere');
+      assert.equal(new URL(known.issuer).origin, location.origin, 'another server speaks for this one');
+      assert.equal(
+        known.revocationUrl?.origin ?? location.origin,
+        location.origin,
+        'a token would be revoked elsewhere',
+      );
     }
     attempt(() => findIssuerMismatch(input.slice(0, 60), known, [location]));
     if (typeof document !== 'object' || document === null) return;

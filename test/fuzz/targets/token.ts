@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { type OAuthProfileError, ProviderError } from '../../../src/errors.ts';
 import { parseAccount } from '../../../src/oauth/account.ts';
-import { parseDeviceResponse } from '../../../src/oauth/device-response.ts';
-import { toTokenResponseError } from '../../../src/oauth/explain-response.ts';
+import { parseDeviceAuthorizationResponse } from '../../../src/oauth/device.ts';
 import type { HttpResponse } from '../../../src/oauth/http-response.ts';
-import { parseLoginResponse } from '../../../src/oauth/login-response.ts';
-import { parseBody } from '../../../src/oauth/response-body.ts';
-import { parseRetryAfter } from '../../../src/oauth/retry-after.ts';
+import { parseBody } from '../../../src/oauth/http-response.ts';
+import { parseRetryAfter } from '../../../src/oauth/retry-policy.ts';
 import { buildTokenRequest } from '../../../src/oauth/token-request.ts';
-import { findRefreshToken, parseTokenResponse } from '../../../src/oauth/token-response.ts';
+import {
+  findRefreshToken,
+  parseLoginResponse,
+  parseTokenResponse,
+  toTokenResponseError,
+} from '../../../src/oauth/token-response.ts';
 import { hasControls } from '../../../src/redaction/printable.ts';
 import { encodingsOf } from '../../support/leaks.ts';
 import { profileOf } from '../../support/profile-of.ts';
@@ -127,7 +130,7 @@ const device: Target = {
   check(input) {
     const answer = replyFrom(input);
     for (const { profile, request } of profiles) {
-      const { value, error } = attempt(() => parseDeviceResponse(profile, request, answer, RECEIVED_AT));
+      const { value, error } = attempt(() => parseDeviceAuthorizationResponse(profile, request, answer, RECEIVED_AT));
       if (error !== undefined) {
         checkError(error as OAuthProfileError);
         continue;
