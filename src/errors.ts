@@ -68,20 +68,25 @@ export interface ProfileIssue {
   readonly where?: string | undefined;
 }
 
-/** An invalid profile. `issues` lists all its issues, so that they can be fixed at once. */
+/** A profile that cannot be used. `issues` lists everything that is wrong with it (D16); with the code `login_required`, only a login is missing. */
 export class InvalidProfileError extends OAuthProfileError {
   override readonly name = 'InvalidProfileError';
   readonly issues: readonly ProfileIssue[];
-  /** The message without the list of issues. */
+  /** The message without the issues, for callers that show the issues themselves. */
   readonly summary: string;
-  /** Possible mistakes that are not errors. */
+  /** Remarks that do not make the profile invalid but may point to a mistake. */
   readonly notes: readonly string[];
 
-  constructor(profile: string, issues: readonly ProfileIssue[], notes: readonly string[] = []) {
-    const summary =
-      issues.length === 1 ? `profile ${profile} has an issue` : `profile ${profile} has ${issues.length} issues`;
+  constructor(
+    profile: string,
+    issues: readonly ProfileIssue[],
+    notes: readonly string[] = [],
+    code: 'profile_invalid' | 'login_required' = 'profile_invalid',
+  ) {
+    const count = issues.length === 1 ? 'is invalid' : `has ${issues.length} issues`;
+    const summary = `profile ${profile} ${code === 'login_required' ? 'requires a login' : count}`;
     const details = issues.map(({ variable, message }) => `${variable} ${message}`).join('; ');
-    super('profile_invalid', `${summary}: ${details}`, { hint: joinHints(issues) });
+    super(code, `${summary}: ${details}`, { hint: joinHints(issues) });
     this.summary = summary;
     this.issues = issues;
     this.notes = notes;

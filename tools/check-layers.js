@@ -85,7 +85,6 @@ const mayReveal = [
   'flows/records.ts',
   'flows/token-cache.ts',
   'oauth/token-request.ts',
-  'oauth/basic-header.ts',
   'oauth/cache-key.ts',
   'http/send.ts',
   'http/call-api.ts',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { startEmulator } from '../src/emulator/start-emulator.ts';
 import { errorCodes } from '../src/errors.ts';
 import { findHint } from '../src/oauth/provider-error.ts';
-import { loginCommand } from '../src/profile/login-command.ts';
+import { loginCommand } from '../src/profile/profile.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
 import { errorGuide } from './error-guide.js';
 import { runCommand } from './run-command.js';
@@ -200,13 +200,16 @@ function providers() {
 
 /** Returns the hint for a profile of an unknown provider. @param {string} error @param {string | undefined} grant */
 function standardHint(error, grant) {
-  const profile = /** @type {import('../src/profile/profile.ts').Profile} */ ({
-    name: PROFILE,
-    provider: findProvider('custom'),
-    grant,
-    clientAuth: 'client_secret_post',
-    options: { authorizationUrl: new URL('https://id.example.com') },
-  });
+  const profile = /** @type {import('../src/profile/profile.ts').Profile} */ (
+    /** @type {unknown} */ ({
+      name: PROFILE,
+      provider: findProvider('custom'),
+      grant,
+      clientAuth: 'client_secret_post',
+      fields: [],
+      options: { authorizationUrl: new URL('https://id.example.com') },
+    })
+  );
   return findHint(profile, { status: 400, error }, 'provider_rejected')
     ?.replaceAll(loginCommand(PROFILE), `\`oauth-profile login\``)
     .replace(new RegExp(`${PROFILE}\\.([a-z_.]+)`, 'g'), (_, field) => code(field));

@@ -1,9 +1,8 @@
 // Generates docs/options.md: every flag, environment variable, field and option, from the code that reads them.
 import { commands, globalFlags } from '../src/cli/command-definitions.ts';
 import { Variables } from '../src/config/variables.ts';
-import { KNOWN_FIELDS } from '../src/profile/known-fields.ts';
 import { optionNames, parseOptions } from '../src/profile/options.ts';
-import { ProfileDraft } from '../src/profile/profile-draft.ts';
+import { KNOWN_FIELDS, ProfileDraft } from '../src/profile/profile-draft.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
 
 /** @typedef {import('../src/cli/command.ts').Flag} Flag */
@@ -126,7 +125,7 @@ export function optionDocs() {
       providers.map(({ type, tokenUrl, tenant }) => [
         code(type),
         tokenUrl === undefined ? '`url`' : code(tokenUrl),
-        tenant?.form ?? '–',
+        tenant?.description ?? '–',
       ]),
     ),
     'The grant of a profile without `grant_type`, and the required fields of each grant:',
@@ -150,7 +149,7 @@ export function optionDocs() {
         `${code(clientAuth)}${clientAuthWithoutSecret === undefined ? '' : `; without a secret ${code(clientAuthWithoutSecret)}`}`,
         code(refreshTokenReuse),
         signIn === undefined ? (type === 'custom' ? 'as its options say' : '–') : loginFlags(signIn),
-        (signIn?.scopes ?? []).map(code).join(', ') || '–',
+        (signIn?.requiredScopes ?? []).map(code).join(', ') || '–',
       ]),
     ),
     `\`type\` may also be ${aliases()}. [The four values](fresh-tokens.md#what-is-promised-and-what-cannot-be) for the second use of a refresh token.`,
@@ -163,7 +162,7 @@ export function optionDocs() {
       ['option', 'meaning', 'value', 'default'],
       Object.entries(optionNames).map(([name, meaning]) => [
         code(name),
-        cell(meaning.replace(/ \(\d+s\)$/, '')),
+        cell(meaning.replace(/ \(default [^)]*\)$/, '')),
         cell(expectedValue(name)),
         defaultOf(name),
       ]),
@@ -191,11 +190,14 @@ function grantOf({ grantsByFields, defaultGrant }) {
   return [...chosen, ...(defaultGrant === undefined ? ['none'] : [code(defaultGrant)])].join(', else ');
 }
 
-/** @param {NonNullable<Provider['login']>} signIn */
-function loginFlags({ prefers, device, authorize }) {
-  const methods = [...(device === undefined ? [] : ['device']), ...(authorize === undefined ? [] : ['browser'])];
+/** @param {NonNullable<Provider['login']>} login */
+function loginFlags({ preferredFlow, deviceAuthorizationUrl, authorizationUrl }) {
+  const methods = [
+    ...(deviceAuthorizationUrl === undefined ? [] : ['device']),
+    ...(authorizationUrl === undefined ? [] : ['browser']),
+  ];
   return methods
-    .sort((one) => (one === prefers ? -1 : 1))
+    .sort((one) => (one === preferredFlow ? -1 : 1))
     .map((method) => code(`--${method}`))
     .join(', ');
 }

@@ -1,5 +1,5 @@
 import { errorCodes, InvalidProfileError, OAuthProfileError, type ProfileIssue, ProviderError } from '../errors.ts';
-import { quoteShellArgument } from '../profile/login-command.ts';
+import { quoteShellArgument } from '../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';

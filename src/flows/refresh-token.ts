@@ -3,7 +3,7 @@ import { getRefreshToken, withRefreshToken } from '../oauth/cache-key.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
 import { findRefreshToken } from '../oauth/token-response.ts';
 import type { RecordLock } from '../ports.ts';
-import { loginCommand } from '../profile/login-command.ts';
+import { loginCommand } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, parseError, parseRecordOf, serializeError, serializeRecord } from './records.ts';
 import { failureOf, requestToken } from './request-token.ts';

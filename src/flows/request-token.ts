@@ -1,5 +1,4 @@
 import { abortError, type OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
-import { toTokenResponseError } from '../oauth/explain-response.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
 import {
   ATTEMPT_MS,
@@ -11,7 +10,7 @@ import {
   rejectsCredentials,
 } from '../oauth/retry-policy.ts';
 import { buildTokenRequest, encodeForm, type TokenRequest, withAssertion } from '../oauth/token-request.ts';
-import { type ParsedToken, parseTokenResponse } from '../oauth/token-response.ts';
+import { type ParsedToken, parseTokenResponse, toTokenResponseError } from '../oauth/token-response.ts';
 import type { Ports } from '../ports.ts';
 import { type Profile, tlsFiles } from '../profile/profile.ts';
 

@@ -150,7 +150,7 @@ function parseCachedToken(
   }
   if (cached.hadRefreshToken && refreshToken !== undefined) response[REFRESH_TOKEN] = refreshToken.reveal();
   const token = parseTokenMembers(profile, response, now);
-  return token && { ...token, otherSecrets: token.otherSecrets ?? [] };
+  return token === 'too_deep' ? undefined : token;
 }
 
 /** Sets `expires_in` at the top and on the way to a nested token, in the type that the provider sent. */

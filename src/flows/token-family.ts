@@ -2,9 +2,8 @@ import { OAuthProfileError } from '../errors.ts';
 import { encodeTuple, getRefreshToken } from '../oauth/cache-key.ts';
 import type { StoredRecord, TokenStore } from '../ports.ts';
 import type { StoredGrant } from '../profile/complete-profile.ts';
-import { loginCommand } from '../profile/login-command.ts';
 import type { Binding } from '../profile/parse-profile.ts';
-import { getClientId, type Profile } from '../profile/profile.ts';
+import { getClientId, loginCommand, type Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, type LoginRecord, parseRecordOf } from './records.ts';
 

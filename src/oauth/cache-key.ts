@@ -1,7 +1,7 @@
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 
-/** Everything that shapes a profile's token, as one text; a refresh token is represented by its family. */
+/** Everything that determines a profile's token, as one string. The refresh token is not part of it: its token family identifies it. */
 export function cacheKey(profile: Profile): Secret {
   const { url, provider, grant, clientAuth, basic, fields, options } = profile;
   const isRefresh = grant === 'refresh_token';
@@ -23,13 +23,13 @@ export function getRefreshToken({ fields }: Profile): string | Secret | undefine
   return fields.find(({ name }) => name === 'refresh_token')?.value;
 }
 
-/** The same request with another refresh token. */
+/** Returns the profile with another refresh token. */
 export function withRefreshToken(profile: Profile, token: Secret): Profile {
   const fields = profile.fields.map((field) => (field.name === 'refresh_token' ? { ...field, value: token } : field));
   return { ...profile, fields };
 }
 
-/** Texts joined so that no two lists give the same text. */
-export function encodeTuple(texts: readonly (string | Secret)[]): Secret {
-  return Secret.untracked(JSON.stringify(texts.map((text) => (typeof text === 'string' ? text : text.reveal()))));
+/** Joins strings unambiguously: different lists give different results. */
+export function encodeTuple(parts: readonly (string | Secret)[]): Secret {
+  return Secret.untracked(JSON.stringify(parts.map((part) => (typeof part === 'string' ? part : part.reveal()))));
 }

@@ -1,11 +1,11 @@
 import { InvalidProfileError } from '../errors.ts';
 import type { Secret } from '../redaction/secret.ts';
+import { selectTokenUrl } from './endpoints.ts';
 import { selectFormParameters } from './form-parameters.ts';
 import { selectGrant } from './grant.ts';
 import type { ParsedProfile } from './parse-profile.ts';
 import type { Profile } from './profile.ts';
-import { checkRequired } from './required-fields.ts';
-import { selectTokenUrl } from './token-url.ts';
+import { checkRequiredFields } from './required-fields.ts';
 
 /** A refresh token from the vault, stored by a login. */
 export interface StoredGrant {
@@ -16,7 +16,7 @@ export interface StoredGrant {
 
 /**
  * Selects the grant and checks the required fields. A stored refresh token replaces the configured one.
- * Throws one {@link InvalidProfileError} that lists all issues (D16).
+ * Throws one {@link InvalidProfileError} that lists all issues (D16). Its code is `login_required` if only a login is missing.
  */
 export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Profile {
   const { name, provider, options, auth, allowHttp } = parsed;
@@ -27,8 +27,12 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
   }
   const selected = selectGrant(draft, provider, stored !== undefined);
   const url = selectTokenUrl(draft, provider, selected?.grant, allowHttp);
-  checkRequired(draft, provider, selected?.grant, auth);
-  if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  const hasLoginEndpoint = (options.authorizationUrl ?? options.deviceAuthorizationUrl) !== undefined;
+  const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, auth, hasLoginEndpoint);
+  if (url === undefined || draft.issues.length > 0) {
+    const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
+    throw new InvalidProfileError(name, draft.issues, draft.notes, code);
+  }
   return {
     name,
     provider,

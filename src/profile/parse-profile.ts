@@ -1,23 +1,25 @@
 import { type ExternalSources, Resolver } from '../config/resolver.ts';
-import type { Source, Variables } from '../config/variables.ts';
+import { closestMatch } from '../config/suggestions.ts';
+import { profileNameOf, type Source, type Variables } from '../config/variables.ts';
 import type { Provider } from '../providers/provider.ts';
+import { findProvider, providerTypes } from '../providers/registry.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { Secret } from '../redaction/secret.ts';
-import { chooseProvider } from './choose-provider.ts';
 import { type ChosenClientAuth, chooseClientAuth } from './client-auth.ts';
 import { collectFields } from './collect-fields.ts';
+import { selectTokenUrl } from './endpoints.ts';
 import { selectGrant } from './grant.ts';
 import { parseOptions } from './options.ts';
 import { getClientId, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
-import { selectTokenUrl } from './token-url.ts';
 
-/** What parsing a profile reads besides its variables: the environment and files. */
+/** The environment and files that a profile may refer to. */
 export interface ProfileSources extends ExternalSources {
   /** The content of a file named by an option; `undefined` if it cannot be read. */
   readOptionFile(path: string, source: Source): string | undefined;
 }
 
-/** What a stored refresh token is bound to: it is never sent to another origin or for another client. */
+/** Origin and client that a stored refresh token is bound to: it is never sent to another origin or for another client. */
 export interface Binding {
   /** Origin of the token URL. */
   readonly origin: string;
@@ -25,7 +27,7 @@ export interface Binding {
   readonly clientId: string | Secret;
 }
 
-/** A profile whose references are resolved and whose fields are sorted, before a grant is selected; `issues` are collected, not thrown. */
+/** A profile with resolved references and sorted fields, before its grant is selected. Issues are collected, not thrown. */
 export interface ParsedProfile {
   readonly name: string;
   /** `undefined` if no stored login could be used: another grant is configured, or the provider or token URL is unknown. */
@@ -37,7 +39,7 @@ export interface ParsedProfile {
   readonly provider: Provider | undefined;
   readonly options: ProfileOptions;
   readonly auth: ChosenClientAuth;
-  /** `options.allow_http`. */
+  /** `options.allow_http`. Default: false. */
   readonly allowHttp: boolean;
 }
 
@@ -73,4 +75,44 @@ function findBinding(
   // Whether http: is allowed is checked when the profile is completed.
   const url = selectTokenUrl(withLogin, provider, 'refresh_token', true);
   return url && { origin: url.origin, clientId: getClientId({ basic, fields: [...draft.fields.values()] }) };
+}
+
+/** Finds the provider of `<profile>.type`, which is case-sensitive. Adds an issue if there is none. */
+function chooseProvider(draft: ProfileDraft): Provider | undefined {
+  const type = draft.getText('type');
+  if (type === undefined) {
+    if (!draft.hasIssue('type')) draft.addIssue('type', 'is missing', missingTypeHint(draft));
+    return undefined;
+  }
+  const provider = findProvider(type);
+  if (provider !== undefined) return provider;
+  const match = closestMatch(type, providerTypes);
+  const isCertain = match !== undefined && type.trim().toLowerCase() === match;
+  const suggestion = match === undefined ? `use one of ${providerTypes.join(', ')}` : `did you mean ${match}?`;
+  draft.addIssue(
+    'type',
+    `is "${escapeControls(type)}", which is not a known type`,
+    isCertain && type.trim() === type ? `types are case-sensitive: ${suggestion}` : suggestion,
+  );
+  // Issues that depend on the provider are reported too, but not for a guess.
+  return isCertain ? findProvider(match) : undefined;
+}
+
+function missingTypeHint({ name, variables }: ProfileDraft): string {
+  const match =
+    variables.get(`${name}.type`) === undefined
+      ? closestMatch(`${name}.type`, findTypeCandidates(name, variables))
+      : undefined;
+  if (match === undefined) return `set ${name}.type to one of ${providerTypes.join(', ')}`;
+  return `${escapeControls(match)} is set: did you mean ${name}.type?`;
+}
+
+/** Variables that may be this profile's type with a misspelled name: its own, and a type of a profile without other fields. */
+function findTypeCandidates(name: string, variables: Variables): string[] {
+  const all = [...variables.names()];
+  return all.filter((candidate) => {
+    const owner = profileNameOf(candidate);
+    if (owner === undefined || owner === name) return owner === name;
+    return candidate === `${owner}.type` && !all.some((other) => other !== candidate && profileNameOf(other) === owner);
+  });
 }

@@ -1,6 +1,6 @@
 import { isCollection, isEmpty, mapCollection, type Value } from '../config/value.ts';
 import { OAuthProfileError } from '../errors.ts';
-import { excerpt, truncate } from '../redaction/sanitize.ts';
+import { excerpt, truncate as truncateText } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { commandName } from './command.ts';
@@ -158,7 +158,7 @@ function toFailure(error: unknown, redact: (text: string) => string): Failure {
 
 function truncate(text: string): string {
   if (text.length <= MAX_SHOWN) return text;
-  const shown = truncate(text, MAX_SHOWN);
+  const shown = truncateText(text, MAX_SHOWN);
   return `${shown}… (${text.length - shown.length} more characters)`;
 }
 

@@ -385,7 +385,7 @@ describe('a store that fails after the request was sent', () => {
 
 it('a refresh token in a reply of no other use is kept, even if the program was replaced and cannot tell what is wrong', async () => {
   const { profile, store, provider, start } = await ended();
-  const explaining = '../../src/oauth/explain-response.ts';
+  const explaining = '../../src/oauth/token-response.ts';
   vi.doMock(explaining, () => ({
     explainReply: () => {
       throw new TypeError('gone');

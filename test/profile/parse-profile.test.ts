@@ -6,14 +6,14 @@ import { toLoginProfile } from '../../src/profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../src/profile/parse-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { variablesWith } from '../support/login-world.ts';
-import { clear, outsideWith } from '../support/read-sample.ts';
+import { createSources, issuesOf, readAcme, readFromYaml, reveal } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const graph = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app' };
 const custom = { type: 'custom', url: 'https://id.example.com/token', client_id: 'tool' };
 
 function parse(fields: DataObject): ParsedProfile {
-  return parseProfile('svc', variablesWith('svc', { ...fields }), outsideWith());
+  return parseProfile('svc', variablesWith('svc', { ...fields }), createSources());
 }
 
 describe('a parsed profile', () => {
@@ -51,7 +51,7 @@ describe('a parsed profile', () => {
   it('exposes the refresh token that is configured', () => {
     const { configuredRefreshToken } = parse({ ...graph, refresh_token: 'mine' });
     expect(configuredRefreshToken).toBeInstanceOf(Secret);
-    expect(clear(configuredRefreshToken)).toBe('mine');
+    expect(reveal(configuredRefreshToken)).toBe('mine');
   });
 
   it('treats an empty refresh token as missing', () => {
@@ -62,7 +62,7 @@ describe('a parsed profile', () => {
   it('resolves each reference once, however often it is completed', () => {
     let reads = 0;
     const sources = {
-      ...outsideWith({ 'ca.pem': 'CERTIFICATE' }),
+      ...createSources({ 'ca.pem': 'CERTIFICATE' }),
       env: () => {
         reads++;
         return 'app';
@@ -84,7 +84,7 @@ describe('a parsed profile', () => {
           stored === undefined ? undefined : { refreshToken: new Secret(stored), family: 'f' },
         );
         const token = profile.fields.find(({ name }) => name === 'refresh_token');
-        return { ...profile, token: clear(token?.value), source: token?.source };
+        return { ...profile, token: reveal(token?.value), source: token?.source };
       });
     const first = [complete(), complete('stored'), attempt(() => toLoginProfile(parsed))];
     const second = [attempt(() => toLoginProfile(parsed)), complete('stored'), complete()].reverse();
@@ -117,3 +117,65 @@ function attempt(action: () => unknown): unknown {
     throw error;
   }
 }
+
+describe('the type of a profile', () => {
+  const allTypes = 'microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom';
+
+  it.each([
+    ['Microsoft', 'types are case-sensitive: did you mean microsoft?'],
+    ['MICROSOFT-REFRESH', 'types are case-sensitive: did you mean microsoft-refresh?'],
+    ['Custom', 'types are case-sensitive: did you mean custom?'],
+    ['microsft', 'did you mean microsoft?'],
+    ['okta ', 'did you mean okta?'],
+    ['gitlab.com', `use one of ${allTypes}`],
+    ['__proto__', `use one of ${allTypes}`],
+  ])('R1.7 cannot be %j', (type, hint) => {
+    const [issue] = issuesOf(() => readAcme({ ...samples.custom, type }));
+    expect(issue).toMatchObject({ variable: 'acme.type', hint });
+    expect(issue?.message).toContain(`"${type}"`);
+  });
+
+  it.each(['Google', 'google ', ' Google\n'])('D16 does not hide other issues if it is written %j', (type) => {
+    const issues = issuesOf(() => readAcme({ type, client_id: 'x', options: { timeout: 'soon' } }));
+    expect(issues.map(({ variable }) => variable)).toEqual([
+      'acme.type',
+      'acme.options.timeout',
+      'acme.client_secret',
+      'acme.refresh_token',
+    ]);
+  });
+
+  it('D16 hides issues that depend on it if it is only similar to a known one', () => {
+    const fields = { type: 'microsft', client_id: 'x', scope: ['a', ['b']], options: { timeout: 'soon' } };
+    const issues = issuesOf(() => readAcme(fields));
+    expect(issues.map(({ variable }) => variable)).toEqual(['acme.scope', 'acme.type', 'acme.options.timeout']);
+  });
+
+  it.each([
+    ['graf.type: microsoft', 'graf.type is set: did you mean graph.type?'],
+    ['graph.Type: microsoft', 'graph.Type is set: did you mean graph.type?'],
+    ['graph.typ: microsoft', 'graph.typ is set: did you mean graph.type?'],
+    ['other: x', `set graph.type to one of ${allTypes}`],
+    // The type of another profile, which has other fields too.
+    ['graf.type: microsoft\ngraf.client_id: b', `set graph.type to one of ${allTypes}`],
+    ['graf.typo: microsoft', `set graph.type to one of ${allTypes}`],
+  ])('D16 is reported as missing, with a suggestion from %j', (line, hint) => {
+    expect(issuesOf(() => readFromYaml('graph', `${line}\ngraph.client_id: a\n`))).toMatchObject([
+      { variable: 'graph.type', message: 'is missing', hint },
+    ]);
+  });
+
+  it('D16 is not reported as missing if it cannot be resolved', () => {
+    const issues = issuesOf(() => readAcme({ type: '${env:TYPE}' }));
+    expect(issues.map(({ variable }) => variable)).toEqual(['acme.type']);
+    expect(issues[0]?.message).toContain('TYPE');
+    expect(readAcme({ ...samples.google, type: '${env:TYPE}' }, createSources({}, { TYPE: 'google' })).grant).toBe(
+      'refresh_token',
+    );
+  });
+
+  it('is shown with control characters escaped', () => {
+    const [issue] = issuesOf(() => readAcme({ type: 'x\u001b[31m\u202e' }));
+    expect(issue?.message).toContain('"x\\u001b[31m\\u202e"');
+  });
+});

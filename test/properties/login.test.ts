@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { compareMetadata } from '../../src/flows/diagnose/compare-metadata.ts';
-import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
-import { matchesState, parseAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
-import { findIssuerMismatch, parseMetadata } from '../../src/oauth/metadata.ts';
-import { hasControls } from '../../src/redaction/sanitize.ts';
-import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { compareMetadata } from '../../../src/flows/diagnose/compare-metadata.ts';
+import { listenForRedirect } from '../../../src/interactive/loopback-server.ts';
+import { matchesState, parseAuthorizationResponse } from '../../../src/oauth/authorization.ts';
+import { findIssuerMismatch, parseMetadata } from '../../../src/oauth/metadata.ts';
+import { hasControls } from '../../../src/redaction/printable.ts';
+import { profileOf } from '../../support/profile-of.ts';
+import { attempt, printed, type Target } from '../target.ts';
 
 const STATE = 'st4te-0f-ours';
 const CODE = 'c4n4ry0fTh3M1ne';
@@ -28,7 +28,8 @@ const redirectTokens = [
   '%00',
 ];
 
-itHolds('accepts a redirect only with the expected state', {
+const redirect: Target = {
+  name: 'redirect',
   seeds: [
     `code=${CODE}&state=${STATE}&iss=https%3A%2F%2Fa.example`,
     `error=access_denied&error_description=no+thanks&state=${STATE}`,
@@ -36,27 +37,29 @@ itHolds('accepts a redirect only with the expected state', {
   ],
   tokens: redirectTokens,
   check(input) {
-    const { value: ours } = callTwice(() => matchesState(input, STATE));
+    const { value: ours } = attempt(() => matchesState(input, STATE));
     const states = [...new URLSearchParams(input)].filter(([name]) => name === 'state');
-    assert.equal(ours, states.length === 1 && states[0]?.[1] === STATE, 'the state is not compared');
-    const { value } = callTwice(() => parseAuthorizationResponse(input));
+    assert.equal(ours, states.length === 1 && states[0]?.[1] === STATE, 'a redirect is taken for ours');
+    const { value } = attempt(() => parseAuthorizationResponse(input));
     assert.ok(value !== undefined);
     switch (value.kind) {
       case 'code':
         assert.ok(value.code.length > 0, 'an empty code is exchanged');
-        assert.ok(!printedForms({ ...value, issuer: '' }).includes(CODE), 'a code is printed');
+        assert.ok(!printed({ ...value, issuer: '' }).includes(CODE), 'a code is shown');
         break;
-      case 'refused':
-        assert.ok(!hasControls(value.error + (value.description ?? '')), 'an error contains control characters');
+      case 'error':
+        assert.ok(!hasControls(value.error + (value.description ?? '')), 'an error could steer a terminal');
         break;
-      case 'unreadable':
-        assert.ok(!hasControls(value.why) && value.why.length < 100);
+      case 'invalid':
+        assert.ok(!hasControls(value.reason) && value.reason.length < 100);
     }
   },
-});
+};
 
-/** Requests that other programs on this machine can send to the loopback server. */
-itHolds('accepts a redirect only for its own host and state', {
+/** What a stranger on this machine may send to the port that waits for the browser. */
+const listener: Target = {
+  name: 'loopback-listener',
+  uncounted: true,
   runs: 15,
   seeds: [
     `GET /callback?code=${CODE}&state=${STATE} HTTP/1.1\r\nHost: 127.0.0.1:@\r\n\r\n`,
@@ -79,10 +82,10 @@ itHolds('accepts a redirect only for its own host and state', {
     ...['Transfer-Encoding: chunked\r\n', 'Upgrade: h2c\r\n', 'CONNECT ', 'Content-Length: 9\r\n', '\r\n\r\n'],
   ],
   async check(input) {
-    let accepted: string | undefined;
+    let asked: string | undefined;
     const waiting = await listenForRedirect({ host: '127.0.0.1', port: 0, path: '/callback' }, (query) => {
       const ours = matchesState(query, STATE);
-      if (ours) accepted = query;
+      if (ours) asked = query;
       return ours;
     });
     let taken: string | undefined;
@@ -92,42 +95,42 @@ itHolds('accepts a redirect only for its own host and state', {
     });
     const own = String(waiting.port);
     const text = input.replaceAll('@', own);
-    const response = await send(waiting.port, text);
-    if (accepted !== undefined) await came;
+    const answer = await say(waiting.port, text);
+    if (asked !== undefined) await came;
     await waiting.close();
-    assert.ok(!response.includes(CODE) && !response.includes(STATE), 'a page repeats the request');
-    assert.match(response, /^(?:HTTP\/1\.1 \d{3} |$)/, 'the response is not HTTP');
+    assert.ok(!answer.includes(CODE) && !answer.includes(STATE), 'a page repeats what was sent');
+    assert.match(answer, /^(?:HTTP\/1\.1 \d{3} |$)/, 'the answer is no HTTP');
     if (taken !== undefined) {
       const named = text.match(/^host:.*$/gim) ?? [];
       assert.ok(
         new RegExp(`^host:\\s*127\\.0\\.0\\.1:${own}\\s*$`, 'i').test(named[0] ?? ''),
-        'a redirect for another host is accepted',
+        'a foreign host is served',
       );
-      assert.ok(matchesState(taken, STATE), 'a redirect with another state is accepted');
+      assert.ok(matchesState(taken, STATE), 'a foreign redirect is taken');
     }
   },
-});
+};
 
-/** Sends a request, ends the stream, and returns the response. */
-function send(port: number, text: string): Promise<string> {
+/** Sends everything at once and reads until the end; what waits for more is told that nothing comes. */
+function say(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
-    let response = '';
+    let answer = '';
     const socket = connect(port, '127.0.0.1', () => socket.end(Buffer.from(text)));
     socket.setEncoding('latin1').on('data', (piece) => {
-      response += piece;
+      answer += piece;
     });
     socket.on('error', () => {});
-    socket.on('close', () => resolve(response));
+    socket.on('close', () => resolve(answer));
   });
 }
 
-const ours = { authorize: new URL('https://a.example/authorize'), token: new URL('https://a.example/token') };
+const ours = { authorizationUrl: new URL('https://a.example/authorize'), tokenUrl: new URL('https://a.example/token') };
 const metadataProfiles = [
   {
     type: 'custom',
-    url: ours.token.href,
+    url: ours.tokenUrl.href,
     grant_type: 'client_credentials',
-    'options.authorization_url': ours.authorize.href,
+    'options.authorization_url': ours.authorizationUrl.href,
   },
   {
     type: 'okta',
@@ -140,12 +143,13 @@ const metadataProfiles = [
   { type: 'google', client_id: 'id', client_secret: 's', refresh_token: 'r', scope: 'a b' },
 ].map(profileOf);
 
-itHolds('uses metadata only for its own origin', {
+const metadata: Target = {
+  name: 'metadata',
   seeds: [
     JSON.stringify({
       issuer: 'https://a.example',
-      authorization_endpoint: ours.authorize.href,
-      token_endpoint: ours.token.href,
+      authorization_endpoint: ours.authorizationUrl.href,
+      token_endpoint: ours.tokenUrl.href,
       revocation_endpoint: 'https://a.example/revoke',
       device_authorization_endpoint: 'https://a.example/device',
       authorization_response_iss_parameter_supported: true,
@@ -175,23 +179,25 @@ itHolds('uses metadata only for its own origin', {
       return;
     }
     const location = new URL('https://a.example/.well-known/openid-configuration');
-    const { value: known } = callTwice(() => parseMetadata(document, location, ours));
+    const { value: known } = attempt(() => parseMetadata(document, location, ours));
     if (known !== undefined) {
-      assert.equal(new URL(String(known.name)).origin, location.origin, 'the issuer has another origin');
+      assert.equal(new URL(known.issuer).origin, location.origin, 'another server speaks for this one');
       assert.equal(
-        known.revoke?.origin ?? location.origin,
+        known.revocationUrl?.origin ?? location.origin,
         location.origin,
-        'the revocation endpoint has another origin',
+        'a token would be revoked elsewhere',
       );
     }
-    callTwice(() => findIssuerMismatch(input.slice(0, 60), known, [location]));
+    attempt(() => findIssuerMismatch(input.slice(0, 60), known, [location]));
     if (typeof document !== 'object' || document === null) return;
     for (const profile of metadataProfiles) {
-      const { value: findings = [] } = callTwice(() => compareMetadata(profile, document as Record<string, unknown>));
+      const { value: findings = [] } = attempt(() => compareMetadata(profile, document as Record<string, unknown>));
       for (const { message, hint = '' } of findings) {
-        assert.ok(message.length + hint.length < 2_000, 'a finding quotes the whole document');
-        assert.ok(!hasControls(message + hint), 'a finding contains control characters');
+        assert.ok(message.length + hint.length < 2_000, 'a finding repeats a whole document');
+        assert.ok(!hasControls(message + hint), 'a finding could steer a terminal');
       }
     }
   },
-});
+};
+
+export const signInTargets: readonly Target[] = [redirect, listener, metadata];

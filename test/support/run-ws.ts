@@ -22,7 +22,7 @@ import { localFiles } from '../../src/files/local-files.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import { runScript } from '../../src/script/run-script.ts';
 import { callApiWith } from './api-server.ts';
-import { outsideWith } from './read-sample.ts';
+import { createSources } from './read-sample.ts';
 import { shown } from './resolving.ts';
 
 /** The name of a command and its parameters in order; `!` before the name sets `continueOnFailure`. */
@@ -67,7 +67,7 @@ export async function runWs(steps: readonly WsStep[], options: WsOptions = {}): 
   const redactor = new Redactor();
   const stop = onSecretCreated((secret) => redactor.add(secret));
   onTestFinished(() => stop());
-  const externalSources = outsideWith({}, env);
+  const externalSources = createSources({}, env);
   const registry = new Registry([
     ...baseCommands,
     ...wsCommands({
@@ -104,7 +104,7 @@ export async function runWs(steps: readonly WsStep[], options: WsOptions = {}): 
 }
 
 function createTokenService(
-  externalSources: ReturnType<typeof outsideWith>,
+  externalSources: ReturnType<typeof createSources>,
   requestToken: RequestTestToken = () => Promise.reject(new Error('unexpected token request')),
 ): TokenService {
   return {

@@ -1,7 +1,7 @@
 import type { Client } from '../../client.ts';
 import { parseRecordOf } from '../../flows/records.ts';
 import { findFamily, hasRefreshToken } from '../../flows/token-family.ts';
-import { buildTokenRequest, encode, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
+import { buildTokenRequest, encodeFormComponent, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
@@ -107,8 +107,8 @@ function formatCurl({ url, headers, form }: TokenRequest, show: Show, reveal: bo
   const lines = [`curl --globoff ${quote(url.href)}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quote(`${name}: ${show(value)}`)}`);
   for (const { name, value } of form) {
-    const shown = typeof value === 'string' || reveal ? encode(show(value)) : MASK;
-    lines.push(`--data-raw ${quote(`${encode(name)}=${shown}`)}`);
+    const shown = typeof value === 'string' || reveal ? encodeFormComponent(show(value)) : MASK;
+    lines.push(`--data-raw ${quote(`${encodeFormComponent(name)}=${shown}`)}`);
   }
   return `${lines.join(' \\\n  ')}\n`;
 }

@@ -56,14 +56,14 @@ function withEmulateFlag(profile: LoginProfile, { args }: Context): LoginProfile
 function chooseMethod({ name, endpoints, provider }: LoginProfile, { args }: Context): 'device' | 'browser' {
   if (has(args, 'device')) return 'device';
   if (has(args, 'browser')) return 'browser';
-  if (endpoints.authorize === undefined && endpoints.device.length === 0) {
+  if (endpoints.authorizationUrl === undefined && endpoints.device.length === 0) {
     const profile = escapeControls(name);
     throw usageError(
       `${profile} has no URL to log in at (type ${provider.type})`,
       `set ${profile}.options.authorization_url or ${profile}.options.device_authorization_url`,
     );
   }
-  return endpoints.prefers;
+  return endpoints.preferredFlow;
 }
 
 function deviceCodePrompt({ terminal }: Context): DeviceCodePrompt {

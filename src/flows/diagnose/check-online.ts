@@ -1,7 +1,7 @@
 import { OAuthProfileError, TransportError } from '../../errors.ts';
 import { parseErrorResponse } from '../../oauth/error-response.ts';
+import { isErrorBody } from '../../oauth/http-response.ts';
 import { findHint } from '../../oauth/provider-error.ts';
-import { isErrorBody } from '../../oauth/response-body.ts';
 import type { CertificateInfo, InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
@@ -99,7 +99,7 @@ function noMetadata(profile: Profile, { location, response, members }: Published
   const { status } = response;
   const { name, provider } = profile;
   const about = { about: 'discovery', where: location.href } as const;
-  const isDocumented = provider.login?.metadata !== undefined;
+  const isDocumented = provider.login?.metadataUrl !== undefined;
   if (!isDocumented || (status !== 400 && status !== 404) || members === undefined || !isErrorBody(members)) {
     const message = `no metadata (HTTP ${status}), so that the profile cannot be compared`;
     return { level: 'note', ...about, message };

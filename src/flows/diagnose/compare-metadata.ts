@@ -1,7 +1,7 @@
 import { findHint } from '../../oauth/provider-error.ts';
-import { loginCommand } from '../../profile/login-command.ts';
-import { loginEndpoints } from '../../profile/login-endpoints.ts';
+import { selectLoginEndpoints } from '../../profile/endpoints.ts';
 import type { Profile } from '../../profile/profile.ts';
+import { loginCommand } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
@@ -92,7 +92,7 @@ function methodsOf({ clientAuth, fields }: Profile): [string, ...string[]] {
 
 function compareLogin({ name, provider, url, options, grant }: Profile, document: Document): Diagnostic[] {
   if (grant !== 'refresh_token') return [];
-  const { authorize, device, prefers } = loginEndpoints(provider, url, options);
+  const { authorizationUrl, device, preferredFlow } = selectLoginEndpoints(provider, url, options);
   const results: Diagnostic[] = [];
   const comparePage = (variable: string, announced: unknown, ours: URL | undefined): void => {
     if (typeof announced !== 'string') return;
@@ -100,23 +100,23 @@ function compareLogin({ name, provider, url, options, grant }: Profile, document
     if (ours !== undefined && !isSameEndpoint(announced, ours, provider)) {
       const message = `login uses ${ours.origin}${ours.pathname}, but the metadata says ${shown}`;
       results.push(diagnostic(name, variable, 'warning', message, `if login fails, set ${name}.${variable}`));
-    } else if (authorize === undefined && device.length === 0) {
+    } else if (authorizationUrl === undefined && device.length === 0) {
       const message = 'is not set, so that login cannot use it';
       results.push(diagnostic(name, variable, 'note', message, `for oauth-profile login, set it to ${shown}`));
     }
   };
-  comparePage('options.authorization_url', document['authorization_endpoint'], authorize);
+  comparePage('options.authorization_url', document['authorization_endpoint'], authorizationUrl);
   comparePage(
     'options.device_authorization_url',
     document['device_authorization_endpoint'],
     // The last one belongs to the profile's own tenant.
-    device.at(-1)?.device,
+    device.at(-1)?.deviceAuthorizationUrl,
   );
   const challenges = listOf(document, 'code_challenge_methods_supported');
-  if (authorize !== undefined && challenges !== undefined && !challenges.includes('S256')) {
+  if (authorizationUrl !== undefined && challenges !== undefined && !challenges.includes('S256')) {
     const message = `a browser login needs PKCE with S256, but the metadata lists ${formatList(challenges)}`;
     const otherwise = device.length > 0 ? `run: ${loginCommand(name)} --device; or ` : '';
-    const level = prefers === 'browser' ? 'error' : 'warning';
+    const level = preferredFlow === 'browser' ? 'error' : 'warning';
     const hint = `${otherwise}ask the administrator of the server to allow S256`;
     results.push(diagnostic(name, 'options.authorization_url', level, message, hint));
   }
@@ -131,7 +131,8 @@ export function compareScopes({ name, fields, grant, provider }: Profile, docume
   if (requested.length === 0) return [];
   const announced = listOf(document, 'scopes_supported') ?? [];
   const { login } = provider;
-  const needed = login === undefined ? announced.filter((one) => one === 'offline_access') : (login.scopes ?? []);
+  const needed =
+    login === undefined ? announced.filter((one) => one === 'offline_access') : (login.requiredScopes ?? []);
   const lacking = grant === 'refresh_token' ? needed.filter((one) => !requested.includes(one)) : [];
   const results = lacking.map((one) => {
     const message = `does not include ${one}, which may be needed to get a refresh token`;

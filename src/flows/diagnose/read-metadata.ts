@@ -1,7 +1,7 @@
 import { TransportError } from '../../errors.ts';
-import { parseBody } from '../../oauth/response-body.ts';
+import { parseBody } from '../../oauth/http-response.ts';
 import type { ApiResponse, CallApi, Limits, Ports } from '../../ports.ts';
-import { loginEndpoints } from '../../profile/login-endpoints.ts';
+import { selectLoginEndpoints } from '../../profile/endpoints.ts';
 import { type Profile, tlsFiles } from '../../profile/profile.ts';
 import { isSameEndpoint } from './compare-metadata.ts';
 
@@ -58,8 +58,8 @@ export async function readMetadata(
 
 /** The provider's documented URL; for other servers the URLs of each issuer that the token endpoint may belong to (RFC 8414 §3.1). */
 function metadataUrls({ provider, url, options }: Profile): [URL, ...URL[]] {
-  const [first = new URL('/', url), ...more] = loginEndpoints(provider, url, options).metadata;
-  if (provider.login?.metadata !== undefined) return [first, ...more];
+  const [first = new URL('/', url), ...more] = selectLoginEndpoints(provider, url, options).metadataUrls;
+  if (provider.login?.metadataUrl !== undefined) return [first, ...more];
   // A built-in provider without metadata: one request, to compare clocks.
   if (provider.tokenUrl !== undefined) return [first];
   const parts = url.pathname.split('/').slice(1);

@@ -1,10 +1,13 @@
 import { OAuthProfileError, ProviderError } from '../../errors.ts';
-import { matchesState, parseAuthorizationResponse } from '../../oauth/authorization-response.ts';
-import { buildAuthorizationUrl } from '../../oauth/authorization-url.ts';
-import { codeTokenRequest } from '../../oauth/login-request.ts';
-import { type LoginResponse, parseLoginResponse } from '../../oauth/login-response.ts';
-import { findIssuerMismatch, type Issuer } from '../../oauth/metadata.ts';
+import {
+  buildAuthorizationUrl,
+  buildCodeTokenRequest,
+  matchesState,
+  parseAuthorizationResponse,
+} from '../../oauth/authorization.ts';
+import { findIssuerMismatch, type ServerMetadata } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
+import { type LoginResponse, parseLoginResponse } from '../../oauth/token-response.ts';
 import type { LoginPorts, Ports, Redirect, RedirectTarget } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
@@ -42,7 +45,7 @@ export async function loginWithAuthorizationCode(
   prompt: BrowserPrompt,
   signal: AbortSignal | undefined,
 ): Promise<LoginResponse> {
-  const endpoint = login.endpoints.authorize;
+  const endpoint = login.endpoints.authorizationUrl;
   if (endpoint === undefined) {
     throw new OAuthProfileError('profile_invalid', `${login.name} has no authorization URL`, {
       hint: `set ${login.name}.options.authorization_url, or use --device`,
@@ -80,21 +83,21 @@ export async function loginWithAuthorizationCode(
 async function exchangeCode(
   login: LoginProfile,
   redirect: Redirect,
-  { redirectUri, verifier, issuer }: { redirectUri: string; verifier: Secret; issuer: Issuer | undefined },
+  { redirectUri, verifier, issuer }: { redirectUri: string; verifier: Secret; issuer: ServerMetadata | undefined },
   ports: Ports,
   signal: AbortSignal,
 ): Promise<LoginResponse> {
   try {
     const response = parseAuthorizationResponse(redirect.query);
-    if (response.kind === 'unreadable') throw invalidRedirectError(login, `invalid redirect: ${response.why}`);
-    const hosts = [login.endpoints.authorize, login.url].filter((url) => url !== undefined);
+    if (response.kind === 'invalid') throw invalidRedirectError(login, `invalid redirect: ${response.reason}`);
+    const hosts = [login.endpoints.authorizationUrl, login.url].filter((url) => url !== undefined);
     const problem = findIssuerMismatch(response.issuer, issuer, hosts);
     if (problem !== undefined) throw invalidRedirectError(login, problem);
-    if (response.kind === 'refused') {
+    if (response.kind === 'error') {
       redirect.show('refused');
       throw authorizationError(login, response.error, response.description);
     }
-    const request = codeTokenRequest(login, { code: response.code, redirectUri, verifier });
+    const request = buildCodeTokenRequest(login, { code: response.code, redirectUri, verifier });
     const token = await post(request, ports, {
       parse: parseLoginResponse,
       // A code can be used only once (RFC 6749 §4.1.2).
@@ -183,8 +186,8 @@ function invalidRedirectError({ command }: LoginProfile, message: string): OAuth
 function authorizationError(login: LoginProfile, error: string, description: string | undefined): ProviderError {
   const provider = { status: 302, error, description };
   const details = description === undefined ? error : `${error}: ${description}`;
-  const name = providerName({ provider: login.provider, url: login.endpoints.authorize ?? login.url });
-  const request = codeTokenRequest(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
+  const name = providerName({ provider: login.provider, url: login.endpoints.authorizationUrl ?? login.url });
+  const request = buildCodeTokenRequest(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
   return new ProviderError('provider_rejected', `${name} rejected the login of ${login.name} (${details})`, {
     provider,
     hint: findHint(request, provider, 'provider_rejected'),

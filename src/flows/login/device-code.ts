@@ -1,9 +1,13 @@
 import { OAuthProfileError, ProviderError } from '../../errors.ts';
-import { type DeviceCode, parseDeviceResponse } from '../../oauth/device-response.ts';
-import { deviceAuthorizationRequest, deviceTokenRequest } from '../../oauth/login-request.ts';
-import { type LoginResponse, parseLoginResponse } from '../../oauth/login-response.ts';
+import {
+  buildDeviceAuthorizationRequest,
+  buildDeviceTokenRequest,
+  type DeviceCode,
+  parseDeviceAuthorizationResponse,
+} from '../../oauth/device.ts';
+import { type LoginResponse, parseLoginResponse } from '../../oauth/token-response.ts';
 import type { Ports } from '../../ports.ts';
-import type { DeviceEndpoints } from '../../profile/login-endpoints.ts';
+import type { DeviceEndpoints } from '../../profile/endpoints.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { isTransient, post } from '../request-token.ts';
 import { toLoginError } from './login-error.ts';
@@ -47,12 +51,12 @@ async function loginAt(
   signal: AbortSignal | undefined,
 ): Promise<LoginResponse> {
   const { clock, log } = ports;
-  const code = await post(deviceAuthorizationRequest(login, endpoints), ports, {
-    parse: parseDeviceResponse,
+  const code = await post(buildDeviceAuthorizationRequest(login, endpoints), ports, {
+    parse: parseDeviceAuthorizationResponse,
     mayRetry: () => true,
     signal,
   });
-  const poll = deviceTokenRequest(login, endpoints, code.deviceCode);
+  const poll = buildDeviceTokenRequest(login, endpoints, code.deviceCode);
   prompt.showCode(code, code.expiresAt - clock.now());
   let { intervalMs } = code;
   let lastFailure: unknown;

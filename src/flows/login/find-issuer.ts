@@ -1,4 +1,4 @@
-import { type Issuer, parseMetadata } from '../../oauth/metadata.ts';
+import { parseMetadata, type ServerMetadata } from '../../oauth/metadata.ts';
 import type { LoginPorts, Ports } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { tlsFiles } from '../../profile/profile.ts';
@@ -11,12 +11,12 @@ export async function findIssuer(
   ports: Ports,
   loginPorts: Pick<LoginPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
-): Promise<Issuer | undefined> {
+): Promise<ServerMetadata | undefined> {
   const tls = tlsFiles(options);
-  for (const location of endpoints.metadata) {
+  for (const location of endpoints.metadataUrls) {
     try {
       const document = await loginPorts.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });
-      const issuer = parseMetadata(document, location, { authorize: endpoints.authorize, token: url });
+      const issuer = parseMetadata(document, location, { authorizationUrl: endpoints.authorizationUrl, tokenUrl: url });
       if (issuer !== undefined) return issuer;
     } catch (error) {
       ports.log(`no metadata at ${location.href}: ${(error as Error).message}`);

@@ -1,11 +1,11 @@
 import { OAuthProfileError } from '../../errors.ts';
 import { parseAccount } from '../../oauth/account.ts';
-import type { LoginResponse } from '../../oauth/login-response.ts';
+import type { LoginResponse } from '../../oauth/token-response.ts';
 import type { Ports, TokenStore } from '../../ports.ts';
 import { completeProfile } from '../../profile/complete-profile.ts';
-import { loginCommand } from '../../profile/login-command.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import type { ParsedProfile } from '../../profile/parse-profile.ts';
+import { loginCommand } from '../../profile/profile.ts';
 import { familyKey, findLogin } from '../token-family.ts';
 import { assertStoreWritable, saveLogin } from './save-login.ts';
 

@@ -1,13 +1,7 @@
 import { OAuthProfileError } from '../../errors.ts';
-import type { HttpResponse } from '../../oauth/http-response.ts';
-import { isSuccess } from '../../oauth/http-response.ts';
-import { revocationRequest } from '../../oauth/login-request.ts';
-import { toProviderError } from '../../oauth/provider-error.ts';
-import { parseBody } from '../../oauth/response-body.ts';
-import type { TokenRequest } from '../../oauth/token-request.ts';
+import { buildRevocationRequest, parseRevocationResponse } from '../../oauth/revocation.ts';
 import type { LoginPorts, Ports, TokenStore } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
-import type { Profile } from '../../profile/profile.ts';
 import { type FamilyRecord, parseRecordOf } from '../records.ts';
 import { post } from '../request-token.ts';
 import { isBoundTo } from '../token-family.ts';
@@ -60,9 +54,9 @@ export async function findRevocationEndpoint(
   loginPorts: Pick<LoginPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
 ): Promise<URL | undefined> {
-  if (login.provider.login !== undefined) return login.endpoints.revoke;
-  const revoke = (await findIssuer(login, ports, loginPorts, signal))?.revoke;
-  return revoke?.origin === login.url.origin ? revoke : undefined;
+  if (login.provider.login !== undefined) return login.endpoints.revocationUrl;
+  const endpoint = (await findIssuer(login, ports, loginPorts, signal))?.revocationUrl;
+  return endpoint?.origin === login.url.origin ? endpoint : undefined;
 }
 
 /** Revokes the refresh token of a family (RFC 7009). It is only sent to the server that it is bound to. */
@@ -79,20 +73,10 @@ export async function revokeToken(
       hint: 'restore its former url and client_id, or log out without --revoke',
     });
   }
-  await post(revocationRequest(login, endpoint, family.refreshToken), ports, {
+  await post(buildRevocationRequest(login, endpoint, family.refreshToken), ports, {
     parse: parseRevocationResponse,
     // Revocation is idempotent (RFC 7009 §2.2).
     mayRetry: () => true,
     signal,
   });
-}
-
-/** Only the status counts (RFC 7009 §2.2). */
-function parseRevocationResponse(
-  profile: Profile,
-  request: TokenRequest,
-  response: HttpResponse,
-  receivedAt: number,
-): void {
-  if (!isSuccess(response)) throw toProviderError(profile, request, response, parseBody(response.body), receivedAt);
 }

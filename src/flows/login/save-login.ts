@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../../errors.ts';
-import type { LoginResponse } from '../../oauth/login-response.ts';
+import type { LoginResponse } from '../../oauth/token-response.ts';
 import type { Ports, RecordLock, StoredRecord, TokenStore } from '../../ports.ts';
 import type { Binding } from '../../profile/parse-profile.ts';
 import type { Profile } from '../../profile/profile.ts';

@@ -1,4 +1,4 @@
-import { escapeControls, truncate } from '../../redaction/sanitize.ts';
+import { escapeControls, truncate as truncateText } from '../../redaction/sanitize.ts';
 import type { Counts, StepState } from '../result.ts';
 
 /** The colours of the terminal reports. */
@@ -53,7 +53,7 @@ export function escapeHtml(text: string): string {
 /** Truncates text to a number of characters and adds how many are missing. */
 export function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
-  const shown = truncate(text, length);
+  const shown = truncateText(text, length);
   return `${shown}\n… ${text.length - shown.length} more characters`;
 }
 

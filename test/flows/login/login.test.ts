@@ -295,7 +295,7 @@ describe('a logout', () => {
       parseProfile('lab', variablesWith('lab', fields as Record<string, unknown>), outside),
     );
     return (token: Secret, kept: Parameters<typeof revokeToken>[3]) =>
-      revokeToken(profile, profile.endpoints.revoke as URL, token, kept, ports, store, undefined);
+      revokeToken(profile, profile.endpoints.revocationUrl as URL, token, kept, ports, store, undefined);
   };
   const only = async (name?: string) => {
     const [found] = await findLogins(store, name);
