@@ -6,12 +6,12 @@ import { escapeReferences, hasReference } from './reference.ts';
 import { RawScalar, type Value } from './value.ts';
 import type { Entry } from './variables.ts';
 
-/** Variables as a program gives them: dotted names, nested maps, or both. */
+/** Variables of a program: dotted names, nested maps, or both. */
 export interface DataObject {
   readonly [name: string]: unknown;
 }
 
-/** Turns nested maps into dotted names: `{graph: {type}}` is `graph.type`. */
+/** Converts nested maps to dotted names: `{graph: {type}}` is `graph.type`. */
 export function flatten(data: DataObject, label: string): Entry[] {
   const entries: Entry[] = [];
   collect(data, '', entries, []);
@@ -19,14 +19,14 @@ export function flatten(data: DataObject, label: string): Entry[] {
   return entries;
 }
 
-/** The same name written twice in one source (`a.b: 1` beside `a: {b: 2}`) is a mistake, not an override. */
+/** Throws if one source defines a name twice, as in `a.b: 1` and `a: {b: 2}`. */
 export function rejectDuplicates(entries: readonly Entry[], label: string): void {
   const seen = new Set<string>();
   for (const { name, line } of entries) {
     if (seen.has(name)) {
       const where = line === undefined ? label : `${label}:${line}`;
       throw new OAuthProfileError('data_invalid', `${where}: ${displayName(name)} is defined twice`, {
-        hint: `keep one of the two definitions of ${displayName(name)}`,
+        hint: `remove one of the two definitions of ${displayName(name)}`,
       });
     }
     seen.add(name);
@@ -35,11 +35,11 @@ export function rejectDuplicates(entries: readonly Entry[], label: string): void
 
 const MAX_NAME_LENGTH = 1000;
 
-/** A dotted name; long ones multiply with every name below them. */
+/** Joins a dotted name. Its length is limited: a long name is repeated in each name below it. */
 export function nameOf(prefix: string, key: string): string {
   const name = prefix + key;
   if (name.length <= MAX_NAME_LENGTH) return name;
-  throw new OAuthProfileError('data_invalid', `the name of a variable is longer than ${MAX_NAME_LENGTH} characters`, {
+  throw new OAuthProfileError('data_invalid', `a variable name is longer than ${MAX_NAME_LENGTH} characters`, {
     hint: `shorten ${escapeControls(name.slice(0, 40))}…`,
   });
 }
@@ -55,14 +55,14 @@ function collect(map: DataObject, prefix: string, entries: Entry[], parents: rea
   }
 }
 
-/** Whether a value is a plain map, and no instance of anything. */
+/** Whether a value is an object literal, not an instance of a class. */
 export function isPlainObject(value: unknown): value is DataObject {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Checks what TypeScript cannot: a number that lost digits, a function, a date. */
+/** Rejects what has no exact value: a number beyond the safe integers, a function, a date. */
 function toValue(value: unknown, name: string, parents: readonly unknown[]): Value {
   switch (typeof value) {
     case 'string':
@@ -72,10 +72,10 @@ function toValue(value: unknown, name: string, parents: readonly unknown[]): Val
       return new RawScalar(String(value), Number(value));
     case 'number':
       if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
-      throw new TypeError(`data: ${name} is a number that lost digits: give it as a string`);
+      throw new TypeError(`data: ${name} is not an exact number: pass it as a string`);
     case 'object':
       if (value === null || value instanceof RawScalar) return value;
-      // A program's secret is taken as it is, also where the list around it may hold references.
+      // A secret of a program has no references, even inside a list that has some.
       if (value instanceof Secret) return value.test(hasReference) ? value.map(escapeReferences) : value;
       if (parents.includes(value)) throw new TypeError(`data: ${name} contains itself`);
       if (Array.isArray(value)) {
@@ -88,5 +88,5 @@ function toValue(value: unknown, name: string, parents: readonly unknown[]): Val
         );
       }
   }
-  throw new TypeError(`data: ${name} is neither text, number, boolean, list nor map`);
+  throw new TypeError(`data: ${name} must be a string, number, boolean, list or map`);
 }
