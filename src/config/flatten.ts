@@ -26,7 +26,7 @@ export function isPlainObject(value: unknown): value is DataObject {
 function toMapNode(map: DataObject, at: string, depth: number): MapNode<string> {
   const members = Object.entries(map)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ({ name, at, part: toNode(value, at === '' ? name : `${at}.${name}`, depth + 1) }));
+    .map(([name, value]) => ({ name, at, node: toNode(value, at === '' ? name : `${at}.${name}`, depth + 1) }));
   return { kind: 'map', at, members };
 }
 

@@ -89,7 +89,7 @@ class JsonParser {
     }
     this.#skipSpace();
     if (!this.#take(':')) this.#fail();
-    members.set(name, { name, at, part: this.#value(depth + 1) });
+    members.set(name, { name, at, node: this.#value(depth + 1) });
   }
 
   /** A regular expression for a string of any length would overflow its backtracking stack. */

@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { displayName } from '../redaction/sensitive-names.ts';
 import type { Scalar, Value } from './value.ts';
 import type { Entry } from './variables.ts';
@@ -27,22 +27,22 @@ export interface MapNode<At> {
 export interface Member<At> {
   readonly name: string;
   readonly at: At;
-  readonly part: ConfigNode<At>;
+  readonly node: ConfigNode<At>;
 }
 
 /** Returns the value of a node without its locations. */
 export function toValue<At>(node: ConfigNode<At>): Value {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'list') return node.items.map(toValue);
-  return Object.fromEntries(node.members.map(({ name, part }) => [name, toValue(part)]));
+  return Object.fromEntries(node.members.map((member) => [member.name, toValue(member.node)]));
 }
 
 /** Yields the variables of a map: nested maps become dotted names, a list is one value. */
 export function* variablesIn<At>({ members }: MapNode<At>, prefix = ''): Generator<Member<At>> {
-  for (const { name, at, part } of members) {
+  for (const { name, at, node } of members) {
     const dotted = joinName(prefix, name);
-    if (part.kind === 'map') yield* variablesIn(part, `${dotted}.`);
-    else yield { name: dotted, at, part };
+    if (node.kind === 'map') yield* variablesIn(node, `${dotted}.`);
+    else yield { name: dotted, at, node };
   }
 }
 
@@ -58,9 +58,9 @@ function joinName(prefix: string, name: string): string {
 
 /** Returns the variables of a map, each with the line of its name. */
 export function toEntries<At>(map: MapNode<At>, lineOf: (at: At) => number | undefined, label: string): Entry[] {
-  const entries = Array.from(variablesIn(map), ({ name, at, part }) => ({
+  const entries = Array.from(variablesIn(map), ({ name, at, node }) => ({
     name,
-    value: toValue(part),
+    value: toValue(node),
     line: lineOf(at),
   }));
   rejectDuplicates(entries, label);

@@ -127,7 +127,7 @@ function buildTree(document: Document, maxValues: number, issues: YamlIssue[]): 
     if (!isMap(found)) return { kind: 'scalar', at, value: isScalar(found) ? scalarOf(found) : null };
     const members = pairsOf(found, at.start, depth).map(({ key, value }): Member<Span> => {
       const keyAt = spanOf(key, at.start);
-      return { name: nameOf(key), at: keyAt, part: toNode(value, keyAt.end, depth + 1) };
+      return { name: nameOf(key), at: keyAt, node: toNode(value, keyAt.end, depth + 1) };
     });
     return { kind: 'map', at, members };
   }

@@ -1,10 +1,14 @@
-import { excerpt } from '../redaction/printable.ts';
+import { excerpt } from '../redaction/sanitize.ts';
 
+/** Longer names are truncated, in characters. */
 const MAX_LENGTH = 200;
 
-/** Who signed in, as the id token of a response says. It is not verified: it is for a person to read, and nothing is decided by it. */
+/**
+ * The user's name from the id token of a response: `preferred_username`, `email`, `upn` or `sub` (OpenID Connect Core §5.1). The
+ * signature is not verified: the name is for display only, never for decisions.
+ */
 export function parseAccount(response: Readonly<Record<string, unknown>>): string | undefined {
-  const claims = claimsOf(response['id_token']);
+  const claims = parseClaims(response['id_token']);
   for (const name of ['preferred_username', 'email', 'upn', 'sub']) {
     const value = claims[name];
     if (typeof value === 'string' && value !== '') return excerpt(value, MAX_LENGTH);
@@ -12,7 +16,7 @@ export function parseAccount(response: Readonly<Record<string, unknown>>): strin
   return undefined;
 }
 
-function claimsOf(token: unknown): Readonly<Record<string, unknown>> {
+function parseClaims(token: unknown): Readonly<Record<string, unknown>> {
   const payload = typeof token === 'string' ? token.split('.')[1] : undefined;
   if (payload === undefined) return {};
   try {

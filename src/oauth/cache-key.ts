@@ -1,7 +1,7 @@
-import type { Field, Profile } from '../profile/profile.ts';
+import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 
-/** Everything that shapes a profile's token, as one text; a refresh token is represented by its family. */
+/** Everything that determines a profile's token, as one string. The refresh token is not part of it: its token family identifies it. */
 export function cacheKey(profile: Profile): Secret {
   const { url, provider, grant, clientAuth, basic, fields, options } = profile;
   const isRefresh = grant === 'refresh_token';
@@ -18,27 +18,18 @@ export function cacheKey(profile: Profile): Secret {
   ]);
 }
 
-/** The client that a request is made for. */
-export function getClientId({ basic, fields }: Profile): string | Secret {
-  return basic?.user.value ?? fieldValue(fields, 'client_id') ?? '';
-}
-
 /** The refresh token that a profile sends. */
 export function getRefreshToken({ fields }: Profile): string | Secret | undefined {
-  return fieldValue(fields, 'refresh_token');
+  return fields.find(({ name }) => name === 'refresh_token')?.value;
 }
 
-/** The same request with another refresh token. */
+/** Returns the profile with another refresh token. */
 export function withRefreshToken(profile: Profile, token: Secret): Profile {
   const fields = profile.fields.map((field) => (field.name === 'refresh_token' ? { ...field, value: token } : field));
   return { ...profile, fields };
 }
 
-/** Texts joined so that no two lists give the same text. */
-export function encodeTuple(texts: readonly (string | Secret)[]): Secret {
-  return Secret.untracked(JSON.stringify(texts.map((text) => (typeof text === 'string' ? text : text.reveal()))));
-}
-
-function fieldValue(fields: readonly Field[], name: string): string | Secret | undefined {
-  return fields.find((field) => field.name === name)?.value;
+/** Joins strings unambiguously: different lists give different results. */
+export function encodeTuple(parts: readonly (string | Secret)[]): Secret {
+  return Secret.untracked(JSON.stringify(parts.map((part) => (typeof part === 'string' ? part : part.reveal()))));
 }

@@ -1,59 +1,74 @@
 import { isLoopback } from '../profile/loopback.ts';
-import { stripQuery } from './without-query.ts';
 
-/** What is known of the server that a sign-in belongs to. */
-export interface Issuer {
-  /** As the server publishes it; `{tenantid}` in it stands for any tenant. */
-  readonly name: string | undefined;
-  /** The server promises to name itself in every redirect (RFC 9207 §3). */
-  readonly promised: boolean;
-  readonly revoke: URL | undefined;
+/** Authorization server metadata, as far as a login uses it (RFC 8414 §2). */
+export interface ServerMetadata {
+  /** `issuer` as published; Microsoft's shared tenants publish a template that contains `{tenantid}`. */
+  readonly issuer: string;
+  /** Whether every authorization response contains `iss` (RFC 9207 §3). */
+  readonly issParameterSupported: boolean;
+  readonly revocationUrl: URL | undefined;
 }
 
-/** Reads what a server publishes of itself (RFC 8414 §3.2); `undefined` where that is about another one. */
+/** Parses a metadata document (RFC 8414 §3.2). Returns `undefined` if it describes another server than the one at `endpoints`. */
 export function parseMetadata(
   document: unknown,
   location: URL,
-  { authorize, token }: { readonly authorize: URL | undefined; readonly token: URL },
-): Issuer | undefined {
+  { authorizationUrl, tokenUrl }: { readonly authorizationUrl: URL | undefined; readonly tokenUrl: URL },
+): ServerMetadata | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const members = document as Readonly<Record<string, unknown>>;
   const { issuer, revocation_endpoint: revocation } = members;
-  if (typeof issuer !== 'string' || !isAt(issuer, location.origin)) return undefined;
-  const [name, ours] = authorize === undefined ? ['token_endpoint', token] : ['authorization_endpoint', authorize];
-  if (stripQuery(String(members[name])) !== stripQuery(ours.href)) return undefined;
-  const revoke = typeof revocation === 'string' && isAt(revocation, location.origin) ? new URL(revocation) : undefined;
-  return { name: issuer, promised: members['authorization_response_iss_parameter_supported'] === true, revoke };
+  if (typeof issuer !== 'string' || !hasOrigin(issuer, location.origin)) return undefined;
+  const [name, expected] =
+    authorizationUrl === undefined ? ['token_endpoint', tokenUrl] : ['authorization_endpoint', authorizationUrl];
+  if (removeQuery(String(members[name])) !== removeQuery(expected.href)) return undefined;
+  return {
+    issuer,
+    issParameterSupported: members['authorization_response_iss_parameter_supported'] === true,
+    revocationUrl:
+      typeof revocation === 'string' && hasOrigin(revocation, location.origin) ? new URL(revocation) : undefined,
+  };
 }
 
-/** What is wrong with the issuer that a redirect names (RFC 9207 §2.4); where nothing is published, its host must be one that we ask. */
+/**
+ * Compares the `iss` of an authorization response with the metadata (RFC 9207 §2.4) and returns what is wrong, `undefined` if nothing.
+ * Without metadata, the origin of `iss` must be that of one of `endpoints`.
+ */
 export function findIssuerMismatch(
-  named: string | undefined,
-  known: Issuer | undefined,
-  hosts: readonly URL[],
+  iss: string | undefined,
+  metadata: ServerMetadata | undefined,
+  endpoints: readonly URL[],
 ): string | undefined {
-  if (named === undefined) {
-    return known?.promised === true
-      ? 'the redirect does not name the server, which promises to name itself'
+  if (iss === undefined) {
+    return metadata?.issParameterSupported === true
+      ? 'the redirect has no iss parameter, although the server supports it'
       : undefined;
   }
-  const right = known?.name === undefined ? hosts.some(({ origin }) => isAt(named, origin)) : fits(named, known.name);
-  return right ? undefined : 'the redirect comes from another server than the one that was asked';
+  const matches =
+    metadata === undefined
+      ? endpoints.some(({ origin }) => hasOrigin(iss, origin))
+      : matchesIssuer(iss, metadata.issuer);
+  return matches ? undefined : 'the redirect comes from another authorization server (iss does not match)';
 }
 
-/** Microsoft's shared tenants publish a template. */
-function fits(named: string, published: string): boolean {
-  const [start = '', end] = published.split('{tenantid}');
-  if (end === undefined) return named === published;
+/** `{tenantid}` in Microsoft's template matches any GUID. */
+function matchesIssuer(iss: string, issuer: string): boolean {
+  const [start = '', end] = issuer.split('{tenantid}');
+  if (end === undefined) return iss === issuer;
   return (
-    named.startsWith(start) &&
-    named.endsWith(end) &&
-    /^[0-9a-f-]{36}$/i.test(named.slice(start.length, named.length - end.length))
+    iss.startsWith(start) &&
+    iss.endsWith(end) &&
+    /^[0-9a-f-]{36}$/i.test(iss.slice(start.length, iss.length - end.length))
   );
 }
 
-function isAt(address: string, origin: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const url = new URL(address);
+/** https: only, or loopback. */
+function hasOrigin(text: string, origin: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
   return url.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
+}
+
+function removeQuery(url: string): string {
+  return url.replace(/[?#].*$/s, '');
 }

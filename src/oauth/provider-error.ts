@@ -1,18 +1,15 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
-import { loginCommand } from '../profile/login-command.ts';
-import { type Profile, providerName } from '../profile/profile.ts';
+import { findStrayCharacters, loginCommand, type Profile, providerName } from '../profile/profile.ts';
 import type { ErrorHint } from '../providers/provider.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 import { parseErrorResponse } from './error-response.ts';
-import type { HttpResponse } from './http-response.ts';
+import type { HttpResponse, ParsedBody } from './http-response.ts';
 import { createLowerCaseQuote, createRedactedQuote, type Quote } from './redacted-quote.ts';
-import type { ParsedBody } from './response-body.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import { parseRetryAfter } from './retry-policy.ts';
 import { isSecretOfErrorResponse, secretMembers } from './secret-members.ts';
 import type { TokenRequest } from './token-request.ts';
-import { stripQuery } from './without-query.ts';
 
-/** A hint for the standard codes (RFC 6749 §5.2), where the provider's own hints have none. */
+/** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2), used if the provider's own hints do not match. */
 const standardHints: readonly ErrorHint[] = [
   {
     error: 'invalid_client',
@@ -21,28 +18,31 @@ const standardHints: readonly ErrorHint[] = [
   {
     error: 'invalid_grant',
     grant: 'password',
-    hint: 'the user name or password is wrong: check {username} and {password}',
+    hint: 'the username or password is wrong: check {username} and {password}',
   },
   {
     error: 'invalid_grant',
     grant: 'refresh_token',
-    hint: 'the refresh token is invalid, expired, revoked or of another client; {login}',
+    hint: 'the refresh token is invalid, expired, revoked or belongs to another client; {login}',
   },
   {
     error: 'invalid_grant',
     grant: 'authorization_code',
-    hint: 'the code is invalid, expired, used or of another client: get a new one and set {code}',
+    hint: 'the code is invalid, expired, already used or belongs to another client: get a new one and set {code}',
   },
   { error: 'unauthorized_client', hint: 'the client may not use this grant: check {client_id} and {grant_type}' },
-  { error: 'unsupported_grant_type', hint: 'the provider does not know this grant: set {grant_type}' },
-  { error: 'invalid_scope', hint: 'the scope is unknown, malformed or too wide: set {scope}' },
-  { error: 'authorization_pending', hint: 'nobody has entered the device code yet: enter it, then try again' },
-  { error: 'slow_down', hint: 'wait some seconds longer before each try' },
+  { error: 'unsupported_grant_type', hint: 'the provider does not support this grant: set {grant_type}' },
+  { error: 'invalid_scope', hint: 'the scope is unknown, malformed or exceeds what was granted: set {scope}' },
+  { error: 'authorization_pending', hint: 'the user has not entered the device code yet: enter it, then try again' },
+  { error: 'slow_down', hint: 'wait a few seconds longer between requests' },
   { error: 'expired_token', hint: 'the device code has expired: get a new one and set {device_code}' },
   { error: 'invalid_target', hint: 'the resource or audience is unknown: set {resource} or {audience}' },
 ];
 
-/** Refusals of a refresh token that only a person can end (OpenID Connect Core §3.1.2.6, MSAL's list). */
+/** Placeholder of the login command in a hint. */
+const LOGIN = '{login}';
+
+/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL's InteractionRequiredAuthError). */
 const interactionErrors = new Set([
   'invalid_grant',
   'interaction_required',
@@ -51,149 +51,204 @@ const interactionErrors = new Set([
   'bad_token',
 ]);
 
-/** Microsoft ends its words with ids and a time; the id that support asks for is shown on its own. */
-const tail = /\s+Trace ID: \S+(?:\s.{0,150})?$/;
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  500: 'internal server error',
+  502: 'bad gateway',
+  503: 'service unavailable',
+  504: 'gateway timeout',
+};
 
-/** The provider's own words as a message repeats them. */
-function wordsOf({ error, description, correlationId }: ErrorResponse): string {
-  const told = correlationId === undefined ? description : description?.replace(tail, '');
-  return [error, told].filter((part) => part !== undefined).join(': ');
-}
+/** Microsoft's descriptions end with ids and a time. The correlation id is shown separately. */
+const descriptionSuffix = /\s+Trace ID: \S+(?:\s.{0,150})?$/;
 
-/** Turns a reply that is no token into one error for a person: what happened, which variable to change, the provider's own words. */
+/** Turns a response without a token into an error: what happened, which variable to change, and the provider's own error (D15). */
 export function toProviderError(
   profile: Profile,
   request: TokenRequest,
-  reply: HttpResponse,
+  response: HttpResponse,
   body: ParsedBody,
   receivedAt: number,
 ): ProviderError {
-  const { found } = secretMembers(body.kind === 'object' ? body.members : {}, [], isSecretOfErrorResponse);
-  const quote = createRedactedQuote(profile, request, reply, found);
-  const provider = parseErrorResponse(reply, body, quote);
-  const who = providerName(profile);
-  const words = wordsOf(provider);
-  const said = words === '' ? `HTTP ${reply.status}` : `HTTP ${reply.status}, ${words}`;
-  // The status comes first: Okta's 429 may say invalid_grant.
-  if (reply.status === 429) {
-    const retryAt = parseRetryAfter(reply.headers, receivedAt);
-    const seconds = secondsUntil(retryAt, receivedAt);
-    const wait = seconds === 0 ? 'wait a while' : `wait ${seconds} s`;
-    return new ProviderError('rate_limited', `${who} takes no more requests for now (${said})`, {
+  const { secrets } = secretMembers(body.kind === 'object' ? body.members : {}, [], isSecretOfErrorResponse);
+  const quote = createRedactedQuote(profile, request, response, secrets);
+  const provider = parseErrorResponse(response, body, quote);
+  const { status } = response;
+  // The status takes precedence: Okta's 429 may contain invalid_grant.
+  if (status === 429) return rateLimitError(profile, response, provider, receivedAt);
+  if (status >= 500) return serverError(profile, response, provider, receivedAt);
+  if (status >= 300 && status < 400) return redirectError(profile, request, response, provider, quote);
+  const code = selectErrorCode(profile, provider);
+  const description = describeError(provider);
+  const details = description === '' ? `HTTP ${status}` : `HTTP ${status}, ${description}`;
+  return new ProviderError(
+    code,
+    `${providerName(profile)} rejected the request of profile ${profile.name} (${details})`,
+    {
       provider,
-      retryAt,
-      hint: `${wait} before another try, and reuse tokens instead of asking for new ones`,
-    });
-  }
-  if (reply.status >= 500) {
-    const retryAt = parseRetryAfter(reply.headers, receivedAt);
-    const seconds = secondsUntil(retryAt, receivedAt);
-    const later = seconds === 0 ? 'try again later' : `try again in ${seconds} s`;
-    // Some servers are out of order whenever they mean no.
-    const refusal = findHint(profile, provider, codeOf(profile, provider));
-    return new ProviderError('provider_unavailable', `${who} is out of order (${said})`, {
-      provider,
-      retryAt,
-      hint: refusal === undefined ? later : `${later}; if it says the same again, ${refusal}`,
-    });
-  }
-  if (reply.status >= 300 && reply.status < 400) return redirected(profile, request, reply, provider, who, quote);
-  const code = codeOf(profile, provider);
-  return new ProviderError(code, `${who} refused profile ${profile.name} (${said})`, {
+      hint: findHint(profile, provider, code),
+    },
+  );
+}
+
+function rateLimitError(
+  profile: Profile,
+  { headers }: HttpResponse,
+  provider: ErrorResponse,
+  receivedAt: number,
+): ProviderError {
+  const retryAt = parseRetryAfter(headers, receivedAt);
+  const seconds = secondsUntil(retryAt, receivedAt);
+  return new ProviderError('rate_limited', describeStatus(profile, provider, 'rate limit exceeded'), {
     provider,
-    hint: findHint(profile, provider, code),
+    retryAt,
+    hint: `${seconds === 0 ? 'wait' : `wait ${seconds} s`} before the next request, and reuse tokens instead of requesting new ones`,
   });
 }
 
-/** 0 where the provider does not say, or says "at once" while it still refuses. */
+function serverError(
+  profile: Profile,
+  { status, headers }: HttpResponse,
+  provider: ErrorResponse,
+  receivedAt: number,
+): ProviderError {
+  const retryAt = parseRetryAfter(headers, receivedAt);
+  const seconds = secondsUntil(retryAt, receivedAt);
+  const retry = seconds === 0 ? 'try again later' : `try again in ${seconds} s`;
+  // Some servers return 5xx with an OAuth error instead of 4xx.
+  const hint = findHint(profile, provider, selectErrorCode(profile, provider));
+  const message = describeStatus(profile, provider, STATUS_TEXT[status] ?? 'server error');
+  return new ProviderError('provider_unavailable', message, {
+    provider,
+    retryAt,
+    hint: hint === undefined ? retry : `${retry}; if the error persists: ${hint}`,
+  });
+}
+
+/** `microsoft returned HTTP 503 (service unavailable)`, followed by the provider's own error. */
+function describeStatus(profile: Profile, provider: ErrorResponse, statusText: string): string {
+  const description = describeError(provider);
+  const start = `${providerName(profile)} returned HTTP ${provider.status} (${statusText})`;
+  return description === '' ? start : `${start}: ${description}`;
+}
+
+/** The provider's `error` and description for a message. */
+function describeError({ error, description, correlationId }: ErrorResponse): string {
+  const shown = correlationId === undefined ? description : description?.replace(descriptionSuffix, '');
+  return [error, shown].filter((part) => part !== undefined).join(': ');
+}
+
+/** Seconds until `retryAt`, rounded up; 0 if the provider did not send a time, or one that has passed. */
 function secondsUntil(retryAt: number | undefined, receivedAt: number): number {
   return retryAt === undefined ? 0 : Math.ceil((retryAt - receivedAt) / 1000);
 }
 
-/** What to do about a refusal, where that is known; a person who must sign in is told the command. */
-export function findHint(profile: Profile, refusal: ErrorResponse, code: ErrorCode): string | undefined {
-  const known = matchHint(profile, refusal)?.hint;
-  const needsLogin = code === 'login_required' && known?.includes(LOGIN) !== true;
-  const hint = needsLogin ? (known === undefined ? LOGIN : `${known}; then ${LOGIN}`) : known;
-  return hint === undefined ? undefined : fillHint(hint, profile) + encodingHint(profile, refusal);
-}
-
-/** In a hint: the command that signs a person in. */
-const LOGIN = '{login}';
-
-function codeOf(profile: Profile, { error }: ErrorResponse): ErrorCode {
+function selectErrorCode(profile: Profile, { error }: ErrorResponse): ErrorCode {
   return profile.grant === 'refresh_token' && error !== undefined && interactionErrors.has(error)
     ? 'login_required'
     : 'provider_rejected';
 }
 
-/** Credentials are never sent after a redirect, so its target is told to the person instead. */
-function redirected(
+/** Redirects are not followed, since that would send the credentials elsewhere (D13). The message names the target instead. */
+function redirectError(
   profile: Profile,
   request: TokenRequest,
-  reply: HttpResponse,
+  response: HttpResponse,
   provider: ErrorResponse,
-  who: string,
   quote: Quote,
 ): ProviderError {
-  const target = targetOf(reply, profile, quote, createLowerCaseQuote(profile, request));
-  return new ProviderError(
-    'redirected',
-    `${who} redirects to ${target} (HTTP ${reply.status}); secrets are not sent on`,
-    {
-      provider,
-      hint: `if the token endpoint has moved there, set ${profile.name}.url`,
-    },
-  );
+  const target = describeTarget(response, profile, quote, createLowerCaseQuote(profile, request));
+  const message = `${providerName(profile)} redirected to ${target} (HTTP ${response.status}); redirects are not followed`;
+  return new ProviderError('redirected', message, {
+    provider,
+    hint: `if the token endpoint has moved there, set ${profile.name}.url`,
+  });
 }
 
-/** The address alone: a query may repeat what was sent. */
-function targetOf(reply: HttpResponse, profile: Profile, quote: Quote, quoteLowerCase: Quote): string {
-  const location = String(reply.headers['location'] ?? '');
-  const address = stripQuery(location);
-  if (address === '' || !URL.canParse(address, profile.url.href)) return 'an unnamed place';
-  // Searched as it came: a host loses its capitals by being parsed, and with them a secret its spelling.
-  const hidden = stripQuery(quote(location, Number.POSITIVE_INFINITY)).includes(MASK);
-  const { protocol, host, pathname } = new URL(address, profile.url);
-  // And as it is read: a server may have written it without its capitals, which a host does not need.
-  if (hidden || quoteLowerCase(host, Number.POSITIVE_INFINITY).includes(MASK)) {
-    return 'an address with a secret of the request in it';
+/** The target without its query, which may repeat what was sent. */
+function describeTarget(response: HttpResponse, profile: Profile, quote: Quote, quoteLowerCase: Quote): string {
+  const location = String(response.headers['location'] ?? '');
+  const target = removeQuery(location);
+  if (target === '' || !URL.canParse(target, profile.url.href)) return 'an invalid location';
+  // Searched before parsing: the host of a parsed URL is in lower case, and a secret in it would not be found.
+  const hasSecret = removeQuery(quote(location, Number.POSITIVE_INFINITY)).includes(MASK);
+  const { protocol, host, pathname } = new URL(target, profile.url);
+  // Searched again after parsing: the server may have converted a secret to lower case.
+  if (hasSecret || quoteLowerCase(host, Number.POSITIVE_INFINITY).includes(MASK)) {
+    return 'a URL that contains a secret of the request';
   }
   return quote(`${protocol}//${host}${pathname}`, 200);
 }
 
-function matchHint(profile: Profile, refusal: ErrorResponse): ErrorHint | undefined {
-  const fits = (hint: ErrorHint): boolean =>
-    (hint.codes === undefined || hint.codes.some((code) => refusal.codes?.includes(code) === true)) &&
-    (hint.error === undefined || hint.error === refusal.error) &&
-    (hint.description === undefined || hint.description.test(refusal.description ?? '')) &&
-    (hint.grant === undefined || hint.grant === profile.grant);
-  // A code that we do not know may mean anything that a person has to do; only without one it is a wrong password.
-  const guess = refusal.codes !== undefined && refusal.error === 'invalid_grant' && profile.grant === 'password';
-  const found = profile.provider.hints.find(fits) ?? (guess ? undefined : standardHints.find(fits));
-  if (found !== undefined || refusal.error !== undefined || refusal.status !== 404) return found;
-  return { hint: 'there is no token endpoint at this address: check {url}' };
+function removeQuery(url: string): string {
+  return url.replace(/[?#].*$/s, '');
 }
 
-/** `{client_secret}` → `graph.client_secret`, or what serves in its place; `{login}` → the command to run. */
+/** The hint for an error response, `undefined` if there is none. If a login is required, it contains the login command. */
+export function findHint(profile: Profile, response: ErrorResponse, code: ErrorCode): string | undefined {
+  const known = matchHint(profile, response)?.hint;
+  const lacksLogin = code === 'login_required' && known?.includes(LOGIN) !== true;
+  const hint = lacksLogin ? (known === undefined ? LOGIN : `${known}; then ${LOGIN}`) : known;
+  if (hint === undefined) return undefined;
+  return [fillHint(hint, profile), ...describeCredentials(hint, profile, response)].join('; ');
+}
+
+function matchHint(profile: Profile, response: ErrorResponse): ErrorHint | undefined {
+  const matches = (hint: ErrorHint): boolean =>
+    (hint.codes === undefined || hint.codes.some((code) => response.codes?.includes(code) === true)) &&
+    (hint.error === undefined || hint.error === response.error) &&
+    (hint.description === undefined || hint.description.test(response.description ?? '')) &&
+    (hint.grant === undefined || hint.grant === profile.grant);
+  // invalid_grant with an unknown code may have many causes; only without a code does it mean a wrong password.
+  const isAmbiguous =
+    response.codes !== undefined && response.error === 'invalid_grant' && profile.grant === 'password';
+  const found = profile.provider.hints.find(matches) ?? (isAmbiguous ? undefined : standardHints.find(matches));
+  if (found !== undefined || response.error !== undefined || response.status !== 404) return found;
+  return { hint: 'there is no token endpoint at this URL: check {url}' };
+}
+
+/** Replaces `{client_secret}` with `graph.client_secret`, or with the variable used in its place, and `{login}` with the command to run. */
 export function fillHint(hint: string, profile: Profile): string {
-  const { name, basic, clientAuth, options, provider } = profile;
-  const signsIn = provider.login ?? options.authorizationUrl ?? options.deviceAuthorizationUrl;
-  const login = signsIn === undefined ? `get a new one and set ${name}.refresh_token` : `run: ${loginCommand(name)}`;
-  const inPlace = new Map<string, string>();
-  if (clientAuth === 'private_key_jwt') inPlace.set('client_secret', 'options.key_file');
-  if (basic !== undefined) inPlace.set('client_id', 'basic.user').set('client_secret', 'basic.password');
+  const { name, options, provider } = profile;
+  const canLogIn = provider.login ?? options.authorizationUrl ?? options.deviceAuthorizationUrl;
+  const login = canLogIn === undefined ? `get a new one and set ${name}.refresh_token` : `run: ${loginCommand(name)}`;
   return hint
     .replaceAll(LOGIN, () => login)
-    .replace(/\{([a-z_.]+)\}/g, (_, field: string) => `${name}.${inPlace.get(field) ?? field}`);
+    .replace(/\{([a-z_.]+)\}/g, (_, field: string) => `${name}.${replacedField(field, profile)}`);
 }
 
-/** A server that never decodes a Basic header takes a right secret for a wrong one, if encoding changed it (RFC 6749 §2.3.1). */
-function encodingHint(profile: Profile, { error }: ErrorResponse): string {
-  const { name, basic, clientAuth, fields } = profile;
-  if (error !== 'invalid_client' || clientAuth !== 'client_secret_basic') return '';
+/** The field that is used in the place of a client credential: a key file, or the Basic credentials. */
+function replacedField(field: string, { basic, clientAuth }: Profile): string {
+  if (basic !== undefined && field === 'client_id') return 'basic.user';
+  if (basic !== undefined && field === 'client_secret') return 'basic.password';
+  if (clientAuth === 'private_key_jwt' && field === 'client_secret') return 'options.key_file';
+  return field;
+}
+
+/** Describes stray characters in the values that a hint names, and for `invalid_client` in both client credentials. Values are not revealed. */
+function describeCredentials(hint: string, profile: Profile, { error }: ErrorResponse): string[] {
+  const isClientError = error === 'invalid_client';
+  const named = [...hint.matchAll(/\{([a-z_.]+)\}/g)].map(([, field = '']) => field);
+  const names = new Set([...named, ...(isClientError ? ['client_id', 'client_secret'] : [])]);
+  const { basic } = profile;
+  const sent = [...profile.fields, ...(basic === undefined ? [] : [basic.user, basic.password])];
+  const notes = [...names].flatMap((field) => {
+    const name = replacedField(field, profile);
+    const found = sent.find((one) => one.name === name);
+    const problem = found && findStrayCharacters(found);
+    return problem === undefined ? [] : [`${profile.name}.${name} ${problem}`];
+  });
+  return isClientError && isChangedByEncoding(profile)
+    ? [
+        ...notes,
+        `if both are correct, the server may not decode them: set ${profile.name}.options.client_auth to client_secret_basic_raw or client_secret_post`,
+      ]
+    : notes;
+}
+
+/** Whether a server that does not decode the Basic header (RFC 6749 §2.3.1) receives another secret than the configured one. */
+function isChangedByEncoding({ basic, clientAuth, fields }: Profile): boolean {
+  if (clientAuth !== 'client_secret_basic') return false;
   const secret = basic?.password.value ?? fields.find((field) => field.name === 'client_secret')?.value;
   const changes = (text: string): boolean => encodeURIComponent(text) !== text;
-  if (!(secret instanceof Secret ? secret.test(changes) : changes(secret ?? ''))) return '';
-  return `; if they are right, the server may not decode them: set ${name}.options.client_auth to basic_raw or body`;
+  return secret instanceof Secret ? secret.test(changes) : changes(secret ?? '');
 }

@@ -1,76 +1,76 @@
 import type { Profile } from '../profile/profile.ts';
-import { escapeControls, excerpt } from '../redaction/printable.ts';
 import { Redactor } from '../redaction/redactor.ts';
+import { escapeControls, excerpt } from '../redaction/sanitize.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 import type { HttpResponse } from './http-response.ts';
 import { isSecretOfErrorResponse } from './secret-members.ts';
 import type { TokenRequest } from './token-request.ts';
 
-/** Makes a piece of a provider's text fit to be shown, at most `length` characters of it. */
+/** Makes a string of the provider safe to show: secrets masked, control characters escaped, at most `length` characters. */
 export type Quote = (text: string, length: number) => string;
 
-/** Longer texts are cut before they are searched; what may be half a secret at the cut is dropped. */
-const SEARCHED_LENGTH = 65_536;
+/** Longer strings are truncated before they are searched; a partial secret at the end is dropped. In characters. */
+const MAX_SEARCHED_LENGTH = 65_536;
 
-/** Assertions are signed anew for each attempt, so they are known by their form; no other JWT belongs into a message either. */
+/** Client assertions are new for each attempt, so they are recognized by their format. No other JWT is shown either. */
 const jwt = /(?:(?<![\w-])|(?<=%[0-9a-fA-F]{2}))eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 
-/** The sign between a name and its value, in a form, in JSON, or in either escaped once more. Found by the sign: words can be long. */
-const sign = String.raw`(?<=([\w.-]{1,64})(?:\\{0,4}["']|%22|&quot;)?\s{0,4})(?:[:=]|%3[ADad])`;
-const named = new RegExp(String.raw`${sign}(\s{0,4}(?:\\{0,4}["']|%22|&quot;)?)([^\s"'&,;<>{}[\]\\]+)`, 'g');
+/**
+ * The separator between a name and its value, in a form or in JSON, each possibly escaped once more. The search starts at the separator:
+ * starting at the name would be slow for long words.
+ */
+const separator = String.raw`(?<=([\w.-]{1,64})(?:\\{0,4}["']|%22|&quot;)?\s{0,4})(?:[:=]|%3[ADad])`;
+const namedValue = new RegExp(String.raw`${separator}(\s{0,4}(?:\\{0,4}["']|%22|&quot;)?)([^\s"'&,;<>{}[\]\\]+)`, 'g');
 
 /**
- * A provider may repeat what it was sent, or tell what it meant to give, so its words are shown without the secrets of the request, of the
- * way to it and of its own reply: masked first, then escaped and cut.
+ * Creates the quote for an error response. A provider may repeat what it received, or include a token, so the secrets of the request,
+ * of the proxy and of the response itself (`found`) are masked before anything is escaped or truncated.
  */
 export function createRedactedQuote(
   profile: Profile,
   request: TokenRequest,
-  reply: HttpResponse,
+  response: HttpResponse,
   found: readonly Secret[] = [],
 ): Quote {
-  return quoteWithoutThe([...secretsOf(profile, request), ...(reply.secrets ?? []), ...found]);
+  return createQuote([...collectSecrets(profile, request), ...(response.secrets ?? []), ...found]);
 }
 
-/** For what has lost its capitals, as the name of a host does by being looked up. */
+/** Creates a quote for strings in lower case, such as a parsed host name: it masks the secrets of the request in lower case. */
 export function createLowerCaseQuote(profile: Profile, request: TokenRequest): Quote {
-  return quoteWithoutThe(secretsOf(profile, request).map((secret) => secret.map((clear) => clear.toLowerCase())));
+  return createQuote(collectSecrets(profile, request).map((secret) => secret.map((value) => value.toLowerCase())));
 }
 
-function quoteWithoutThe(secrets: readonly Secret[]): Quote {
+function createQuote(secrets: readonly Secret[]): Quote {
   const redactor = new Redactor();
   for (const secret of secrets) redactor.add(secret);
   return (text, length) => {
-    const { safe } = redactor.scan(text.slice(0, SEARCHED_LENGTH), text.length <= SEARCHED_LENGTH);
-    // Line ends become blanks, which may put a wrapped passphrase together again.
+    const { safe } = redactor.scan(text.slice(0, MAX_SEARCHED_LENGTH), text.length <= MAX_SEARCHED_LENGTH);
+    // Redacted again: escaping turns line breaks into spaces, which may restore a passphrase that was wrapped.
     const line = redactor.redact(escapeControls(safe)).replace(jwt, MASK);
-    return excerpt(line.replace(named, withoutSecret), length);
+    return excerpt(line.replace(namedValue, maskNamedValue), length);
   };
 }
 
-/** `access_token=2Yotn…` → `access_token=••••`; a word after a colon and a blank may also be the rest of a sentence. */
-function withoutSecret(whole: string, name: string, between: string, value: string): string {
-  const word = whole.startsWith(':') && /^\s+$/.test(between) && !/\d/.test(value) && value.length < 20;
-  return isSecretOfErrorResponse(name) && !word ? whole.slice(0, -value.length) + MASK : whole;
+/** `access_token=2Yotn…` → `access_token=••••`. A short word after a colon and a space may also be the rest of a sentence. */
+function maskNamedValue(whole: string, name: string, between: string, value: string): string {
+  const isWord = whole.startsWith(':') && /^\s+$/.test(between) && !/\d/.test(value) && value.length < 20;
+  return isSecretOfErrorResponse(name) && !isWord ? whole.slice(0, -value.length) + MASK : whole;
 }
 
-/** A text up to the first name that says that a secret follows; in a cut JSON text nobody can tell where the secret ends. */
+/** Truncates a string after the first sensitive name: in incomplete JSON the end of a secret cannot be determined. */
 export function truncateBeforeSecret(text: string): string {
-  const searched = text.slice(0, SEARCHED_LENGTH);
-  for (const {
-    0: { length },
-    1: name = '',
-    index,
-  } of searched.matchAll(new RegExp(sign, 'g'))) {
-    if (isSecretOfErrorResponse(name)) return `${text.slice(0, index + length)}${MASK}`;
+  const searched = text.slice(0, MAX_SEARCHED_LENGTH);
+  for (const match of searched.matchAll(new RegExp(separator, 'g'))) {
+    const [found, name = ''] = match;
+    if (isSecretOfErrorResponse(name)) return `${text.slice(0, match.index + found.length)}${MASK}`;
   }
   return text;
 }
 
-function secretsOf({ fields, basic }: Profile, { form, headers }: TokenRequest): Secret[] {
+function collectSecrets({ fields, basic }: Profile, { form, headers }: TokenRequest): Secret[] {
   const { Authorization: header } = headers;
   return [
-    // What a Basic header was made from is in no field of the form.
+    // Values in a Basic header are not part of the form.
     ...[...form, ...fields].map(({ value }) => value),
     basic?.user.value,
     basic?.password.value,

@@ -1,17 +1,20 @@
 import { MASK, Secret } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 
-/** No response is nested deeper; what is would overflow whoever prints or copies it. */
+/** Deeper responses are rejected: printing or copying them could overflow the stack. */
 const MAX_DEPTH = 100;
 
-/** The secrets of a reply. */
+/** The secrets found in a response. */
 export interface SecretMembers {
-  readonly found: readonly Secret[];
-  /** Whether members were left out, because they are nested too deeply. */
+  readonly secrets: readonly Secret[];
+  /** Whether members below the 100th level were not searched. */
   readonly tooDeep: boolean;
 }
 
-/** Every text below a secret's name, but for those in `known`; whoever watches secrets hears of them. */
+/**
+ * Wraps every string below a member with a sensitive name as a {@link Secret}, which also registers it for redaction. Values in `known`
+ * are skipped: they are wrapped already.
+ */
 export function secretMembers(
   members: Readonly<Record<string, unknown>>,
   known: readonly unknown[],
@@ -19,12 +22,12 @@ export function secretMembers(
 ): SecretMembers {
   const found = new Map<string, Secret>();
   let tooDeep = false;
-  const search = (part: object, inherited: boolean, depth: number): void => {
+  const search = (object: object, inherited: boolean, depth: number): void => {
     if (depth > MAX_DEPTH) {
       tooDeep = true;
       return;
     }
-    for (const [name, value] of Object.entries(part)) {
+    for (const [name, value] of Object.entries(object)) {
       const secret = inherited || isSecret(name);
       if (typeof value === 'object' && value !== null) search(value, secret, depth + 1);
       else if (typeof value === 'string' && secret && !known.includes(value) && !found.has(value))
@@ -32,21 +35,21 @@ export function secretMembers(
     }
   };
   search(members, false, 0);
-  return { found: [...found.values()], tooDeep };
+  return { secrets: [...found.values()], tooDeep };
 }
 
-/** In a refusal `code` is the provider's word for what is wrong. */
+/** Whether a member of an error response is sensitive by its name. There `code` is an error code, not an authorization code. */
 export function isSecretOfErrorResponse(name: string): boolean {
   return name !== 'code' && isSensitiveName(name);
 }
 
-/** The names of a reply's members for a person; what does not look like a name may be a token. */
+/** The names of a response's members for a message. A name that does not look like one may be a token and is masked. */
 export function memberNames(members: Readonly<Record<string, unknown>>): string[] {
-  return Object.keys(members).map((name) => (isName(name) ? name : MASK));
+  return Object.keys(members).map((name) => (isPlausibleName(name) ? name : MASK));
 }
 
-/** A few words with their joints and perhaps a number: `access_token`, `expiresIn`, `x-oauth2-scopes`. */
-function isName(text: string): boolean {
+/** At most five words and two digits: `access_token`, `expiresIn`, `x-oauth2-scopes`. */
+function isPlausibleName(text: string): boolean {
   if (!/^[A-Za-z_][\w.-]{0,39}$/.test(text) || text.replace(/\D/g, '').length > 2) return false;
   return text.split(/[_.-]+|(?<=[a-z\d])(?=[A-Z])|(?<=\d)(?=[a-z])/).length <= 5;
 }

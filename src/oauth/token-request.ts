@@ -1,32 +1,38 @@
 import { OAuthProfileError } from '../errors.ts';
+import type { LoginProfile } from '../profile/login-profile.ts';
 import type { Field, LoadedFile, Profile } from '../profile/profile.ts';
-import { Secret } from '../redaction/secret.ts';
-import { buildBasicHeader } from './basic-header.ts';
+import { MASK, Secret } from '../redaction/secret.ts';
 
-/** What a client assertion is made from; each attempt signs a new one. */
+/** The input of a client assertion (RFC 7523 §3). Each attempt signs a new assertion. */
 export interface AssertionSpec {
+  /** `iss` and `sub`. */
   readonly clientId: string | Secret;
+  /** `aud`: `options.audience`, by default the token URL. */
   readonly audience: string;
   readonly key: LoadedFile;
+  /** `kid`; `undefined` omits it. */
   readonly keyId: string | undefined;
+  /** Signature algorithm for RSA keys; keys of other types have only one. */
   readonly rsaAlgorithm: 'RS256' | 'PS256';
 }
 
-/** A token request as a person can be shown it: every part with its source, secrets still wrapped. */
+/** A request that `explain` can show: each form field has its source, and secrets are still wrapped. */
 export interface TokenRequest {
   readonly method: 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string | Secret>>;
   readonly form: readonly Field[];
+  /** Set if the client authenticates with `private_key_jwt`: sign it and pass the result to {@link withAssertion}. */
   readonly assertion: AssertionSpec | undefined;
 }
 
-const CREDENTIALS = new Set(['client_id', 'client_secret']);
+const CLIENT_CREDENTIALS = new Set(['client_id', 'client_secret']);
 const ASSERTION = 'client_assertion';
 const ASSERTION_TYPE = 'client_assertion_type';
+/** Limit of the form and the Authorization header together, in bytes: 256 KiB (D17). */
 const MAX_LENGTH = 262_144;
 
-/** Builds the request of a profile (RFC 6749 §2.3, §3.2); `version` is for the User-Agent. */
+/** Builds the token request of a profile (RFC 6749 §2.3, §3.2); `version` is sent as User-Agent. */
 export function buildTokenRequest(profile: Profile, version: string): TokenRequest {
   const { clientAuth, basic, fields, url } = profile;
   const headers: Record<string, string | Secret> = {
@@ -43,7 +49,7 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
   });
   switch (clientAuth) {
     case 'client_secret_post':
-    case 'as_given':
+    case 'passthrough':
       return withForm(fields);
     case 'none':
       return withForm(fields.filter(({ name }) => name !== 'client_secret'));
@@ -54,20 +60,21 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
         ? [basic.user.value, basic.password.value]
         : [value('client_id'), value('client_secret')];
       headers['Authorization'] = buildBasicHeader(user, password, clientAuth === 'client_secret_basic');
-      return withForm(fields.filter(({ name }) => !CREDENTIALS.has(name)));
+      return withForm(fields.filter(({ name }) => !CLIENT_CREDENTIALS.has(name)));
     }
     case 'private_key_jwt': {
-      const { form, assertion } = signedForm(profile);
+      const { form, assertion } = buildAssertionForm(profile);
       return withForm(form, assertion);
     }
   }
 }
 
-/** RFC 7523 §2.2. The assertion itself is signed when the request is sent. */
-function signedForm({ fields, options, provider, url }: Profile): Pick<TokenRequest, 'form' | 'assertion'> {
+/** RFC 7523 §2.2. The assertion is signed when the request is sent; until then its field is empty. */
+function buildAssertionForm({ fields, options, provider, url }: Profile): Pick<TokenRequest, 'form' | 'assertion'> {
   const { key, keyId, audience } = options;
   const clientId = fields.find(({ name }) => name === 'client_id')?.value;
-  if (key === undefined || clientId === undefined) throw new TypeError('a profile without a key was not checked');
+  if (key === undefined || clientId === undefined)
+    throw new TypeError('private_key_jwt requires a key and a client id');
   const replaced = new Set(['client_secret', ASSERTION, ASSERTION_TYPE]);
   return {
     form: [
@@ -89,28 +96,74 @@ function signedForm({ fields, options, provider, url }: Profile): Pick<TokenRequ
   };
 }
 
-/** The request as it is sent with an assertion. */
+/** Returns the request with a signed client assertion (RFC 7523 §2.2). */
 export function withAssertion(request: TokenRequest, assertion: Secret): TokenRequest {
   const form = request.form.map((field) => (field.name === ASSERTION ? { ...field, value: assertion } : field));
   return { ...request, form };
 }
 
-/** The body as it goes over the wire, UTF-8 and form-encoded (RFC 6749 App. B). */
+/**
+ * Describes a request that a login sends in addition to token requests, as a profile: it is then built, signed and sent like a token
+ * request. `grant` is sent as `grant_type` if set.
+ */
+export function createLoginRequest(
+  login: LoginProfile,
+  url: URL,
+  tokenUrl: URL,
+  grant: string | undefined,
+  fields: readonly Field[],
+): Profile {
+  const { name, provider, clientAuth, basic, options } = login;
+  const grantType = grant === undefined ? [] : [{ name: 'grant_type', value: grant, source: 'login' }];
+  return {
+    name,
+    provider,
+    url,
+    grant,
+    clientAuth,
+    basic,
+    fields: [...grantType, ...fields],
+    family: undefined,
+    // RFC 7523 §3: the token URL identifies the authorization server, whichever of its endpoints receives the assertion.
+    options: { ...options, audience: options.audience ?? tokenUrl.href },
+    notes: [],
+  };
+}
+
+const utf8 = new TextEncoder();
+
+/**
+ * Builds an HTTP Basic header (RFC 7617 §2). RFC 6749 §2.3.1 requires form encoding of both values first. `encodeURIComponent` leaves
+ * `-_.~` unchanged, so that common credentials also work with servers that do not decode them; `encoded: false` is for other values.
+ */
+export function buildBasicHeader(user: string | Secret, password: string | Secret, encoded: boolean): Secret {
+  const toText = (value: string | Secret): string => {
+    const text = typeof value === 'string' ? value : value.reveal();
+    return encoded ? encodeURIComponent(text) : text;
+  };
+  const bytes = utf8.encode(`${toText(user)}:${toText(password)}`);
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return new Secret(`Basic ${btoa(binary)}`, `Basic ${MASK}`);
+}
+
+/** Encodes the form as UTF-8 and `application/x-www-form-urlencoded` (RFC 6749 Appendix B). Throws `request_too_large` over 256 KiB. */
 export function encodeForm(request: TokenRequest): string {
-  let body = '';
-  for (const { name, value } of request.form) {
-    body += `${body === '' ? '' : '&'}${encode(name)}=${encode(typeof value === 'string' ? value : value.reveal())}`;
-  }
+  const body = request.form
+    .map(({ name, value }) => {
+      const text = typeof value === 'string' ? value : value.reveal();
+      return `${encodeFormComponent(name)}=${encodeFormComponent(text)}`;
+    })
+    .join('&');
   if (body.length + (request.headers['Authorization']?.length ?? 0) > MAX_LENGTH) {
-    throw new OAuthProfileError('request_too_large', `the request is larger than ${MAX_LENGTH} bytes`, {
-      hint: 'a field holds far too much: look at the longest with explain',
+    throw new OAuthProfileError('request_too_large', `the request exceeds ${MAX_LENGTH} bytes`, {
+      hint: 'shorten the longest field; oauth-profile explain shows all fields',
     });
   }
   return body;
 }
 
-/** One name or value, form-encoded. */
-export function encode(text: string): string {
-  const encoded = encodeURIComponent(text);
-  return encoded.includes('%20') ? encoded.replaceAll('%20', '+') : encoded;
+/** Encodes one name or value of a form: percent-encoded, with `+` for a space. */
+export function encodeFormComponent(text: string): string {
+  return encodeURIComponent(text).replaceAll('%20', '+');
 }

@@ -1,82 +1,168 @@
-import type { Profile } from '../profile/profile.ts';
+import { OAuthProfileError, ProviderError } from '../errors.ts';
+import { type Profile, providerName, quoteShellArgument } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
-import { type HttpResponse, isSuccess } from './http-response.ts';
-import { isErrorBody, parseBody } from './response-body.ts';
-import { secretMembers } from './secret-members.ts';
+import { type HttpResponse, isErrorBody, isSuccess, parseBody } from './http-response.ts';
+import { fillHint, toProviderError } from './provider-error.ts';
+import { createRedactedQuote } from './redacted-quote.ts';
+import { memberNames, secretMembers } from './secret-members.ts';
+import type { TokenRequest } from './token-request.ts';
 
-/** A token response: what the provider sent, and what we understood of it. */
+/** A token response: all members as the provider sent them, and the standard ones parsed. */
 export interface ParsedToken {
-  /** Every member that the provider sent, as it sent it. */
+  /** Every member of the response, unchanged (D4). */
   readonly response: Readonly<Record<string, unknown>>;
   readonly accessToken: Secret;
   readonly refreshToken: Secret | undefined;
-  /** Every further secret in the response, such as an id token: whoever watches secrets must hear of them too. */
+  /** All other secrets in the response, such as an id token. */
   readonly otherSecrets: readonly Secret[];
   readonly tokenType: string | undefined;
-  /** Epoch milliseconds; `undefined` where the provider does not say. */
+  /** Epoch milliseconds; `undefined` if the response has no `expires_in`. */
   readonly expiresAt: number | undefined;
 }
 
-/** Reads a reply (RFC 6749 §5.1), `undefined` where it is no token; {@link explainReply} tells why. */
-export function parseTokenResponse(profile: Profile, reply: HttpResponse, receivedAt: number): ParsedToken | undefined {
-  const body = isSuccess(reply) ? parseBody(reply.body) : undefined;
-  if (body?.kind !== 'object' || isErrorBody(body.members)) return undefined;
-  const found = parseTokenMembers(profile, body.members, receivedAt);
-  return found?.otherSecrets === undefined ? undefined : (found as ParsedToken);
+/** The token response at the end of a login: it contains a refresh token. */
+export interface LoginResponse extends ParsedToken {
+  readonly refreshToken: Secret;
 }
 
-/** What a response's members mean, `undefined` where they hold no token. */
+/**
+ * Parses a token response (RFC 6749 §5.1). Returns `undefined` if there is no token in it: {@link toTokenResponseError} then creates
+ * the error. `receivedAt` is in epoch milliseconds.
+ */
+export function parseTokenResponse(
+  profile: Profile,
+  response: HttpResponse,
+  receivedAt: number,
+): ParsedToken | undefined {
+  const body = isSuccess(response) ? parseBody(response.body) : undefined;
+  if (body?.kind !== 'object' || isErrorBody(body.members)) return undefined;
+  const token = parseTokenMembers(profile, body.members, receivedAt);
+  return token === 'too_deep' ? undefined : token;
+}
+
+/** Parses the members of a token response. Returns `undefined` without an access token, `'too_deep'` if members are nested too deeply. */
 export function parseTokenMembers(
   { options }: Profile,
   members: Readonly<Record<string, unknown>>,
   receivedAt: number,
-): (Omit<ParsedToken, 'otherSecrets'> & { otherSecrets: readonly Secret[] | undefined }) | undefined {
-  const { holder, token } = locate(members, options.tokenPath ?? ['access_token']);
+): ParsedToken | 'too_deep' | undefined {
+  const { parent, value: token } = readPath(members, options.tokenPath ?? ['access_token']);
   if (typeof token !== 'string' || token === '') return undefined;
-  // Where the token is nested, its companions usually stand beside it.
-  const companion = (name: string): unknown => holder[name] ?? members[name];
-  const refreshToken = companion('refresh_token');
-  const tokenType = companion('token_type');
-  const { found: otherSecrets, tooDeep } = secretMembers(members, [token, refreshToken]);
+  // If the access token is nested, the other members are usually nested with it.
+  const member = (name: string): unknown => parent[name] ?? members[name];
+  const refreshToken = member('refresh_token');
+  const tokenType = member('token_type');
+  const { secrets, tooDeep } = secretMembers(members, [token, refreshToken]);
+  if (tooDeep) return 'too_deep';
   return {
     response: members,
     accessToken: new Secret(token),
     refreshToken: typeof refreshToken === 'string' && refreshToken !== '' ? new Secret(refreshToken) : undefined,
-    otherSecrets: tooDeep ? undefined : otherSecrets,
+    otherSecrets: secrets,
     tokenType: typeof tokenType === 'string' ? tokenType : undefined,
-    expiresAt: expiryOf(companion('expires_in'), receivedAt),
+    expiresAt: parseExpiry(member('expires_in'), receivedAt),
   };
 }
 
-/** The refresh token in a successful reply, also in one that holds no access token: beside where that should be, or above. */
+/**
+ * Finds the refresh token in a 2xx response, even if the response has no access token: a rotated refresh token must be stored in any
+ * case. It is read next to the place of the access token (default `access_token`), or else from the objects around it.
+ */
 export function findRefreshToken(
-  reply: HttpResponse,
+  response: HttpResponse,
   tokenPath: readonly (string | number)[] = ['access_token'],
 ): Secret | undefined {
-  if (!isSuccess(reply)) return undefined;
-  const parsed = parseBody(reply.body);
-  if (parsed.kind !== 'object') return undefined;
-  const above = tokenPath.map((_, depth) => tokenPath.slice(0, depth));
-  const tokens = above.map((path) => locate(parsed.members, [...path, 'refresh_token']).token);
+  if (!isSuccess(response)) return undefined;
+  const body = parseBody(response.body);
+  if (body.kind !== 'object') return undefined;
+  const parents = tokenPath.map((_, depth) => tokenPath.slice(0, depth));
+  const tokens = parents.map((path) => readPath(body.members, [...path, 'refresh_token']).value);
   const nearest = tokens.findLast((token) => typeof token === 'string' && token !== '');
   return typeof nearest === 'string' ? new Secret(nearest) : undefined;
 }
 
-/** `expires_in` is a number, but some providers send it as text. */
-function expiryOf(lifetime: unknown, receivedAt: number): number | undefined {
-  const seconds = typeof lifetime === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(lifetime) ? Number(lifetime) : lifetime;
+/** Parses the token response at the end of a login. Throws {@link ProviderError}, or `provider_rejected` without a refresh token. */
+export function parseLoginResponse(
+  profile: Profile,
+  request: TokenRequest,
+  response: HttpResponse,
+  receivedAt: number,
+): LoginResponse {
+  const token = parseTokenResponse(profile, response, receivedAt);
+  if (token === undefined) throw toTokenResponseError(profile, request, response, receivedAt);
+  const { refreshToken } = token;
+  if (refreshToken !== undefined) return { ...token, refreshToken };
+  const hint =
+    profile.provider.login?.missingRefreshTokenHint ??
+    'many servers send one only with the scope offline_access, or to clients registered for refresh tokens: check {scope}, then {login}';
+  const message = `the login succeeded, but ${providerName(profile)} returned no refresh token`;
+  throw new OAuthProfileError('provider_rejected', message, { hint: fillHint(hint, profile) });
+}
+
+/** Creates the error for a response without a token: an error response (RFC 6749 §5.2), or `response_unreadable`. */
+export function toTokenResponseError(
+  profile: Profile,
+  request: TokenRequest,
+  response: HttpResponse,
+  receivedAt: number,
+): ProviderError {
+  const body = parseBody(response.body);
+  if (!isSuccess(response) || (body.kind === 'object' && isErrorBody(body.members))) {
+    return toProviderError(profile, request, response, body, receivedAt);
+  }
+  if (body.kind !== 'object') {
+    const description = {
+      html: 'an HTML page',
+      text: 'text that is neither a JSON object nor form-encoded',
+      empty: 'an empty body',
+    }[body.kind];
+    return unreadableResponse(profile, response, `returned ${description}`);
+  }
+  if (parseTokenMembers(profile, body.members, receivedAt) === 'too_deep') {
+    return unreadableResponse(profile, response, 'returned JSON that is nested too deeply');
+  }
+  const { secrets } = secretMembers(body.members, []);
+  const quote = createRedactedQuote(profile, request, response, secrets);
+  const names = quote(memberNames(body.members).join(', '), 200);
+  return unreadableResponse(
+    profile,
+    response,
+    `returned no access token (${names === '' ? 'an empty object' : `members: ${names}`})`,
+  );
+}
+
+function unreadableResponse(profile: Profile, response: HttpResponse, description: string): ProviderError {
+  const { url, name } = profile;
+  return new ProviderError('response_unreadable', `${url.host} ${description} (HTTP ${response.status})`, {
+    provider: { status: response.status },
+    hint: isDefaultUrl(profile)
+      ? `show the request with: oauth-profile explain ${quoteShellArgument(name)}`
+      : `check that ${name}.url is a token endpoint; if the token is in another member, set ${name}.options.token_path`,
+  });
+}
+
+function isDefaultUrl({ provider: { tokenUrl }, url: { href } }: Profile): boolean {
+  const [start, end = ''] = tokenUrl?.split('{tenant_id}') ?? [];
+  return start !== undefined && href.startsWith(start) && href.endsWith(end);
+}
+
+/** `expires_in` is a number of seconds; some providers send it as a string. */
+function parseExpiry(expiresIn: unknown, receivedAt: number): number | undefined {
+  const seconds =
+    typeof expiresIn === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(expiresIn) ? Number(expiresIn) : expiresIn;
   if (typeof seconds !== 'number') return undefined;
   const expiresAt = receivedAt + seconds * 1000;
   return Number.isFinite(expiresAt) ? expiresAt : undefined;
 }
 
-function locate(members: Readonly<Record<string, unknown>>, path: readonly (string | number)[]) {
-  let holder: Readonly<Record<string, unknown>> = members;
-  let token: unknown = members;
+/** Follows a path of own members; `parent` is the innermost object on the path. */
+function readPath(members: Readonly<Record<string, unknown>>, path: readonly (string | number)[]) {
+  let parent: Readonly<Record<string, unknown>> = members;
+  let value: unknown = members;
   for (const step of path) {
-    if (typeof token !== 'object' || token === null || !Object.hasOwn(token, step)) return { holder, token: undefined };
-    holder = token as Record<string, unknown>;
-    token = holder[step];
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return { parent, value: undefined };
+    parent = value as Record<string, unknown>;
+    value = parent[step];
   }
-  return { holder, token };
+  return { parent, value };
 }

@@ -1,19 +1,27 @@
 import type { Provider } from '../providers/provider.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
-/** The grant of a profile, and why: a person who wonders reads it in `explain`. */
+/** The grant of a profile. */
 export interface SelectedGrant {
   readonly grant: string;
+  /** Why it was selected: `explain` shows this as the source of `grant_type`. */
   readonly reason: string;
 }
 
-/** The grant that the profile names, else the one that its provider implies by the fields that are there; a login implies a refresh (D24). */
-export function selectGrant(draft: ProfileDraft, provider: Provider, hasLogin = false): SelectedGrant | undefined {
-  // What could not be read is reported as it is, not as the lack of what another grant needs.
+/**
+ * Selects the grant (D6): the one the profile sets, else the one implied by its fields, else the provider's default. A custom profile
+ * has no default, but a stored login implies `refresh_token` (D24).
+ */
+export function selectGrant(
+  draft: ProfileDraft,
+  provider: Provider,
+  hasStoredLogin = false,
+): SelectedGrant | undefined {
+  // A grant_type that cannot be resolved is one issue; the fields of another grant must not be reported as missing too.
   if (draft.hasIssue('grant_type')) return undefined;
-  const named = draft.text('grant_type');
-  if (named !== undefined) return { grant: named, reason: draft.fields.get('grant_type')?.source ?? '' };
-  const type = draft.text('type') ?? '';
+  const configured = draft.getText('grant_type');
+  if (configured !== undefined) return { grant: configured, reason: draft.fields.get('grant_type')?.source ?? '' };
+  const type = draft.getText('type') ?? '';
   const implied = provider.aliases?.[type];
   if (implied !== undefined) return { grant: implied, reason: `type ${type}` };
   for (const { grant, fields } of provider.grantsByFields) {
@@ -22,13 +30,13 @@ export function selectGrant(draft: ProfileDraft, provider: Provider, hasLogin = 
     }
   }
   if (provider.defaultGrant === undefined) {
-    return hasLogin ? { grant: 'refresh_token', reason: 'kept by a login' } : undefined;
+    return hasStoredLogin ? { grant: 'refresh_token', reason: 'stored login' } : undefined;
   }
   return { grant: provider.defaultGrant, reason: `default of ${provider.type}` };
 }
 
-/** Fields that make sense with one grant only. */
-const fieldsOfGrant: Readonly<Record<string, readonly string[]>> = {
+/** Fields that belong to one grant only. */
+const fieldsByGrant: Readonly<Record<string, readonly string[]>> = {
   password: ['username', 'password'],
   refresh_token: ['refresh_token'],
   client_credentials: [],
@@ -36,13 +44,13 @@ const fieldsOfGrant: Readonly<Record<string, readonly string[]>> = {
   'urn:ietf:params:oauth:grant-type:device_code': ['device_code'],
 };
 
-/** Those of which we know every field. */
+/** Grants whose fields are all known. Other grants are sent with all fields of the profile (D7). */
 export const knownGrants: ReadonlySet<string> = new Set(['password', 'refresh_token', 'client_credentials']);
 
-/** The grant that a field belongs to, if that is another one: a password has no business in a refresh request. */
-export function otherGrantOf(field: string, grant: string): string | undefined {
+/** The other grant that a field belongs to, if any: a password is not sent with a refresh request (D6). */
+export function findOtherGrant(field: string, grant: string): string | undefined {
   if (!knownGrants.has(grant)) return undefined;
-  for (const [owner, fields] of Object.entries(fieldsOfGrant)) {
+  for (const [owner, fields] of Object.entries(fieldsByGrant)) {
     if (owner !== grant && fields.includes(field)) return owner;
   }
   return undefined;

@@ -1,50 +1,41 @@
-import { Resolver } from '../config/resolver.ts';
 import { isEmpty } from '../config/value.ts';
-import type { Variables } from '../config/variables.ts';
 import { InvalidProfileError } from '../errors.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
 import { Secret } from '../redaction/secret.ts';
-import { clientIdIn } from './binding.ts';
-import { chooseProvider } from './choose-provider.ts';
-import { chooseClientAuth } from './client-auth.ts';
-import { collectFields } from './collect-fields.ts';
+import { type LoginEndpoints, selectLoginEndpoints, selectTokenUrl } from './endpoints.ts';
 import { selectGrant } from './grant.ts';
-import { loginCommand } from './login-command.ts';
-import { type LoginEndpoints, loginEndpoints } from './login-endpoints.ts';
-import { parseOptions } from './options.ts';
-import type { ProfileSources } from './parse-profile.ts';
-import type { BasicPair, Field, ProfileOptions } from './profile.ts';
+import type { ParsedProfile } from './parse-profile.ts';
+import { type BasicPair, type Field, getClientId, loginCommand, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
-import { checkRequired } from './required-fields.ts';
-import { selectTokenUrl } from './token-url.ts';
+import { checkRequiredFields } from './required-fields.ts';
 
-/** A profile that a person can sign in for: it needs neither a password nor a refresh token. */
+/** A profile completed for an interactive login: it needs neither a password nor a refresh token. */
 export interface LoginProfile {
   readonly name: string;
-  /** What to run to sign in once more. */
+  /** The command to log in again. */
   readonly command: string;
   readonly provider: Provider;
-  /** The token endpoint, to which what a login brings is bound. */
+  /** Token endpoint. The refresh token of the login is bound to its origin. */
   readonly url: URL;
   readonly clientId: string | Secret;
   readonly clientAuth: ClientAuth;
   readonly basic: BasicPair | undefined;
-  /** What the client authenticates with. */
+  /** The form fields of client authentication. */
   readonly clientParameters: readonly Field[];
-  /** With what a refresh token cannot do without; `undefined` where the profile and the provider name none. */
+  /** The profile's scope and the scopes that the provider requires for a refresh token; `undefined` if there are none. */
   readonly scope: Field | undefined;
-  /** What else the person's sign-in is asked with, such as an audience; never a secret. */
+  /** Other parameters of the authorization request, such as `audience`; never secrets. */
   readonly extraParameters: readonly Field[];
   readonly endpoints: LoginEndpoints;
-  /** The refresh token that the profile itself holds. */
+  /** The refresh token set in the profile itself. */
   readonly configuredRefreshToken: Field | undefined;
   readonly options: ProfileOptions;
 }
 
 const CLIENT_FIELDS = new Set(['client_id', 'client_secret', 'client_assertion', 'client_assertion_type']);
 
-/** What says where to go, what belongs to other grants, and what a sign-in sets itself. */
-const NOT_FURTHER = new Set([
+/** Fields that are no extra parameters of a login: they define the destination, belong to other grants, or are set by the login itself. */
+const EXCLUDED_FIELDS = new Set([
   ...CLIENT_FIELDS,
   'type',
   'url',
@@ -65,44 +56,40 @@ const NOT_FURTHER = new Set([
   'code_challenge_method',
 ]);
 
-/** Reads a profile for a sign-in, or throws one error that names every fault. */
-export function parseLoginProfile(name: string, variables: Variables, outside: ProfileSources): LoginProfile {
-  const draft = collectFields(name, variables, new Resolver(variables, outside));
-  const provider = chooseProvider(draft);
-  const { options, clientAuth: asked, allowHttp } = parseOptions(draft, provider, outside);
-  const { clientAuth, basic } = chooseClientAuth(draft, provider, asked);
+/** Completes a profile for an interactive login. Throws one {@link InvalidProfileError} that lists all issues (D16). */
+export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
+  const { name, provider, options, auth, allowHttp } = parsed;
+  const draft = parsed.draft.copy('refresh_token');
   if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
-  const pasted = draft.has('refresh_token') ? draft.fields.get('refresh_token') : undefined;
-  // What the login is going to bring.
-  draft.fields.set('refresh_token', { name: 'refresh_token', value: '?', source: '' });
-  refuseOtherGrants(draft, provider);
+  rejectOtherGrant(draft, provider);
   const url = selectTokenUrl(draft, provider, 'refresh_token', allowHttp);
-  checkRequired(draft, provider, 'refresh_token', { clientAuth, basic });
-  for (const field of ['client_id', ...(provider.login?.required ?? [])]) requireFor(draft, field);
-  refuseHidden(draft, 'scope');
+  checkRequiredFields(draft, provider, 'refresh_token', auth, false);
+  for (const field of ['client_id', ...(provider.login?.requiredFields ?? [])]) requireField(draft, field);
+  rejectSecretScope(draft);
   if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  const { clientAuth, basic } = auth;
   const fields = [...draft.fields.values()];
   return {
     name,
     command: loginCommand(name),
     provider,
     url,
-    clientId: clientIdIn(draft.fields, draft.basic),
+    clientId: getClientId({ basic, fields }),
     clientAuth,
     basic,
     clientParameters: fields.filter((field) => CLIENT_FIELDS.has(field.name) && !isEmpty(field.value)),
-    scope: scopeOf(draft, provider),
+    scope: selectScope(draft, provider),
     extraParameters: fields.filter(
-      ({ name, value }) => !NOT_FURTHER.has(name) && !(value instanceof Secret) && !isEmpty(value),
+      ({ name, value }) => !EXCLUDED_FIELDS.has(name) && !(value instanceof Secret) && !isEmpty(value),
     ),
-    endpoints: loginEndpoints(provider, url, options),
-    configuredRefreshToken: pasted,
+    endpoints: selectLoginEndpoints(provider, url, options),
+    configuredRefreshToken: fields.find((field) => field.name === 'refresh_token' && !isEmpty(field.value)),
     options,
   };
 }
 
-/** A profile that asks with another grant would never use what a login brings. */
-function refuseOtherGrants(draft: ProfileDraft, provider: Provider): void {
+/** A profile with another grant would not use the login. */
+function rejectOtherGrant(draft: ProfileDraft, provider: Provider): void {
   if (draft.hasIssue('grant_type')) return;
   const selected = selectGrant(draft, provider, true);
   if (selected === undefined || selected.grant === 'refresh_token') return;
@@ -110,44 +97,40 @@ function refuseOtherGrants(draft: ProfileDraft, provider: Provider): void {
   if (draft.has('grant_type')) {
     draft.addIssue(
       'grant_type',
-      `is ${selected.grant}, so that a login would never be used`,
-      'set it to refresh_token, or remove it',
+      `is ${selected.grant}, so a login would not be used`,
+      `set ${name}.grant_type to refresh_token, or remove it`,
     );
     return;
   }
-  const why = provider.grantsByFields.find(({ grant }) => grant === selected.grant)?.fields ?? [];
+  const causes = provider.grantsByFields.find(({ grant }) => grant === selected.grant)?.fields ?? [];
   const hint =
     provider.login === undefined
-      ? `${provider.type} signs applications in, not people: run oauth-profile token ${name}`
-      : `set ${name}.grant_type: refresh_token, or remove ${why.map((field) => `${name}.${field}`).join(' and ')}`;
-  draft.addIssue(
-    why[0] ?? 'type',
-    `makes the grant ${selected.grant} the one that is used, so that a login never would be`,
-    hint,
-  );
+      ? `${provider.type} issues tokens to applications only: run oauth-profile token ${name}`
+      : `set ${name}.grant_type: refresh_token, or remove ${causes.map((field) => `${name}.${field}`).join(' and ')}`;
+  draft.addIssue(causes[0] ?? 'type', `selects the grant ${selected.grant}, so a login would not be used`, hint);
 }
 
-function requireFor(draft: ProfileDraft, field: string): void {
+function requireField(draft: ProfileDraft, field: string): void {
   if (draft.has(field) || draft.hasIssue(field)) return;
-  if (field === 'client_id' && draft.wantsBasic) return;
-  draft.addIssue(field, 'is missing; a login needs it', `set ${draft.name}.${field}`);
+  if (field === 'client_id' && draft.usesBasic) return;
+  draft.addIssue(field, 'is missing; a login requires it', `set ${draft.name}.${field}`);
 }
 
-/** Whoever signs in is shown it. */
-function refuseHidden(draft: ProfileDraft, field: string): void {
-  if (!(draft.fields.get(field)?.value instanceof Secret)) return;
+/** The authorization URL and the consent page show the scope. */
+function rejectSecretScope(draft: ProfileDraft): void {
+  if (!(draft.fields.get('scope')?.value instanceof Secret)) return;
   draft.addIssue(
-    field,
-    'is made from a secret, but the sign-in page has to show it',
-    'take it from a variable whose name does not say secret, password, token or the like',
+    'scope',
+    'comes from a secret, but the login page shows it',
+    'take it from a variable without secret, password or token in its name',
   );
 }
 
-function scopeOf(draft: ProfileDraft, { login: signIn, type }: Provider): Field | undefined {
-  const asked = (draft.text('scope') ?? '').split(/\s+/).filter((one) => one !== '');
-  const missing = (signIn?.scopes ?? []).filter((one) => !asked.includes(one));
-  if (asked.length + missing.length === 0) return undefined;
+function selectScope(draft: ProfileDraft, { login, type }: Provider): Field | undefined {
+  const configured = (draft.getText('scope') ?? '').split(/\s+/).filter((scope) => scope !== '');
+  const added = (login?.requiredScopes ?? []).filter((scope) => !configured.includes(scope));
+  if (configured.length + added.length === 0) return undefined;
   const source = draft.fields.get('scope')?.source;
-  const sources = [...(source === undefined ? [] : [source]), ...(missing.length > 0 ? [`default of ${type}`] : [])];
-  return { name: 'scope', value: [...asked, ...missing].join(' '), source: sources.join(', ') };
+  const sources = [...(source === undefined ? [] : [source]), ...(added.length > 0 ? [`default of ${type}`] : [])];
+  return { name: 'scope', value: [...configured, ...added].join(' '), source: sources.join(', ') };
 }

@@ -8,14 +8,16 @@ import { LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { InvalidUrlError, parseStrictUrl } from './strict-url.ts';
 
-/** The options of a profile and the two that decide how it is read. */
+/** The options of a profile, and the two that affect how the rest of it is parsed. */
 export interface ParsedOptions {
   readonly options: ProfileOptions;
+  /** `options.client_auth`. Default: the provider's. */
   readonly clientAuth: ClientAuth | undefined;
+  /** `options.allow_http`. Default: false. */
   readonly allowHttp: boolean;
 }
 
-const clientAuths = [
+const clientAuthMethods = [
   'client_secret_post',
   'client_secret_basic',
   'client_secret_basic_raw',
@@ -28,67 +30,68 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MIN_TTL_MS = 60_000;
 const DEFAULT_GRACE_MS = 30_000;
 
-/** Every option, with one sentence for a person. */
+/** Every option, with a description for the documentation. */
 export const optionNames: Readonly<Record<string, string>> = {
-  timeout: 'total time for a token, retries included (30s)',
-  client_auth: `how the client authenticates: ${clientAuths.join(', ')}`,
+  timeout: 'total time for a token, retries included (default 30s)',
+  client_auth: `how the client authenticates: ${clientAuthMethods.join(', ')}`,
   key_file: 'private key for private_key_jwt, PEM or JWK',
-  key_id: 'the key id (kid) that private_key_jwt names',
-  audience: 'the audience (aud) of private_key_jwt; the token URL unless set',
-  token_path: 'where the access token is in the reply, such as data.token',
-  allow_http: 'true: send secrets without TLS beyond this machine',
-  ca_file: 'certificates to trust beside those of the system, PEM',
+  key_id: 'key id (kid) of private_key_jwt',
+  audience: 'audience (aud) of private_key_jwt (default: the token URL)',
+  token_path: 'location of the access token in the response, such as data.token',
+  allow_http: 'true: also send secrets without TLS to other machines',
+  ca_file: 'certificates to trust in addition to those of the system, PEM',
   cert_file: 'client certificate for mutual TLS, PEM',
   cert_key_file: 'private key of the client certificate, PEM',
-  reuse: 'true: a token that is still fresh is handed out again',
-  min_ttl: 'a token with no more time left than this is not fresh (60s)',
-  default_ttl: 'how long a token lives whose response does not say, such as 1h',
+  reuse: 'true: return a cached token while it is usable',
+  min_ttl: 'minimum remaining lifetime of a cached token (default 60s)',
+  default_ttl: 'lifetime of a token whose response has no expires_in, such as 1h',
   authorize_origin:
-    'the origin that ws.oauthProfile sets the header Authorization for, such as https://graph.microsoft.com',
-  refresh_token_reuse: `what the provider does with a refresh token used twice: ${reuseValues.join(', ')}`,
-  grace: 'how long a used refresh token is accepted again (30s)',
-  authorization_url: 'the page where login signs a person in (authorization endpoint)',
-  device_authorization_url: 'where login gets a code for a person to enter elsewhere (device authorization endpoint)',
-  redirect_uri: 'where the browser comes back to after a login, on this machine: http://127.0.0.1:8912/callback',
+    'origin whose requests in a script get an Authorization header, such as https://graph.microsoft.com',
+  refresh_token_reuse: `what the provider does with a refresh token that is used twice: ${reuseValues.join(', ')}`,
+  grace: 'how long a used refresh token is accepted again (default 30s)',
+  authorization_url: 'authorization endpoint: the page where users log in',
+  device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
+  redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
 
-/** Reads the files that options name; `readText` keeps to the folder where the source is bound to it. */
+/** Reads the files that options name; `undefined` if a file cannot be read. */
 interface OptionFiles {
   readOptionFile(path: string, source: Source): string | undefined;
+  /** Throws if the source is restricted to its directory and the file is outside it. */
   readFileInside(path: string, source: Source): string | undefined;
 }
 
-/** Checks the options of a profile. */
+/** Parses the options of a profile. Adds an issue for each invalid value and each unknown option. */
 export function parseOptions(draft: ProfileDraft, provider: Provider | undefined, files: OptionFiles): ParsedOptions {
-  if (draft.options.size > 0) refuseUnknown(draft);
-  const read = <T>(
+  rejectUnknownOptions(draft);
+  const parse = <T>(
     name: string,
-    form: string | readonly string[],
-    parse: (text: string, source: Source) => T | undefined,
+    expected: string,
+    parseText: (text: string, source: Source) => T | undefined,
   ): T | undefined => {
     const option = draft.options.get(name);
     if (option === undefined || isEmpty(option.value)) return undefined;
     const text = isCollection(option.value) ? undefined : toText(option.value);
-    const parsed = typeof text === 'string' ? parse(text, option.variable.source) : undefined;
+    const parsed = typeof text === 'string' ? parseText(text, option.variable.source) : undefined;
     if (parsed === undefined) {
-      const wanted = typeof form === 'string' ? form : `one of ${form.join(', ')}`;
-      draft.addIssue(`options.${name}`, `is not ${wanted}`, `set it to ${wanted}, or remove it`);
+      const hint = `set ${draft.name}.options.${name} to ${expected}, or remove it`;
+      draft.addIssue(`options.${name}`, `is not ${expected}`, hint);
     }
     return parsed;
   };
-  const text = (name: string) => read(name, 'a text', (value) => value);
-  const duration = (name: string) => read(name, 'a time such as 30s, 500ms or 2m', parseDuration);
-  const choice = <T extends string>(name: string, of: readonly T[]) =>
-    read(name, of, (value) => of.find((one) => one === value));
+  const text = (name: string) => parse(name, 'a string', (value) => value);
+  const duration = (name: string) => parse(name, 'a duration such as 30s, 500ms or 2m', parseDuration);
+  const choice = <T extends string>(name: string, values: readonly T[]) =>
+    parse(name, `one of ${values.join(', ')}`, (value) => values.find((one) => one === value));
   const file = (name: string): LoadedFile | undefined =>
-    read(name, 'a file that can be read', (path, source) => {
+    parse(name, 'a readable file', (path, source) => {
       const content = files.readOptionFile(path, source);
       return content === undefined ? undefined : new LoadedFile(path, content);
     });
-  // A key that signs for whatever address a stranger's folder names would be as good as lost.
+  // A file in the working directory may set any URL: it must not use keys from outside that directory.
   const keyFile = (name: string): LoadedFile | undefined => {
-    const foreign = draft.options.get(name)?.variable.source.trust === 'directory';
-    return read(name, `a key file that can be read${foreign ? ', inside the folder' : ''}`, (path, source) => {
+    const isRestricted = draft.options.get(name)?.variable.source.trust === 'directory';
+    return parse(name, `a readable key file${isRestricted ? ' inside the directory' : ''}`, (path, source) => {
       try {
         const content = files.readFileInside(path, source);
         return content === undefined ? undefined : new LoadedFile(path, content);
@@ -99,23 +102,22 @@ export function parseOptions(draft: ProfileDraft, provider: Provider | undefined
   };
   const reuse = choice('reuse', ['true', 'false']);
   const allowHttp = choice('allow_http', ['true', 'false']) === 'true';
-  const endpoint = (name: string) =>
-    read(name, 'a complete https:// address', (value) => parseEndpoint(value, allowHttp));
+  const endpoint = (name: string) => parse(name, 'a complete https:// URL', (value) => parseEndpoint(value, allowHttp));
   const options: ProfileOptions = {
     timeoutMs: duration('timeout') ?? DEFAULT_TIMEOUT_MS,
-    tokenPath: read('token_path', 'a path such as data.token', parseTokenPath),
+    tokenPath: parse('token_path', 'a path such as data.token', parseTokenPath),
     refreshTokenReuse: choice('refresh_token_reuse', reuseValues) ?? provider?.refreshTokenReuse ?? 'revokes_family',
     graceMs: duration('grace') ?? provider?.graceMs ?? DEFAULT_GRACE_MS,
     reuse: reuse === undefined ? undefined : reuse === 'true',
     minTtlMs: duration('min_ttl') ?? DEFAULT_MIN_TTL_MS,
     defaultTtlMs: duration('default_ttl') ?? provider?.defaultLifetimeMs,
-    authorizeOrigin: read('authorize_origin', 'the origin of an API such as https://graph.microsoft.com', parseOrigin),
+    authorizeOrigin: parse('authorize_origin', 'an origin such as https://graph.microsoft.com', parseOrigin),
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
-    redirectUri: read(
+    redirectUri: parse(
       'redirect_uri',
-      'an http:// address of this machine without a query, such as http://127.0.0.1:8912/callback',
-      parseRedirect,
+      'an http:// URL of this machine without a query, such as http://127.0.0.1:8912/callback',
+      parseRedirectUri,
     ),
     audience: text('audience'),
     keyId: text('key_id'),
@@ -125,57 +127,54 @@ export function parseOptions(draft: ProfileDraft, provider: Provider | undefined
     certKey: keyFile('cert_key_file'),
   };
   checkCertificate(draft, options);
-  return {
-    clientAuth: choice('client_auth', clientAuths),
-    allowHttp,
-    options,
-  };
+  return { clientAuth: choice('client_auth', clientAuthMethods), allowHttp, options };
 }
 
-function refuseUnknown(draft: ProfileDraft): void {
+function rejectUnknownOptions(draft: ProfileDraft): void {
   const known = Object.keys(optionNames);
   for (const name of draft.options.keys()) {
     if (known.includes(name)) continue;
-    const near = closestMatch(name, known);
-    const hint = near === undefined ? `options are ${known.join(', ')}` : `did you mean ${draft.name}.options.${near}?`;
-    draft.addIssue(`options.${name}`, 'is not an option', hint);
+    const match = closestMatch(name, known);
+    const hint =
+      match === undefined ? `known options: ${known.join(', ')}` : `did you mean ${draft.name}.options.${match}?`;
+    draft.addIssue(`options.${name}`, 'is not a known option', hint);
   }
 }
 
-/** A client certificate and its key come together, in two files or in one. */
+/** A client certificate needs its private key, in the same file or in another one. */
 function checkCertificate(draft: ProfileDraft, { cert }: ProfileOptions): void {
   if (draft.hasOption('cert_key_file') && !draft.hasOption('cert_file')) {
-    draft.addIssue('options.cert_key_file', 'has no certificate beside it', `set ${draft.name}.options.cert_file too`);
+    draft.addIssue('options.cert_key_file', 'is set without cert_file', `set ${draft.name}.options.cert_file`);
   }
   if (cert !== undefined && !draft.hasOption('cert_key_file') && !cert.text.includes('PRIVATE KEY-----')) {
-    draft.addIssue('options.cert_file', 'has no private key in it', `set ${draft.name}.options.cert_key_file too`);
+    draft.addIssue('options.cert_file', 'contains no private key', `set ${draft.name}.options.cert_key_file`);
   }
 }
 
-/** `30`, `30s`, `500ms`, `5m`, `1h` in milliseconds; a bare number counts seconds. */
+/** Parses `30s`, `500ms`, `5m`, `1h` or `30` (seconds) to milliseconds, 1 to 2^31 − 1; `undefined` if invalid. */
 export function parseDuration(text: string): number | undefined {
-  const found = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text);
-  if (found === null) return undefined;
-  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[found[2] ?? 's'] ?? 1000;
-  const ms = Number(found[1]) * unit;
-  // Timers cannot wait longer than 2^31 ms.
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text);
+  if (match === null) return undefined;
+  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match[2] ?? 's'] ?? 1000;
+  const ms = Number(match[1]) * unit;
+  // 2^31 − 1 ms is the limit of timers.
   return ms >= 1 && ms < 2 ** 31 ? ms : undefined;
 }
 
-/** Scheme, host and port alone; without TLS only this machine. */
+/** Scheme, host and port only; http: only for loopback. */
 function parseOrigin(text: string): string | undefined {
   const { origin, href, protocol, hostname } = parseUrl(text) ?? {};
   return href === `${origin}/` && (protocol === 'https:' || isLoopback(hostname ?? '')) ? origin : undefined;
 }
 
-/** Without TLS only this machine, unless the network is the user's own. */
+/** http: only for loopback, or with `options.allow_http` (D13). */
 function parseEndpoint(text: string, allowHttp: boolean): URL | undefined {
   const url = parseUrl(text);
   return url !== undefined && (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) ? url : undefined;
 }
 
-/** A browser brings the code there, so it may be nowhere else (RFC 8252 §7.3). */
-function parseRedirect(text: string): string | undefined {
+/** The authorization code is sent to this URI, so it must be loopback (RFC 8252 §7.3). */
+function parseRedirectUri(text: string): string | undefined {
   const url = parseUrl(text);
   return url?.protocol === 'http:' && isLoopback(url.hostname) && !text.includes('?') ? text : undefined;
 }

@@ -1,51 +1,118 @@
 import { type ExternalSources, Resolver } from '../config/resolver.ts';
-import type { Source, Variables } from '../config/variables.ts';
-import { InvalidProfileError } from '../errors.ts';
+import { closestMatch } from '../config/suggestions.ts';
+import { profileNameOf, type Source, type Variables } from '../config/variables.ts';
+import type { Provider } from '../providers/provider.ts';
+import { findProvider, providerTypes } from '../providers/registry.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { Secret } from '../redaction/secret.ts';
-import { chooseProvider } from './choose-provider.ts';
-import { chooseClientAuth } from './client-auth.ts';
+import { type ChosenClientAuth, chooseClientAuth } from './client-auth.ts';
 import { collectFields } from './collect-fields.ts';
-import { selectFormParameters } from './form-parameters.ts';
+import { selectTokenUrl } from './endpoints.ts';
 import { selectGrant } from './grant.ts';
 import { parseOptions } from './options.ts';
-import type { Profile } from './profile.ts';
-import { checkRequired } from './required-fields.ts';
-import { selectTokenUrl } from './token-url.ts';
+import { getClientId, type ProfileOptions } from './profile.ts';
+import type { ProfileDraft } from './profile-draft.ts';
 
-/** What reading a profile needs of the outside world. */
+/** The environment and files that a profile may refer to. */
 export interface ProfileSources extends ExternalSources {
-  /** The text of a file that an option names, `undefined` if it cannot be read. */
+  /** The content of a file named by an option; `undefined` if it cannot be read. */
   readOptionFile(path: string, source: Source): string | undefined;
 }
 
-/** A refresh token that a login left in the vault, and the family that it belongs to. */
-export interface StoredGrant {
-  readonly refreshToken: Secret;
-  readonly family: string;
+/** Origin and client that a stored refresh token is bound to: it is never sent to another origin or for another client. */
+export interface Binding {
+  /** Origin of the token URL. */
+  readonly origin: string;
+  /** Client id as it is sent; empty if the profile has none. */
+  readonly clientId: string | Secret;
 }
 
-/** Turns a profile's variables into a checked {@link Profile}, or throws one error that names every fault; a login's refresh token replaces the profile's own. */
-export function parseProfile(
-  name: string,
-  variables: Variables,
-  outside: ProfileSources,
-  login?: StoredGrant,
-): Profile {
-  const draft = collectFields(name, variables, new Resolver(variables, outside));
-  if (login !== undefined) {
-    draft.fields.set('refresh_token', { name: 'refresh_token', value: login.refreshToken, source: 'vault' });
-  }
+/** A profile with resolved references and sorted fields, before its grant is selected. Issues are collected, not thrown. */
+export interface ParsedProfile {
+  readonly name: string;
+  /** `undefined` if no stored login could be used: another grant is configured, or the provider or token URL is unknown. */
+  readonly binding: Binding | undefined;
+  /** The refresh token set in the profile itself; `undefined` if missing or empty. */
+  readonly configuredRefreshToken: string | Secret | undefined;
+  /** Fields, options and issues found so far. Copy it before completing the profile. */
+  readonly draft: ProfileDraft;
+  readonly provider: Provider | undefined;
+  readonly options: ProfileOptions;
+  readonly auth: ChosenClientAuth;
+  /** `options.allow_http`. Default: false. */
+  readonly allowHttp: boolean;
+}
+
+/**
+ * Resolves the references of a profile and collects its fields, options, provider and client authentication.
+ * Throws only if the profile does not exist (`profile_not_found`) or is defined in two files.
+ */
+export function parseProfile(name: string, variables: Variables, sources: ProfileSources): ParsedProfile {
+  const draft = collectFields(name, variables, new Resolver(variables, sources));
   const provider = chooseProvider(draft);
-  const { options, clientAuth: asked, allowHttp } = parseOptions(draft, provider, outside);
-  const auth = chooseClientAuth(draft, provider, asked);
-  if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
-  const selected = selectGrant(draft, provider, login !== undefined);
-  const url = selectTokenUrl(draft, provider, selected?.grant, allowHttp);
-  checkRequired(draft, provider, selected?.grant, auth);
-  if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft.notes);
-  const fields = selectFormParameters(draft, provider, selected);
-  const { clientAuth, basic } = auth;
-  const { notes } = draft;
-  const family = login?.family;
-  return { name, provider, url, grant: selected?.grant, clientAuth, basic, fields, family: family, options, notes };
+  const { options, clientAuth, allowHttp } = parseOptions(draft, provider, sources);
+  const auth = chooseClientAuth(draft, provider, clientAuth);
+  return {
+    name,
+    binding: findBinding(draft, provider, auth),
+    configuredRefreshToken: draft.has('refresh_token') ? draft.fields.get('refresh_token')?.value : undefined,
+    draft,
+    provider,
+    options,
+    auth,
+    allowHttp,
+  };
+}
+
+function findBinding(
+  draft: ProfileDraft,
+  provider: Provider | undefined,
+  { basic }: ChosenClientAuth,
+): Binding | undefined {
+  if (provider === undefined || draft.hasIssue('refresh_token')) return undefined;
+  const withLogin = draft.copy('refresh_token');
+  if (selectGrant(withLogin, provider, true)?.grant !== 'refresh_token') return undefined;
+  // Whether http: is allowed is checked when the profile is completed.
+  const url = selectTokenUrl(withLogin, provider, 'refresh_token', true);
+  return url && { origin: url.origin, clientId: getClientId({ basic, fields: [...draft.fields.values()] }) };
+}
+
+/** Finds the provider of `<profile>.type`, which is case-sensitive. Adds an issue if there is none. */
+function chooseProvider(draft: ProfileDraft): Provider | undefined {
+  const type = draft.getText('type');
+  if (type === undefined) {
+    if (!draft.hasIssue('type')) draft.addIssue('type', 'is missing', missingTypeHint(draft));
+    return undefined;
+  }
+  const provider = findProvider(type);
+  if (provider !== undefined) return provider;
+  const match = closestMatch(type, providerTypes);
+  const isCertain = match !== undefined && type.trim().toLowerCase() === match;
+  const suggestion = match === undefined ? `use one of ${providerTypes.join(', ')}` : `did you mean ${match}?`;
+  draft.addIssue(
+    'type',
+    `is "${escapeControls(type)}", which is not a known type`,
+    isCertain && type.trim() === type ? `types are case-sensitive: ${suggestion}` : suggestion,
+  );
+  // Issues that depend on the provider are reported too, but not for a guess.
+  return isCertain ? findProvider(match) : undefined;
+}
+
+function missingTypeHint({ name, variables }: ProfileDraft): string {
+  const match =
+    variables.get(`${name}.type`) === undefined
+      ? closestMatch(`${name}.type`, findTypeCandidates(name, variables))
+      : undefined;
+  if (match === undefined) return `set ${name}.type to one of ${providerTypes.join(', ')}`;
+  return `${escapeControls(match)} is set: did you mean ${name}.type?`;
+}
+
+/** Variables that may be this profile's type with a misspelled name: its own, and a type of a profile without other fields. */
+function findTypeCandidates(name: string, variables: Variables): string[] {
+  const all = [...variables.names()];
+  return all.filter((candidate) => {
+    const owner = profileNameOf(candidate);
+    if (owner === undefined || owner === name) return owner === name;
+    return candidate === `${owner}.type` && !all.some((other) => other !== candidate && profileNameOf(other) === owner);
+  });
 }

@@ -2,33 +2,69 @@ import type { Value } from '../config/value.ts';
 import { isEmpty } from '../config/value.ts';
 import { locationOf, type Variable, type Variables } from '../config/variables.ts';
 import type { ProfileIssue } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { displayName } from '../redaction/sensitive-names.ts';
 import type { Field } from './profile.ts';
 
-/** A profile while it is read: its parts as they are found, and everything that is wrong with them. */
+/** Fields that are often misspelled. Fields with other names are valid too: only the provider knows them. */
+export const KNOWN_FIELDS: readonly string[] = [
+  'type',
+  'url',
+  'tenant_id',
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'username',
+  'password',
+  'refresh_token',
+  'scope',
+  'audience',
+  'resource',
+  'redirect_uri',
+  'code',
+];
+
+/** A profile while it is parsed: its fields and options, and all issues found so far. */
 export class ProfileDraft {
   readonly fields = new Map<string, Field>();
+  /** `basic.user` and `basic.password`, by these names. */
   readonly basic = new Map<string, Field>();
+  /** Options by their names without `options.`. */
   readonly options = new Map<string, { readonly variable: Variable; readonly value: Value }>();
   readonly issues: ProfileIssue[] = [];
-  /** What is no fault but may be a mistake. */
+  /** Remarks that do not make the profile invalid but may point to a mistake. */
   readonly notes: string[] = [];
+  /** Field that counts as present although it has no value yet: the refresh token that a login is going to supply. */
+  readonly expectedField: string | undefined;
 
   constructor(
     readonly name: string,
     readonly variables: Variables,
-  ) {}
+    expectedField?: string,
+  ) {
+    this.expectedField = expectedField;
+  }
 
-  /** `at` is the variable that shows the fault, where that is not the field itself. */
+  /** Copies the draft, so that a profile can be completed several times; changes to the copy do not affect the original. */
+  copy(expectedField?: string): ProfileDraft {
+    const copy = new ProfileDraft(this.name, this.variables, expectedField);
+    for (const [name, field] of this.fields) copy.fields.set(name, field);
+    for (const [name, field] of this.basic) copy.basic.set(name, field);
+    for (const [name, option] of this.options) copy.options.set(name, option);
+    copy.issues.push(...this.issues);
+    copy.notes.push(...this.notes);
+    return copy;
+  }
+
+  /** Adds an issue; its location is that of `at`, by default of the field itself. */
   addIssue(field: string, message: string, hint: string | undefined, at?: Variable): void {
     const variable = `${this.name}.${field}`;
-    const found = at ?? this.variables.get(variable);
+    const location = at ?? this.variables.get(variable);
     this.issues.push({
       variable: displayName(variable, this.name),
       message,
-      hint: hint,
-      where: found && locationOf(found),
+      hint,
+      where: location && locationOf(location),
     });
   }
 
@@ -36,29 +72,33 @@ export class ProfileDraft {
     this.notes.push(escapeControls(text));
   }
 
-  /** Whether something was found wrong with a field already. */
   hasIssue(field: string): boolean {
-    return this.issues.some((fault) => fault.variable === `${this.name}.${field}`);
+    return this.issues.some(({ variable }) => variable === `${this.name}.${field}`);
   }
 
-  /** Whether a field is there and not empty. */
+  /** Whether a field is set and not empty, or expected from a login. */
   has(field: string): boolean {
-    return !isEmpty(this.fields.get(field)?.value);
+    return field === this.expectedField || !isEmpty(this.fields.get(field)?.value);
   }
 
-  /** Whether an option is there and not empty. */
+  /** Whether an option is set and not empty. */
   hasOption(name: string): boolean {
     return !isEmpty(this.options.get(name)?.value);
   }
 
-  /** Whether the profile brings a Basic pair, even one that could not be read. */
-  get wantsBasic(): boolean {
+  /** Whether the profile sets Basic credentials, even if they cannot be resolved. */
+  get usesBasic(): boolean {
     return this.basic.size > 0 || this.hasIssue('basic.user') || this.hasIssue('basic.password');
   }
 
-  /** A field's text if it is not empty; a secret has none, and nothing that decides where a request goes is one. */
-  text(field: string): string | undefined {
+  /** The value of a field; `undefined` if it is missing, empty or a secret. */
+  getText(field: string): string | undefined {
     const value = this.fields.get(field)?.value;
     return typeof value === 'string' && value !== '' ? value : undefined;
+  }
+
+  /** The fields whose names are not in {@link KNOWN_FIELDS}. */
+  get unknownFields(): string[] {
+    return [...this.fields.keys()].filter((name) => !KNOWN_FIELDS.includes(name));
   }
 }

@@ -1,15 +1,15 @@
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
-import type { Secret } from '../redaction/secret.ts';
+import { Secret } from '../redaction/secret.ts';
 
-/** A form field as it will be sent, and where it came from. */
+/** A form field as it is sent, and where its value came from. */
 export interface Field {
   readonly name: string;
   readonly value: string | Secret;
-  /** For a person: `oauth-profiles.yaml:4`, `default of google`. */
+  /** For display: `oauth-profiles.yaml:4`, `default of google`, `vault`. */
   readonly source: string;
 }
 
-/** A file that an option names, read. It may hold a private key, so printing a profile shows its path alone. */
+/** The content of a file named by an option. It may be a private key: printing a profile shows only the path. */
 export class LoadedFile {
   readonly path: string;
   readonly #text: string;
@@ -24,64 +24,109 @@ export class LoadedFile {
   }
 }
 
-/** `<profile>.options.*`, checked and in our own units. */
+/** `<profile>.options.*`, validated; all times are in milliseconds. */
 export interface ProfileOptions {
+  /** Total time for a token, retries included. Default: 30,000. */
   readonly timeoutMs: number;
+  /** Location of the access token in the response. Default: `access_token`. */
   readonly tokenPath: readonly (string | number)[] | undefined;
+  /** Default: the provider's; `revokes_family` for custom profiles. */
   readonly refreshTokenReuse: RefreshTokenReuse;
+  /** How long a used refresh token is accepted again. Default: 30,000. */
   readonly graceMs: number;
-  /** Whether a token that is still fresh is handed out again; `undefined` leaves it to the provider and the caller. */
+  /** Whether a cached token is returned while it is usable; `undefined` leaves the decision to the provider's data and the caller. */
   readonly reuse: boolean | undefined;
-  /** A token with no more time left than this is not fresh. */
+  /** Minimum remaining lifetime of a cached token. Default: 60,000. */
   readonly minTtlMs: number;
-  /** How long a token lives whose response does not say; `undefined` where nobody knows. */
+  /** Lifetime of a token whose response has no `expires_in`; `undefined` if unknown. */
   readonly defaultTtlMs: number | undefined;
-  /** The origin that a script's requests take the token to, in the header Authorization. */
+  /** Origin whose requests in a script get an Authorization header with the token. */
   readonly authorizeOrigin: string | undefined;
-  /** Where people sign in, where that is not the provider's own page or there is none. */
+  /** Authorization endpoint, if not the provider's. */
   readonly authorizationUrl: URL | undefined;
+  /** Device authorization endpoint, if not the provider's. */
   readonly deviceAuthorizationUrl: URL | undefined;
-  /** Where the browser comes back to after a sign-in, exactly as it is registered; on this machine. */
+  /** Loopback redirect URI of a login, exactly as registered. */
   readonly redirectUri: string | undefined;
+  /** `aud` of client assertions. Default: the token URL. */
   readonly audience: string | undefined;
+  /** `kid` of client assertions. */
   readonly keyId: string | undefined;
+  /** Private key for client assertions. */
   readonly key: LoadedFile | undefined;
   readonly ca: LoadedFile | undefined;
   readonly cert: LoadedFile | undefined;
   readonly certKey: LoadedFile | undefined;
 }
 
-/** What a profile's files bring to a connection, in clear. */
+/** The content of the TLS files of a profile, in plaintext. */
 export function tlsFiles({ ca, cert, certKey }: ProfileOptions): Record<'ca' | 'cert' | 'certKey', string | undefined> {
   return { ca: ca?.text, cert: cert?.text, certKey: certKey?.text };
 }
 
-/** What a message calls the provider: its type, or the host of a custom one. */
+/** The provider's name in messages: its type, or the host of a custom one. */
 export function providerName({ provider, url }: Pick<Profile, 'provider' | 'url'>): string {
   return provider.tokenUrl === undefined ? url.host : provider.type;
 }
 
-/** User and password of a Basic header. */
+/** The credentials of a Basic header: `basic.user` and `basic.password`. */
 export interface BasicPair {
   readonly user: Field;
   readonly password: Field;
 }
 
-/** A complete, checked profile: whoever has one can build a request, and nobody checks again. */
+/** A complete, validated profile, from which a token request can be built. */
 export interface Profile {
   readonly name: string;
   readonly provider: Provider;
+  /** Token endpoint. */
   readonly url: URL;
-  /** `undefined` only for a custom profile that names no grant. */
+  /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
   readonly clientAuth: ClientAuth;
-  /** Given with `basic.user` and `basic.password`; else client id and secret serve. */
+  /** `undefined` if the Basic header, if any, contains client id and secret. */
   readonly basic: BasicPair | undefined;
-  /** Everything that is sent, client credentials included, `grant_type` first. */
+  /** Everything that is sent, client credentials included; `grant_type` comes first. */
   readonly fields: readonly Field[];
-  /** The family in the vault that a login began, where the profile's refresh token comes from one. */
+  /** Key of the stored token family, if the refresh token comes from a login. */
   readonly family: string | undefined;
   readonly options: ProfileOptions;
-  /** What is no fault but may be a mistake. */
+  /** Remarks that do not make the profile invalid but may point to a mistake. */
   readonly notes: readonly string[];
+}
+
+/** The client id as it is sent: `basic.user`, else the field `client_id`; empty if there is neither. */
+export function getClientId({ basic, fields }: Pick<Profile, 'basic' | 'fields'>): string | Secret {
+  return basic?.user.value ?? fields.find(({ name }) => name === 'client_id')?.value ?? '';
+}
+
+/** Fields that never contain a line break. */
+const singleLineFields = new Set([
+  'client_id',
+  'client_secret',
+  'username',
+  'password',
+  'refresh_token',
+  'basic.user',
+  'basic.password',
+]);
+
+/** Describes characters that were probably not meant to be part of a value, without revealing it; completes "`graph.client_secret` …". */
+export function findStrayCharacters({ name, value }: Field): string | undefined {
+  const test = (pattern: RegExp): boolean =>
+    value instanceof Secret ? value.test((text) => pattern.test(text)) : pattern.test(value);
+  if (test(/[\r\n]\s*$/)) return 'ends with a line break';
+  if (test(/^\s|\s$/)) return 'starts or ends with whitespace';
+  if (test(/^(?:".*"|'.*'|“.*”)$/s)) return 'is enclosed in quotes';
+  return singleLineFields.has(name) && test(/[\r\n]/) ? 'contains a line break' : undefined;
+}
+
+/** The command that logs a user in, quoted for a shell. */
+export function loginCommand(profile: string): string {
+  return `oauth-profile login ${quoteShellArgument(profile)}`;
+}
+
+/** Quotes a string as one argument of a POSIX shell. */
+export function quoteShellArgument(text: string): string {
+  return /^[\w.@+:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

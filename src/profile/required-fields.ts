@@ -1,54 +1,57 @@
 import { closestMatch } from '../config/suggestions.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
 import type { ChosenClientAuth } from './client-auth.ts';
-import { KNOWN_FIELDS } from './known-fields.ts';
-import { loginCommand } from './login-command.ts';
+import { loginCommand } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
-/** Reports every field that the grant and the client authentication cannot do without. */
-export function checkRequired(
+/** Fields that identify a user: the user sets them, or a login makes them unnecessary. */
+const USER_FIELDS = ['username', 'password', 'refresh_token'];
+
+/**
+ * Adds an issue for every field that the grant or the client authentication requires. Returns whether one of them is that a login is
+ * missing. `hasLoginEndpoint`: `options.authorization_url` or `options.device_authorization_url` is set.
+ */
+export function checkRequiredFields(
   draft: ProfileDraft,
   provider: Provider,
   grant: string | undefined,
   { clientAuth }: ChosenClientAuth,
-): void {
-  // Where everything is sent as given, an empty secret is a value.
-  const isThere = (field: string) =>
-    draft.has(field) || (provider.clientAuth === 'as_given' && draft.fields.has(field));
-  const absent = [...requiredBy(draft, provider, grant, clientAuth)].filter((field) => !isThere(field));
-  if (provider.tenant !== undefined && !draft.has('url') && !draft.hasIssue('url')) {
-    if (!draft.has('tenant_id'))
-      missing(draft, 'tenant_id', 'is missing', `set ${draft.name}.tenant_id to ${provider.tenant.form}`);
+  hasLoginEndpoint: boolean,
+): boolean {
+  // Custom profiles are sent as given: there, an empty secret is a value.
+  const isSet = (field: string): boolean =>
+    draft.has(field) || (provider.clientAuth === 'passthrough' && draft.fields.has(field));
+  const missing = [...findRequiredFields(draft, provider, grant, clientAuth)].filter((field) => !isSet(field));
+  if (provider.tenant !== undefined && !draft.has('url') && !draft.hasIssue('url') && !draft.has('tenant_id')) {
+    addMissingIssue(draft, 'tenant_id', 'is missing', `set ${draft.name}.tenant_id to ${provider.tenant.description}`);
   }
-  if (awaitsLogin(draft, provider, grant, absent)) {
-    const { name } = draft;
-    draft.addIssue(
-      'refresh_token',
-      `is missing: nobody has signed in for ${name} yet`,
-      loginHint(draft, grant, absent),
-    );
+  const lacksLogin =
+    isCustomWithoutLogin(draft, provider, grant, hasLoginEndpoint) || isWithoutLogin(draft, provider, grant, missing);
+  if (lacksLogin) {
+    draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
   } else {
-    for (const field of absent) {
-      missing(
+    for (const field of missing) {
+      addMissingIssue(
         draft,
         field,
-        grant === undefined ? 'is missing' : `is missing; the grant ${grant} needs it`,
-        hint(draft, provider, field, grant),
+        grant === undefined ? 'is missing' : `is missing; the grant ${grant} requires it`,
+        missingFieldHint(draft, provider, field, grant),
       );
     }
   }
-  if (draft.issues.length > 0 && !draft.has('grant_type')) explainDefault(draft, provider);
+  if (draft.issues.length > 0 && !draft.has('grant_type')) addMisspellingIssues(draft, provider);
+  return lacksLogin;
 }
 
-function requiredBy(
+function findRequiredFields(
   draft: ProfileDraft,
   provider: Provider,
   grant: string | undefined,
   clientAuth: ClientAuth,
 ): Set<string> {
-  const known = grant !== undefined && Object.hasOwn(provider.required, grant);
-  const required = new Set(known ? provider.required[grant] : []);
-  if (draft.wantsBasic) {
+  const isKnown = grant !== undefined && Object.hasOwn(provider.required, grant);
+  const required = new Set(isKnown ? provider.required[grant] : []);
+  if (draft.usesBasic) {
     required.delete('client_id');
     required.delete('client_secret');
     return required;
@@ -57,7 +60,7 @@ function requiredBy(
     required.add('client_id').add('client_secret');
   else if (draft.has('client_assertion')) required.delete('client_secret');
   if (clientAuth === 'private_key_jwt') required.add('client_id');
-  // Whoever asks for another way needs no secret; `none` as a default only means that there is none.
+  // A configured `none` means that the client has no secret; as a default it only means that the profile has none.
   if (clientAuth === 'private_key_jwt' || (clientAuth === 'none' && draft.hasOption('client_auth'))) {
     required.delete('client_secret');
   }
@@ -65,76 +68,85 @@ function requiredBy(
   return required;
 }
 
-/** A misspelt field may be the reason why the default grant was taken, a misspelt secret why a person is asked for. */
-function explainDefault(draft: ProfileDraft, { grantsByFields }: Provider): void {
-  const unknown = unknownIn(draft);
+/** Reports misspelled fields that may be the reason for an unexpected default: of the grant, or of the client authentication. */
+function addMisspellingIssues(draft: ProfileDraft, { grantsByFields }: Provider): void {
   for (const field of [...grantsByFields.flatMap(({ fields }) => fields), 'client_secret']) {
     if (draft.has(field) || draft.hasIssue(field)) continue;
-    const near = closestMatch(field, unknown);
-    if (near === undefined || draft.hasIssue(near)) continue;
-    draft.addIssue(near, 'is not a field that we know', `did you mean ${draft.name}.${field}?`);
+    const match = closestMatch(field, draft.unknownFields);
+    if (match === undefined || draft.hasIssue(match)) continue;
+    draft.addIssue(match, 'is not a known field', `did you mean ${draft.name}.${field}?`);
   }
 }
 
-function unknownIn({ fields }: ProfileDraft): string[] {
-  return [...fields.keys()].filter((name) => !KNOWN_FIELDS.includes(name));
-}
-
-function missing(draft: ProfileDraft, field: string, message: string, mend: string): void {
+function addMissingIssue(draft: ProfileDraft, field: string, message: string, hint: string): void {
   if (draft.hasIssue(field)) return;
-  const near = closestMatch(field, unknownIn(draft));
   const { name } = draft;
+  const match = closestMatch(field, draft.unknownFields);
   draft.addIssue(
     field,
     message,
-    near === undefined ? mend : `${name}.${near} is there: did you mean ${name}.${field}?`,
+    match === undefined ? hint : `${name}.${match} is set: did you mean ${name}.${field}?`,
   );
 }
 
-/** What a person brings, or a login. */
-const OF_A_PERSON = ['username', 'password', 'refresh_token'];
-
-/** Whether a profile has all that a login needs, and lacks only what the login brings. */
-function awaitsLogin(
+/** Whether a profile of a built-in type has everything a login needs and lacks only what the login supplies. */
+function isWithoutLogin(
   draft: ProfileDraft,
-  { login: signIn, tenant }: Provider,
+  { login, tenant }: Provider,
   grant: string | undefined,
-  absent: readonly string[],
+  missing: readonly string[],
 ): boolean {
-  if (signIn === undefined || absent.length === 0 || !absent.every((field) => OF_A_PERSON.includes(field)))
+  if (login === undefined || missing.length === 0 || !missing.every((field) => USER_FIELDS.includes(field))) {
     return false;
+  }
   if (grant !== 'refresh_token' && draft.has('grant_type')) return false;
-  if (OF_A_PERSON.some((field) => draft.has(field) || draft.hasIssue(field))) return false;
-  const isAddressed = tenant === undefined || draft.has('tenant_id') || draft.has('url');
-  const isClient = draft.has('client_id') || draft.wantsBasic;
-  if (!isAddressed || !isClient || !(signIn.required ?? []).every((field) => draft.has(field))) return false;
-  // Somebody who misspelt a password does not want to sign in.
-  return OF_A_PERSON.every((field) => closestMatch(field, unknownIn(draft)) === undefined);
+  const hasTenant = tenant === undefined || draft.has('tenant_id') || draft.has('url');
+  const hasClient = draft.has('client_id') || draft.usesBasic;
+  const hasLoginFields = (login.requiredFields ?? []).every((field) => draft.has(field));
+  return hasTenant && hasClient && hasLoginFields && hasNoUserField(draft);
 }
 
-function loginHint(draft: ProfileDraft, grant: string | undefined, absent: readonly string[]): string {
+/** Whether a custom profile can log users in, but has no refresh token and no other grant: its request could not succeed. */
+function isCustomWithoutLogin(
+  draft: ProfileDraft,
+  { defaultGrant }: Provider,
+  grant: string | undefined,
+  hasLoginEndpoint: boolean,
+): boolean {
+  if (defaultGrant !== undefined || !hasLoginEndpoint || draft.hasIssue('grant_type')) return false;
+  if (grant !== undefined && grant !== 'refresh_token') return false;
+  return !draft.has('refresh_token') && !draft.hasIssue('refresh_token');
+}
+
+/** A profile with a user field, even a misspelled one, is not meant for a login. */
+function hasNoUserField(draft: ProfileDraft): boolean {
+  return USER_FIELDS.every(
+    (field) => !draft.has(field) && !draft.hasIssue(field) && closestMatch(field, draft.unknownFields) === undefined,
+  );
+}
+
+function loginHint(draft: ProfileDraft, grant: string | undefined): string {
   const { name } = draft;
-  const login = `run: ${loginCommand(name)}`;
-  if (isMachine(draft, grant))
-    return `set ${name}.grant_type: client_credentials to sign in as the application itself; as a person, ${login}`;
-  return `${login}; or set ${absent.map((field) => `${name}.${field}`).join(' and ')}`;
+  if (!isApplication(draft, grant)) return `run: ${loginCommand(name)}`;
+  return `set ${name}.grant_type: client_credentials for a token of the application itself; for a token of a user, run: ${loginCommand(name)}`;
 }
 
-/** An id and a secret but no user: most likely the application signs in as itself. */
-function isMachine(draft: ProfileDraft, grant: string | undefined): boolean {
-  const client = draft.wantsBasic || (draft.has('client_id') && draft.has('client_secret'));
-  return grant === 'password' && client && !draft.has('username');
+/** A client id and secret without a user: probably the application requests a token for itself (D6). */
+function isApplication(draft: ProfileDraft, grant: string | undefined): boolean {
+  const hasClient = draft.usesBasic || (draft.has('client_id') && draft.has('client_secret'));
+  return grant === 'password' && hasClient && !draft.has('username');
 }
 
-function hint(draft: ProfileDraft, { login: signIn }: Provider, field: string, grant: string | undefined): string {
+function missingFieldHint(draft: ProfileDraft, { login }: Provider, field: string, grant: string | undefined): string {
   const set = `set ${draft.name}.${field}`;
-  if (isMachine(draft, grant))
-    return `${set}, or set ${draft.name}.grant_type: client_credentials to sign in as the application itself`;
-  // Whoever has signed in needs none of these.
-  const person = OF_A_PERSON.includes(field) && !draft.has('username');
-  const fits = signIn !== undefined && (grant === 'refresh_token' || !draft.has('grant_type'));
-  if (!person || !fits) return set;
-  const lacking = (signIn.required ?? []).filter((one) => !draft.has(one)).map((one) => `${draft.name}.${one}`);
+  if (isApplication(draft, grant)) {
+    return `${set}, or set ${draft.name}.grant_type: client_credentials for a token of the application itself`;
+  }
+  // After a login none of the user fields is required.
+  const isUserField = USER_FIELDS.includes(field) && !draft.has('username');
+  const usesLogin = login !== undefined && (grant === 'refresh_token' || !draft.has('grant_type'));
+  if (!isUserField || !usesLogin) return set;
+  const lacking = (login.requiredFields ?? []).filter((one) => !draft.has(one)).map((one) => `${draft.name}.${one}`);
   const first = lacking.length === 0 ? '' : `set ${lacking.join(' and ')} and `;
-  return `${set}, or ${first}sign in once: ${loginCommand(draft.name)}`;
+  return `${set}, or ${first}run: ${loginCommand(draft.name)}`;
 }

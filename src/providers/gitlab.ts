@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/** GitLab.com; self-managed instances are reached with `url`. */
+/** GitLab.com; for self-managed instances set `url`. Sources: `oauth2.md` means doc/api/oauth2.md in https://github.com/gitlabhq/gitlabhq. */
 export const gitlab: Provider = {
   type: 'gitlab',
   tokenUrl: 'https://gitlab.com/oauth/token',
@@ -14,22 +14,25 @@ export const gitlab: Provider = {
     refresh_token: ['refresh_token'],
     client_credentials: ['client_id', 'client_secret'],
   },
+  // Doorkeeper does not decode the values of a Basic header, so the body is the safe choice.
   clientAuth: 'client_secret_post',
-  // Single use: the request kills the old refresh token and its access token, and nothing brings them back.
+  // oauth2.md: a refresh invalidates the previous refresh token and access token, even one that has not expired.
   refreshTokenReuse: 'rejected',
   refreshRevokesAccessTokens: true,
   login: {
-    prefers: 'browser',
-    device: 'authorize_device',
-    authorize: 'authorize',
-    revoke: 'revoke',
-    metadata: '../.well-known/openid-configuration',
+    preferredFlow: 'browser',
+    authorizationUrl: 'authorize',
+    // oauth2.md: device authorization grant, since GitLab 17.2.
+    deviceAuthorizationUrl: 'authorize_device',
+    revocationUrl: 'revoke',
+    metadataUrl: '../.well-known/openid-configuration',
   },
   hints: [
     {
+      // https://gitlab.com/groups/gitlab-org/-/epics/16465: removed from GitLab.com in 2025.
       error: 'unauthorized_client',
       grant: 'password',
-      hint: 'GitLab.com no longer serves the password grant: remove {username} and {password}, then {login}',
+      hint: 'GitLab.com no longer supports the password grant: remove {username} and {password}, then {login}',
     },
     {
       error: 'unauthorized_client',
@@ -40,23 +43,24 @@ export const gitlab: Provider = {
       hint: 'the application is unknown, or its secret is wrong or missing: check {client_id} and {client_secret}',
     },
     {
+      // One description for all causes: locale key invalid_grant of Doorkeeper; spec/requests/api/oauth_tokens_spec.rb.
       error: 'invalid_grant',
       grant: 'password',
-      hint: 'the password is wrong, or the account has two-factor authentication or is blocked (GitLab does not say which): check {username} and {password}; failed tries lock the account',
+      hint: 'the password is wrong, or the account has two-factor authentication or is blocked (GitLab returns the same error for all): check {username} and {password}; failed attempts lock the account',
     },
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
-      hint: 'the refresh token was used before (GitLab takes each one once) or was revoked; {login}',
+      hint: 'the refresh token was already used (GitLab accepts each one once) or was revoked; {login}',
     },
     {
       error: 'invalid_grant',
       grant: 'authorization_code',
-      hint: 'the code was used, has expired, or does not fit its redirect or verifier: get a new one and set {code}',
+      hint: 'the code was already used, has expired, or does not match its redirect URI or verifier: get a new one and set {code}',
     },
     {
       error: 'invalid_request',
-      hint: 'the request lacks a field, or names the application twice: the words above say what; check {grant_type} and {client_id}',
+      hint: 'a field is missing, or the client credentials were sent twice (see the description above): check {grant_type} and {client_id}',
     },
     {
       error: 'invalid_scope',

@@ -1,8 +1,9 @@
 import type { Provider } from './provider.ts';
 
-/** Google's OAuth 2.0 for web and installed applications. */
+/** Google's OAuth 2.0 for web and installed applications. Source: https://developers.google.com/identity/protocols/oauth2 */
 export const google: Provider = {
   type: 'google',
+  // The older of two equivalent URLs; Google's current documentation names https://oauth2.googleapis.com/token.
   tokenUrl: 'https://accounts.google.com/o/oauth2/token',
   grantsByFields: [],
   defaultGrant: 'refresh_token',
@@ -12,26 +13,27 @@ export const google: Provider = {
     password: ['username', 'password'],
   },
   clientAuth: 'client_secret_post',
-  // A refresh returns no new refresh token, and the old one stays.
+  // …/native-app#offline: a refresh returns no new refresh token, and the old one stays valid.
   refreshTokenReuse: 'allowed',
   login: {
-    prefers: 'browser',
-    authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
-    revoke: 'https://oauth2.googleapis.com/revoke',
+    preferredFlow: 'browser',
+    authorizationUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+    revocationUrl: 'https://oauth2.googleapis.com/revoke',
+    // …/native-app#tokenrevoke: the request contains the token only.
     revocationWithoutClientAuth: true,
-    metadata: 'https://accounts.google.com/.well-known/openid-configuration',
-    required: ['scope'],
-    withoutRefreshToken:
-      'Google sends one with a consent only: remove the app at https://myaccount.google.com/connections, then {login}',
-    // Without a consent asked for anew, a second sign-in brings no refresh token.
+    metadataUrl: 'https://accounts.google.com/.well-known/openid-configuration',
+    requiredFields: ['scope'],
+    // …/web-server#offline: a refresh token is returned for access_type=offline, and after the first consent only with prompt=consent.
     authorizationParameters: { access_type: 'offline', prompt: 'consent' },
+    missingRefreshTokenHint:
+      'Google returns one only after consent: remove the app at https://myaccount.google.com/connections, then {login}',
   },
   hints: [
     {
       error: 'invalid_grant',
       grant: 'refresh_token',
       description: /expired or revoked/i,
-      hint: 'the refresh token was revoked or has expired (an app in "Testing" loses it after 7 days); {login}',
+      hint: 'the refresh token was revoked or has expired (after 7 days for an app in "Testing"); {login}',
     },
     {
       error: 'invalid_grant',
@@ -41,53 +43,55 @@ export const google: Provider = {
     {
       error: 'invalid_grant',
       grant: 'authorization_code',
-      hint: 'the code was used before, has expired, or does not fit its verifier: get a new one and set {code}',
+      hint: 'the code was already used, has expired, or does not match its verifier: get a new one and set {code}',
     },
     {
       error: 'invalid_client',
       description: /not found/i,
-      hint: 'Google does not know the client: set {client_id}',
+      hint: 'Google does not know this client: set {client_id}',
     },
     {
       error: 'invalid_client',
       hint: 'the client secret is wrong: set {client_secret}',
     },
     {
+      // Google Cloud console help, "Manage OAuth clients": clients unused for six months are deleted.
       error: 'deleted_client',
-      hint: 'the client was deleted (unused ones are, after six months): restore it or make a new one, then set {client_id} and {client_secret}',
+      hint: 'the client was deleted (Google deletes clients after six months without use): restore it or create a new one, then set {client_id} and {client_secret}',
     },
     {
+      // https://github.com/prasmussen/gdrive/issues/554
       error: 'invalid_request',
       description: /client_secret is missing/i,
       hint: 'desktop clients need their secret too: set {client_secret}',
     },
     {
       error: 'invalid_request',
-      hint: 'a field is missing or malformed, the words above say which: check {client_id}, {client_secret} and {refresh_token}',
+      hint: 'a field is missing or malformed (see the description above): check {client_id}, {client_secret} and {refresh_token}',
     },
     {
       error: 'admin_policy_enforced',
-      hint: 'a policy of the Workspace does not allow the app: ask its administrator to allow {client_id} and {scope}',
+      hint: 'a Workspace policy does not allow the app: ask the administrator to allow {client_id} and {scope}',
     },
     {
       error: 'org_internal',
-      hint: 'the app is for its own organization only: use an account of it, or set {client_id} to another app',
+      hint: 'the app is restricted to its own organization: use an account of the organization, or set {client_id} to another app',
     },
     {
       error: 'disallowed_useragent',
-      hint: 'Google refuses embedded browsers; with a full one {login}',
+      hint: 'Google does not allow embedded browsers; in a full browser, {login}',
     },
     {
       error: 'access_denied',
-      hint: 'the person refused, or is no test user of the app: add the account to the app {client_id} and consent again',
+      hint: 'the user denied access or is not a test user of the app: add the account to the app {client_id} and consent again',
     },
     {
       error: 'rate_limit_exceeded',
-      hint: 'too many people sign in to the app {client_id} at once: wait before another try',
+      hint: 'too many users log in to the app {client_id} at once: wait before the next login',
     },
     {
       error: 'redirect_uri_mismatch',
-      hint: 'the redirect is not registered for this client: set {options.redirect_uri} to one that is',
+      hint: 'the redirect URI is not registered for this client: set {options.redirect_uri} to one that is',
     },
     {
       error: 'unauthorized_client',

@@ -3,15 +3,20 @@ import type { Provider } from './provider.ts';
 const guid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
-/** Microsoft Entra ID, identity platform v2.0. */
+/**
+ * Microsoft Entra ID, identity platform v2.0. Sources named `*.md` are in docs/identity-platform of
+ * https://github.com/MicrosoftDocs/entra-docs. Codes of the form AADSTS…: reference-error-codes.md.
+ */
 export const microsoft: Provider = {
   type: 'microsoft',
+  // Name of the refresh variant in older scripts (D5).
   aliases: { 'microsoft-refresh': 'refresh_token' },
   tokenUrl: 'https://login.microsoftonline.com/{tenant_id}/oauth2/v2.0/token',
   tenant: {
+    // v2-protocols.md; the server returns AADSTS900023 for other values.
     pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
-    form: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
-    // AADSTS9001023: the password grant is not served there.
+    description: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
+    // v2-oauth-ropc.md, AADSTS9001023.
     unsupported: [{ grant: 'password', tenants: ['common', 'consumers'] }],
   },
   grantsByFields: [{ grant: 'refresh_token', fields: ['refresh_token'] }],
@@ -21,43 +26,47 @@ export const microsoft: Provider = {
     refresh_token: ['client_id', 'refresh_token'],
     client_credentials: ['client_id', 'client_secret'],
   },
-  // AADSTS70011, AADSTS1002012: an application asks for no other scope than this.
+  // v2-oauth2-client-creds-grant-flow.md: any other scope is rejected with AADSTS70011 or AADSTS1002012.
   valueHints: [
     {
       grant: 'client_credentials',
       field: 'scope',
       pattern: /^\S+\/\.default$/,
-      form: 'one API with /.default behind it, such as https://graph.microsoft.com/.default',
+      description: 'one API followed by /.default, such as https://graph.microsoft.com/.default',
     },
   ],
+  // v2-oauth2-auth-code-flow.md
   clientAuth: 'client_secret_post',
-  // certificate-credentials.md asks for PS256.
+  // certificate-credentials.md
   rsaAlgorithm: 'PS256',
-  // refresh-tokens.md: every use returns a replacement, the old one is not revoked.
+  // refresh-tokens.md: every use returns a new refresh token; the old one is not revoked.
   refreshTokenReuse: 'allowed',
   login: {
-    prefers: 'device',
-    device: 'devicecode',
-    authorize: 'authorize',
-    metadata: '../../v2.0/.well-known/openid-configuration',
-    scopes: ['offline_access'],
-    withoutRefreshToken: 'the application or a policy does not allow offline_access: check {scope} and {client_id}',
+    preferredFlow: 'device',
+    authorizationUrl: 'authorize',
+    deviceAuthorizationUrl: 'devicecode',
+    metadataUrl: '../../v2.0/.well-known/openid-configuration',
+    // v2-oauth2-auth-code-flow.md: a refresh token is returned only with this scope.
+    requiredScopes: ['offline_access'],
+    missingRefreshTokenHint: 'the application or a policy does not allow offline_access: check {scope} and {client_id}',
+    // Redirect URI restrictions, "Localhost exceptions": the portal accepts http: only for localhost, and the port is ignored.
     redirectHost: 'localhost',
-    // A single-tenant app is refused at the shared endpoint.
+    // R4.3 step 1. The shared tenant rejects single-tenant applications with these codes.
     deviceTenant: {
       name: 'organizations',
       rejectedWith: ['AADSTS50194', 'AADSTS500202', 'AADSTS50020', 'AADSTS50059'],
     },
+    // R4.3 step 3 sends the device code as `code`, RFC 8628 §3.4 as `device_code`.
     deviceCodeAlias: 'code',
   },
   hints: [
     {
       codes: ['AADSTS50126'],
-      hint: 'the user name or password is wrong: set {username} and {password}',
+      hint: 'the username or password is wrong: set {username} and {password}',
     },
     {
       codes: ['AADSTS50053'],
-      hint: 'the account is locked, or the sign-in came from a blocked address: wait, then check {username} before another try',
+      hint: 'the account is locked, or the request came from a blocked IP address: wait, then check {username} before the next attempt',
     },
     {
       codes: ['AADSTS50055'],
@@ -69,19 +78,19 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS50076', 'AADSTS50079'],
-      hint: 'the account needs multi-factor authentication, which a password alone cannot do; {login}',
+      hint: 'the account requires multi-factor authentication, which the password grant does not support; {login}',
     },
     {
       codes: ['AADSTS50173'],
-      hint: 'the sign-in was revoked (often by a changed password); {login}',
+      hint: 'the grant was revoked, often by a password change; {login}',
     },
     {
       codes: ['AADSTS50196'],
-      hint: 'the provider sees a loop of equal requests from {client_id}: keep the token instead of asking for it again and again',
+      hint: 'the provider detected a loop of identical requests from {client_id}: cache the token instead of requesting it repeatedly',
     },
     {
       codes: ['AADSTS53003'],
-      hint: 'a Conditional Access policy blocks this sign-in: ask an administrator of {tenant_id}',
+      hint: 'a Conditional Access policy blocks this login: ask an administrator of {tenant_id}',
     },
     {
       codes: ['AADSTS54005'],
@@ -89,7 +98,7 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS65001'],
-      hint: 'nobody consented to this application yet: consent once in a browser, or ask an administrator to, for {client_id}',
+      hint: 'the application {client_id} has no consent yet: consent once in a browser, or ask an administrator to do so',
     },
     {
       codes: ['AADSTS70008', 'AADSTS700082'],
@@ -97,7 +106,7 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS700084'],
-      hint: 'the refresh token belongs to a single-page app and lived its 24 hours: register a redirect of type "mobile and desktop", then {login}',
+      hint: 'the refresh token of a single-page app expires after 24 hours: register a redirect URI of type "mobile and desktop", then {login}',
     },
     {
       codes: ['AADSTS70011', 'AADSTS1002012'],
@@ -109,7 +118,7 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS700025'],
-      hint: 'the application is a public client, which must not send a secret: remove {client_secret}',
+      hint: 'the application is a public client and must not send a secret: remove {client_secret}',
     },
     {
       codes: ['AADSTS7000215'],
@@ -117,35 +126,35 @@ export const microsoft: Provider = {
     },
     {
       codes: ['AADSTS7000218'],
-      hint: 'set {client_secret}, or, if this is a public client, turn on "Allow public client flows" for the application in the portal',
+      hint: 'set {client_secret}; for a public client, enable "Allow public client flows" in the portal instead',
     },
     {
       codes: ['AADSTS7000222'],
-      hint: 'the client secret has expired: make a new one in the portal and set {client_secret}',
+      hint: 'the client secret has expired: create a new one in the portal and set {client_secret}',
     },
     {
       codes: ['AADSTS90002'],
-      hint: 'the tenant does not exist, or lives in another cloud: check {tenant_id}, or set {url} for a national cloud',
+      hint: 'the tenant does not exist, or is in another cloud: check {tenant_id}, or set {url} for a national cloud',
     },
     {
       codes: ['AADSTS900023'],
-      hint: 'the tenant is neither a GUID nor a domain that the provider knows: set {tenant_id}',
+      hint: 'the tenant is neither a GUID nor a known domain: set {tenant_id}',
     },
     {
       codes: ['AADSTS900144'],
-      hint: 'the request lacks the field that the provider names above: set its variable in the profile, such as {scope}',
+      hint: 'a field is missing (see the description above): set it in the profile, such as {scope}',
     },
     {
       codes: ['AADSTS9001023'],
-      hint: 'the password grant does not work on common or consumers: set {tenant_id} to your own tenant',
+      hint: 'the tenants common and consumers do not support the password grant: set {tenant_id} to your own tenant',
     },
     {
       codes: ['AADSTS901002'],
-      hint: 'the v2.0 endpoint takes no resource: remove {resource} and name the API in {scope}',
+      hint: 'the v2.0 endpoint does not accept resource: remove {resource} and name the API in {scope}',
     },
     {
       codes: ['AADSTS501481'],
-      hint: 'the code verifier does not belong to the code: set {code_verifier}, or get a new code',
+      hint: 'the code verifier does not match the code: set {code_verifier}, or get a new code',
     },
   ],
 };

@@ -1,14 +1,17 @@
 import type { Provider } from './provider.ts';
 
-/** Okta, the custom authorization server `default`; others are reached with `url`. */
+/**
+ * Okta, the custom authorization server `default`; for other servers set `url`. Sources: `guides/…`, `concepts/…` and `data/…` are in
+ * https://github.com/okta/okta-developer-docs. Errors: data/oauth2-error-codes.json, data/error-codes.json.
+ */
 export const okta: Provider = {
   type: 'okta',
   tokenUrl: 'https://{tenant_id}.okta.com/oauth2/default/v1/token',
   tenant: {
-    // The tenant becomes part of the host: one DNS label, or the credentials could go anywhere. `…-admin` is the console;
-    // what begins with xn-- stands for letters beyond ASCII, which no org has.
+    // The tenant becomes part of the host name: it must be one DNS label, else the credentials could be sent anywhere. `…-admin` is the
+    // admin console (concepts/okta-organizations). Labels with xn-- are non-ASCII names, which no org has.
     pattern: /^(?!.*-admin$|xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
-    form: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
+    description: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
   },
   grantsByFields: [
     { grant: 'password', fields: ['username', 'password'] },
@@ -20,26 +23,29 @@ export const okta: Provider = {
     refresh_token: ['client_id', 'refresh_token'],
     client_credentials: ['client_id', 'client_secret'],
   },
+  // The default method of an Okta app; an app accepts only its registered method.
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
-  // A rotated token is accepted again within the leeway (default 30 s); after that its reuse revokes the family.
+  // guides/refresh-tokens: a rotated token is accepted again within the leeway (default 30 s); later its reuse revokes the family.
   refreshTokenReuse: 'grace',
   graceMs: 30_000,
   login: {
-    prefers: 'browser',
-    device: 'device/authorize',
-    authorize: 'authorize',
-    revoke: 'revoke',
-    metadata: '../.well-known/oauth-authorization-server',
-    scopes: ['offline_access'],
-    withoutRefreshToken:
-      'turn on the grant type "Refresh Token" of the app, and allow offline_access in the access policy, then {login}',
+    preferredFlow: 'browser',
+    authorizationUrl: 'authorize',
+    // guides/device-authorization-grant
+    deviceAuthorizationUrl: 'device/authorize',
+    revocationUrl: 'revoke',
+    metadataUrl: '../.well-known/oauth-authorization-server',
+    // guides/refresh-tokens: a refresh token is returned only with this scope.
+    requiredScopes: ['offline_access'],
+    missingRefreshTokenHint:
+      'enable the grant type "Refresh Token" of the app, and allow offline_access in the access policy, then {login}',
   },
   hints: [
     {
       error: 'invalid_client',
       description: /no client credentials/i,
-      hint: 'no client authentication was sent: set {client_secret}, or {options.client_auth} to the method registered for the app',
+      hint: 'no client authentication was sent: set {client_secret}, or set {options.client_auth} to the method registered for the app',
     },
     {
       error: 'invalid_client',
@@ -53,12 +59,12 @@ export const okta: Provider = {
     },
     {
       error: 'invalid_client',
-      hint: 'check {client_id} and {client_secret}; an app takes only its registered method: basic, or {options.client_auth}: body, none or private_key_jwt',
+      hint: 'check {client_id} and {client_secret}; an app accepts only its registered method: set {options.client_auth} to it',
     },
     {
       error: 'invalid_grant',
       grant: 'password',
-      hint: 'the user name or password is wrong, the password has expired, or a sign-on policy asks for more than a password: check {username} and {password}',
+      hint: 'the username or password is wrong, the password has expired, or a sign-on policy requires more than a password: check {username} and {password}',
     },
     {
       error: 'invalid_grant',
@@ -68,7 +74,7 @@ export const okta: Provider = {
     {
       error: 'invalid_grant',
       grant: 'authorization_code',
-      hint: 'the code is invalid, expired or does not fit its verifier: get a new one and set {code}',
+      hint: 'the code is invalid, expired or does not match its verifier: get a new one and set {code}',
     },
     {
       error: 'access_denied',
@@ -89,15 +95,15 @@ export const okta: Provider = {
     },
     {
       error: 'invalid_request',
-      hint: 'the request lacks a field, or names the client twice: the words above say what; check {scope}, {client_id} and {options.client_auth}',
+      hint: 'a field is missing, or the client credentials were sent twice (see the description above): check {scope}, {client_id} and {options.client_auth}',
     },
     {
       error: 'use_dpop_nonce',
-      hint: 'the app asks for DPoP, which is not supported: turn it off for {client_id}',
+      hint: 'the app requires DPoP, which is not supported: disable it for {client_id}',
     },
     {
       error: 'invalid_dpop_proof',
-      hint: 'the app asks for DPoP, which is not supported: turn it off for {client_id}',
+      hint: 'the app requires DPoP, which is not supported: disable it for {client_id}',
     },
     {
       codes: ['E0000004', 'E0000011'],
@@ -105,11 +111,11 @@ export const okta: Provider = {
     },
     {
       codes: ['E0000021', 'E0000022'],
-      hint: 'the address takes no token requests, or a proxy changed this one: check {tenant_id} or {url}',
+      hint: 'this URL does not accept token requests, or a proxy changed the request: check {tenant_id} or {url}',
     },
     {
       codes: ['E0000007'],
-      hint: 'there is no such authorization server: check {tenant_id}, or set {url}',
+      hint: 'the authorization server does not exist: check {tenant_id}, or set {url}',
     },
   ],
 };

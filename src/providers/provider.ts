@@ -1,96 +1,107 @@
-/** How a client proves who it is to a token endpoint; `as_given` sends what the profile holds and adds nothing. */
+/**
+ * How a client authenticates at the token endpoint (RFC 7591 §2, `token_endpoint_auth_method`). `client_secret_basic_raw` does not
+ * encode the values of the Basic header. `passthrough` is internal: the fields of a custom profile are sent as given.
+ */
 export type ClientAuth =
   | 'client_secret_post'
   | 'client_secret_basic'
   | 'client_secret_basic_raw'
   | 'none'
   | 'private_key_jwt'
-  | 'as_given';
+  | 'passthrough';
 
 /**
- * What becomes of a refresh token whose reply was lost: `safe` it stays valid, `grace` it stays valid for a while, `refused` it is dead,
- * `revokes` using it again revokes everything that came from it.
+ * How the provider handles a refresh token that is used a second time (RFC 9700 §4.14): it accepts it (`allowed`), accepts it for
+ * `graceMs` (`grace`), rejects it (`rejected`), or also revokes all tokens of the same family (`revokes_family`).
  */
 export type RefreshTokenReuse = 'allowed' | 'grace' | 'rejected' | 'revokes_family';
 
-/** A hint for one kind of refusal. `{client_secret}` in it becomes the profile's own variable, such as `graph.client_secret`, `{login}` the command to run. */
+/**
+ * A hint for an error response. All conditions that are set must match; the first matching hint is used. In the text, `{client_secret}`
+ * is replaced with the profile's variable, such as `graph.client_secret`, and `{login}` with the command that logs a user in.
+ */
 export interface ErrorHint {
-  /** Finer codes of the provider: `AADSTS50126`, `99`. */
+  /** Provider-specific codes, one of which must match: `AADSTS50126`, `99`. */
   readonly codes?: readonly string[];
+  /** `error` (RFC 6749 §5.2). */
   readonly error?: string;
+  /** Pattern of `error_description`. */
   readonly description?: RegExp;
   readonly grant?: string;
   readonly hint: string;
 }
 
-/** How a person signs in at a provider. Addresses are taken relative to the token endpoint, so that they follow `<profile>.url`. */
-interface ProviderLogin {
-  readonly prefers: 'device' | 'browser';
-  /** Device authorization endpoint (RFC 8628). */
-  readonly device?: string;
-  /** Authorization endpoint. */
-  readonly authorize?: string;
-  /** Revocation endpoint (RFC 7009). */
-  readonly revoke?: string;
-  /** The revocation endpoint asks for the token alone: who holds it may end it. */
+/** How users log in. URLs are relative to the token URL, so that they follow `<profile>.url`. */
+export interface ProviderLogin {
+  readonly preferredFlow: 'device' | 'browser';
+  /** Authorization endpoint (RFC 6749 §3.1). */
+  readonly authorizationUrl?: string;
+  /** Device authorization endpoint (RFC 8628 §3.1). */
+  readonly deviceAuthorizationUrl?: string;
+  /** Revocation endpoint (RFC 7009 §2). */
+  readonly revocationUrl?: string;
+  /** Whether a revocation request contains the token only, without client authentication. Default: false. */
   readonly revocationWithoutClientAuth?: boolean;
-  /** What the provider publishes of itself (RFC 8414, OpenID Connect Discovery). */
-  readonly metadata?: string;
-  /** Fields that a sign-in cannot do without, beside the client id. */
-  readonly required?: readonly string[];
-  /** Sent to the authorization endpoint beside the standard parameters. */
+  /** Metadata document (RFC 8414 §3, OpenID Connect Discovery §4). */
+  readonly metadataUrl?: string;
+  /** Fields that a login requires in addition to the client id. */
+  readonly requiredFields?: readonly string[];
+  /** Scopes without which the provider returns no refresh token. */
+  readonly requiredScopes?: readonly string[];
+  /** Additional parameters of the authorization request. */
   readonly authorizationParameters?: Readonly<Record<string, string>>;
-  /** Scopes without which no refresh token comes. */
-  readonly scopes?: readonly string[];
-  /** Why no refresh token may have come, and what to do; a hint's placeholders serve here too. */
-  readonly withoutRefreshToken?: string;
-  /** Host of the loopback redirect; `127.0.0.1` with the path `/callback` unless the provider wants `localhost`. */
+  /** Hint for a login that returned no refresh token; placeholders as in {@link ErrorHint}. */
+  readonly missingRefreshTokenHint?: string;
+  /** Host of the loopback redirect URI, whose path is then `/`. Default: `127.0.0.1` with the path `/callback`. */
   readonly redirectHost?: 'localhost';
-  /** The tenant that device codes are asked of, whatever the profile's; the provider's codes that say to use the profile's own instead. */
+  /** Tenant at which device codes are requested first, and the codes with which it rejects applications of a single tenant (D23). */
   readonly deviceTenant?: { readonly name: string; readonly rejectedWith: readonly string[] };
-  /** The device code is sent under this name too. */
+  /** Name of a second parameter with the device code in poll requests. */
   readonly deviceCodeAlias?: string;
 }
 
-/** Everything the product knows of one provider. */
+/** Everything that is known about a provider. No code branches on a provider's name. */
 export interface Provider {
+  /** Value of `<profile>.type`. */
   readonly type: string;
-  /** Other values of `<profile>.type` for this provider, with the grant that each implies. */
+  /** Other values of `<profile>.type`, each with the grant that it implies. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Token endpoint; `{tenant_id}` in it is replaced by the profile's. */
+  /** Token endpoint; `{tenant_id}` is replaced with the profile's. Default: `<profile>.url` is required. */
   readonly tokenUrl?: string;
+  /** Validation of `tenant_id`; set if the token URL contains it. */
   readonly tenant?: {
     readonly pattern: RegExp;
-    /** Completes "must be …". */
-    readonly form: string;
-    /** Tenants that a grant does not work with. */
+    /** Completes "set tenant_id to …". */
+    readonly description: string;
+    /** Tenants that do not support a grant. */
     readonly unsupported?: readonly { readonly grant: string; readonly tenants: readonly string[] }[];
   };
-  /** The grant of a profile that names none: the first whose fields are all there, else `defaultGrant`. */
+  /** Grants implied by fields: the first grant whose fields are all set is used, else `defaultGrant`. */
   readonly grantsByFields: readonly { readonly grant: string; readonly fields: readonly string[] }[];
   readonly defaultGrant?: string;
-  /** Fields that a grant cannot do without. */
+  /** Required fields by grant. */
   readonly required: Readonly<Record<string, readonly string[]>>;
-  /** Fields whose values a grant wants in a certain form; another one may be a mistake, which the provider will tell. */
+  /** Formats that a grant expects of a field. Other values are sent too, with a note in `check`. */
   readonly valueHints?: readonly {
     readonly grant: string;
     readonly field: string;
     readonly pattern: RegExp;
     /** Completes "should be …". */
-    readonly form: string;
+    readonly description: string;
   }[];
   readonly clientAuth: ClientAuth;
-  /** Client authentication of a profile without a secret, where it differs. */
+  /** Client authentication of a profile without a secret. Default: `clientAuth`. */
   readonly clientAuthWithoutSecret?: ClientAuth;
-  /** Signature of client assertions with an RSA key; RS256 unless the provider documents another. */
+  /** Signature algorithm of client assertions with an RSA key. Default: RS256. */
   readonly rsaAlgorithm?: 'RS256' | 'PS256';
   readonly refreshTokenReuse: RefreshTokenReuse;
+  /** How long a used refresh token is accepted again, in milliseconds. Default: 30,000. */
   readonly graceMs?: number;
-  /** A refresh ends the access tokens that were issued before. */
+  /** Whether a refresh revokes the access tokens issued before. Default: false. */
   readonly refreshRevokesAccessTokens?: boolean;
-  /** How long a token lives whose response does not say. */
+  /** Lifetime of a token whose response has no `expires_in`, in milliseconds. Default: unknown. */
   readonly defaultLifetimeMs?: number;
-  /** Where a person can sign in. */
+  /** Set if users can log in. */
   readonly login?: ProviderLogin;
   readonly hints: readonly ErrorHint[];
 }

@@ -6,19 +6,19 @@ import { okta } from './okta.ts';
 import type { Provider } from './provider.ts';
 import { twitter } from './twitter.ts';
 
-/** All providers; a new one is a new file and a line here. */
+/** All providers. To add one, add its file and a line here. */
 const providers: readonly Provider[] = [microsoft, google, okta, gitlab, twitter, custom];
 
-const byType = new Map<string, Provider>();
+const providersByType = new Map<string, Provider>();
 for (const provider of providers) {
-  byType.set(provider.type, provider);
-  for (const alias of Object.keys(provider.aliases ?? {})) byType.set(alias, provider);
+  providersByType.set(provider.type, provider);
+  for (const alias of Object.keys(provider.aliases ?? {})) providersByType.set(alias, provider);
 }
 
-/** The provider of a `<profile>.type`; the comparison is case-sensitive. */
+/** Finds the provider of a `<profile>.type`, aliases included; the comparison is case-sensitive. */
 export function findProvider(type: string): Provider | undefined {
-  return byType.get(type);
+  return providersByType.get(type);
 }
 
-/** Every value that `<profile>.type` can have. */
-export const providerTypes: readonly string[] = [...byType.keys()];
+/** Every valid value of `<profile>.type`, aliases included. */
+export const providerTypes: readonly string[] = [...providersByType.keys()];

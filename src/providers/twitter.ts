@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/** X (Twitter), app-only bearer tokens. */
+/** X (Twitter), app-only bearer tokens. Sources: `docs.x.com` means https://github.com/xdevplatform/docs. */
 export const twitter: Provider = {
   type: 'twitter',
   tokenUrl: 'https://api.twitter.com/oauth2/token',
@@ -11,24 +11,27 @@ export const twitter: Provider = {
     refresh_token: ['refresh_token'],
     password: ['username', 'password'],
   },
+  // docs.x.com, application-only authentication: only the Basic header is documented.
   clientAuth: 'client_secret_basic',
+  // docs.x.com, OAuth 2.0 user context: public clients send client_id only.
   clientAuthWithoutSecret: 'none',
-  // User-context refresh tokens are single use; nothing is documented of a second use.
+  // The effect of a second use of a refresh token is not documented, so the strictest behaviour is assumed.
   refreshTokenReuse: 'revokes_family',
-  // Its tokens live until they are revoked; repeating the call returns the same one.
+  // docs.x.com, application-only authentication: a token is valid until it is invalidated; repeated requests return the same token.
   defaultLifetimeMs: Number.POSITIVE_INFINITY,
   hints: [
     {
       codes: ['99'],
-      hint: 'the API key or secret is wrong, or tokens are asked for too often (X answers both alike): check {client_id} and {client_secret}, and wait before another try',
+      hint: 'the API key or secret is wrong, or tokens are requested too often (X returns the same error for both): check {client_id} and {client_secret}, and wait before the next request',
     },
     {
+      // https://github.com/medialab/minet/issues/299
       codes: ['170'],
-      hint: 'X did not read the request; a proxy may have changed it: check {url} and the proxy',
+      hint: 'X could not read the request; a proxy may have changed it: check {url} and the proxy',
     },
     {
       codes: ['220'],
-      hint: 'the address wants the token of a user, not of an app: check {url}',
+      hint: 'this URL requires a token of a user, not of an app: check {url}',
     },
     {
       codes: ['89'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { closestMatch } from '../../src/config/suggestions.ts';
-import { KNOWN_FIELDS as fields } from '../../src/profile/known-fields.ts';
+import { KNOWN_FIELDS as fields } from '../../src/profile/profile-draft.ts';
 
 const types = ['microsoft', 'google', 'okta', 'gitlab', 'twitter', 'custom'];
 

@@ -378,7 +378,7 @@ describe('A parsed document', () => {
         {
           name: 'a',
           at: { start: 0, end: 1 },
-          part: {
+          node: {
             kind: 'list',
             at: { start: 3, end: 10 },
             items: [
@@ -387,7 +387,7 @@ describe('A parsed document', () => {
             ],
           },
         },
-        { name: 'b', at: { start: 11, end: 12 }, part: { kind: 'scalar', at: { start: 13, end: 13 }, value: null } },
+        { name: 'b', at: { start: 11, end: 12 }, node: { kind: 'scalar', at: { start: 13, end: 13 }, value: null } },
       ],
     });
   });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../../src/errors.ts';
-import { KNOWN_FIELDS } from '../../src/profile/known-fields.ts';
+import { KNOWN_FIELDS } from '../../src/profile/profile-draft.ts';
 import { errorGuide } from '../../tools/error-guide.js';
 import { errorDocs } from '../../tools/make-error-docs.js';
 import { environment, fieldMeanings, optionDocs } from '../../tools/make-option-docs.js';

@@ -183,10 +183,10 @@ describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', (
     const login = world.loginWithBrowser((address) => void signInAt(page, address, 'Deny'));
     await expect(login).rejects.toMatchObject({
       code: 'provider_rejected',
-      message: 'google refused profile google (access_denied: The person said no.)',
+      message: 'google refused profile google (access_denied: The user denied access.)',
       hint: expect.stringContaining('run: oauth-profile login google'),
     });
-    await page.getByText('Nobody was signed in').waitFor();
+    await page.getByText('Sign-in denied').waitFor();
     await nothingKept();
   });
 
@@ -251,7 +251,7 @@ describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', (
       await other;
       await signInAt(page, address);
     });
-    expect(await other).toBe('This is not the sign-in that was begun');
+    expect(await other).toBe('Unexpected sign-in response');
     expect(kept.account).toBe('ada@example.com');
     await page.getByText('You are signed in').waitFor();
   });

@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined)('a server that somebody else wrote',
     const [, address = ''] = await login.tells(/^ {2}(http\S+)\n/m);
     await page.goto(address);
     await page.getByText('Cancel').click();
-    await page.getByText('Nobody was signed in').waitFor();
+    await page.getByText('Sign-in denied').waitFor();
     const { exit, stdout, stderr } = await login.finished;
     expect({ exit, stdout }).toEqual({ exit: 3, stdout: '' });
     expect(stderr).toContain('access_denied');

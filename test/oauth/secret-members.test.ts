@@ -1,11 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSecretOfErrorResponse, memberNames, secretMembers } from '../../src/oauth/secret-members.ts';
 
-const found = (members: object, known: unknown[] = [], isSecret?: (name: string) => boolean) =>
-  secretMembers(members as Record<string, unknown>, known, isSecret).found.map((secret) => secret.reveal());
+const revealAll = (members: object, known: unknown[] = [], isSecret?: (name: string) => boolean) =>
+  secretMembers(members as Record<string, unknown>, known, isSecret).secrets.map((secret) => secret.reveal());
 
-describe('the secrets of a reply', () => {
-  it('are the texts below a secret name, each once, but for those that are known', () => {
+describe('secretMembers()', () => {
+  it('wraps every string below a sensitive name once, except known values', () => {
     const members = {
       access_token: 'a',
       scope: 'seen',
@@ -13,28 +14,39 @@ describe('the secrets of a reply', () => {
       nested: { password: 'e', name: 'seen' },
       id_token: 'known',
     };
-    expect(found(members, ['known'])).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(revealAll(members, ['known'])).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('of a refusal do not include its code', () => {
-    expect(found({ code: 'a', error_token: 'b' }, [], isSecretOfErrorResponse)).toEqual(['b']);
-    expect(found({ code: 'a' })).toEqual(['a']);
+  it('does not treat the code of an error response as a secret', () => {
+    expect(revealAll({ code: 'a', error_token: 'b' }, [], isSecretOfErrorResponse)).toEqual(['b']);
+    expect(revealAll({ code: 'a' })).toEqual(['a']);
   });
 
-  it('are looked for 100 levels deep', () => {
+  it('finds every string below a sensitive name, at any place in a response', () => {
+    const value = fc.string({ minLength: 1 });
+    fc.assert(
+      fc.property(value, fc.array(fc.constantFrom('a', 'b', 'c')), value, (secret, path, other) => {
+        let members: object = { refresh_token: secret, plain: other };
+        for (const name of path) members = { [name]: members, list: [other] };
+        expect(revealAll(members)).toEqual([secret]);
+      }),
+    );
+  });
+
+  it('searches 100 levels', () => {
     const nested = (levels: number): object => {
       let inner: object = { password: 'deep' };
       for (let level = 0; level < levels; level++) inner = { x: inner };
       return { token: 'top', x: inner };
     };
     expect(secretMembers(nested(99) as Record<string, unknown>, [])).toMatchObject({ tooDeep: false });
-    expect(found(nested(99))).toEqual(['top', 'deep']);
+    expect(revealAll(nested(99))).toEqual(['top', 'deep']);
     expect(secretMembers(nested(100) as Record<string, unknown>, [])).toMatchObject({ tooDeep: true });
-    expect(found({ ...nested(100), id_token: 'behind' })).toEqual(['top', 'behind']);
+    expect(revealAll({ ...nested(100), id_token: 'behind' })).toEqual(['top', 'behind']);
   });
 });
 
-describe('the names of members', () => {
+describe('memberNames()', () => {
   it.each([
     'access_token',
     'expiresIn',
@@ -46,7 +58,7 @@ describe('the names of members', () => {
     'oneTwoThreeFourFive',
     'id12',
     'a'.repeat(40),
-  ])('%s is shown', (name) => {
+  ])('shows %s', (name) => {
     expect(memberNames({ [name]: 1 })).toEqual([name]);
   });
 
@@ -64,7 +76,7 @@ describe('the names of members', () => {
     'a1bCdEfGhIj',
     '2YotnFZFEjr1zCsicMWpAA',
     'eyJhbGciOiJub25lIn0.e30.',
-  ])('%s may be a token and is not', (name) => {
+  ])('masks %s, which may be a token', (name) => {
     expect(memberNames({ [name]: 1 })).toEqual(['••••']);
   });
 });

@@ -1,22 +1,28 @@
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OAuthProfileError } from '../../src/errors.ts';
 import {
+  buildBasicHeader,
   buildTokenRequest,
-  encode,
   encodeForm,
+  encodeFormComponent,
   type TokenRequest,
   withAssertion,
 } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
-import { clear, outsideWith, readAcme } from '../support/read-sample.ts';
+import { createSources, decodeBasic, readAcme, reveal } from '../support/read-sample.ts';
+import { failureOf } from '../support/resolving.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const url = 'https://id.example.com/token';
+const signed = readAcme(
+  { ...samples.twitter, options: { client_auth: 'private_key_jwt', key_file: 'k' } },
+  createSources({ k: 'key' }),
+);
 
-describe('the request', () => {
-  it.each(Object.entries(samples))('R1.2 D11 %s: a POST of a form that asks for JSON', (_, sample) => {
+describe('buildTokenRequest()', () => {
+  it.each(Object.entries(samples))('R1.2 D11 posts the form of %s and accepts JSON', (_, sample) => {
     const { method, headers } = buildTokenRequest(readAcme(sample), '1.2.3');
     const { Authorization: _auth, ...others } = headers;
     expect(method).toBe('POST');
@@ -27,19 +33,104 @@ describe('the request', () => {
     });
   });
 
-  it('D11 is UTF-8, blanks as +', () => {
+  it('D14 never puts CR, LF or NUL into a header', () => {
+    fc.assert(
+      fc.property(
+        anyText,
+        anyText,
+        fc.constantFrom('client_secret_basic', 'client_secret_basic_raw'),
+        (id, secret, client_auth) => {
+          const basic = { user: id.replaceAll(':', ''), password: secret };
+          const fields = { type: 'custom', url, basic, options: { client_auth } };
+          if (/\$\{/.test(id + secret)) return;
+          for (const value of Object.values(buildTokenRequest(readAcme(fields), '1').headers)) {
+            expect(reveal(value)).toMatch(/^[\x20-\x7e]+$/);
+          }
+        },
+      ),
+    );
+  });
+
+  it('D12 leaves the assertion empty until it is signed', () => {
+    const { form } = buildTokenRequest(signed, '1');
+    expect(form.map(({ name, value, source }) => [name, reveal(value), source]).slice(-2)).toEqual([
+      ['client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', 'options.client_auth'],
+      ['client_assertion', '', 'signed with k'],
+    ]);
+  });
+
+  it.each([
+    ['a key', { options: { ...signed.options, key: undefined } }],
+    ['a client id', { fields: [] }],
+  ])('throws a TypeError for private_key_jwt without %s', (_, change) => {
+    expect(() => buildTokenRequest({ ...signed, ...change }, '1')).toThrow(/private_key_jwt/);
+  });
+});
+
+describe('withAssertion()', () => {
+  it('D12 replaces the assertion for each attempt', () => {
+    const request = buildTokenRequest(signed, '1');
+    const assertionOf = (body: string) => new URLSearchParams(body).getAll('client_assertion');
+    expect(assertionOf(encodeForm(withAssertion(request, new Secret('first.of.all'))))).toEqual(['first.of.all']);
+    expect(assertionOf(encodeForm(withAssertion(request, new Secret('second'))))).toEqual(['second']);
+  });
+});
+
+describe('buildBasicHeader()', () => {
+  it('D12 encodes with encodeURIComponent, which leaves -_.~ unchanged', () => {
+    const header = buildBasicHeader('gloas-a_b.c~d', new Secret('p w+/:%ü'), true).reveal();
+    expect(atob(header.replace('Basic ', ''))).toBe('gloas-a_b.c~d:p%20w%2B%2F%3A%25%C3%BC');
+  });
+
+  it('D12 sends plain UTF-8 if values are not encoded', () => {
+    const header = buildBasicHeader(new Secret('ü'), 'p w+/:%€', false).reveal();
+    expect(Buffer.from(header.replace('Basic ', ''), 'base64').toString('utf8')).toBe('ü:p w+/:%€');
+  });
+
+  it('D14 encodes any values so that a server decodes the same', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (user, password) => {
+        expect(decodeBasic(buildBasicHeader(user, new Secret(password), true).reveal())).toEqual([user, password]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('accepts a secret of any length', () => {
+    const long = 'x'.repeat(500_000);
+    expect(decodeBasic(buildBasicHeader('u', long, true).reveal())?.[1]).toHaveLength(500_000);
+  });
+
+  it('prints as Basic ••••', () => {
+    const header = buildBasicHeader('user', 'password', true);
+    expect([`${header}`, JSON.stringify(header), inspect(header)]).toEqual([
+      'Basic ••••',
+      '"Basic ••••"',
+      'Basic ••••',
+    ]);
+  });
+});
+
+describe('encodeForm()', () => {
+  const withValue = (length: number): TokenRequest =>
+    buildTokenRequest(readAcme({ type: 'custom', url, v: 'a'.repeat(length) }), '1');
+
+  it('D11 encodes UTF-8, with + for a space', () => {
     const request = buildTokenRequest(readAcme({ type: 'custom', url, 'ä b': 'é&=+%20 €😀\r\n\0' }), '1');
     expect(encodeForm(request)).toBe('%C3%A4+b=%C3%A9%26%3D%2B%2520+%E2%82%AC%F0%9F%98%80%0D%0A%00');
   });
 
-  it('encodes nothing that the standard leaves alone', () => {
-    expect(encode("AZaz09-_.~!'()*")).toBe("AZaz09-_.~!'()*");
+  it('separates fields with &', () => {
+    const request = buildTokenRequest(readAcme({ type: 'custom', url, a: '1', b: '2', c: '' }), '1');
+    expect(encodeForm(request)).toBe('a=1&b=2&c=');
   });
 
-  it('D14 any names and values come back exactly, each name once', () => {
-    const names = anyText.filter(
-      (name) => !/[.]/.test(name) && !['type', 'url', 'options', 'client_secret_basic'].includes(name),
-    );
+  it('R2.2 returns an empty body for an empty form', () => {
+    expect(encodeForm(buildTokenRequest(readAcme({ type: 'custom', url }), '1'))).toBe('');
+  });
+
+  it('D14 encodes any fields so that a server decodes the same, each name once', () => {
+    const names = anyText.filter((name) => !/[.]/.test(name) && !['type', 'url', 'options', 'basic'].includes(name));
     const values = anyText.filter((value) => !value.includes('${'));
     fc.assert(
       fc.property(fc.dictionary(names, values, { noNullPrototype: true }), (fields) => {
@@ -58,91 +149,35 @@ describe('the request', () => {
     );
   });
 
-  it('D14 CR, LF and NUL never reach a header', () => {
-    fc.assert(
-      fc.property(
-        anyText,
-        anyText,
-        fc.constantFrom('client_secret_basic', 'client_secret_basic_raw'),
-        (id, secret, client_auth) => {
-          const basic = { user: id.replaceAll(':', ''), password: secret };
-          const fields = { type: 'custom', url, basic, options: { client_auth } };
-          if (/\$\{/.test(id + secret)) return;
-          for (const value of Object.values(buildTokenRequest(readAcme(fields), '1').headers)) {
-            expect(clear(value)).toMatch(/^[\x20-\x7e]+$/);
-          }
-        },
-      ),
-    );
-  });
-
-  it('R2.2 an empty form is an empty body', () => {
-    expect(encodeForm(buildTokenRequest(readAcme({ type: 'custom', url }), '1'))).toBe('');
-  });
-
-  it('D12 the assertion that was signed for this attempt takes its place', () => {
-    const options = { client_auth: 'private_key_jwt', key_file: 'k' };
-    const request = buildTokenRequest(readAcme({ ...samples.twitter, options }, outsideWith({ k: 'key' })), '1');
-    const assertionOf = (body: string) => new URLSearchParams(body).getAll('client_assertion');
-    expect(assertionOf(encodeForm(withAssertion(request, new Secret('first.of.all'))))).toEqual(['first.of.all']);
-    expect(assertionOf(encodeForm(withAssertion(request, new Secret('second'))))).toEqual(['second']);
-  });
-});
-
-describe('the request of a key', () => {
-  const options = { client_auth: 'private_key_jwt', key_file: 'k' };
-  const signed = readAcme({ ...samples.twitter, options }, outsideWith({ k: 'key' }));
-
-  it('D12 has a place for the assertion, empty until it is signed', () => {
-    const { form } = buildTokenRequest(signed, '1');
-    expect(form.map(({ name, value, source }) => [name, clear(value), source]).slice(-2)).toEqual([
-      ['client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', 'options.client_auth'],
-      ['client_assertion', '', 'signed with k'],
-    ]);
-  });
-
-  it.each([
-    ['a key', { options: { ...signed.options, key: undefined } }],
-    ['a client id', { fields: [] }],
-  ])('is not made without %s, which no profile that was read lacks', (_, change) => {
-    expect(() => buildTokenRequest({ ...signed, ...change }, '1')).toThrow('a profile without a key was not checked');
-  });
-});
-
-describe('the size of a request', () => {
-  const withValue = (length: number): TokenRequest =>
-    buildTokenRequest(readAcme({ type: 'custom', url, v: 'a'.repeat(length) }), '1');
-
-  it('D17 may be 256 KiB and no more', () => {
+  it('D17 accepts 256 KiB and rejects more', () => {
     expect(encodeForm(withValue(262_144 - 2))).toHaveLength(262_144);
-    expect(() => encodeForm(withValue(262_144 - 1))).toThrow(OAuthProfileError);
-    expect(() => encodeForm(withValue(262_144 - 1))).toThrow(
-      expect.objectContaining({
-        code: 'request_too_large',
-        message: 'the request is larger than 262144 bytes',
-        hint: 'a field holds far too much: look at the longest with explain',
-      }),
-    );
+    const error = failureOf(() => encodeForm(withValue(262_144 - 1)));
+    expect(error.code).toBe('request_too_large');
+    expect(error.message).toContain('262144');
+    expect(error.hint).toContain('oauth-profile explain');
   });
 
-  it('D17 counts bytes on the wire', () => {
+  it('D17 counts encoded bytes', () => {
     const request = buildTokenRequest(readAcme({ type: 'custom', url, v: '€'.repeat(30_000) }), '1');
-    expect(() => encodeForm(request)).toThrow(expect.objectContaining({ code: 'request_too_large' }));
+    expect(failureOf(() => encodeForm(request)).code).toBe('request_too_large');
   });
 
-  it('D17 counts what a Basic header carries', () => {
+  it('D17 counts the Basic header', () => {
     const fields = { ...samples.twitter, client_secret: 's'.repeat(200_000) };
-    expect(() => encodeForm(buildTokenRequest(readAcme(fields), '1'))).toThrow(
-      expect.objectContaining({ code: 'request_too_large' }),
-    );
+    expect(failureOf(() => encodeForm(buildTokenRequest(readAcme(fields), '1'))).code).toBe('request_too_large');
   });
 
-  it('D17 does not repeat the field that is too long', () => {
-    try {
-      encodeForm(withValue(300_000));
-      expect.unreachable();
-    } catch (error) {
-      expect(JSON.stringify(error).length).toBeLessThan(300);
-    }
+  it('D17 does not repeat the long field in the error', () => {
+    expect(JSON.stringify(failureOf(() => encodeForm(withValue(300_000)))).length).toBeLessThan(300);
+  });
+});
+
+describe('encodeFormComponent()', () => {
+  it('leaves unreserved characters unchanged', () => {
+    expect(encodeFormComponent("AZaz09-_.~!'()*")).toBe("AZaz09-_.~!'()*");
+  });
+
+  it('encodes every space as +', () => {
+    expect(encodeFormComponent(' a  b ')).toBe('+a++b+');
   });
 });

@@ -3,27 +3,35 @@ import { describe, expect, it } from 'vitest';
 import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { profileNames, untypedNames } from '../../src/profile/collect-fields.ts';
-import { parseProfile } from '../../src/profile/parse-profile.ts';
-import { faultsOf, faultyIn, outsideWith, readAcme, readFromYaml, seen } from '../support/read-sample.ts';
+import { indentationHint, profileNames, untypedNames } from '../../src/profile/collect-fields.ts';
+import {
+  createSources,
+  decodeRequest,
+  invalidProfileError,
+  invalidVariables,
+  issuesOf,
+  readAcme,
+  readFromYaml,
+  readProfile,
+} from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const custom = { type: 'custom', url: 'https://id.example.com/token' };
 const head = 'acme.type: custom\nacme.url: https://id.example.com/token\n';
 
-describe('the variables of a profile', () => {
-  it('R1.1 R2.2 are those named after it, dotted or nested', () => {
+describe('collectFields()', () => {
+  it('R1.1 R2.2 collects the variables with the name of the profile, dotted or nested', () => {
     const text = `${head}acme:\n  a: 1\nacme.b: 2\nacmes.c: 3\nacm.d: 4\nac.me.e: 5\n`;
-    expect(seen(readFromYaml('acme', text)).form).toEqual([
+    expect(decodeRequest(readFromYaml('acme', text)).form).toEqual([
       ['a', '1'],
       ['b', '2'],
     ]);
   });
 
-  it('D10 a field name with a dot belongs to another profile: not sent, and noted', () => {
+  it('D10 does not send fields with a dot, which belong to another profile, and adds a note', () => {
     for (const sample of [samples.custom, samples.google]) {
       const profile = readAcme({ ...sample, prod: { client_secret: 'other-secret' }, 'eu.west': { a: '1' } });
-      expect(seen(profile).form).toEqual(seen(readAcme(sample)).form);
+      expect(decodeRequest(profile).form).toEqual(decodeRequest(readAcme(sample)).form);
       expect(profile.notes).toEqual([
         'acme.prod.client_secret belongs to profile acme.prod and is not sent',
         'acme.eu.west.a belongs to profile acme.eu.west and is not sent',
@@ -31,16 +39,13 @@ describe('the variables of a profile', () => {
     }
   });
 
-  it.each(['client_secret', 'client_id', 'scope'])(
-    'D10 a map in place of the field %s is a fault, told once',
-    (field) => {
-      expect(faultsOf(() => readFromYaml('acme', `${head}acme.${field}: {one: 1, two: {three: 3}}\n`))).toMatchObject([
-        { variable: `acme.${field}`, message: 'is a map', where: 'profiles.yaml:3' },
-      ]);
-    },
-  );
+  it.each(['client_secret', 'client_id', 'scope'])('D10 reports a map in the place of the field %s once', (field) => {
+    expect(issuesOf(() => readFromYaml('acme', `${head}acme.${field}: {one: 1, two: {three: 3}}\n`))).toMatchObject([
+      { variable: `acme.${field}`, message: 'is a map', where: 'profiles.yaml:3' },
+    ]);
+  });
 
-  it('D10 another profile may be called like a field', () => {
+  it('D10 accepts another profile with the name of a field', () => {
     const text = `${head}acme.resource: {type: custom, url: "https://c.example/"}\n`;
     expect(readFromYaml('acme', text).notes).toEqual([
       'acme.resource.type belongs to profile acme.resource and is not sent',
@@ -48,41 +53,44 @@ describe('the variables of a profile', () => {
     ]);
   });
 
-  it('D10 what stands below option instead of options is noted with what was meant', () => {
+  it('D10 suggests options for a field below option', () => {
     expect(readAcme({ ...custom, option: { timeout: '5s' } }).notes).toEqual([
       'acme.option.timeout belongs to profile acme.option and is not sent: did you mean acme.options?',
     ]);
   });
 
-  it('D10 a dotted profile is a profile of its own', () => {
+  it('D10 collects the fields of a profile with a dotted name', () => {
     const text = 'acme.prod.type: custom\nacme.prod.url: https://p.example/\nacme.prod.a: 1\nacme.b: 2\n';
-    expect(seen(readFromYaml('acme.prod', text))).toMatchObject({ url: 'https://p.example/', form: [['a', '1']] });
+    expect(decodeRequest(readFromYaml('acme.prod', text))).toMatchObject({
+      url: 'https://p.example/',
+      form: [['a', '1']],
+    });
   });
 
-  it('D10 options are never sent', () => {
+  it('D10 never sends options', () => {
     for (const sample of Object.values(samples)) {
-      const { form } = seen(
+      const { form } = decodeRequest(
         readAcme({ ...sample, options: { timeout: '5s', refresh_token_reuse: 'allowed', audience: 'x' } }),
       );
-      expect(form.map(([name]) => name).join()).not.toMatch(/timeout|replay|audience|options/);
+      expect(form.map(([name]) => name).join()).not.toMatch(/timeout|reuse|audience|options/);
     }
   });
 
-  it('D10 options however deep are options, and unknown ones are issues', () => {
-    expect(faultyIn({ ...custom, options: { client_auth: { way: 'basic' } } })).toEqual([
-      'acme.options.client_auth.way',
+  it('D10 rejects unknown options at any depth', () => {
+    expect(invalidVariables({ ...custom, options: { client_auth: { method: 'basic' } } })).toEqual([
+      'acme.options.client_auth.method',
     ]);
   });
 
-  it.each(['options', 'basic'])('D10 %s with nothing below it is nothing, with a value it is a fault', (name) => {
-    expect(seen(readFromYaml('acme', `${head}acme.${name}:\nacme.a: 1\n`)).form).toEqual([['a', '1']]);
-    expect(faultyIn({ ...custom, [name]: 'x' })).toEqual([`acme.${name}`]);
-    expect(faultyIn({ ...custom, [name]: ['x'] })).toEqual([`acme.${name}`]);
+  it.each(['options', 'basic'])('D10 accepts an empty %s and rejects one with a value', (name) => {
+    expect(decodeRequest(readFromYaml('acme', `${head}acme.${name}:\nacme.a: 1\n`)).form).toEqual([['a', '1']]);
+    expect(invalidVariables({ ...custom, [name]: 'x' })).toEqual([`acme.${name}`]);
+    expect(invalidVariables({ ...custom, [name]: ['x'] })).toEqual([`acme.${name}`]);
   });
 
-  it('sends scalars as they are written', () => {
+  it('sends scalars as written in the file', () => {
     const text = `${head}acme.a: 007\nacme.b: 1234567890123456789\nacme.c: 1.0\nacme.d: True\nacme.e: 1e3\nacme.f: '  x '\nacme.g: ~\nacme.h: 0x1F\nacme.i: no\n`;
-    expect(seen(readFromYaml('acme', text)).form).toEqual([
+    expect(decodeRequest(readFromYaml('acme', text)).form).toEqual([
       ['a', '007'],
       ['b', '1234567890123456789'],
       ['c', '1.0'],
@@ -93,26 +101,26 @@ describe('the variables of a profile', () => {
       ['h', '0x1F'],
       ['i', 'no'],
     ]);
-    expect(seen(readAcme({ ...custom, n: 5, b: false, big: 12345678901234567890n })).form).toEqual([
+    expect(decodeRequest(readAcme({ ...custom, n: 5, b: false, big: 12345678901234567890n })).form).toEqual([
       ['n', '5'],
       ['b', 'false'],
       ['big', '12345678901234567890'],
     ]);
   });
 
-  it('a secret keeps its spelling too', () => {
+  it('sends secrets as written in the file', () => {
     const profile = readFromYaml('acme', `${head}acme.client_secret: 00012345678\nacme.password: 1e100\n`);
-    expect(seen(profile).form).toEqual([
+    expect(decodeRequest(profile).form).toEqual([
       ['client_secret', '00012345678'],
       ['password', '1e100'],
     ]);
     expect(JSON.stringify(profile.fields)).not.toMatch(/12345678|1e100/);
   });
 
-  it('a list is a fault', () => {
+  it('rejects a list', () => {
     for (const field of ['client_id', 'client_secret', 'audience', 'resource']) {
-      expect(faultsOf(() => readAcme({ ...custom, [field]: ['a', 'b'] }))).toMatchObject([
-        { variable: `acme.${field}`, message: 'is a list', hint: 'write one value' },
+      expect(issuesOf(() => readAcme({ ...custom, [field]: ['a', 'b'] }))).toMatchObject([
+        { variable: `acme.${field}`, message: 'is a list' },
       ]);
     }
   });
@@ -124,44 +132,42 @@ describe('the variables of a profile', () => {
     [['api', 7, true], 'api 7 true'],
     [['a', '', null, 'b'], 'a b'],
     [[], ''],
-  ])('a scope may be a list: %j', (scope, text) => {
-    expect(seen(readAcme({ ...custom, scope })).form).toEqual([['scope', text]]);
+  ])('joins the scopes of the list %j', (scope, text) => {
+    expect(decodeRequest(readAcme({ ...custom, scope })).form).toEqual([['scope', text]]);
   });
 
-  it('a scope in a list may be a reference, even to a secret', () => {
+  it('resolves references in a list of scopes, also to secrets', () => {
     const profile = readAcme(
       { ...custom, scope: ['a', '${env:S_TOKEN}'] },
-      outsideWith({}, { S_TOKEN: 'hidden-scope' }),
+      createSources({}, { S_TOKEN: 'hidden-scope' }),
     );
-    expect(seen(profile).form).toEqual([['scope', 'a hidden-scope']]);
+    expect(decodeRequest(profile).form).toEqual([['scope', 'a hidden-scope']]);
     expect(JSON.stringify(profile.fields)).not.toContain('hidden');
   });
 
-  it('a scope of lists is a fault', () => {
-    expect(faultsOf(() => readAcme({ ...custom, scope: [['a']] }))).toMatchObject([
-      { variable: 'acme.scope', hint: 'list plain texts' },
-    ]);
+  it('rejects a scope that is a list of lists', () => {
+    expect(invalidVariables({ ...custom, scope: [['a']] })).toEqual(['acme.scope']);
   });
 
   it.each(['client_id', 'password', 'scope', 'basic.user', 'basic.password'])(
-    'ill-formed Unicode in %s is a fault',
+    'rejects ill-formed Unicode in %s',
     (field) => {
       const fields = { ...custom, 'basic.user': 'u', 'basic.password': 'p', [field]: 'a\ud800b' };
-      expect(faultsOf(() => readAcme(fields))).toContainEqual(
+      expect(issuesOf(() => readAcme(fields))).toContainEqual(
         expect.objectContaining({ variable: `acme.${field}`, message: 'is not well-formed Unicode' }),
       );
     },
   );
 
-  it('ill-formed Unicode in the name of a field is a fault', () => {
-    expect(faultyIn({ ...custom, 'a\udc00': 'x' })).toEqual(['acme.a\udc00']);
+  it('rejects ill-formed Unicode in the name of a field', () => {
+    expect(invalidVariables({ ...custom, 'a\udc00': 'x' })).toEqual(['acme.a\udc00']);
   });
 
-  it('R2.2 well-formed Unicode beyond the BMP is sent', () => {
-    expect(seen(readAcme({ ...custom, 'naïve 😀': '𝒳\u0000é' })).form).toEqual([['naïve 😀', '𝒳\u0000é']]);
+  it('R2.2 sends characters outside the BMP', () => {
+    expect(decodeRequest(readAcme({ ...custom, 'naïve 😀': '𝒳\u0000é' })).form).toEqual([['naïve 😀', '𝒳\u0000é']]);
   });
 
-  it('a field of a strange name does no harm', () => {
+  it('sends fields with the names of Object.prototype', () => {
     const fields = JSON.parse('{"__proto__": "p", "constructor": "c", "hasOwnProperty": "h", "": "empty"}');
     const given = new Variables().add(
       [...flatten(custom, 'data'), ...flatten(fields, 'data')].map((entry) => ({
@@ -170,7 +176,7 @@ describe('the variables of a profile', () => {
       })),
       { label: 'data', directory: '', trust: 'given' },
     );
-    expect(seen(parseProfile('acme', given, outsideWith())).form).toEqual([
+    expect(decodeRequest(readProfile('acme', given, createSources())).form).toEqual([
       ['__proto__', 'p'],
       ['constructor', 'c'],
       ['hasOwnProperty', 'h'],
@@ -185,36 +191,33 @@ describe('the variables of a profile', () => {
   });
 });
 
-describe('a profile that is not there', () => {
+describe('a profile that is not defined', () => {
   const failure = (name: string, text: string): OAuthProfileError => {
     try {
       readFromYaml(name, text);
     } catch (error) {
       if (error instanceof OAuthProfileError) return error;
     }
-    throw new Error('the profile was read');
+    throw new Error('the profile is valid');
   };
 
-  it('D16 is an error that suggests the nearest', () => {
+  it('D16 causes profile_not_found with the most similar name', () => {
     const error = failure('graf', 'graph.type: google\ngitlab.type: gitlab\n');
     expect(error.code).toBe('profile_not_found');
-    expect(error.message).toBe('there is no profile graf');
+    expect(error.message).toContain('graf');
     expect(error.hint).toBe('did you mean graph?');
   });
 
-  it('D16 is an error that lists those that are', () => {
-    const define = 'define zzz.type and its fields in oauth-profiles.yaml, or in a file given with --data';
-    expect(failure('zzz', 'graph.type: google\ngitlab.type: gitlab\n').hint).toBe(
-      `${define} (profiles are graph, gitlab)`,
-    );
-    expect(failure('zzz', 'x: 1\n').hint).toBe(`${define} (no profile is defined)`);
+  it('D16 causes profile_not_found with the defined profiles', () => {
+    expect(failure('zzz', 'graph.type: google\ngitlab.type: gitlab\n').hint).toMatch(/zzz\.type.*graph, gitlab/);
+    expect(failure('zzz', 'x: 1\n').hint).toMatch(/zzz\.type.*no profiles/);
   });
 
-  it.each(['', '.', 'graph.', 'graph.type', '__proto__'])('%j is none', (name) => {
+  it.each(['', '.', 'graph.', 'graph.type', '__proto__'])('causes profile_not_found for the name %j', (name) => {
     expect(failure(name, 'graph.type: google\n').code).toBe('profile_not_found');
   });
 
-  it('may be one whose type is misspelt', () => {
+  it('is found by untypedNames() if its type is misspelled', () => {
     const entries = flatten(
       { 'a.type': 'x', 'a.typ': 'x', 'b.c.typ': 'y', 'd.Type': 'z', 'e.url': 'w', typ: 'v', 'd.tpye': 'z' },
       'data',
@@ -223,7 +226,17 @@ describe('a profile that is not there', () => {
     expect(untypedNames(variables)).toEqual(['b.c', 'd']);
   });
 
-  it('lists profiles by their type', () => {
+  it('may not be indented: indentationHint() names the line', () => {
+    const hint = (label: string, name: string) =>
+      indentationHint(new Variables().add([{ name, value: 'x', line: 2 }], { label, directory: '', trust: 'given' }));
+    expect(hint('p.yaml', 'type')).toContain('p.yaml:2');
+    expect(hint('P.YML', 'type')).toContain('P.YML:2');
+    expect(hint('p.json', 'type')).toBeUndefined();
+    expect(hint('p.yaml', 'graph.type')).toBeUndefined();
+    expect(failure('graph', 'type: google\n').hint).toContain('profiles.yaml:1');
+  });
+
+  it('is not returned by profileNames()', () => {
     const entries = flatten({ 'a.type': 'x', 'b.c.type': 'y', 'd.typ': 'z', '.type': 'w', type: 'v' }, 'data');
     const variables = new Variables().add(entries, { label: 'data', directory: '', trust: 'given' });
     expect(profileNames(variables)).toEqual(['a', 'b.c']);
@@ -231,67 +244,63 @@ describe('a profile that is not there', () => {
 });
 
 describe('a profile in two files', () => {
-  it('is an error that names both', () => {
+  it('is an issue that names both', () => {
     const variables = new Variables()
-      .define(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
-      .define(flatten({ 'graph.url': 'https://evil.com' }, 'f'), {
+      .add(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+      .addDirectoryFile(flatten({ 'graph.url': 'https://evil.com' }, 'f'), {
         label: 'p.yaml',
         directory: '',
         trust: 'directory',
       });
-    expect(faultsOf(() => parseProfile('graph', variables, outsideWith()))).toMatchObject([
-      {
-        variable: 'graph',
-        message: 'stands in both /home/u/p.yaml and p.yaml',
-        hint: 'rename one of the two profiles, or remove one: a working folder must not change a profile of yours',
-      },
+    expect(issuesOf(() => readProfile('graph', variables, createSources()))).toMatchObject([
+      { variable: 'graph', message: expect.stringContaining('/home/u/p.yaml and p.yaml') },
     ]);
   });
 
-  it("whatever a folder's file holds, the user's profile is as it was or stands in both", () => {
+  it("never changes the user's profile, whatever the working directory's file contains", () => {
     const part = fc.constantFrom('graph', 'options', 'basic', 'type', 'url', 'timeout', 'user', 'a', 'Graph', '');
     const name = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.'));
     const user = { graph: { ...samples.google, options: { timeout: '5s' } } };
-    const withFolder = (names: readonly string[]) =>
+    const withDirectoryFile = (names: readonly string[]) =>
       new Variables()
-        .define(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
-        .define(
+        .add(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+        .addDirectoryFile(
           names.map((name) => ({ name, value: 'evil' })),
           { label: 'p.yaml', directory: '', trust: 'directory' },
         );
-    const read = (variables: Variables) => parseProfile('graph', variables, outsideWith());
-    const alone = seen(read(withFolder([])));
+    const read = (variables: Variables) => readProfile('graph', variables, createSources());
+    const alone = decodeRequest(read(withDirectoryFile([])));
     fc.assert(
       fc.property(fc.uniqueArray(name, { maxLength: 4 }), (names) => {
-        const variables = withFolder(names.map((one) => (one.startsWith('graph') ? one : `graph.${one}`)));
-        if (variables.conflictingSources('graph') === undefined) expect(seen(read(variables))).toEqual(alone);
-        else expect(faultsOf(() => read(variables))).toMatchObject([{ message: expect.stringMatching(/^stands in/) }]);
+        const variables = withDirectoryFile(names.map((one) => (one.startsWith('graph') ? one : `graph.${one}`)));
+        if (variables.conflictingSources('graph') === undefined) expect(decodeRequest(read(variables))).toEqual(alone);
+        else expect(issuesOf(() => read(variables))).toMatchObject([{ variable: 'graph' }]);
       }),
       { numRuns: 500 },
     );
   });
 });
 
-describe('a profile that the caller brought along', () => {
-  const folder = { label: 'p.yaml', directory: '', trust: 'directory' } as const;
+describe('a profile from a file given by the caller', () => {
+  const directory = { label: 'p.yaml', directory: '', trust: 'directory' } as const;
   const given = (label: string) => ({ label, directory: '', trust: 'given' }) as const;
   const both = (label: string) =>
     new Variables()
-      .define(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), folder)
+      .addDirectoryFile(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), directory)
       .add(flatten({ acme: custom }, 'g'), given(label));
 
-  it('is not bent by the file of a working folder', () => {
-    const profile = parseProfile('acme', both('own.yaml'), outsideWith());
-    expect(seen(profile).form).toEqual([]);
+  it('is not changed by a file in the working directory', () => {
+    const profile = readProfile('acme', both('own.yaml'), createSources());
+    expect(decodeRequest(profile).form).toEqual([]);
     expect(profile.notes).toEqual([
-      'acme.audience of p.yaml is not used: the profile comes from own.yaml',
-      'acme.my_token of p.yaml is not used: the profile comes from own.yaml',
+      'acme.audience in p.yaml is ignored: the profile comes from own.yaml',
+      'acme.my_token in p.yaml is ignored: the profile comes from own.yaml',
     ]);
   });
 
-  it('is the one of the folder where only its type was set for this call', () => {
-    const profile = parseProfile('acme', both('--set'), outsideWith());
-    expect(seen(profile).form).toEqual([
+  it('comes from the working directory if only its type is set with --set', () => {
+    const profile = readProfile('acme', both('--set'), createSources());
+    expect(decodeRequest(profile).form).toEqual([
       ['audience', 'evil'],
       ['my_token', 'x'],
     ]);
@@ -299,14 +308,38 @@ describe('a profile that the caller brought along', () => {
   });
 });
 
-describe('a variable that holds a response', () => {
-  it('D3 lends none of its members to a profile of the same name', () => {
+describe('a variable that contains a response', () => {
+  it('D3 has no fields of a profile of the same name', () => {
     const source = { label: 'step 1', directory: '', trust: 'given' } as const;
     const variables = new Variables().add(
       [{ name: 'graph', value: { type: 'custom', url: 'https://evil.example/token' } }],
       source,
     );
-    const outside = { env: () => undefined, readOptionFile: () => undefined, readFileInside: () => undefined };
-    expect(() => parseProfile('graph', variables, outside)).toThrow('there is no profile graph');
+    expect(() => readProfile('graph', variables, createSources())).toThrow(
+      expect.objectContaining({ code: 'profile_not_found' }),
+    );
+  });
+});
+
+describe('values with stray characters', () => {
+  it('are pointed out in notes that do not reveal them', () => {
+    const profile = readAcme({
+      ...samples.custom,
+      client_id: ' me',
+      client_secret: 'secret-value\n',
+      basic: { user: '"basic-user"', password: "'basic-password'" },
+      audience: 'fine',
+    });
+    expect(profile.notes).toEqual([
+      'acme.client_id starts or ends with whitespace',
+      'acme.client_secret ends with a line break',
+      'acme.basic.user is enclosed in quotes',
+      'acme.basic.password is enclosed in quotes',
+    ]);
+  });
+
+  it('are pointed out even if the profile has issues', () => {
+    const { notes } = invalidProfileError(() => readAcme({ type: 'google', client_id: 'x ' }));
+    expect(notes).toEqual(['acme.client_id starts or ends with whitespace']);
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidProfileError } from '../../src/errors.ts';
+import type { DeviceEndpoints } from '../../src/profile/endpoints.ts';
 import { loginProfileOf } from '../support/login-world.ts';
+import { issuesOf } from '../support/read-sample.ts';
 
 const graph = { type: 'microsoft', tenant_id: 'contoso.onmicrosoft.com', client_id: 'app', scope: 'user.read' };
-const drive = { type: 'google', client_id: 'desk', client_secret: 'GOCSPX-secret', scope: 'email' };
+const drive = { type: 'google', client_id: 'desktop', client_secret: 'GOCSPX-secret', scope: 'email' };
 const okta = { type: 'okta', tenant_id: 'acme', client_id: '0oa1', scope: 'openid' };
 const lab = { type: 'gitlab', client_id: 'app' };
 const custom = {
@@ -13,21 +14,21 @@ const custom = {
   options: { authorization_url: 'https://id.example.com/authorize' },
 };
 
-const faultsOf = (fields: object): [string, string | undefined][] => {
-  try {
-    loginProfileOf(fields as Record<string, unknown>);
-  } catch (error) {
-    if (error instanceof InvalidProfileError) return error.issues.map(({ variable, hint }) => [variable, hint]);
-    throw error;
-  }
-  return [];
+const toHrefs = ({ deviceAuthorizationUrl, tokenUrl }: DeviceEndpoints): string[] => [
+  deviceAuthorizationUrl.href,
+  tokenUrl.href,
+];
+const invalid = (fields: object): [variable: string, hint: string | undefined][] =>
+  issuesOf(() => loginProfileOf(fields as Record<string, unknown>)).map(({ variable, hint }) => [variable, hint]);
+const valid = (fields: object): void => {
+  expect(() => loginProfileOf(fields as Record<string, unknown>)).not.toThrow();
 };
 
-describe('a profile that a person signs in for', () => {
+describe('toLoginProfile()', () => {
   it.each(Object.entries({ graph, drive, okta, lab, custom }))(
-    '%s needs neither a password nor a refresh token',
+    'requires neither a password nor a refresh token: %s',
     (_, fields) => {
-      expect(faultsOf(fields)).toEqual([]);
+      valid(fields);
     },
   );
 
@@ -38,43 +39,43 @@ describe('a profile that a person signs in for', () => {
     ['lab', lab, 'browser'],
     ['custom', custom, 'browser'],
     [
-      'custom without a page',
+      'custom without an authorization URL',
       { ...custom, options: { device_authorization_url: 'https://id.example.com/device' } },
       'device',
     ],
-  ])('%s prefers its way', (_, fields, prefers) => {
-    expect(loginProfileOf(fields).endpoints.prefers).toBe(prefers);
+  ])('returns the preferred flow of %s', (_, fields, preferredFlow) => {
+    expect(loginProfileOf(fields).endpoints.preferredFlow).toBe(preferredFlow);
   });
 
   it.each([
     ['R4.3 microsoft', graph, 'user.read offline_access'],
     ['okta', okta, 'openid offline_access'],
-    ['microsoft that has it', { ...graph, scope: 'offline_access user.read' }, 'offline_access user.read'],
-    ['microsoft without any', { ...graph, scope: '' }, 'offline_access'],
+    ['microsoft with offline_access', { ...graph, scope: 'offline_access user.read' }, 'offline_access user.read'],
+    ['microsoft without a scope', { ...graph, scope: '' }, 'offline_access'],
     ['google', drive, 'email'],
-  ])('%s asks for what a refresh token takes', (_, fields, scope) => {
+  ])('adds the scopes that a refresh token requires: %s', (_, fields, scope) => {
     expect(loginProfileOf(fields).scope?.value).toBe(scope);
   });
 
-  it('asks for no scope where neither the profile nor the provider names one', () => {
+  it('returns no scope if neither the profile nor the provider has one', () => {
     expect(loginProfileOf(lab).scope).toBeUndefined();
   });
 
-  it('R4.3 D23 microsoft asks organizations first, and its own tenant next', () => {
+  it('R4.3 D23 returns the device endpoints of organizations before those of the tenant', () => {
     const base = 'https://login.microsoftonline.com';
-    expect(loginProfileOf(graph).endpoints.device.map(({ device, token }) => [device.href, token.href])).toEqual([
+    expect(loginProfileOf(graph).endpoints.device.map(toHrefs)).toEqual([
       [`${base}/organizations/oauth2/v2.0/devicecode`, `${base}/organizations/oauth2/v2.0/token`],
       [`${base}/contoso.onmicrosoft.com/oauth2/v2.0/devicecode`, `${base}/contoso.onmicrosoft.com/oauth2/v2.0/token`],
     ]);
   });
 
-  it('a url of its own is taken at its word, also for the other addresses', () => {
+  it('D8 derives the endpoints from the url of the profile', () => {
     const own = { ...graph, url: 'https://login.microsoftonline.us/t/oauth2/v2.0/token' };
-    const { device, authorize } = loginProfileOf(own).endpoints;
-    expect(device.map((place) => place.device.href)).toEqual([
+    const { device, authorizationUrl } = loginProfileOf(own).endpoints;
+    expect(device.map(({ deviceAuthorizationUrl }) => deviceAuthorizationUrl.href)).toEqual([
       'https://login.microsoftonline.us/t/oauth2/v2.0/devicecode',
     ]);
-    expect(authorize?.href).toBe('https://login.microsoftonline.us/t/oauth2/v2.0/authorize');
+    expect(authorizationUrl?.href).toBe('https://login.microsoftonline.us/t/oauth2/v2.0/authorize');
   });
 
   it.each([
@@ -93,21 +94,21 @@ describe('a profile that a person signs in for', () => {
       'https://x.example/git/oauth/revoke',
     ],
     ['custom', custom, 'https://id.example.com/authorize', undefined],
-  ])('%s has its pages where they are', (_, fields, authorize, revoke) => {
+  ])('returns the authorization and revocation URLs of %s', (_, fields, authorizationUrl, revocationUrl) => {
     const { endpoints } = loginProfileOf(fields);
-    expect(endpoints.authorize?.href).toBe(authorize);
-    expect(endpoints.revoke?.href).toBe(revoke);
+    expect(endpoints.authorizationUrl?.href).toBe(authorizationUrl);
+    expect(endpoints.revocationUrl?.href).toBe(revocationUrl);
   });
 
-  it('sends no refresh token of another server to Google', () => {
+  it('returns no revocation URL of Google for the url of another server', () => {
     const { endpoints } = loginProfileOf({ ...drive, url: 'https://id.example.com/token' });
-    expect(endpoints.revoke).toBeUndefined();
-    expect(loginProfileOf({ ...drive, url: 'https://oauth2.googleapis.com/token' }).endpoints.revoke?.href).toBe(
+    expect(endpoints.revocationUrl).toBeUndefined();
+    expect(loginProfileOf({ ...drive, url: 'https://oauth2.googleapis.com/token' }).endpoints.revocationUrl?.href).toBe(
       'https://oauth2.googleapis.com/revoke',
     );
   });
 
-  it('knows the client, and nothing of other grants, among what it sends', () => {
+  it('returns client parameters and extra parameters, but no fields of other grants', () => {
     const login = loginProfileOf({
       ...custom,
       client_secret: 's3cret-value',
@@ -115,7 +116,7 @@ describe('a profile that a person signs in for', () => {
       redirect_uri: 'https://elsewhere.example/',
       state: 'mine',
       my_token: 'hidden-value',
-      refresh_token: 'pasted-value',
+      refresh_token: 'configured-value',
     });
     expect(login.clientParameters.map(({ name }) => name)).toEqual(['client_id', 'client_secret']);
     expect(login.extraParameters.map(({ name }) => name)).toEqual(['audience']);
@@ -123,7 +124,7 @@ describe('a profile that a person signs in for', () => {
   });
 });
 
-describe('a profile that nobody can sign in for', () => {
+describe('an invalid login profile', () => {
   it.each([
     ['client_id', { ...graph, client_id: '' }, ['svc.client_id']],
     ['tenant_id', { ...graph, tenant_id: '' }, ['svc.tenant_id']],
@@ -133,129 +134,112 @@ describe('a profile that nobody can sign in for', () => {
     ['an id at a custom server', { ...custom, client_id: undefined }, ['svc.client_id']],
     ['a url', { ...custom, url: '' }, ['svc.url']],
   ])('lacks %s', (_, fields, variables) => {
-    expect(faultsOf(JSON.parse(JSON.stringify(fields))).map(([variable]) => variable)).toEqual(variables);
+    expect(invalid(JSON.parse(JSON.stringify(fields))).map(([variable]) => variable)).toEqual(variables);
   });
 
-  it('tells all issues at once', () => {
+  it('reports all issues at once', () => {
     expect(
-      faultsOf({ type: 'google', options: { authorization_url: 'nowhere' } })
+      invalid({ type: 'google', options: { authorization_url: 'nowhere' } })
         .map(([name]) => name)
         .sort(),
     ).toEqual(['svc.client_id', 'svc.client_secret', 'svc.options.authorization_url', 'svc.scope']);
   });
 
   it.each([
-    ['names another grant', { ...graph, grant_type: 'password' }, 'svc.grant_type', 'remove it'],
+    ['sets another grant', { ...graph, grant_type: 'password' }, 'svc.grant_type', 'remove it'],
     [
-      'has a user, which okta prefers',
+      'has username and password, which okta prefers',
       { ...okta, username: 'ada', password: 'pw' },
       'svc.username',
       'svc.grant_type: refresh_token',
     ],
     [
-      'is of a provider for applications',
+      'has a provider without logins',
       { type: 'twitter', client_id: 'a', client_secret: 'b' },
       'svc.type',
       'oauth-profile token svc',
     ],
-  ])('%s, so that the login would never be used', (_, fields, variable, hint) => {
-    expect(faultsOf(fields)).toEqual([[variable, expect.stringContaining(hint)]]);
+  ])('%s, so the login would not be used', (_, fields, variable, hint) => {
+    expect(invalid(fields)).toEqual([[variable, expect.stringContaining(hint)]]);
   });
 
-  it('may name the grant that a login serves', () => {
-    expect(faultsOf({ ...okta, username: 'ada', password: 'pw', grant_type: 'refresh_token' })).toEqual([]);
+  it('is valid with the grant refresh_token', () => {
+    valid({ ...okta, username: 'ada', password: 'pw', grant_type: 'refresh_token' });
   });
 });
 
-describe('a fault of a sign-in says what is wrong and what to do', () => {
-  const fault = (fields: object) => {
-    try {
-      loginProfileOf(fields as Record<string, unknown>);
-    } catch (error) {
-      if (error instanceof InvalidProfileError) return error.issues;
-      throw error;
-    }
-    return [];
-  };
+describe('an issue of a login profile', () => {
+  const variables = (fields: object): string[] => invalid(fields).map(([variable]) => variable);
 
-  it.each([
-    ['client_id', { type: 'gitlab' }, 'is missing; a login needs it', 'set svc.client_id'],
-    ['scope', { ...drive, scope: '' }, 'is missing; a login needs it', 'set svc.scope'],
-    [
-      'grant_type',
-      { ...graph, grant_type: 'password' },
-      'is password, so that a login would never be used',
-      'set it to refresh_token, or remove it',
-    ],
+  it.each<[string, object, RegExp, RegExp]>([
+    ['client_id', { type: 'gitlab' }, /^is missing.*login/, /^set svc\.client_id$/],
+    ['scope', { ...drive, scope: '' }, /^is missing.*login/, /^set svc\.scope$/],
+    ['grant_type', { ...graph, grant_type: 'password' }, /^is password/, /svc\.grant_type to refresh_token/],
     [
       'username',
       { ...okta, username: 'ada', password: 'pw' },
-      'makes the grant password the one that is used, so that a login never would be',
-      'set svc.grant_type: refresh_token, or remove svc.username and svc.password',
+      /grant password/,
+      /svc\.grant_type: refresh_token.*remove svc\.username and svc\.password$/,
     ],
     [
       'type',
       { type: 'twitter', client_id: 'a', client_secret: 'b' },
-      'makes the grant client_credentials the one that is used, so that a login never would be',
-      'twitter signs applications in, not people: run oauth-profile token svc',
+      /grant client_credentials/,
+      /oauth-profile token svc$/,
     ],
-    [
-      'scope',
-      { ...okta, scope: '${svc.my_token}', my_token: 'hidden' },
-      'is made from a secret, but the sign-in page has to show it',
-      'take it from a variable whose name does not say secret, password, token or the like',
-    ],
-  ])('%s of %j', (field, fields, message, hint) => {
-    expect(fault(fields)).toMatchObject([{ variable: `svc.${field}`, message, hint }]);
-  });
-
-  it('a grant_type that cannot be read is the only fault', () => {
-    expect(fault({ ...okta, grant_type: '${env:NOT_SET}' })).toMatchObject([
-      { variable: 'svc.grant_type', message: 'environment variable NOT_SET is not set' },
+    ['scope', { ...okta, scope: '${svc.my_token}', my_token: 'hidden' }, /secret/, /variable/],
+  ])('of %s says what is wrong and what to do: %j', (field, fields, message, hint) => {
+    expect(issuesOf(() => loginProfileOf(fields as Record<string, unknown>))).toMatchObject([
+      {
+        variable: `svc.${field}`,
+        message: expect.stringMatching(message),
+        hint: expect.stringMatching(hint),
+      },
     ]);
   });
 
-  it('a scope that cannot be read is not missing as well', () => {
-    expect(fault({ ...drive, scope: '${env:NOT_SET}' })).toMatchObject([{ variable: 'svc.scope' }]);
+  it('is the only one if grant_type cannot be resolved', () => {
+    expect(variables({ ...okta, grant_type: '${env:NOT_SET}' })).toEqual(['svc.grant_type']);
   });
 
-  it('a Basic pair stands for the client id', () => {
+  it('is the only one if the scope cannot be resolved', () => {
+    expect(variables({ ...drive, scope: '${env:NOT_SET}' })).toEqual(['svc.scope']);
+  });
+
+  it('is not added for client_id if Basic credentials are set', () => {
     const { client_id: _, ...rest } = custom;
     const login = loginProfileOf({ ...rest, basic: { user: 'u', password: 'p' } });
     expect([login.clientId, login.clientParameters, login.clientAuth]).toEqual(['u', [], 'client_secret_basic']);
   });
 
-  it('a type that is not known is told, with what else is wrong', () => {
-    expect(fault({ type: 'nothing', options: { timeout: 'soon' } }).map(({ variable }) => variable)).toEqual([
-      'svc.type',
-      'svc.options.timeout',
-    ]);
+  it('is added for an unknown type together with other issues', () => {
+    expect(variables({ type: 'nothing', options: { timeout: 'soon' } })).toEqual(['svc.type', 'svc.options.timeout']);
   });
 });
 
-describe('where the scope of a sign-in is from', () => {
+describe('the scope of a login', () => {
   it.each([
     [graph, 'data, default of microsoft'],
     [{ ...graph, scope: ' user.read   offline_access ' }, 'data'],
     [{ ...graph, scope: undefined }, 'default of microsoft'],
     [drive, 'data'],
-  ])('%j: %s', (fields, source) => {
+  ])('of %j has the source %s', (fields, source) => {
     expect(loginProfileOf(fields).scope?.source).toBe(source);
   });
 
-  it('is cut at blanks', () => {
+  it('is split at whitespace', () => {
     expect(loginProfileOf({ ...graph, scope: ' a\t b\n' }).scope).toMatchObject({ value: 'a b offline_access' });
   });
 });
 
-describe('where a server may publish its issuer', () => {
-  const metadata = (fields: object) =>
-    loginProfileOf(fields as Record<string, unknown>).endpoints.metadata.map(({ href }) => href);
+describe('the metadata URLs', () => {
+  const metadataUrls = (fields: object) =>
+    loginProfileOf(fields as Record<string, unknown>).endpoints.metadataUrls.map(({ href }) => href);
 
   it.each([
     ['google', drive, ['https://accounts.google.com/.well-known/openid-configuration']],
     [
-      'custom, at its page',
+      'custom with an authorization URL',
       custom,
       [
         'https://id.example.com/.well-known/oauth-authorization-server',
@@ -263,7 +247,7 @@ describe('where a server may publish its issuer', () => {
       ],
     ],
     [
-      'custom without a page, at its token endpoint',
+      'custom without an authorization URL',
       { ...custom, url: 'https://api.example.com/t', options: { device_authorization_url: 'https://d.example.com/d' } },
       [
         'https://api.example.com/.well-known/oauth-authorization-server',
@@ -271,54 +255,50 @@ describe('where a server may publish its issuer', () => {
       ],
     ],
     [
-      'google with a page elsewhere',
+      'google with another authorization URL',
       { ...drive, options: { authorization_url: 'https://id.example.com/authorize' } },
       [
         'https://id.example.com/.well-known/oauth-authorization-server',
         'https://id.example.com/.well-known/openid-configuration',
       ],
     ],
-  ])('%s', (_, fields, addresses) => {
-    expect(metadata(fields)).toEqual(addresses);
+  ])('are at the origin of the authorization URL, else of the token URL: %s', (_, fields, urls) => {
+    expect(metadataUrls(fields)).toEqual(urls);
   });
 });
 
-describe('where a device code is asked for', () => {
-  const places = (fields: object) =>
-    loginProfileOf(fields as Record<string, unknown>).endpoints.device.map(({ device, token }) => [
-      device.href,
-      token.href,
-    ]);
+describe('the device endpoints', () => {
+  const endpoints = (fields: object) => loginProfileOf(fields as Record<string, unknown>).endpoints.device.map(toHrefs);
   const base = 'https://login.microsoftonline.com';
 
-  it('once, where the tenant is the shared one', () => {
-    expect(places({ ...graph, tenant_id: 'organizations' })).toEqual([
+  it('are those of organizations only if it is the tenant', () => {
+    expect(endpoints({ ...graph, tenant_id: 'organizations' })).toEqual([
       [`${base}/organizations/oauth2/v2.0/devicecode`, `${base}/organizations/oauth2/v2.0/token`],
     ]);
   });
 
-  it('nowhere, where nothing is known of it', () => {
-    expect(places(custom)).toEqual([]);
+  it('are missing for a custom profile without the option', () => {
+    expect(endpoints(custom)).toEqual([]);
   });
 
   it.each([`${base}/t/oauth2/token`, 'https://id.example.com/t/oauth2/v2.0/token'])(
-    'beside an address that is not built like that of the provider: %s',
+    'are derived from a url that differs from the template of the provider: %s',
     (url) => {
-      expect(places({ ...graph, url })).toEqual([[new URL('devicecode', url).href, url]]);
+      expect(endpoints({ ...graph, url })).toEqual([[new URL('devicecode', url).href, url]]);
     },
   );
 
-  it('where the option says, and nowhere else', () => {
+  it('are those of options.device_authorization_url if it is set', () => {
     const options = { device_authorization_url: 'https://d.example.com/d' };
-    expect(places({ ...graph, options })).toEqual([
+    expect(endpoints({ ...graph, options })).toEqual([
       ['https://d.example.com/d', `${base}/contoso.onmicrosoft.com/oauth2/v2.0/token`],
     ]);
   });
 });
 
-describe('options of a sign-in', () => {
+describe('the login options', () => {
   const withOption = (name: string, value: string) =>
-    faultsOf({ ...custom, options: { ...custom.options, [name]: value } });
+    invalid({ ...custom, options: { ...custom.options, [name]: value } });
 
   it.each([
     'http://id.example.com/authorize',
@@ -327,7 +307,7 @@ describe('options of a sign-in', () => {
     'javascript:alert(1)',
     'file:///etc/passwd',
     'id.example.com/authorize',
-  ])('D13 %s is no page to send a person to', (value) => {
+  ])('D13 cannot have the endpoint %s', (value) => {
     expect(withOption('authorization_url', value).map(([name]) => name)).toEqual(['svc.options.authorization_url']);
     expect(withOption('device_authorization_url', value).map(([name]) => name)).toEqual([
       'svc.options.device_authorization_url',
@@ -335,19 +315,19 @@ describe('options of a sign-in', () => {
   });
 
   it.each(['http://127.0.0.1:4000/authorize', 'http://localhost/authorize', 'https://id.example.com/a?b=c'])(
-    '%s is one',
+    'can have the authorization_url %s',
     (value) => {
-      expect(withOption('authorization_url', value)).toEqual([]);
+      valid({ ...custom, options: { authorization_url: value } });
     },
   );
 
-  it('takes http: beyond this machine where the profile allows it', () => {
+  it('D13 can have an http: endpoint with allow_http', () => {
     const options = { authorization_url: 'http://id.lan/authorize', allow_http: 'true' };
-    expect(faultsOf({ ...custom, options })).toEqual([]);
+    valid({ ...custom, options });
   });
 
   it.each(['http://127.0.0.1:8912/callback', 'http://localhost:8912', 'http://[::1]:8912/x', 'http://localhost/'])(
-    '%s is a redirect',
+    'can have the redirect_uri %s',
     (value) => {
       expect(loginProfileOf({ ...custom, options: { redirect_uri: value } }).options.redirectUri).toBe(value);
     },
@@ -365,7 +345,7 @@ describe('options of a sign-in', () => {
     'http://user@127.0.0.1/callback',
     'urn:ietf:wg:oauth:2.0:oob',
     'myapp://callback',
-  ])('RFC 8252 §7.3: %s is none', (value) => {
+  ])('RFC 8252 §7.3 cannot have the redirect_uri %s', (value) => {
     expect(withOption('redirect_uri', value).map(([name]) => name)).toEqual(['svc.options.redirect_uri']);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isLoopback } from '../../src/profile/loopback.ts';
 
-describe('D13 this machine', () => {
-  it.each(['localhost', '127.0.0.1', '127.8.9.10', '127.255.255.255', '::1', '[::1]'])('is %s', (host) => {
+describe('isLoopback()', () => {
+  it.each(['localhost', '127.0.0.1', '127.8.9.10', '127.255.255.255', '::1', '[::1]'])('D13 accepts %s', (host) => {
     expect(isLoopback(host)).toBe(true);
   });
 
@@ -27,7 +27,7 @@ describe('D13 this machine', () => {
     '[fe80::1]',
     '::1.example.com',
     'a\nlocalhost\n',
-  ])('is not %j', (host) => {
+  ])('D13 does not accept %j', (host) => {
     expect(isLoopback(host)).toBe(false);
   });
 
@@ -39,7 +39,7 @@ describe('D13 this machine', () => {
     ['http://[0:0:0:0:0:0:0:1]/', true],
     ['http://127.0.0.1@example.com/', false],
     ['http://localhost%2eexample.com/', false],
-  ])('is judged by the host that the URL %s really has', (url, expected) => {
+  ])('D13 returns for the parsed host of %s: %s', (url, expected) => {
     expect(isLoopback(new URL(url).hostname)).toBe(expected);
   });
 });

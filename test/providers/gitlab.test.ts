@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAcme, receive, refusalOf, replyWith, seen } from '../support/read-sample.ts';
+import { createResponse, decodeRequest, parseResponse, providerErrorFor, readAcme } from '../support/read-sample.ts';
 import { samples, secrets } from '../support/sample-profiles.ts';
 
 const { gitlabPassword, gitlabRefresh } = samples;
@@ -7,9 +7,9 @@ const gitlabCode = { ...gitlabRefresh, refresh_token: '', grant_type: 'authoriza
 const invalidGrant =
   'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.';
 
-describe('gitlab, requests', () => {
-  it('R4.2 P4 asks with the password grant', () => {
-    expect(seen(readAcme(gitlabPassword))).toEqual({
+describe('a request of gitlab', () => {
+  it('R4.2 P4 uses the password grant', () => {
+    expect(decodeRequest(readAcme(gitlabPassword))).toEqual({
       url: 'https://gitlab.com/oauth/token',
       form: [
         ['grant_type', 'password'],
@@ -20,8 +20,8 @@ describe('gitlab, requests', () => {
     });
   });
 
-  it('D6 D12 refreshes when there is no user, the client in the body', () => {
-    expect(seen(readAcme(gitlabRefresh))).toEqual({
+  it('D6 D12 uses the refresh token if there is no username, with client_secret_post', () => {
+    expect(decodeRequest(readAcme(gitlabRefresh))).toEqual({
       url: 'https://gitlab.com/oauth/token',
       form: [
         ['grant_type', 'refresh_token'],
@@ -33,18 +33,22 @@ describe('gitlab, requests', () => {
     });
   });
 
-  it('D8 reaches a self-managed instance under a path', () => {
+  it('D8 can be sent to a self-managed instance below a path', () => {
     const url = 'https://example.com/gitlab/oauth/token';
-    expect(seen(readAcme({ ...gitlabPassword, url }))).toEqual({ ...seen(readAcme(gitlabPassword)), url });
+    expect(decodeRequest(readAcme({ ...gitlabPassword, url }))).toEqual({
+      ...decodeRequest(readAcme(gitlabPassword)),
+      url,
+    });
   });
 
-  it('D18 takes each refresh token once', () => {
-    expect(readAcme(gitlabRefresh).options.refreshTokenReuse).toBe('refused');
+  it('D18 can use each refresh token once', () => {
+    expect(readAcme(gitlabRefresh).options.refreshTokenReuse).toBe('rejected');
+    expect(readAcme(gitlabRefresh).provider.refreshRevokesAccessTokens).toBe(true);
   });
 });
 
-describe('gitlab, replies', () => {
-  it('D4 keeps created_at beside the members that everybody sends', () => {
+describe('a response of gitlab', () => {
+  it('D4 keeps created_at', () => {
     const body = {
       access_token: 'a1',
       token_type: 'Bearer',
@@ -53,7 +57,7 @@ describe('gitlab, replies', () => {
       scope: 'api',
       created_at: 1_700_000_000,
     };
-    const { response, refreshToken } = receive(readAcme(gitlabRefresh), replyWith(200, body));
+    const { response, refreshToken } = parseResponse(readAcme(gitlabRefresh), createResponse(200, body));
     expect(response).toStrictEqual(body);
     expect(refreshToken?.reveal()).toBe('r2');
   });
@@ -74,28 +78,31 @@ describe('gitlab, replies', () => {
     [400, 'unsupported_grant_type', 'not supported', gitlabPassword, 'acme.grant_type'],
     [400, 'invalid_scope', 'The requested scope is invalid', gitlabPassword, 'acme.scope'],
     [400, 'invalid_request', 'Missing required parameter: grant_type.', gitlabPassword, 'acme.grant_type'],
-  ])('D15 %i %s (%s) names what to change', (status, error, description, fields, variable) => {
-    const refused = refusalOf(
+  ])('D15 with %i %s (%s) has a hint that names what to change', (status, error, description, fields, variable) => {
+    const found = providerErrorFor(
       readAcme(fields),
-      replyWith(
+      createResponse(
         status,
         { error, error_description: description },
         { 'www-authenticate': `Bearer realm="Doorkeeper", error="${error}"`, 'x-gitlab-meta-correlation-id': '01J' },
       ),
     );
-    expect(refused.hint).toContain(variable);
-    expect(refused.provider).toMatchObject({ status, error, description, correlationId: '01J' });
+    expect(found.hint).toContain(variable);
+    expect(found.provider).toMatchObject({ status, error, description, correlationId: '01J' });
   });
 
-  it('invalid_grant means a login for a refresh token and a refusal for a password', () => {
-    const reply = replyWith(400, { error: 'invalid_grant', error_description: invalidGrant });
-    expect(refusalOf(readAcme(gitlabRefresh), reply).code).toBe('login_required');
-    expect(refusalOf(readAcme(gitlabPassword), reply).code).toBe('provider_rejected');
+  it('with invalid_grant requires a login for a refresh token only', () => {
+    const response = createResponse(400, { error: 'invalid_grant', error_description: invalidGrant });
+    expect(providerErrorFor(readAcme(gitlabRefresh), response).code).toBe('login_required');
+    expect(providerErrorFor(readAcme(gitlabPassword), response).code).toBe('provider_rejected');
   });
 
-  it('understands the throttle that answers in plain text', () => {
-    const error = refusalOf(readAcme(gitlabPassword), replyWith(429, 'Retry later\n', { 'retry-after': '7' }));
+  it('with 429 may be plain text', () => {
+    const error = providerErrorFor(
+      readAcme(gitlabPassword),
+      createResponse(429, 'Retry later\n', { 'retry-after': '7' }),
+    );
     expect(error.code).toBe('rate_limited');
-    expect(error.message).toBe('gitlab takes no more requests for now (HTTP 429, Retry later)');
+    expect(error.message).toMatch(/^gitlab returned HTTP 429 .*: Retry later$/);
   });
 });

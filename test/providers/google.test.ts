@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { faultyIn, readAcme, receive, refusalOf, replyWith, seen } from '../support/read-sample.ts';
+import {
+  createResponse,
+  decodeRequest,
+  invalidVariables,
+  parseResponse,
+  providerErrorFor,
+  readAcme,
+} from '../support/read-sample.ts';
 import { samples, secrets } from '../support/sample-profiles.ts';
 
 const { google } = samples;
 const code = { ...google, grant_type: 'authorization_code', code: '4/abcdefgh', refresh_token: '' };
 
-describe('google, requests', () => {
-  it('R4.2 R5.2 P2 refreshes with id, secret and refresh token', () => {
-    expect(seen(readAcme(google))).toEqual({
+describe('a request of google', () => {
+  it('R4.2 R5.2 P2 contains client id, secret and refresh token', () => {
+    expect(decodeRequest(readAcme(google))).toEqual({
       url: 'https://accounts.google.com/o/oauth2/token',
       form: [
         ['grant_type', 'refresh_token'],
@@ -19,24 +26,24 @@ describe('google, requests', () => {
     });
   });
 
-  it.each(['client_id', 'client_secret', 'refresh_token'])('R5.2 P2 cannot do without %s', (field) => {
-    expect(faultyIn({ ...google, [field]: undefined })).toEqual([`acme.${field}`]);
-    expect(faultyIn({ ...google, [field]: '' })).toEqual([`acme.${field}`]);
+  it.each(['client_id', 'client_secret', 'refresh_token'])('R5.2 P2 requires %s', (field) => {
+    expect(invalidVariables({ ...google, [field]: undefined })).toEqual([`acme.${field}`]);
+    expect(invalidVariables({ ...google, [field]: '' })).toEqual([`acme.${field}`]);
   });
 
-  it('D18 keeps an exchanged refresh token valid', () => {
-    expect(readAcme(google).options.refreshTokenReuse).toBe('safe');
+  it('D18 can use a refresh token again', () => {
+    expect(readAcme(google).options.refreshTokenReuse).toBe('allowed');
   });
 });
 
-describe('google, replies', () => {
-  it('takes a refresh reply, which has no new refresh token', () => {
-    const reply = receive(
+describe('a response of google', () => {
+  it('to a refresh has no new refresh token', () => {
+    const token = parseResponse(
       readAcme(google),
-      replyWith(200, { access_token: 'ya29.a', expires_in: 3599, scope: 'openid', token_type: 'Bearer' }),
+      createResponse(200, { access_token: 'ya29.a', expires_in: 3599, scope: 'openid', token_type: 'Bearer' }),
     );
-    expect(reply.refreshToken).toBeUndefined();
-    expect(reply.accessToken.reveal()).toBe('ya29.a');
+    expect(token.refreshToken).toBeUndefined();
+    expect(token.accessToken.reveal()).toBe('ya29.a');
   });
 
   it.each([
@@ -64,27 +71,31 @@ describe('google, replies', () => {
     [403, 'disallowed_useragent', undefined, google, 'run: oauth-profile login acme', 'provider_rejected'],
     [403, 'access_denied', undefined, google, 'acme.client_id', 'provider_rejected'],
     [403, 'rate_limit_exceeded', undefined, google, 'acme.client_id', 'provider_rejected'],
-  ])('D15 %i %s (%s) names what to change', (status, error, description, fields, variable, errorCode) => {
-    const refused = refusalOf(readAcme(fields), replyWith(status, { error, error_description: description }));
-    expect(refused.hint).toContain(variable);
-    expect(refused.provider).toMatchObject({ status, error, description });
-    expect(refused.code).toBe(errorCode ?? 'provider_rejected');
-  });
+  ])(
+    'D15 with %i %s (%s) has a hint that names what to change',
+    (status, error, description, fields, variable, errorCode) => {
+      const found = providerErrorFor(
+        readAcme(fields),
+        createResponse(status, { error, error_description: description }),
+      );
+      expect(found.hint).toContain(variable);
+      expect(found.provider).toMatchObject({ status, error, description });
+      expect(found.code).toBe(errorCode ?? 'provider_rejected');
+    },
+  );
 
-  it('tells the subtype of session control', () => {
+  it('may have the subtype of session control', () => {
     const body = { error: 'invalid_grant', error_description: 'reauth related error', error_subtype: 'invalid_rapt' };
-    const error = refusalOf(readAcme(google), replyWith(400, body));
+    const error = providerErrorFor(readAcme(google), createResponse(400, body));
     expect(error.code).toBe('login_required');
     expect(error.provider.suberror).toBe('invalid_rapt');
     expect(error.hint).toContain('run: oauth-profile login acme');
   });
 
-  it('understands the shape of googleapis.com', () => {
+  it('may have the format of googleapis.com', () => {
     const body = { error: { code: 401, message: 'Request had invalid credentials.', status: 'UNAUTHENTICATED' } };
-    const error = refusalOf(readAcme(google), replyWith(401, body));
-    expect(error.message).toBe(
-      'google refused profile acme (HTTP 401, UNAUTHENTICATED: Request had invalid credentials.)',
-    );
+    const error = providerErrorFor(readAcme(google), createResponse(401, body));
+    expect(error.message).toContain('(HTTP 401, UNAUTHENTICATED: Request had invalid credentials.)');
     expect(error.hint).toBeUndefined();
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { RECEIVED_AT, readAcme, refusalOf, replyWith, seen } from '../support/read-sample.ts';
+import { createResponse, decodeRequest, providerErrorFor, RECEIVED_AT, readAcme } from '../support/read-sample.ts';
 import { samples, secrets } from '../support/sample-profiles.ts';
 
 const { oktaPassword, oktaRefresh } = samples;
 const url = 'https://trial-1234567.okta.com/oauth2/default/v1/token';
 const oktaCode = { ...oktaRefresh, refresh_token: '', grant_type: 'authorization_code', code: 'a-code-of-okta' };
 
-describe('okta, requests', () => {
-  it('R4.2 P3 asks with the password grant, the client in a Basic header', () => {
-    expect(seen(readAcme(oktaPassword))).toEqual({
+describe('a request of okta', () => {
+  it('R4.2 P3 uses the password grant with client_secret_basic', () => {
+    expect(decodeRequest(readAcme(oktaPassword))).toEqual({
       url,
       form: [
         ['grant_type', 'password'],
@@ -20,8 +20,8 @@ describe('okta, requests', () => {
     });
   });
 
-  it('D6 refreshes when there is no user', () => {
-    expect(seen(readAcme(oktaRefresh))).toEqual({
+  it('D6 uses the refresh token if there is no username', () => {
+    expect(decodeRequest(readAcme(oktaRefresh))).toEqual({
       url,
       form: [
         ['grant_type', 'refresh_token'],
@@ -31,8 +31,8 @@ describe('okta, requests', () => {
     });
   });
 
-  it('D12 sends the id in the body where there is no secret', () => {
-    const { form, basic } = seen(readAcme({ ...oktaRefresh, client_secret: '' }));
+  it('D12 contains client_id in the form if there is no secret', () => {
+    const { form, basic } = decodeRequest(readAcme({ ...oktaRefresh, client_secret: '' }));
     expect(basic).toBeUndefined();
     expect(form).toEqual([
       ['grant_type', 'refresh_token'],
@@ -41,13 +41,13 @@ describe('okta, requests', () => {
     ]);
   });
 
-  it('D18 accepts a rotated refresh token again for 30 s, or as long as the profile says', () => {
+  it('D18 can use a rotated refresh token again for 30 s, or for options.grace', () => {
     expect(readAcme(oktaRefresh).options).toMatchObject({ refreshTokenReuse: 'grace', graceMs: 30_000 });
     expect(readAcme({ ...oktaRefresh, options: { grace: '10s' } }).options.graceMs).toBe(10_000);
   });
 });
 
-describe('okta, refusals', () => {
+describe('an error response of okta', () => {
   it.each([
     [401, 'invalid_client', 'No client credentials found.', oktaPassword, 'acme.client_secret'],
     [401, 'invalid_client', "Invalid value for 'client_id' parameter.", oktaPassword, 'acme.client_id'],
@@ -73,19 +73,19 @@ describe('okta, refusals', () => {
     [401, 'invalid_request', 'Cannot supply multiple client credentials.', oktaPassword, 'acme.options.client_auth'],
     [400, 'use_dpop_nonce', 'Authorization server requires nonce in DPoP proof.', oktaPassword, 'acme.client_id'],
     [400, 'invalid_dpop_proof', 'The DPoP proof JWT header is missing.', oktaPassword, 'acme.client_id'],
-  ])('D15 %i %s (%s) names what to change', (status, error, description, fields, variable) => {
-    const refused = refusalOf(readAcme(fields), replyWith(status, { error, error_description: description }));
-    expect(refused.hint).toContain(variable);
-    expect(refused.provider).toMatchObject({ status, error, description });
+  ])('D15 with %i %s (%s) has a hint that names what to change', (status, error, description, fields, variable) => {
+    const found = providerErrorFor(readAcme(fields), createResponse(status, { error, error_description: description }));
+    expect(found.hint).toContain(variable);
+    expect(found.provider).toMatchObject({ status, error, description });
   });
 
   it.each([
     ['oktaRefresh', oktaRefresh, 'login_required'],
     ['oktaPassword', oktaPassword, 'provider_rejected'],
     ['oktaCode', oktaCode, 'provider_rejected'],
-  ])('invalid_grant for %s', (_, fields, code) => {
+  ])('with invalid_grant requires a login for a refresh token only: %s', (_, fields, code) => {
     const body = { error: 'invalid_grant', error_description: 'no' };
-    expect(refusalOf(readAcme(fields), replyWith(400, body)).code).toBe(code);
+    expect(providerErrorFor(readAcme(fields), createResponse(400, body)).code).toBe(code);
   });
 
   it.each([
@@ -94,30 +94,33 @@ describe('okta, refusals', () => {
     [404, 'E0000007', 'acme.tenant_id'],
     [400, 'E0000021', 'acme.url'],
     [405, 'E0000022', 'acme.url'],
-  ])('D15 the platform shape, %i %s, names what to change', (status, errorCode, variable) => {
-    const body = {
-      errorCode,
-      errorSummary: 'Not found: Resource not found',
-      errorLink: errorCode,
-      errorId: 'oae-1',
-      errorCauses: [],
-    };
-    const error = refusalOf(readAcme(oktaPassword), replyWith(status, body));
-    expect(error.hint).toContain(variable);
-    expect(error.provider).toMatchObject({
-      status,
-      error: errorCode,
-      codes: [errorCode],
-      description: 'Not found: Resource not found',
-      correlationId: 'oae-1',
-    });
-  });
+  ])(
+    'D15 in the format of the platform with %i %s has a hint that names what to change',
+    (status, errorCode, variable) => {
+      const body = {
+        errorCode,
+        errorSummary: 'Not found: Resource not found',
+        errorLink: errorCode,
+        errorId: 'oae-1',
+        errorCauses: [],
+      };
+      const error = providerErrorFor(readAcme(oktaPassword), createResponse(status, body));
+      expect(error.hint).toContain(variable);
+      expect(error.provider).toMatchObject({
+        status,
+        error: errorCode,
+        codes: [errorCode],
+        description: 'Not found: Resource not found',
+        correlationId: 'oae-1',
+      });
+    },
+  );
 
-  it('D15 the status comes first: a 429 that says invalid_grant is no dead grant', () => {
+  it('D15 with 429 and invalid_grant is a rate limit', () => {
     const reset = RECEIVED_AT / 1000 + 42;
-    const error = refusalOf(
+    const error = providerErrorFor(
       readAcme(oktaRefresh),
-      replyWith(
+      createResponse(
         429,
         { error: 'invalid_grant', error_description: 'user rate limited' },
         { 'x-rate-limit-reset': String(reset), 'x-okta-request-id': 'Yq1' },
@@ -132,7 +135,9 @@ describe('okta, refusals', () => {
   it.each([
     [429, 'E0000047', 'rate_limited'],
     [500, 'E0000009', 'provider_unavailable'],
-  ])('the platform shape with %i %s', (status, errorCode, code) => {
-    expect(refusalOf(readAcme(oktaPassword), replyWith(status, { errorCode, errorSummary: 'x' })).code).toBe(code);
+  ])('in the format of the platform with %i %s has the code %s', (status, errorCode, code) => {
+    expect(
+      providerErrorFor(readAcme(oktaPassword), createResponse(status, { errorCode, errorSummary: 'x' })).code,
+    ).toBe(code);
   });
 });

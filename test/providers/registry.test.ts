@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findProvider, providerTypes } from '../../src/providers/registry.ts';
 
-describe('the registry of providers', () => {
-  it('R1.5 R1.6 knows five types, custom, and one alias', () => {
+describe('findProvider()', () => {
+  it('R1.5 R1.6 finds five types, custom and one alias', () => {
     expect([...providerTypes].sort()).toEqual([
       'custom',
       'gitlab',
@@ -16,13 +16,13 @@ describe('the registry of providers', () => {
   });
 
   it.each(['Microsoft', 'OKTA', 'google ', '', 'toString', '__proto__', 'constructor'])(
-    'R1.7 does not know %j',
+    'R1.7 does not find %j',
     (type) => {
       expect(findProvider(type)).toBeUndefined();
     },
   );
 
-  it('every piece of hint names a variable of the profile', () => {
+  it('returns providers whose hints all name a variable or the login', () => {
     for (const type of providerTypes) {
       for (const { hint } of findProvider(type)?.hints ?? []) expect(hint).toMatch(/\{[a-z_.]+\}/);
     }

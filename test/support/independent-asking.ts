@@ -7,6 +7,7 @@ import { ProviderError } from '../../src/errors.ts';
 import { acquireToken } from '../../src/flows/request-token.ts';
 import type { TokenResponse } from '../../src/oauth-profile.ts';
 import type { EmulatorEndpoint } from '../../src/ports.ts';
+import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { leaksIn } from './leaks.ts';
 
@@ -18,7 +19,7 @@ const surroundings = { env: process.env, cwd: process.cwd() };
 export async function ask(fields: DataObject, emulator?: EmulatorEndpoint): Promise<TokenResponse> {
   const source = { label: 'data', directory: '', trust: 'given' } as const;
   const variables = new Variables().add(flatten({ acme: fields }, 'data'), source);
-  const profile = parseProfile('acme', variables, composeOutside(surroundings));
+  const profile = completeProfile(parseProfile('acme', variables, composeOutside(surroundings)));
   const { response } = await acquireToken(profile, composePorts(surroundings, { emulator }));
   return response as TokenResponse;
 }

@@ -2,11 +2,12 @@ import { composeSignIn } from '../../src/compose.ts';
 import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { type BrowserLoginOptions, loginAuthorizationCode } from '../../src/flows/login/authorization-code.ts';
-import { type DeviceCodePrompt, loginDeviceCode } from '../../src/flows/login/device-code.ts';
+import { type BrowserLoginOptions, loginWithAuthorizationCode } from '../../src/flows/login/authorization-code.ts';
+import { type DeviceCodePrompt, loginWithDeviceCode } from '../../src/flows/login/device-code.ts';
 import { type LoginResult, login as signInAndKeep } from '../../src/flows/login/login.ts';
 import type { LoginPorts, Ports } from '../../src/ports.ts';
-import { type LoginProfile, parseLoginProfile } from '../../src/profile/login-profile.ts';
+import { completeProfile, type StoredGrant } from '../../src/profile/complete-profile.ts';
+import { type LoginProfile, toLoginProfile } from '../../src/profile/login-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Session } from '../../src/session.ts';
 
@@ -19,7 +20,7 @@ export function variablesWith(name: string, fields: Fields): Variables {
 
 /** The profile `svc` of these fields, read for a sign-in. */
 export function loginProfileOf(fields: Fields): LoginProfile {
-  return parseLoginProfile('svc', variablesWith('svc', fields), new Session({ env: {}, cwd: '/' }).outside);
+  return toLoginProfile(parseProfile('svc', variablesWith('svc', fields), new Session({ env: {}, cwd: '/' }).outside));
 }
 
 /** What a test may put in the place of the real thing. */
@@ -61,7 +62,7 @@ export class LoginWorld {
   }
 
   get profile(): LoginProfile {
-    return parseLoginProfile(this.name, this.variables, this.session.outside);
+    return toLoginProfile(parseProfile(this.name, this.variables, this.session.outside));
   }
 
   async signInPorts(): Promise<LoginPorts> {
@@ -83,12 +84,12 @@ export class LoginWorld {
     };
     const person = {
       readLine: changes.readLine,
-      showAddress: (address: string) => void this.told.push(address),
+      showUrl: (address: string) => void this.told.push(address),
       showMistake: (text: string) => void this.told.push(text),
     };
     const wish = { port: undefined, open: true, ...changes.wish };
     return this.#keep(
-      () => loginAuthorizationCode(login, wish, ports, outside, person, changes.signal),
+      () => loginWithAuthorizationCode(login, wish, ports, outside, person, changes.signal),
       login,
       ports,
       changes,
@@ -98,14 +99,16 @@ export class LoginWorld {
   async loginWithDevice(person: DeviceCodePrompt, changes: Changes = {}): Promise<LoginResult> {
     const { profile: login } = this;
     const ports = { ...this.session.ports, ...changes.ports };
-    return this.#keep(() => loginDeviceCode(login, ports, person, changes.signal), login, ports, changes);
+    return this.#keep(() => loginWithDeviceCode(login, ports, person, changes.signal), login, ports, changes);
   }
 
   /** A token, as the command `token` gets it. */
-  async token(anew = false): Promise<{ token: string; reused: boolean; response: Readonly<Record<string, unknown>> }> {
+  async token(
+    anew = false,
+  ): Promise<{ token: string; fromCache: boolean; response: Readonly<Record<string, unknown>> }> {
     const profile = await this.session.readProfile(this.name, this.variables);
-    const { reply, reused } = await this.session.obtain(profile, { anew, keep: true });
-    return { token: reply.accessToken.reveal(), reused, response: reply.response };
+    const { token, fromCache } = await this.session.getToken(profile, { anew, keep: true });
+    return { token: reply.accessToken.reveal(), fromCache, response: reply.response };
   }
 
   async close(): Promise<void> {
@@ -114,14 +117,14 @@ export class LoginWorld {
   }
 
   async #keep(
-    signIn: () => ReturnType<typeof loginDeviceCode>,
+    signIn: () => ReturnType<typeof loginWithDeviceCode>,
     login: LoginProfile,
     ports: Ports,
     { mayReplace = async () => false }: Changes,
   ): Promise<LoginResult> {
     const store = await this.session.openStore();
-    const readWith = (brought: Parameters<typeof parseProfile>[3]) =>
-      parseProfile(this.name, this.variables, this.session.outside, brought);
+    const readWith = (brought: StoredGrant) =>
+      completeProfile(parseProfile(this.name, this.variables, this.session.outside), brought);
     return signInAndKeep({ login, signIn, readWith, mayReplace }, ports, store);
   }
 }

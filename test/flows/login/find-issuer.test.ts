@@ -36,7 +36,7 @@ describe('the issuer of a sign-in', () => {
     ],
   ])('is found %s', async (_, paths, expected) => {
     const { found, asked } = await find(paths);
-    expect(found?.name).toBe(server);
+    expect(found?.issuer).toBe(server);
     expect(asked.map(([path]) => path)).toEqual(expected);
   });
 

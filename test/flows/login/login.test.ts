@@ -3,11 +3,12 @@ import { OAuthProfileError } from '../../../src/errors.ts';
 import { type LoginResult, login } from '../../../src/flows/login/login.ts';
 import { findLogins, forget, revocationEndpoint, revokeToken } from '../../../src/flows/login/logout.ts';
 import { obtainToken } from '../../../src/flows/obtain-token.ts';
-import { Flights } from '../../../src/flows/single-flight.ts';
-import { readRecord } from '../../../src/flows/stored-record.ts';
+import { parseRecord } from '../../../src/flows/records.ts';
+import { SingleFlight } from '../../../src/flows/single-flight.ts';
 import type { Obtained } from '../../../src/flows/wish.ts';
 import type { Ports, TokenStore, WireRequest } from '../../../src/ports.ts';
-import { parseLoginProfile } from '../../../src/profile/login-profile.ts';
+import { completeProfile } from '../../../src/profile/complete-profile.ts';
+import { toLoginProfile } from '../../../src/profile/login-profile.ts';
 import { parseProfile } from '../../../src/profile/parse-profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { Session } from '../../../src/session.ts';
@@ -57,7 +58,7 @@ function signIn(
   const asked: string[] = [];
   return login(
     {
-      login: parseLoginProfile(name, variables, outside),
+      login: toLoginProfile(parseProfile(name, variables, outside)),
       signIn: async () => ({
         response: {
           access_token: 'at-first',
@@ -72,7 +73,7 @@ function signIn(
         tokenType: 'Bearer',
         expiresAt: lifetimeMs === null ? undefined : ports.clock.now() + lifetimeMs,
       }),
-      readWith: (brought) => parseProfile(name, variables, outside, brought),
+      readWith: (brought) => completeProfile(parseProfile(name, variables, outside), brought),
       mayReplace: async (former, next) => {
         asked.push(former, next);
         return replace;
@@ -85,12 +86,10 @@ function signIn(
 
 /** The profile as every other command reads it. */
 async function profileOf(name: string, fields: object) {
-  const { findLogin } = await import('../../../src/flows/find-family.ts');
-  const { findConfiguredGrant } = await import('../../../src/profile/binding.ts');
+  const { findLogin } = await import('../../../src/flows/token-family.ts');
   const variables = variablesWith(name, fields as Record<string, unknown>);
-  const candidate = findConfiguredGrant(name, variables, outside);
-  const found = candidate && (await findLogin(name, candidate, store));
-  return parseProfile(name, variables, outside, found);
+  const parsed = parseProfile(name, variables, outside);
+  return completeProfile(parsed, parsed.binding && (await findLogin(parsed, parsed.binding, store)));
 }
 
 /** The refresh token that the profile is going to send. */
@@ -182,12 +181,12 @@ describe('a login', () => {
     let asked = false;
     const variables = variablesWith('lab', lab);
     const task = {
-      login: parseLoginProfile('lab', variables, outside),
+      login: toLoginProfile(parseProfile('lab', variables, outside)),
       signIn: () => {
         asked = true;
         return Promise.reject(new Error('never'));
       },
-      readWith: () => parseProfile('lab', variables, outside),
+      readWith: () => completeProfile(parseProfile('lab', variables, outside)),
       mayReplace: async () => true,
     };
     await expect(login(task, ports, store)).rejects.toMatchObject({ code: 'store_unwritable' });
@@ -196,7 +195,7 @@ describe('a login', () => {
 });
 
 describe('what a login leaves', () => {
-  const records = async () => (await store.list()).map(({ kept }) => readRecord(kept));
+  const records = async () => (await store.list()).map(({ kept }) => parseRecord(kept));
 
   it('is a family with its first access token, and that it is of this profile', async () => {
     await signIn('lab', { ...lab, refresh_token: 'pasted' }, { account: 'ada' });
@@ -207,7 +206,7 @@ describe('what a login leaves', () => {
       profile: 'lab',
       origin: 'https://gitlab.com',
       client: store.fingerprint('app'),
-      members: [store.fingerprint('rt-first')],
+      tokenHashes: [store.fingerprint('rt-first')],
       account: 'ada',
       scope: 'api',
     });
@@ -258,9 +257,9 @@ describe('what a login leaves', () => {
     await signIn('lab', lab);
     const profile = await profileOf('lab', lab);
     const wish = { minTtlMs: 0, anew: false, keep: true, forgetRefusal: false, rejected: undefined, signal: undefined };
-    const keeping = { openStore: async () => store, flights: new Flights<Obtained>(ports.clock), warn: () => {} };
-    const { reply, reused } = await obtainToken(profile, wish, ports, keeping);
-    expect([reply.accessToken.reveal(), reused]).toEqual(['at-first', true]);
+    const keeping = { openStore: async () => store, flights: new SingleFlight<Obtained>(ports.clock), warn: () => {} };
+    const { token, fromCache } = await obtainToken(profile, wish, ports, keeping);
+    expect([reply.accessToken.reveal(), fromCache]).toEqual(['at-first', true]);
     expect(sent).toEqual([]);
   });
 
@@ -292,9 +291,11 @@ describe('what a login leaves', () => {
 
 describe('a logout', () => {
   const revokeOf = (fields: object) => {
-    const profile = parseLoginProfile('lab', variablesWith('lab', fields as Record<string, unknown>), outside);
+    const profile = toLoginProfile(
+      parseProfile('lab', variablesWith('lab', fields as Record<string, unknown>), outside),
+    );
     return (token: Secret, kept: Parameters<typeof revokeToken>[3]) =>
-      revokeToken(profile, profile.endpoints.revoke as URL, token, kept, ports, store, undefined);
+      revokeToken(profile, profile.endpoints.revocationUrl as URL, token, kept, ports, store, undefined);
   };
   const only = async (name?: string) => {
     const [found] = await findLogins(store, name);
@@ -335,7 +336,7 @@ describe('a logout', () => {
   it('asks where the provider is known to take tokens back, else where the server of the tokens says', async () => {
     const endpoint = (fields: object, revocation_endpoint?: string) =>
       revocationEndpoint(
-        parseLoginProfile('svc', variablesWith('svc', fields as Record<string, unknown>), outside),
+        toLoginProfile(parseProfile('svc', variablesWith('svc', fields as Record<string, unknown>), outside)),
         ports,
         {
           readDocument: async () => ({
@@ -361,7 +362,7 @@ describe('a logout', () => {
     const profile = await profileOf('lab', lab);
     await forget(await only(), store);
     const wish = { minTtlMs: 0, anew: true, keep: true, forgetRefusal: false, rejected: undefined, signal: undefined };
-    const flights = new Flights<Obtained>({ ...ports.clock, sleep: () => new Promise(() => {}) });
+    const flights = new SingleFlight<Obtained>({ ...ports.clock, sleep: () => new Promise(() => {}) });
     const keeping = { openStore: async () => store, flights, warn: () => {} };
     await expect(obtainToken(profile, wish, ports, keeping)).rejects.toMatchObject({ code: 'login_required' });
     expect(sent).toEqual([]);

@@ -1,0 +1,111 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { findProfileFile, type HasFile, profileFileIn } from '../config/find-profile-file.ts';
+import type { DataFile } from '../config/load-variables.ts';
+import type { Source } from '../config/variables.ts';
+import { OAuthProfileError } from '../errors.ts';
+import type { Environment } from '../ports.ts';
+import type { ProfileSources } from '../profile/parse-profile.ts';
+import { findUserDirectory } from './directories.ts';
+import { readTextFile } from './read-text.ts';
+
+/** What the process provides. */
+export interface ProcessEnvironment {
+  readonly env: Environment;
+  /** Working directory. */
+  readonly cwd: string;
+}
+
+/** Finds the user's own profile file and that of the working directory or its repository. */
+export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
+  readonly user: DataFile | undefined;
+  readonly directory: DataFile | undefined;
+} {
+  const has: HasFile = (directory, name) => existsSync(join(directory, name));
+  const config = findUserDirectory('config', env);
+  const userName = config === undefined ? undefined : profileFileIn(config, has);
+  const userPath = userName === undefined ? undefined : join(config ?? '', userName);
+  const found = findProfileFile(withParents(resolve(cwd)), has);
+  const directoryPath = found === undefined ? undefined : join(found.directory, found.name);
+  // In the configuration directory itself, both are the same file.
+  const isSame =
+    userPath !== undefined && directoryPath !== undefined && realPath(userPath) === realPath(directoryPath);
+  return {
+    user: userPath === undefined ? undefined : readDataFile(userPath, userPath, 'user'),
+    directory:
+      directoryPath === undefined || isSame
+        ? undefined
+        : readDataFile(directoryPath, relative(cwd, directoryPath), 'directory'),
+  };
+}
+
+function withParents(directory: string): string[] {
+  const parent = dirname(directory);
+  return parent === directory ? [directory] : [directory, ...withParents(parent)];
+}
+
+/** Reads a file that the caller named. */
+export function readNamedFile(
+  path: string,
+  { cwd }: ProcessEnvironment,
+  code: 'data_invalid' | 'script_invalid' = 'data_invalid',
+): DataFile {
+  const file = readDataFile(resolve(cwd, path), path, 'given');
+  if (file !== undefined) return file;
+  throw new OAuthProfileError(code, `file not found: ${path}`, {
+    hint: code === 'data_invalid' ? 'check the path after --data' : 'check the path',
+  });
+}
+
+function readDataFile(path: string, label: string, trust: Source['trust']): DataFile | undefined {
+  const text = readTextFile(path, label);
+  return text === undefined ? undefined : { text, source: { label, directory: dirname(path), trust } };
+}
+
+/** The environment variables and files that references and options of profiles may read. */
+export function createProfileSources(environment: ProcessEnvironment): ProfileSources {
+  const { env } = environment;
+  // `cwd` is read at each call: a program may change its working directory.
+  const locate = (path: string, source: Source): string =>
+    resolve(environment.cwd, source.directory, path.startsWith('~/') ? join(homeDirectory(env), path.slice(2)) : path);
+  return {
+    env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
+    readOptionFile(path, source) {
+      try {
+        return readTextFile(locate(path, source), path);
+      } catch {
+        return undefined;
+      }
+    },
+    readFileInside(path, source) {
+      const file = locate(path, source);
+      if (source.trust === 'directory') assertInside(file, resolve(environment.cwd, source.directory), path);
+      return readTextFile(file, path);
+    },
+  };
+}
+
+/** A directory's profile file may not read files outside the directory, not even through a link. */
+function assertInside(file: string, directory: string, path: string): void {
+  const isInside = (inner: string, outer: string): boolean => {
+    const way = relative(outer, inner);
+    return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  };
+  const real = realPath(file);
+  if (isInside(file, directory) && (real === undefined || isInside(real, realPath(directory) ?? directory))) return;
+  throw new OAuthProfileError('data_invalid', `\${file:${path}} is outside the directory of its profile file`, {
+    hint: 'move the file into that directory, or define the profile in a file that you pass with --data',
+  });
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function homeDirectory(env: Environment): string {
+  return [env['HOME'], env['USERPROFILE']].find((path) => path !== undefined && isAbsolute(path)) ?? sep;
+}

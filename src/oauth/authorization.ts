@@ -1,0 +1,109 @@
+import { OAuthProfileError } from '../errors.ts';
+import type { LoginProfile } from '../profile/login-profile.ts';
+import type { Profile } from '../profile/profile.ts';
+import { excerpt } from '../redaction/sanitize.ts';
+import { Secret } from '../redaction/secret.ts';
+import { createLoginRequest } from './token-request.ts';
+
+/** The parameters of one authorization request that are generated for it. */
+export interface AuthorizationRequest {
+  readonly redirectUri: string;
+  /** Random value that the response must repeat (RFC 6749 §10.12). */
+  readonly state: string;
+  /** S256 code challenge: base64url of the verifier's SHA-256 (RFC 7636 §4.2). */
+  readonly challenge: string;
+}
+
+/** Builds the URL that the browser opens (RFC 6749 §4.1.1, RFC 7636 §4.3). */
+export function buildAuthorizationUrl(
+  login: LoginProfile,
+  endpoint: URL,
+  { redirectUri, state, challenge }: AuthorizationRequest,
+): URL {
+  const { clientId, scope, extraParameters, provider, name } = login;
+  if (typeof clientId !== 'string') {
+    throw new OAuthProfileError('profile_invalid', `${name}.client_id comes from a secret, but a URL would show it`, {
+      hint: `take ${name}.client_id from a variable without secret, password or token in its name, or use --device`,
+    });
+  }
+  const url = new URL(endpoint);
+  const parameters = url.searchParams;
+  if (scope !== undefined) parameters.set('scope', String(scope.value));
+  for (const [field, value] of Object.entries(provider.login?.authorizationParameters ?? {}))
+    parameters.set(field, value);
+  for (const field of extraParameters) parameters.set(field.name, String(field.value));
+  parameters.set('response_type', 'code');
+  parameters.set('client_id', clientId);
+  parameters.set('redirect_uri', redirectUri);
+  parameters.set('state', state);
+  parameters.set('code_challenge', challenge);
+  parameters.set('code_challenge_method', 'S256');
+  return url;
+}
+
+/** The query of the redirect that ends an authorization request. */
+export type AuthorizationResponse =
+  | { readonly kind: 'code'; readonly code: Secret; readonly issuer: string | undefined }
+  | {
+      readonly kind: 'error';
+      readonly error: string;
+      readonly description: string | undefined;
+      readonly issuer: string | undefined;
+    }
+  | { readonly kind: 'invalid'; readonly reason: string };
+
+/** Whether a redirect belongs to our request: it contains our `state`, exactly once (RFC 6749 §10.12). */
+export function matchesState(query: string, state: string): boolean {
+  const values = new URLSearchParams(query).getAll('state');
+  return values.length === 1 && isEqual(values[0] ?? '', state);
+}
+
+/** Parses the query of a redirect (RFC 6749 §4.1.2; `iss`: RFC 9207 §2). */
+export function parseAuthorizationResponse(query: string): AuthorizationResponse {
+  const parameters = new URLSearchParams(query);
+  const names = [...parameters.keys()];
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) return { kind: 'invalid', reason: `repeated parameter ${excerpt(repeated, 40)}` };
+  const issuer = parameters.get('iss') ?? undefined;
+  const error = parameters.get('error') ?? '';
+  const code = parameters.get('code') ?? '';
+  if (error !== '') {
+    const description = excerpt(parameters.get('error_description') ?? '', 400);
+    return {
+      kind: 'error',
+      error: excerpt(error, 100),
+      description: description === '' ? undefined : description,
+      issuer,
+    };
+  }
+  if (code === '') return { kind: 'invalid', reason: 'neither code nor error' };
+  return { kind: 'code', code: new Secret(code), issuer };
+}
+
+/** Compares in constant time, so that `state` cannot be guessed character by character. */
+function isEqual(actual: string, expected: string): boolean {
+  let difference = actual.length ^ expected.length;
+  for (let index = 0; index < expected.length; index++) {
+    difference |= actual.charCodeAt(index) ^ expected.charCodeAt(index);
+  }
+  return difference === 0;
+}
+
+/** An authorization code with the values that the token endpoint compares it with. */
+export interface CodeExchange {
+  readonly code: Secret;
+  /** The same as in the authorization request (RFC 6749 §4.1.3). */
+  readonly redirectUri: string;
+  /** Code verifier (RFC 7636 §4.5). */
+  readonly verifier: Secret;
+}
+
+/** Builds the token request that exchanges an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.5). */
+export function buildCodeTokenRequest(login: LoginProfile, { code, redirectUri, verifier }: CodeExchange): Profile {
+  return createLoginRequest(login, login.url, login.url, 'authorization_code', [
+    { name: 'code', value: code, source: 'login' },
+    { name: 'redirect_uri', value: redirectUri, source: 'login' },
+    { name: 'code_verifier', value: verifier, source: 'login' },
+    ...login.clientParameters,
+  ]);
+}

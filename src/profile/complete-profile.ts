@@ -1,0 +1,48 @@
+import { InvalidProfileError } from '../errors.ts';
+import type { Secret } from '../redaction/secret.ts';
+import { selectTokenUrl } from './endpoints.ts';
+import { selectFormParameters } from './form-parameters.ts';
+import { selectGrant } from './grant.ts';
+import type { ParsedProfile } from './parse-profile.ts';
+import type { Profile } from './profile.ts';
+import { checkRequiredFields } from './required-fields.ts';
+
+/** A refresh token from the vault, stored by a login. */
+export interface StoredGrant {
+  readonly refreshToken: Secret;
+  /** Key of the token family that the refresh token belongs to. */
+  readonly family: string;
+}
+
+/**
+ * Selects the grant and checks the required fields. A stored refresh token replaces the configured one.
+ * Throws one {@link InvalidProfileError} that lists all issues (D16). Its code is `login_required` if only a login is missing.
+ */
+export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Profile {
+  const { name, provider, options, auth, allowHttp } = parsed;
+  const draft = parsed.draft.copy();
+  if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  if (stored !== undefined) {
+    draft.fields.set('refresh_token', { name: 'refresh_token', value: stored.refreshToken, source: 'vault' });
+  }
+  const selected = selectGrant(draft, provider, stored !== undefined);
+  const url = selectTokenUrl(draft, provider, selected?.grant, allowHttp);
+  const hasLoginEndpoint = (options.authorizationUrl ?? options.deviceAuthorizationUrl) !== undefined;
+  const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, auth, hasLoginEndpoint);
+  if (url === undefined || draft.issues.length > 0) {
+    const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
+    throw new InvalidProfileError(name, draft.issues, draft.notes, code);
+  }
+  return {
+    name,
+    provider,
+    url,
+    grant: selected?.grant,
+    clientAuth: auth.clientAuth,
+    basic: auth.basic,
+    fields: selectFormParameters(draft, provider, selected),
+    family: stored?.family,
+    options,
+    notes: draft.notes,
+  };
+}

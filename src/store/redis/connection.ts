@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster, Redis } from 'ioredis';
+import { abortError } from '../../errors.ts';
+import type { RedisTarget } from './connect.ts';
+import { isErrorResponse, isTransient, toStoreError } from './redis-errors.ts';
+
+const RETRY_INTERVAL_MS = 100;
+
+/** How long a command is repeated while Redis is unavailable; 0 for one attempt. */
+export interface RetryOptions {
+  readonly retryMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface OpenClient {
+  readonly client: Redis | Cluster;
+  /** The first event `error`. Commands only fail with "Connection is closed.". */
+  error: Error | undefined;
+}
+
+/** A connection that is made when it is needed, and replaced after a transient error: a new client finds the primary after a failover. */
+export class RedisConnection {
+  readonly #target: RedisTarget;
+  #opening: Promise<OpenClient> | undefined;
+  /** The clock of Redis minus this machine's, in milliseconds. */
+  #clockOffset: number | undefined;
+  #running = 0;
+  #closed = false;
+
+  constructor(target: RedisTarget) {
+    this.#target = target;
+  }
+
+  /**
+   * Runs commands, and repeats them after transient errors. A lost response is one of these, so commands must be safe to repeat. Rejects with an
+   * `OAuthProfileError` that contains nothing that was sent.
+   */
+  async run<T>(commands: (client: Redis | Cluster) => Promise<T>, { retryMs, signal }: RetryOptions): Promise<T> {
+    const deadline = performance.now() + retryMs;
+    for (;;) {
+      if (this.#closed) throw new TypeError('the store is closed');
+      try {
+        return await this.#runOnce(commands);
+      } catch (error) {
+        const isLast = performance.now() + RETRY_INTERVAL_MS > deadline;
+        if (isLast || !isTransient(error)) throw toStoreError(error, this.#target.hosts);
+      }
+      await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {});
+      if (signal?.aborted) throw abortError(signal);
+    }
+  }
+
+  /** Runs a script. EVAL instead of EVALSHA: the scripts are short, and every server can run them, also after a failover. */
+  async eval(
+    script: string,
+    keys: readonly string[],
+    args: readonly (string | number | Buffer)[],
+    retry: RetryOptions,
+  ): Promise<unknown[]> {
+    const response = await this.run(
+      (client) => client.callBuffer('eval', script, keys.length, ...keys, ...args),
+      retry,
+    );
+    return Array.isArray(response) ? response : [response];
+  }
+
+  /** Runs a script whose response starts with the time of Redis, and compares the clocks in the middle between request and response. */
+  async evalWithTime(...call: Parameters<RedisConnection['eval']>): Promise<unknown[]> {
+    const sentAt = Date.now();
+    const [seconds, microseconds, ...rest] = await this.eval(...call);
+    const receivedAt = Date.now();
+    const offset = Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - (sentAt + receivedAt) / 2);
+    // Do not replace an offset that agrees with this response: it may be more precise.
+    const difference = Math.abs(offset - (this.#clockOffset ?? Number.POSITIVE_INFINITY));
+    if (difference > (receivedAt - sentAt) / 2 + 1) this.#clockOffset = offset;
+    return rest;
+  }
+
+  /** Epoch milliseconds by the clock of Redis. */
+  now(): number {
+    return Date.now() + (this.#clockOffset ?? 0);
+  }
+
+  /** Checks the configuration of each primary, as far as the user may read it, and returns what can lose records. */
+  async findWeaknesses(retry: RetryOptions): Promise<string[]> {
+    const readInfo = (node: Redis): Promise<string> =>
+      node.info().catch((error) => {
+        if (!isErrorResponse(error)) throw error;
+        return '';
+      });
+    const infos = await this.run((client) => Promise.all(nodesOf(client, 'master').map(readInfo)), retry);
+    const valuesOf = (field: RegExp): (string | undefined)[] => infos.map((info) => field.exec(info)?.[1]);
+    const persistence = valuesOf(/^aof_enabled:(\d)/m);
+    const policies = valuesOf(/^maxmemory_policy:(\S+)/m);
+    const policy = policies.find((value) => value !== undefined && value !== 'noeviction');
+    return [
+      persistence.includes('0') && 'can lose a rotated refresh token in a restart: set appendonly yes',
+      policy && `can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`,
+      [...persistence, ...policies].includes(undefined) &&
+        'does not permit INFO: cannot verify that it has appendonly yes and maxmemory-policy noeviction',
+    ].flatMap((weakness) => (weakness ? [`Redis at ${this.#target.hosts} ${weakness}`] : []));
+  }
+
+  /** Closes all sockets. Commands that are running fail. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const opened = await this.#opening?.catch(() => undefined);
+    if (opened !== undefined) disconnect(opened.client);
+  }
+
+  async #runOnce<T>(commands: (client: Redis | Cluster) => Promise<T>): Promise<T> {
+    this.#opening ??= this.#open();
+    const opening = this.#opening;
+    const opened = await opening;
+    this.#running++;
+    setRef(opened.client, true);
+    try {
+      return await commands(opened.client);
+    } catch (error) {
+      if (isTransient(error)) {
+        this.#forget(opening);
+        disconnect(opened.client);
+      }
+      throw isClosedError(error) ? (opened.error ?? error) : error;
+    } finally {
+      // An idle connection must not keep the process alive.
+      if (--this.#running === 0) setRef(opened.client, false);
+    }
+  }
+
+  #open(): Promise<OpenClient> {
+    const opening = this.#connect();
+    const forget = (): void => this.#forget(opening);
+    opening.then(({ client }) => client.once('end', forget), forget);
+    return opening;
+  }
+
+  #forget(opening: Promise<OpenClient>): void {
+    if (this.#opening === opening) this.#opening = undefined;
+  }
+
+  async #connect(): Promise<OpenClient> {
+    const client = await this.#target.createClient();
+    const opened: OpenClient = { client, error: undefined };
+    const onError = (error: Error & { lastNodeError?: Error }): void => {
+      const detail = error.lastNodeError ?? error;
+      if (!isClosedError(detail)) opened.error ??= detail;
+    };
+    for (const event of ['error', 'node error', 'sentinelError']) client.on(event, onError);
+    try {
+      await client.connect();
+      // ioredis reports a failed SELECT by an event only, and continues with database 0.
+      if (!client.isCluster && opened.error !== undefined) throw opened.error;
+    } catch (error) {
+      disconnect(client);
+      throw opened.error ?? error;
+    }
+    opened.error = undefined;
+    return opened;
+  }
+}
+
+/** Returns the nodes of a cluster, or the only server. */
+function nodesOf(client: Redis | Cluster, role: 'all' | 'master'): Redis[] {
+  return client.isCluster ? (client as Cluster).nodes(role) : [client as Redis];
+}
+
+function setRef(client: Redis | Cluster, ref: boolean): void {
+  for (const { stream } of nodesOf(client, 'all')) {
+    if (ref) stream?.ref();
+    else stream?.unref();
+  }
+}
+
+/** Closes the sockets without waiting for an unresponsive peer. */
+function disconnect(client: Redis | Cluster): void {
+  const sockets = nodesOf(client, 'all').map(({ stream }) => stream);
+  client.disconnect();
+  for (const socket of sockets) socket?.destroy();
+}
+
+const isClosedError = (error: unknown): boolean => (error as Error).message === 'Connection is closed.';
