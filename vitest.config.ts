@@ -6,18 +6,18 @@ import { defineConfig } from 'vitest/config';
 const home = mkdtempSync(join(tmpdir(), 'oauth-profile-home-'));
 process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
-/** Tests of code that has no state of its own. */
+/** Tests of code without global state. */
 const pure = ['test/{config,profile,providers,script,redaction,oauth,flows}/**/*.test.ts'];
 
 export default defineConfig({
   test: {
     projects: [
-      // They share what they import: loading it anew for each file takes longer than most of them.
+      // These tests share their modules: importing them for each file takes longer than most tests.
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },
       { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: pure } },
     ],
     globalSetup: ['test/support/require-build.ts'],
-    // The library reads profiles and keeps tokens below the home: a test's is not that of whoever runs it.
+    // The library reads profiles and stores tokens in the home directory; tests must not use that of the developer.
     env: {
       HOME: home,
       XDG_CONFIG_HOME: '',
@@ -27,7 +27,7 @@ export default defineConfig({
       OAUTH_PROFILE_STORE: '',
     },
     testTimeout: 30_000,
-    // Real processes and sockets on two cores: more workers only wait for each other.
+    // Tests start processes and use sockets; more workers would only wait for each other.
     maxWorkers: 2,
   },
 });

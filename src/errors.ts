@@ -1,4 +1,4 @@
-/** Every way a call can fail, with the exit status the command line gives it. The list is closed, so a `switch` over it narrows. */
+/** Every error code with its exit status on the command line. The list is closed, so that a `switch` over it narrows. */
 export const errorCodes = {
   step_failed: 1,
   usage: 2,
@@ -28,14 +28,14 @@ export const errorCodes = {
 /** One of the codes of {@link errorCodes}. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** What an error may carry beside its code and sentence. */
+/** Optional details of an error. */
 export interface ErrorDetails {
-  /** What to change or to run. */
+  /** What to change or which command to run. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** Base of all errors of this package: `code` is for programs, `message` and `hint` are for the person who reads them. */
+/** Base class of all errors of this package. `code` is for programs, `message` and `hint` are for users. */
 export class OAuthProfileError extends Error {
   override readonly name: string = 'OAuthProfileError';
   readonly code: ErrorCode;
@@ -47,20 +47,20 @@ export class OAuthProfileError extends Error {
     this.hint = details.hint;
   }
 
-  /** The error as it is printed under `--json`. */
+  /** The error as `--json` prints it. */
   toJSON(): Record<string, unknown> {
     return { code: this.code, message: this.message, hint: this.hint };
   }
 }
 
-/** The error for a caller whose signal ended the call. */
+/** The error of a call that was aborted by its signal. */
 export function abortError(signal: AbortSignal | undefined): OAuthProfileError {
   return new OAuthProfileError('aborted', 'the request was aborted', { cause: signal?.reason });
 }
 
-/** One thing that is wrong with a profile, or with the data it is read from. */
+/** One issue of a profile or of the data that defines it. */
 export interface ProfileIssue {
-  /** Name of the variable at fault, such as `graph.client_id`. */
+  /** Name of the variable, such as `graph.client_id`. */
   readonly variable: string;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -68,13 +68,13 @@ export interface ProfileIssue {
   readonly where?: string | undefined;
 }
 
-/** A profile that cannot be used. `issues` lists everything that is wrong with it (D16); with the code `login_required`, only a login is missing. */
+/** An invalid profile. `issues` lists all its issues, so that they can be fixed at once. With the code `login_required`, only a login is missing. */
 export class InvalidProfileError extends OAuthProfileError {
   override readonly name = 'InvalidProfileError';
   readonly issues: readonly ProfileIssue[];
-  /** The message without the issues, for callers that show the issues themselves. */
+  /** The message without the list of issues. */
   readonly summary: string;
-  /** Remarks that do not make the profile invalid but may point to a mistake. */
+  /** Possible mistakes that are not errors. */
   readonly notes: readonly string[];
 
   constructor(
@@ -83,7 +83,7 @@ export class InvalidProfileError extends OAuthProfileError {
     notes: readonly string[] = [],
     code: 'profile_invalid' | 'login_required' = 'profile_invalid',
   ) {
-    const count = issues.length === 1 ? 'is invalid' : `has ${issues.length} issues`;
+    const count = issues.length === 1 ? 'has an issue' : `has ${issues.length} issues`;
     const summary = `profile ${profile} ${code === 'login_required' ? 'requires a login' : count}`;
     const details = issues.map(({ variable, message }) => `${variable} ${message}`).join('; ');
     super(code, `${summary}: ${details}`, { hint: joinHints(issues) });
@@ -97,7 +97,7 @@ export class InvalidProfileError extends OAuthProfileError {
   }
 }
 
-/** What to do about each fault, on a line of its own. */
+/** The hints of all issues, one per line. */
 function joinHints(issues: readonly ProfileIssue[]): string | undefined {
   const lines = issues
     .filter(({ hint }) => hint !== undefined)
@@ -105,32 +105,32 @@ function joinHints(issues: readonly ProfileIssue[]): string | undefined {
   return lines.length === 0 ? undefined : lines.join('\n');
 }
 
-/** One thing that is wrong with a script. */
+/** One issue of a script. */
 export interface ScriptIssue {
-  /** Where it stands in the file; both count from 1, columns in UTF-16 units as editors do. */
+  /** Position in the file, counted from 1; columns in UTF-16 code units, as editors count. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
-  /** The line at fault, fit for a terminal: secrets masked, a long one cut around the fault. */
+  /** The source line, with secrets masked and truncated around the issue. */
   readonly excerpt?: string | undefined;
-  /** How many characters of the excerpt stand before the fault. */
+  /** Number of characters of the excerpt before the issue. */
   readonly caret?: number | undefined;
-  /** Where it stands in a script that is an object: `steps[2].ws.get`. */
+  /** Position in a script that is an object: `steps[2].ws.get`. */
   readonly path?: string | undefined;
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** A script that cannot run; `issues` lists everything that is wrong with it, in the order of the file. */
+/** An invalid script. `issues` lists all its issues in the order of the file. */
 export class InvalidScriptError extends OAuthProfileError {
   override readonly name = 'InvalidScriptError';
-  /** The script's file as it is shown to a person. */
+  /** The script's file, for messages. */
   readonly file: string;
   readonly issues: readonly ScriptIssue[];
 
-  /** Of very many issues only the first are given; `total` says how many there are. */
+  /** `total` is the number of issues if `issues` contains only the first ones. */
   constructor(file: string, issues: readonly ScriptIssue[], total = issues.length) {
-    const shown = total > issues.length ? `; these are the first ${issues.length}` : '';
-    super('script_invalid', total === 1 ? `${file} has a fault` : `${file} has ${total} issues${shown}`);
+    const shown = total > issues.length ? `; showing the first ${issues.length}` : '';
+    super('script_invalid', total === 1 ? `${file} has an issue` : `${file} has ${total} issues${shown}`);
     this.file = file;
     this.issues = issues;
   }
@@ -140,10 +140,10 @@ export class InvalidScriptError extends OAuthProfileError {
   }
 }
 
-/** The provider could not be asked, or its answer did not arrive. */
+/** The request could not be sent, or no response arrived. */
 export class TransportError extends OAuthProfileError {
   override readonly name = 'TransportError';
-  /** Whether the provider may have received the request, and acted on it. */
+  /** Whether the provider may have received and processed the request. */
   readonly sent: boolean;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails & { sent: boolean }) {
@@ -152,25 +152,25 @@ export class TransportError extends OAuthProfileError {
   }
 }
 
-/** A provider's own words about a refusal, in one shape whatever shape the provider uses. */
+/** An error response of a provider, in one shape for all providers. */
 export interface ErrorResponse {
   readonly status: number;
   readonly error?: string | undefined;
   readonly description?: string | undefined;
-  /** The provider's finer codes: `AADSTS7000215`, `E0000047`, `99`. */
+  /** The provider's own error codes: `AADSTS7000215`, `E0000047`, `99`. */
   readonly codes?: readonly string[] | undefined;
   readonly suberror?: string | undefined;
-  /** The provider wants more of the person than it had: a second factor, a consent. */
+  /** The provider requires interaction of the user, such as MFA or consent. */
   readonly claims?: true | undefined;
-  /** What the provider's support asks for. */
+  /** Id for the provider's support. */
   readonly correlationId?: string | undefined;
 }
 
-/** The provider answered, and the answer is not a token. */
+/** The provider's response is not a token. */
 export class ProviderError extends OAuthProfileError {
   override readonly name = 'ProviderError';
   readonly provider: ErrorResponse;
-  /** When the provider is ready for another request (epoch milliseconds), where it said so. */
+  /** When to retry, in epoch milliseconds, if the provider sent `Retry-After`. */
   readonly retryAt: number | undefined;
 
   constructor(
@@ -187,7 +187,7 @@ export class ProviderError extends OAuthProfileError {
     const { status, error, description, codes, suberror, correlationId } = this.provider;
     return {
       ...super.toJSON(),
-      // The provider's own words keep the provider's own names.
+      // Members have the names that the provider uses.
       provider: { status, error, error_description: description, codes, suberror, correlation_id: correlationId },
       ...(this.retryAt === undefined ? {} : { retryAt: new Date(this.retryAt).toISOString() }),
     };

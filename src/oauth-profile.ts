@@ -1,13 +1,31 @@
-import { type CallOptions, checkCall, profileFor, sessionFor } from './library-session.ts';
+import { sharedClient } from './client.ts';
+import type { DataObject } from './config/flatten.ts';
+import { getToken } from './get-token.ts';
+import type { EmulatorEndpoint } from './ports.ts';
 
-/** What {@link oauthProfile} can be told. */
+/** Options of every library call. */
+export interface CallOptions {
+  /**
+   * Variables that define profiles: `{'graph.type': 'microsoft'}` or `{graph: {type: 'microsoft'}}`. Default: the profile files that the command
+   * line reads.
+   */
+  readonly data?: DataObject | undefined;
+  /** Ends the call early, with an error of code `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** An emulator from `oauth-profile/emulator`: every request goes there, with its real URL. */
+  readonly emulator?: EmulatorEndpoint | undefined;
+  /** URL of a Redis, or `memory` for this process only. Default: `OAUTH_PROFILE_STORE`, else the vault of this user. */
+  readonly store?: string | undefined;
+}
+
+/** Options of {@link oauthProfile}. */
 export type OAuthProfileOptions = CallOptions;
 
-/** A token response as the provider gave it: every member, types kept. */
+/** A token response with every member that the provider sent. */
 export interface TokenResponse {
   readonly access_token: string;
   readonly token_type?: string;
-  /** Seconds; a text where the provider answered with a form. */
+  /** In seconds; a string if the provider sent a form-encoded response. */
   readonly expires_in?: number | string;
   readonly refresh_token?: string;
   readonly scope?: string;
@@ -15,11 +33,31 @@ export interface TokenResponse {
   readonly [member: string]: unknown;
 }
 
-/** Asks the provider of a profile for a token and returns its response; any failure is one {@link OAuthProfileError}. */
+/** Requests a token for a profile and returns the provider's response. Every failure is an {@link OAuthProfileError}. */
 export async function oauthProfile(profile: string, options: OAuthProfileOptions = {}): Promise<TokenResponse> {
-  checkCall('oauthProfile', profile, options);
-  const session = sessionFor(options);
-  const found = await profileFor(session, profile, options);
-  const { reply } = await session.obtain(found, { signal: options.signal });
-  return reply.response as TokenResponse;
+  validateCall('oauthProfile', profile, options);
+  const client = sharedClient(options);
+  const variables = await client.loadVariables({ data: options.data });
+  const { token } = await getToken(client, profile, { variables, signal: options.signal });
+  return token.response as TokenResponse;
+}
+
+/** Rejects arguments that TypeScript would not allow. */
+export function validateCall(caller: string, profile: unknown, options: CallOptions): void {
+  if (typeof profile !== 'string' || profile === '')
+    throw new TypeError(`${caller}: profile must be a non-empty string`);
+  validateOptions(caller, options);
+}
+
+/** Rejects options that TypeScript would not allow. */
+export function validateOptions(caller: string, { data, signal, store }: CallOptions): void {
+  if (data !== undefined && (typeof data !== 'object' || data === null || Symbol.iterator in data))
+    throw new TypeError(`${caller}: data must be an object of variables`);
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new TypeError(`${caller}: signal must be an AbortSignal`);
+  if (
+    store !== undefined &&
+    (typeof store !== 'string' || !/^(?:memory|(?:rediss?|unix)(?:\+\w+)?:\/\/.+)$/.test(store))
+  )
+    throw new TypeError(`${caller}: store must be a Redis URL or 'memory'`);
 }

@@ -1,4 +1,4 @@
-import type { CallOptions } from './library-session.ts';
+import type { CallOptions } from './oauth-profile.ts';
 import { createTokenSource, type TokenSource, type TokenSourceOptions } from './token-source.ts';
 
 export type { TokenSource } from './token-source.ts';
@@ -6,16 +6,16 @@ export type { TokenSource } from './token-source.ts';
 /** Options of the fixtures, for `use` in a Playwright configuration. */
 export type OAuthOptions = Omit<CallOptions, 'signal'>;
 
-/** The source of a profile's tokens; for one profile and the same origins always the same. */
+/** Returns the token source of a profile. The same arguments return the same source. */
 export type OAuth = (profile: string, options?: Pick<TokenSourceOptions, 'origins' | 'minTtlMs'>) => TokenSource;
 
-/** What the fixtures add to a test's arguments. */
+/** The fixtures that tests receive. */
 export interface OAuthFixtures {
   readonly oauth: OAuth;
   readonly oauthOptions: OAuthOptions;
 }
 
-/** As Playwright's `test.extend<object, OAuthFixtures>` takes them. */
+/** The argument of Playwright's `test.extend<object, OAuthFixtures>`. */
 export interface OAuthFixtureSet {
   oauthOptions: [OAuthOptions, { option: true; scope: 'worker' }];
   oauth: [
@@ -25,8 +25,8 @@ export interface OAuthFixtureSet {
 }
 
 /**
- * Fixtures for `test.extend`: `oauth('graph').get()` gives a token in any test. They live as long as a worker, and workers share tokens through
- * the vault, so that a whole run asks once.
+ * Fixtures for `test.extend`: `oauth('graph').get()` returns a token in any test. They are worker-scoped, and workers share tokens through the
+ * vault, so that a whole run sends one request.
  */
 export const oauthFixtures: OAuthFixtureSet = {
   oauthOptions: [{}, { option: true, scope: 'worker' }],

@@ -1,7 +1,8 @@
-import { composeCallApi, type ProcessEnvironment, readGivenFile } from './compose.ts';
+import type { Client } from './client.ts';
 import { isCollection, type Value } from './config/value.ts';
 import type { Variables } from './config/variables.ts';
-import type { EmulatorEndpoint, Files } from './ports.ts';
+import { type ProcessEnvironment, readNamedFile } from './files/profile-files.ts';
+import { getProfileToken } from './get-token.ts';
 import { Redactor } from './redaction/redactor.ts';
 import { onSecretCreated, Secret } from './redaction/secret.ts';
 import type { Command } from './script/command.ts';
@@ -9,76 +10,68 @@ import { matchesPattern } from './script/commands/bounded.ts';
 import { builtinCommands } from './script/commands/builtin.ts';
 import type { Listener } from './script/events.ts';
 import { loadPathCheck } from './script/parser/load-path-check.ts';
-import { readPlainScript } from './script/parser/plain.ts';
 import { Registry } from './script/registry.ts';
 import type { RunResult } from './script/result.ts';
 import { runScript } from './script/run-script.ts';
 import type { Script } from './script/script.ts';
-import type { Session } from './session.ts';
 import { version } from './version.ts';
 
-/** What scripts reach while they run. */
-interface Connection {
-  readonly session: Session;
-  readonly api: ReturnType<typeof composeCallApi>;
-}
-
-/** Reads scripts, and once it is connected runs them: all with the same commands, connections and requests under way. */
+/** Reads scripts and, once it has a client, runs them. */
 export class ScriptHost {
   readonly registry: Registry;
   readonly #redactor = new Redactor();
   readonly #unwatch: () => void;
-  #connection: Connection | undefined;
+  #client: Client | undefined;
 
   constructor(commands: readonly Command[] = []) {
-    const files: Files = {
-      read: (...args) => this.#connected.api.files.read(...args),
-      open: (...args) => this.#connected.api.files.open(...args),
-      write: (...args) => this.#connected.api.files.write(...args),
-      create: (...args) => this.#connected.api.files.create(...args),
-    };
     const builtin = builtinCommands({
-      files,
       version,
-      callApi: (request, bounds) => this.#connected.api.callApi(request, bounds),
-      readProfile: (name, variables) => this.#connected.session.readProfile(name, variables),
-      acquire: (profile, signal) => this.#connected.session.obtain(profile, { signal }),
+      files: {
+        read: (...args) => this.#connected.files.read(...args),
+        open: (...args) => this.#connected.files.open(...args),
+        write: (...args) => this.#connected.files.write(...args),
+        create: (...args) => this.#connected.files.create(...args),
+      },
+      callApi: (request, limits) => this.#connected.callApi(request, limits),
+      readProfile: (name, variables) => this.#connected.loadProfile(name, variables),
+      acquire: async (profile, signal) => {
+        const { token, fromCache } = await getProfileToken(this.#connected, profile, { signal });
+        return { reply: token, reused: fromCache };
+      },
     });
     this.registry = new Registry([...builtin, ...commands]);
     this.#unwatch = onSecretCreated((secret) => this.#redactor.add(secret));
   }
 
-  /** From now on scripts can run; before, where they will send is not known yet. */
-  connect(session: Session, surroundings: ProcessEnvironment, emulator: EmulatorEndpoint | undefined): this {
-    this.#connection = { session, api: composeCallApi(surroundings, emulator) };
+  /** Sets the client. Scripts are parsed before it exists: an emulator needs their profiles first. */
+  connect(client: Client): this {
+    this.#client = client;
     return this;
   }
 
-  get #connected(): Connection {
-    if (this.#connection === undefined) throw new TypeError('the host of scripts is not connected');
-    return this.#connection;
+  get #connected(): Client {
+    if (this.#client === undefined) throw new TypeError('the script host has no client');
+    return this.#client;
   }
 
   /** Reads a script's file; everything wrong with it is one error. */
-  async read(path: string, surroundings: ProcessEnvironment): Promise<Script> {
-    const { text, source } = readGivenFile(path, surroundings, 'script_invalid');
+  async read(path: string, environment: ProcessEnvironment): Promise<Script> {
+    const { text, source } = readNamedFile(path, environment, 'script_invalid');
     const checkPath = await loadPathCheck(text, this.registry);
-    const plain = readPlainScript(text, source, this.registry, checkPath);
-    if (plain !== undefined) return plain;
     const { readScript } = await import('./script/parser/yaml.ts');
     return readScript(text, source, this.registry, checkPath);
   }
 
   /** Runs a script to its end; the outcome is a result, never an error. */
   run(script: Script, variables: Variables, signal: AbortSignal, listener: Listener): Promise<RunResult> {
-    const { session } = this.#connected;
+    const client = this.#connected;
     // A program's own secrets may be older than this host.
     for (const { value } of variables) this.#learn(value);
     for (const { parameters } of script.steps) this.#learn(parameters);
     return runScript(script, {
       variables,
-      outside: session.outside,
-      clock: session.ports.clock,
+      outside: client.sources,
+      clock: client.ports.clock,
       signal,
       listener,
       redact: (text) => this.#redactor.redact(text),

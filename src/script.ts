@@ -1,5 +1,5 @@
-import type { Variables } from './config/variables.ts';
-import { type CallOptions, checkOptions, sessionFor, surroundings, variablesFor } from './library-session.ts';
+import { sharedClient, thisProcess } from './client.ts';
+import { type CallOptions, validateOptions } from './oauth-profile.ts';
 import type { Command } from './script/command.ts';
 import { commandDocs as docsOf } from './script/describe-command.ts';
 import type { Listener } from './script/events.ts';
@@ -26,39 +26,41 @@ export type { Counts, Exchange, Failure, RunResult, StepResult, StepState } from
 export type { StepContext } from './script/step-context.ts';
 export { StepFailure } from './script/step-failure.ts';
 
-/** What {@link runScript} can be told. */
+/** Options of {@link runScript}. */
 export interface RunOptions extends CallOptions {
-  /** Commands of your own, made with `defineCommand`. */
+  /** Your own commands, defined with `defineCommand`. */
   readonly commands?: readonly Command[] | undefined;
-  /** Hears what happens while it happens; no event carries a secret. */
+  /** Receives the events of the run. No event contains a secret. */
   readonly onEvent?: Listener | undefined;
 }
 
 /**
- * Runs a script, from a file or an object. The outcome is a result, also where steps fail; only a script that cannot be read throws, an
- * `InvalidScriptError` with every fault.
+ * Runs a script from a file or an object. Returns a result even if steps fail. Throws an `InvalidScriptError` with all issues if the script is
+ * invalid.
  */
 export async function runScript(script: string | ScriptObject, options: RunOptions = {}): Promise<RunResult> {
-  checkOptions('runScript', options);
-  const { emulator, signal, commands, onEvent } = options;
+  validateOptions('runScript', options);
+  const { data, signal, commands, onEvent } = options;
   if (onEvent !== undefined && typeof onEvent !== 'function')
     throw new TypeError('runScript: onEvent must be a function');
-  const host = new ScriptHost(commands).connect(sessionFor(options), surroundings, emulator);
+  const client = sharedClient(options);
+  const host = new ScriptHost(commands).connect(client);
   try {
-    const read = await (typeof script === 'string' ? host.read(script, surroundings) : readObject(script, host));
-    const variables = await withScript(read, options);
+    const read = await (typeof script === 'string' ? host.read(script, thisProcess) : readObject(script, host));
+    const { data: entries, source } = read;
+    const variables = await client.loadVariables({ data, script: { entries, source } });
     return await host.run(read, variables, signal ?? new AbortController().signal, onEvent ?? (() => {}));
   } finally {
     host.close();
   }
 }
 
-/** The page of all commands, in Markdown; with `commands` your own are on it too. */
+/** Documentation of all commands in Markdown, including your own `commands`. */
 export function commandDocs(commands?: readonly Command[]): string {
   return docsOf(registryOf(commands));
 }
 
-/** What an editor is told of scripts (JSON Schema 2020-12); with `commands` it knows your own too. */
+/** JSON Schema (2020-12) of scripts for editors, including your own `commands`. */
 export function scriptSchema(commands?: readonly Command[]): Record<string, unknown> {
   return schemaOf(registryOf(commands));
 }
@@ -74,13 +76,8 @@ async function readObject(script: ScriptObject, { registry }: ScriptHost): Promi
   return readScriptObject(script, source, registry, await loadPathCheck(namesIn(script), registry));
 }
 
-/** The names of the commands in an object that may be anything. */
+/** The command names in an object of any shape. */
 function namesIn(script: unknown): string {
   const { steps } = Object(script);
   return Array.isArray(steps) ? steps.flatMap((step) => Object.keys(Object(step))).join() : '';
-}
-
-/** What the caller gives wins over the script's own. */
-function withScript({ data: entries, source }: Script, options: CallOptions): Promise<Variables> {
-  return variablesFor(options, { entries, source });
 }

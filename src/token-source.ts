@@ -1,171 +1,145 @@
+import { type Client, sharedClient } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { OAuthProfileError } from './errors.ts';
-import { Flights } from './flows/single-flight.ts';
-import { type CallOptions, checkCall, sessionFor, surroundings, variablesFor } from './library-session.ts';
-import type { TokenResponse } from './oauth-profile.ts';
+import { getToken } from './get-token.ts';
+import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
 import { isLoopback } from './profile/loopback.ts';
 import type { Secret } from './redaction/secret.ts';
-import type { Session } from './session.ts';
 
-/** What {@link createTokenSource} can be told. */
+/** Options of {@link createTokenSource}. */
 export interface TokenSourceOptions extends Omit<CallOptions, 'signal'> {
-  /** Where `fetch` may send the token: `['https://graph.microsoft.com']`. */
+  /** Origins to which `fetch` may send the token, such as `['https://graph.microsoft.com']`. */
   readonly origins?: readonly string[] | undefined;
-  /** A token with no more milliseconds left than this is replaced; the profile's `options.min_ttl` unless given. */
+  /** Minimum remaining lifetime of a cached token, in milliseconds. Default: the profile's `options.min_ttl`, 60,000. */
   readonly minTtlMs?: number | undefined;
 }
 
-/** What one call of a token source can be told. */
+/** Options of {@link TokenSource.get}. */
 export interface GetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Hands out a profile's token for as long as it is fresh, and gets the next one in time. */
+/** Returns a profile's token, and refreshes it in time. */
 export interface TokenSource {
-  /** The token response; from memory as long as it is fresh. */
+  /** The token response, from memory while it is usable. */
   get(options?: GetOptions): Promise<TokenResponse>;
-  /** `fetch` with the token in the Authorization header, to the origins given; after a 401 once more with a new token. */
+  /** `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
-  /** Forgets the token: an API has refused it. */
+  /** Discards the token, because an API rejected it. */
   invalidate(): void;
 }
 
-/** A source of tokens for a profile: reuse, one request however many ask, and refresh tokens that no race can lose. */
+/** Creates a token source for a profile, with token reuse, single flight and rotation-safe refresh. */
 export function createTokenSource(profile: string, options: TokenSourceOptions = {}): TokenSource {
-  checkCall('createTokenSource', profile, options);
-  return new ProfileTokens(profile, options);
+  validateCall('createTokenSource', profile, options);
+  return new ProfileTokenSource(profile, options);
 }
 
-class ProfileTokens implements TokenSource {
+/** A token in memory. Times are in epoch milliseconds. */
+interface HeldToken {
+  readonly response: TokenResponse;
+  readonly accessToken: Secret;
+  readonly expiresAt: number;
+  /** The token is usable before this time. */
+  readonly usableUntil: number;
+}
+
+let sourceCount = 0;
+
+class ProfileTokenSource implements TokenSource {
   readonly #profile: string;
   readonly #options: TokenSourceOptions;
-  readonly #session: Session;
+  readonly #client: Client;
   readonly #origins: ReadonlySet<string>;
+  readonly #id = ++sourceCount;
   #variables: Promise<Variables> | undefined;
-  #known: Known | undefined;
-  #rejected: Secret | undefined;
-  #refusals = 0;
-  readonly #asking: Flights<TokenResponse>;
+  #held: HeldToken | undefined;
+  #rejectedToken: Secret | undefined;
+  #invalidations = 0;
 
   constructor(profile: string, options: TokenSourceOptions) {
     this.#profile = profile;
     this.#options = options;
-    this.#session = sessionFor(options);
-    this.#asking = new Flights(this.#session.ports.clock);
-    this.#origins = new Set((options.origins ?? []).map(originOf));
+    this.#client = sharedClient(options);
+    this.#origins = new Set((options.origins ?? []).map(parseOrigin));
   }
 
-  // Not `async`: a token that is at hand is behind a promise already.
-  get(options?: GetOptions): Promise<TokenResponse> {
-    const response = this.#known?.at(Date.now());
-    if (response !== undefined) return response;
-    // Who comes while the token is asked for waits for the same one; a token that was refused since needs another asking.
-    const wait = { signal: options?.signal };
-    return this.#asking.join(String(this.#refusals), (abandoned) => this.#obtain(abandoned), wait);
+  async get({ signal }: GetOptions = {}): Promise<TokenResponse> {
+    const now = Date.now();
+    if (this.#held !== undefined && now < this.#held.usableUntil) return withRemainingTime(this.#held, now);
+    // Callers that come while a token is requested share it; after `invalidate` another request is needed.
+    const key = `source ${this.#id} ${this.#invalidations}`;
+    return this.#client.singleFlight.run(key, (control) => this.#load(control.signal), { signal });
   }
 
   invalidate(): void {
-    // The next one is under way already.
-    if (this.#known === undefined) return;
-    this.#rejected = this.#known.accessToken;
-    this.#known = undefined;
-    this.#refusals++;
+    if (this.#held === undefined) return;
+    this.#rejectedToken = this.#held.accessToken;
+    this.#held = undefined;
+    this.#invalidations++;
   }
 
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const request = new Request(input, init);
     const { origin } = new URL(request.url);
     if (!this.#origins.has(origin)) {
-      throw new OAuthProfileError('usage', `the token of ${this.#profile} is not for ${origin}`, {
-        hint: `name it: createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
+      throw new OAuthProfileError('usage', `the token of ${this.#profile} may not be sent to ${origin}`, {
+        hint: `add the origin: createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
       });
     }
-    // A body is read once: what may have to go twice is copied.
-    const again = request.clone();
+    // A request body can be read only once.
+    const retry = request.clone();
     const { signal } = request;
     const used = await this.get({ signal });
     const response = await this.#send(request, used);
     if (response.status !== 401) return response;
     await response.body?.cancel();
-    // Others may have been refused the same token, and the next one may be here.
-    if (this.#known?.holds(used)) this.invalidate();
-    return this.#send(again, await this.get({ signal }));
+    // Another call may have replaced the same token already.
+    if (this.#held?.response.access_token === used.access_token) this.invalidate();
+    return this.#send(retry, await this.get({ signal }));
   }
 
   async #send(request: Request, { access_token: token }: TokenResponse): Promise<Response> {
     request.headers.set('Authorization', `Bearer ${token}`);
-    const { emulator } = this.#options;
-    if (emulator === undefined) return fetch(request);
-    return (await import('./fetch-emulated.ts')).fetchEmulated(request, surroundings, emulator);
+    if (this.#options.emulator === undefined) return fetch(request);
+    return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request);
   }
 
-  async #obtain(signal: AbortSignal): Promise<TokenResponse> {
-    this.#variables ??= variablesFor(this.#options).catch((error) => {
-      // A file that could not be read may be mended by the next call.
+  async #load(signal: AbortSignal): Promise<TokenResponse> {
+    this.#variables ??= this.#client.loadVariables({ data: this.#options.data }).catch((error) => {
+      // The user may correct a file before the next call.
       this.#variables = undefined;
       throw error;
     });
-    const profile = await this.#session.readProfile(this.#profile, await this.#variables);
-    const minTtlMs = this.#options.minTtlMs ?? profile.options.minTtlMs;
-    const rejected = this.#rejected;
-    const { reply } = await this.#session.obtain(profile, { anew: false, keep: true, minTtlMs, rejected, signal });
-    if (this.#rejected === rejected) this.#rejected = undefined;
-    const end = reply.expiresAt ?? endWithout(profile.options.defaultTtlMs);
-    this.#known =
-      end === undefined ? undefined : new Known(reply.response as TokenResponse, reply.accessToken, end, minTtlMs);
-    return reply.response as TokenResponse;
+    const variables = await this.#variables;
+    const rejectedToken = this.#rejectedToken;
+    const { minTtlMs } = this.#options;
+    const options = { variables, reuse: true, minTtlMs, rejectedToken, signal };
+    const { token, profile } = await getToken(this.#client, this.#profile, options);
+    if (this.#rejectedToken === rejectedToken) this.#rejectedToken = undefined;
+    const response = token.response as TokenResponse;
+    const { defaultTtlMs, minTtlMs: profileMinTtlMs } = profile.options;
+    const now = Date.now();
+    const expiresAt = token.expiresAt ?? (defaultTtlMs === undefined ? now : now + defaultTtlMs);
+    const marginMs = Math.min(minTtlMs ?? profileMinTtlMs, (expiresAt - now) / 2);
+    this.#held = { response, accessToken: token.accessToken, expiresAt, usableUntil: expiresAt - marginMs };
+    return response;
   }
 }
 
-function endWithout(lifetimeMs: number | undefined): number | undefined {
-  return lifetimeMs === undefined ? undefined : Date.now() + lifetimeMs;
+/** The response with the remaining seconds in `expires_in`, in the type that the provider sent. */
+function withRemainingTime({ response, expiresAt }: HeldToken, now: number): TokenResponse {
+  if (response.expires_in === undefined) return response;
+  const seconds = Math.floor((expiresAt - now) / 1000);
+  return { ...response, expires_in: typeof response.expires_in === 'string' ? String(seconds) : seconds };
 }
 
-/** A response in memory; the seconds that it has left are written anew once a second. */
-class Known {
-  #response: TokenResponse;
-  #promised: Promise<TokenResponse>;
-  /** When the response has to be written anew, or is not fresh any more. */
-  #until: number;
-
-  constructor(
-    response: TokenResponse,
-    readonly accessToken: Secret,
-    readonly endsAt: number,
-    readonly minTtlMs: number,
-  ) {
-    this.#response = response;
-    this.#promised = Promise.resolve(response);
-    this.#until = response.expires_in === undefined ? endsAt - minTtlMs : Number.NEGATIVE_INFINITY;
-  }
-
-  holds({ access_token }: TokenResponse): boolean {
-    return this.#response.access_token === access_token;
-  }
-
-  /** The response at a time, while it is fresh. */
-  at(now: number): Promise<TokenResponse> | undefined {
-    return now < this.#until ? this.#promised : this.#anew(now);
-  }
-
-  #anew(now: number): Promise<TokenResponse> | undefined {
-    const leftMs = this.endsAt - now;
-    if (leftMs <= this.minTtlMs) return undefined;
-    const seconds = Math.floor(leftMs / 1000);
-    const left = typeof this.#response.expires_in === 'string' ? String(seconds) : seconds;
-    this.#response = { ...this.#response, expires_in: left };
-    this.#promised = Promise.resolve(this.#response);
-    this.#until = this.endsAt - Math.max(seconds * 1000, this.minTtlMs);
-    return this.#promised;
-  }
-}
-
-function originOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const whole = url !== undefined && (url.href === `${url.origin}/` || url.href === url.origin);
-  if (url === undefined || !whole || !/^https?:$/.test(url.protocol))
-    throw new TypeError(`createTokenSource: ${text} is no origin such as https://api.example.com`);
+function parseOrigin(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isOrigin =
+    url !== undefined && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href);
+  if (!isOrigin) throw new TypeError(`createTokenSource: ${value} is not an origin such as https://api.example.com`);
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw new TypeError(`createTokenSource: ${text} would send the token without TLS`);
+    throw new TypeError(`createTokenSource: ${value} would send the token without TLS`);
   return url.origin;
 }

@@ -1,4 +1,4 @@
-// `npm run demo`: all six types of profiles get a token from emulated providers. Real URLs, real TLS, no network.
+// `npm run demo`: gets a token for each of the six types of profiles from emulated providers.
 
 import { startEmulator } from '../dist/emulator.js';
 import { oauthProfile } from '../dist/index.js';
@@ -8,7 +8,7 @@ const paint = (/** @type {number} */ code) => (/** @type {string} */ text) =>
   coloured ? `\u001b[${code}m${text}\u001b[0m` : text;
 const [bold, dim, green, cyan] = [paint(1), paint(2), paint(32), paint(36)];
 
-/** Every profile is what a person would write; the values are made up. */
+/** Profiles as a user writes them; the values are made up. */
 const profiles = {
   graph: {
     type: 'microsoft',
@@ -62,7 +62,9 @@ const emulator = await startEmulator({
 });
 
 console.log(`${bold('oauth-profile')}: name a profile, get a token`);
-console.log(dim('The providers below are emulated on this machine; addresses and TLS are real, nothing leaves it.\n'));
+console.log(
+  dim('The providers are emulated on this machine. URLs and TLS are real, and nothing is sent to the internet.\n'),
+);
 let count = 0;
 for (const [name, profile] of Object.entries(profiles)) {
   const token = await oauthProfile(name, { data: { [name]: profile }, emulator });
@@ -76,15 +78,15 @@ for (const [name, profile] of Object.entries(profiles)) {
       .map(([member, value]) => `${member}=${value}`)
       .join('  ')}`,
   );
-  const life = token['expires_in'] === undefined ? 'does not expire' : `lives ${token['expires_in']} s`;
+  const expiry = token['expires_in'] === undefined ? 'does not expire' : `expires in ${token['expires_in']} s`;
   console.log(
-    `  ${cyan('$')}    \${token.access_token} is ${String(token['access_token']).length} characters long, ${life}\n`,
+    `  ${cyan('$')}    \${token.access_token} has ${String(token['access_token']).length} characters, ${expiry}\n`,
   );
 }
 await emulator.close();
 console.log(`${green('✓')} ${count} tokens from six types of profiles.`);
 console.log(
   dim(
-    'Next: write oauth-profiles.yaml, then  npx oauth-profile token <profile> --emulate  and without --emulate when it works.',
+    'Next: write oauth-profiles.yaml, run  npx oauth-profile token <profile> --emulate  and then the same without --emulate.',
   ),
 );

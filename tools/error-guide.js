@@ -1,21 +1,21 @@
-// What `docs/errors.md` says of each code beyond the code itself: why it happens, what to do, and how to make it happen.
+// The content of docs/errors.md for each error code: the cause, the fix, and an example that causes the error.
 
 /**
- * A way to cause an error. In files, arguments and environment `PORT` stands for the port of the server, `TIME` for a time that is to run out,
- * `HERE` for the folder.
+ * A command that causes the error. In files, arguments and environment, `PORT` is replaced by the port of the server, `TIME` by a timeout
+ * that is exceeded, and `HERE` by the working directory.
  * @typedef {object} Example
- * @property {string} given what is wrong, as a sentence for a person
- * @property {Record<string, string>} [files] what lies in the working folder
+ * @property {string} given the mistake, as a sentence for the user
+ * @property {Record<string, string>} [files] files in the working directory
  * @property {Record<string, string>} [env]
  * @property {string} args the command line after `oauth-profile`
  * @property {{env?: Record<string, string>, args: string}} [before] a command that runs first and must succeed
- * @property {Server} [server] what listens at PORT: `silent` never answers; while a request waits for `hang`, Ctrl-C is pressed, or
- * @property {string} [meanwhile] this command is the one that hangs, and the other begins then
+ * @property {Server} [server] the server at PORT. `silent` never responds. `hang` does not either: Ctrl-C is pressed when its first request arrives.
+ * @property {string} [meanwhile] with `hang`: a command that is started first; `args` is started when its request arrives, instead of Ctrl-C
  */
 
 /** @typedef {'hang' | 'silent' | 'emulator' | 'proxy' | {status: number, headers?: Record<string, string>, body?: unknown}} Server */
 
-/** @typedef {{cause: string, cure: string, example: Example}} Guide */
+/** @typedef {{cause: string, fix: string, example: Example}} Guide */
 
 const graph = (/** @type {string} */ more) => ({
   'oauth-profiles.yaml': `graph:\n  type: microsoft\n  tenant_id: contoso.com\n  client_id: 1b2c3d4e\n${more}`,
@@ -32,56 +32,55 @@ const key = (/** @type {number} */ byte) => ({ OAUTH_PROFILE_KEY: Buffer.alloc(3
 /** @type {Record<import('../src/errors.ts').ErrorCode, Guide>} */
 export const errorGuide = {
   step_failed: {
-    cause:
-      'A step of a script failed: most often an assertion. The other steps that fail keep their own code in the reports.',
-    cure: 'Compare `expected` and `actual`. `--report html=out.html` shows the requests and replies of every step.',
+    cause: 'A step of a script failed, usually an assertion. In reports, other failed steps have their own code.',
+    fix: 'Compare `expected` and `actual`. `--report html=out.html` shows the requests and responses of every step.',
     example: {
-      given: 'A script expects Grace, and Ada is there:',
+      given: 'A script expects Grace, but the value is Ada:',
       files: { 'me.yaml': 'data: {name: Ada}\nsteps:\n  - base.assertEqual: [Grace, "${name}"]\n' },
       args: 'run me.yaml',
     },
   },
   usage: {
-    cause: 'The command line was not understood. Nothing was read or sent.',
-    cure: 'Do what the arrow says, or look at `oauth-profile <command> --help` and [the options](options.md).',
-    example: { given: 'A flag is misspelt:', args: 'token graph --frsh' },
+    cause: 'The command line is invalid. Nothing was read or sent.',
+    fix: 'Follow the hint, or see `oauth-profile <command> --help` and [the options](options.md).',
+    example: { given: 'A flag is misspelled:', args: 'token graph --force-refrsh' },
   },
   script_invalid: {
-    cause: 'A script has issues: no such command, a missing parameter, broken YAML. No script of the run was begun.',
-    cure: 'Correct every fault that is listed; each has its line. `oauth-profile commands` lists the commands.',
+    cause:
+      'A script is invalid: an unknown command, a missing parameter, invalid YAML. No script of the run was started.',
+    fix: 'Fix every issue in the list; each has its line. `oauth-profile commands` lists the commands.',
     example: {
-      given: 'A command is misspelt:',
+      given: 'A command is misspelled:',
       files: { 'me.yaml': 'steps:\n  - ws.oauthprofile: [token, graph]\n' },
       args: 'run me.yaml',
     },
   },
   data_invalid: {
-    cause:
-      'A file with variables, a reference `${…}` in one, or the address of a proxy cannot be read as what it should be.',
-    cure: 'Correct the place that is named. [Variables](variables.md) tells what the four formats and references look like.',
+    cause: 'A file with variables, a reference `${…}` in it, or the URL of a proxy is invalid.',
+    fix: 'Fix the line in the message. [Variables](variables.md) describes the four formats and references.',
     example: {
-      given: 'A quotation mark is never closed:',
+      given: 'A quotation mark is not closed:',
       files: { 'oauth-profiles.yaml': 'graph:\n  type: "microsoft\n' },
       args: 'token graph',
     },
   },
   profile_not_found: {
-    cause: 'No variable begins with this name. Either it is misspelt or the file it stands in was not read.',
-    cure: 'Profiles come from `oauth-profiles.yaml` in the working folder and in `~/.config/oauth-profile`, and from `--data`. `oauth-profile list` shows all that are found.',
-    example: { given: 'The name is misspelt:', files: graph('  refresh_token: example\n'), args: 'token grap' },
+    cause: 'No variable starts with this name. Either it is misspelled, or its file was not read.',
+    fix: 'Profiles are read from `oauth-profiles.yaml` in the working directory and in `~/.config/oauth-profile`, and from `--data`. `oauth-profile list` shows all profiles.',
+    example: { given: 'The name is misspelled:', files: graph('  refresh_token: example\n'), args: 'token grap' },
   },
   profile_invalid: {
-    cause: 'The profile lacks a field, or one cannot be used. All issues are told at once, and nothing was sent.',
-    cure: 'Set the variables that are named. `oauth-profile check` tells the same without asking for a token; [the options](options.md) list all fields.',
+    cause: 'A field of the profile is missing or invalid. All issues are reported at once, and nothing was sent.',
+    fix: 'Set the variables in the message. `oauth-profile check` reports the same without requesting a token; [the options](options.md) list all fields.',
     example: {
-      given: 'There is no user, and an option is misspelt:',
+      given: 'The user name is missing, and an option is misspelled:',
       files: graph('  options: {timout: 5s}\n'),
       args: 'token graph',
     },
   },
   request_too_large: {
-    cause: 'A field of the profile is far larger than any provider takes.',
-    cure: 'Look for the longest field with `oauth-profile explain`: often a `${file:…}` names the wrong file.',
+    cause: 'A field of the profile is larger than any provider accepts.',
+    fix: 'Find the longest field with `oauth-profile explain`: often a `${file:…}` refers to the wrong file.',
     example: {
       given: 'A field is filled from a large file:',
       files: {
@@ -93,10 +92,10 @@ export const errorGuide = {
   },
   provider_rejected: {
     cause:
-      'The provider answered, and the answer is no: a wrong secret, a missing consent, a grant that the client may not use.',
-    cure: 'The arrow names the variable to change. Where there is no arrow, look for the provider’s own code in [its list below](#what-providers-say). Wrong credentials are sent once, never repeated.',
+      'The provider returned an error response: a wrong secret, a missing consent, a grant that the client may not use.',
+    fix: 'The hint names the variable to change. Without a hint, look up the provider’s own code [below](#error-codes-of-providers). Wrong credentials are sent once and never retried.',
     example: {
-      given: 'The ID of the client secret was pasted instead of its value:',
+      given: 'The profile contains the ID of the client secret instead of its value:',
       files: graph(
         '  client_secret: an-example-of-an-id\n  grant_type: client_credentials\n  url: http://127.0.0.1:PORT/token\n',
       ),
@@ -112,25 +111,25 @@ export const errorGuide = {
     },
   },
   connection_failed: {
-    cause: 'There is no such host, nobody listens there, or the network is cut off.',
-    cure: 'Check the address in the message. Behind a company’s firewall set `HTTPS_PROXY` ([how](faq.md#behind-a-proxy-nothing-connects)). `oauth-profile check --online` looks at the whole way.',
-    example: { given: 'Nobody listens at the address:', files: acme('https://127.0.0.1:9/token'), args: 'token acme' },
+    cause: 'The host does not exist, the connection was refused, or the network is down.',
+    fix: 'Check the host in the message. Behind a firewall, set `HTTPS_PROXY` ([how](faq.md#behind-a-proxy-nothing-connects)). `oauth-profile check --online` tests the connection step by step.',
+    example: { given: 'No server listens on this port:', files: acme('https://127.0.0.1:9/token'), args: 'token acme' },
   },
   tls_failed: {
-    cause: 'The server’s certificate is not trusted, has ended, or is for another host. No secret was sent.',
-    cure: 'For an authority of your own set `options.ca_file`. An unknown authority in front of a public provider is most often a proxy that reads along.',
+    cause: 'The certificate of the server is not trusted, has expired, or is for another host. No secret was sent.',
+    fix: 'For a private certificate authority, set `options.ca_file`. An unknown authority for a public provider is usually a proxy that intercepts TLS.',
     example: {
-      given: 'The certificate comes from an authority that nobody knows:',
+      given: 'The certificate was issued by an unknown authority:',
       files: acme('https://127.0.0.1:PORT/token'),
       server: 'emulator',
       args: 'token acme',
     },
   },
   proxy_refused: {
-    cause: 'The proxy of `HTTPS_PROXY` answered, but did not let the connection through.',
-    cure: '407: put user and password into the address of the proxy. 403: the host is not allowed there; ask who runs it, or name the host in `NO_PROXY`.',
+    cause: 'The proxy in `HTTPS_PROXY` did not allow the connection.',
+    fix: '407: add user and password to the URL of the proxy. 403: the proxy does not allow this host; contact its administrator, or add the host to `NO_PROXY`.',
     example: {
-      given: 'The proxy wants a password:',
+      given: 'The proxy requires a password:',
       files: graph('  refresh_token: example\n'),
       env: { HTTPS_PROXY: 'http://127.0.0.1:PORT' },
       server: 'proxy',
@@ -138,8 +137,8 @@ export const errorGuide = {
     },
   },
   not_emulated: {
-    cause: 'With `--emulate` something asked for a host that the emulator does not play. Nothing left the machine.',
-    cure: 'Give the emulator the profile that the host belongs to, or run without `--emulate`. [What is emulated](emulator.md#what-is-emulated).',
+    cause: 'With `--emulate`, a request was made to a host that is not emulated. It was not sent.',
+    fix: 'Pass the profile of this host to the emulator, or run without `--emulate`. [What is emulated](emulator.md#what-is-emulated).',
     example: {
       given: 'The running emulator was started without this profile:',
       files: acme('https://login.example.com/token'),
@@ -148,11 +147,11 @@ export const errorGuide = {
     },
   },
   timeout: {
-    cause: 'No complete answer came within `options.timeout` (30 s), retries included.',
-    cure: 'Try again, or raise `options.timeout`. `oauth-profile check --online` tells whether the provider can be reached at all.',
+    cause: 'No complete response arrived within `options.timeout` (30 s), retries included.',
+    fix: 'Try again, or increase `options.timeout`. `oauth-profile check --online` shows whether the provider is reachable.',
     example: {
-      given: 'The provider hangs:',
-      // Neither repeated nor kept: nothing but the one request can run out of time.
+      given: 'The provider does not respond:',
+      // Neither retried nor stored: only this request can time out.
       files: {
         'oauth-profiles.yaml':
           'acme:\n  type: custom\n  url: http://127.0.0.1:PORT/token\n  grant_type: authorization_code\n  code: an-example-of-a-code\n  options: {timeout: TIME, reuse: false}\n',
@@ -162,8 +161,8 @@ export const errorGuide = {
     },
   },
   redirected: {
-    cause: 'The token endpoint answered with a redirect. Secrets are never sent on to another address.',
-    cure: 'If the address has moved, set `url` to the new one. A redirect to a sign-in page means that the address is not a token endpoint.',
+    cause: 'The token endpoint returned a redirect. Secrets are never sent to another URL.',
+    fix: 'If the endpoint has moved, set `url` to the new one. A redirect to a sign-in page means that `url` is not a token endpoint.',
     example: {
       given: 'The endpoint has moved:',
       files: acme('http://127.0.0.1:PORT/token'),
@@ -172,34 +171,35 @@ export const errorGuide = {
     },
   },
   rate_limited: {
-    cause: 'The provider answered 429. It was asked again as often as `Retry-After` and `options.timeout` allowed.',
-    cure: 'Ask less: `token`, `exec` and `createTokenSource` keep tokens; scripts do with `options.reuse: true`. Many machines share one token with [Redis](fleet.md).',
+    cause:
+      'The provider returned HTTP 429. The request was retried as often as `Retry-After` and `options.timeout` allow.',
+    fix: 'Send fewer requests: `token`, `exec` and `createTokenSource` cache tokens; scripts do with `options.reuse: true`. Many machines can share one token through [Redis](fleet.md).',
     example: {
-      given: 'The provider wants an hour of rest:',
+      given: 'The provider allows the next request after an hour:',
       files: acme('http://127.0.0.1:PORT/token'),
       server: { status: 429, headers: { 'retry-after': '3600' } },
       args: 'token acme',
     },
   },
   provider_unavailable: {
-    cause: 'The provider answered 500 or above. Where a repeat is harmless it was asked up to three times.',
-    cure: 'Try again later. A single-use refresh token is not sent twice by itself: whether it is still alive shows at the next try.',
+    cause: 'The provider returned HTTP 500 or above. Where a retry is safe, the request was sent up to three times.',
+    fix: 'Try again later. A single-use refresh token is not sent twice automatically: the next attempt shows whether it is still valid.',
     example: { given: 'The provider is down:', files: lab(), args: 'token lab --emulate --fault 500' },
   },
   response_unreadable: {
-    cause: 'What came back is no token response: a web page, half an answer, JSON without a token.',
-    cure: 'Check that `url` is the token endpoint. If the token is elsewhere in the reply, set `options.token_path`. Proxies and captive portals answer with pages, too.',
-    example: { given: 'A web page comes back:', files: lab(), args: 'token lab --emulate --fault html' },
+    cause: 'The response is not a token response: a web page, an incomplete response, JSON without a token.',
+    fix: 'Check that `url` is the token endpoint. If the token is elsewhere in the response, set `options.token_path`. Proxies and captive portals return web pages, too.',
+    example: { given: 'The provider returns a web page:', files: lab(), args: 'token lab --emulate --fault html' },
   },
   response_too_large: {
-    cause: 'The reply is larger than a token response can be. The rest was not read.',
-    cure: 'Check that `url` is the token endpoint.',
-    example: { given: 'Two megabytes come back:', files: lab(), args: 'token lab --emulate --fault huge' },
+    cause: 'The response is larger than a token response can be. The rest was not read.',
+    fix: 'Check that `url` is the token endpoint.',
+    example: { given: 'The provider returns two megabytes:', files: lab(), args: 'token lab --emulate --fault huge' },
   },
   login_required: {
     cause:
-      'The refresh token is expired, revoked or used up, or the provider wants a person: a second factor, a consent.',
-    cure: 'Run the `login` command in the message, once, on any machine with a terminal. In CI paste a new refresh token, or share the rotating one with [Redis](fleet.md).',
+      'The refresh token is expired, revoked or already used, or the provider requires the user: a second factor, a consent.',
+    fix: 'Run the `login` command in the message once, on any machine with a terminal. In CI, configure a new refresh token, or share the rotating one through [Redis](fleet.md).',
     example: {
       given: 'The refresh token was not used for 90 days:',
       files: graph('  refresh_token: an-example-of-a-refresh-token\n  url: http://127.0.0.1:PORT/token\n'),
@@ -216,10 +216,10 @@ export const errorGuide = {
   },
   store_locked: {
     cause:
-      'Another process has been refreshing the same token for as long as you were ready to wait. Nobody refreshes without the lock.',
-    cure: 'Try again. If the other one hangs, end it: its lock ends with it.',
+      'Another process holds the lock for this token, and the timeout was exceeded. No process refreshes without the lock.',
+    fix: 'Try again. If the other process hangs, stop it: its lock is then released.',
     example: {
-      given: 'Another process is at it, and the provider does not answer:',
+      given: 'Another process is refreshing the token, and the provider does not respond:',
       files: lab('  url: http://127.0.0.1:PORT/oauth/token\n'),
       server: 'hang',
       meanwhile: 'token lab',
@@ -228,10 +228,10 @@ export const errorGuide = {
   },
   store_unreadable: {
     cause:
-      'What is kept cannot be used: another key, a damaged record, a vault that others can read, a Redis that is away. Nothing was overwritten.',
-    cure: 'Do what the arrow says. [The vault](fresh-tokens.md#the-vault) tells where the key comes from. Removing the vault’s folder loses what was kept, and nothing else.',
+      'The stored records cannot be used: another key, a damaged record, a vault that other users can read, an unavailable Redis. Nothing was overwritten.',
+    fix: 'Follow the hint. [The vault](fresh-tokens.md#the-vault) describes where the key comes from. Deleting the directory of the vault deletes the stored tokens and nothing else.',
     example: {
-      given: '`OAUTH_PROFILE_KEY` is not the key that the vault was sealed with:',
+      given: '`OAUTH_PROFILE_KEY` is not the key that the vault was encrypted with:',
       files: acme('http://127.0.0.1:PORT/token'),
       server: token,
       before: { env: key(1), args: 'token acme' },
@@ -241,10 +241,10 @@ export const errorGuide = {
   },
   store_unwritable: {
     cause:
-      'The vault or the Redis cannot be written. A refresh fails before it is sent, because its new refresh token could not be kept; other grants warn and go on.',
-    cure: 'Free space, or set `OAUTH_PROFILE_HOME` to a folder on a local disk that you may write to.',
+      'The vault or Redis cannot be written. A refresh fails before it is sent, because the new refresh token could not be stored; other grants print a warning and continue.',
+    fix: 'Free space, or set `OAUTH_PROFILE_HOME` to a writable directory on a local disk.',
     example: {
-      given: '`OAUTH_PROFILE_HOME` is not a folder:',
+      given: '`OAUTH_PROFILE_HOME` is not a directory:',
       files: { ...lab('  url: http://127.0.0.1:PORT/oauth/token\n'), 'a-file': '' },
       server: token,
       env: { OAUTH_PROFILE_HOME: 'HERE/a-file' },
@@ -253,10 +253,10 @@ export const errorGuide = {
   },
   aborted: {
     cause:
-      'Ctrl-C, SIGTERM, or the `signal` of a program. A refresh that was sent is waited for and written before the command ends; a second Ctrl-C ends it at once.',
-    cure: 'Nothing to mend.',
+      'Ctrl-C, SIGTERM, or the `signal` of a program. A refresh that was already sent is completed and stored before the command ends; a second Ctrl-C ends it immediately.',
+    fix: 'Nothing to fix.',
     example: {
-      given: 'Ctrl-C while the provider thinks:',
+      given: 'Ctrl-C before the provider has responded:',
       files: acme('http://127.0.0.1:PORT/token'),
       server: 'hang',
       args: 'token acme',

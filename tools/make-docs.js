@@ -1,17 +1,17 @@
-// `npm run docs`: writes the pages that are made from the code. Whether they are up to date is a question of test/docs/generated.test.ts.
+// `npm run docs`: writes the files that are generated from the code. test/docs/generated.test.ts checks that they are up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runnerImport } from 'vite';
 
 const root = join(import.meta.dirname, '..');
 
-// Node 20 reads no TypeScript, and the build holds only what the library's users may import.
+// Node 20 cannot load TypeScript, and the build exports only the public API.
 const { module } = await runnerImport(join(root, 'tools', 'pages.js'), { root, configFile: false, logLevel: 'error' });
 const { pages } = /** @type {typeof import('./pages.js')} */ (module);
 
-for (const [name, text] of Object.entries(pages)) {
+for (const [name, content] of Object.entries(pages)) {
   const path = join(root, name);
-  if (readFileSync(path, { encoding: 'utf8', flag: 'a+' }) === text) continue;
-  writeFileSync(path, text);
+  if (readFileSync(path, { encoding: 'utf8', flag: 'a+' }) === content) continue;
+  writeFileSync(path, content);
   console.log(`${name} written`);
 }

@@ -1,4 +1,4 @@
-// docs/errors.md: every code with its cause, its cure and a message that was really caused, and the hint for what providers say.
+// Generates docs/errors.md: every code with its cause, its fix and the output of an example, and the hints for error codes of providers.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,8 @@ import { runCommand } from './run-command.js';
 /** @typedef {import('./run-command.js').Finished} Finished */
 /** @typedef {{exit: number, code: string | undefined, shown: string}} Caused */
 
-/** What differs from run to run, and what it is shown as. @type {[RegExp, string][]} */
-const STEADY = [
+/** Output that differs from run to run, and its replacement. @type {[RegExp, string][]} */
+const REPLACEMENTS = [
   [/\bprocess \d+/g, 'process 4711'],
   [/ {2}\d+ ms$/gm, '  2 ms'],
   [/after [\d.]+ s/g, 'after 1 s'],
@@ -25,70 +25,70 @@ const STEADY = [
   [/\/\S*oauth-profile-errors-\w+\/work/g, '/home/ada/work'],
 ];
 
-/** How long a command is given that is to run out of time: on a busy machine it may do so before it has asked, and then gets more. */
-const TIMES = ['500ms', '2s', '8s', '20s'];
+/** Timeouts to try in turn: on a busy machine a command can time out before it has sent its request. */
+const TIMEOUTS = ['500ms', '2s', '8s', '20s'];
 
-/** Really causes an error. @param {ErrorCode} code @returns {Promise<Caused>} */
-async function cause(code) {
+/** Causes an error. @param {ErrorCode} code @returns {Promise<Caused>} */
+async function causeError(code) {
   const { example } = errorGuide[code];
-  const [first = '', ...more] = JSON.stringify(example).includes('TIME') ? TIMES : [''];
-  let caused = await attempt(example, first);
+  const [first = '', ...more] = JSON.stringify(example).includes('TIME') ? TIMEOUTS : [''];
+  let caused = await runExample(example, first);
   for (const time of more) {
-    if (caused.asked && caused.code === code) break;
-    caused = await attempt(example, time);
+    if (caused.requested && caused.code === code) break;
+    caused = await runExample(example, time);
   }
   return caused;
 }
 
-/** Runs an example in a folder of its own. @param {import('./error-guide.js').Example} example @param {string} time @returns {Promise<Caused & {asked: boolean}>} */
-async function attempt({ files = {}, env = {}, args, before, server, meanwhile }, time) {
-  let asked = false;
-  const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-errors-'));
+/** Runs an example in a temporary directory. @param {import('./error-guide.js').Example} example @param {string} time @returns {Promise<Caused & {requested: boolean}>} */
+async function runExample({ files = {}, env = {}, args, before, server, meanwhile }, time) {
+  let requested = false;
+  const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-errors-'));
   const interrupt = new AbortController();
   /** @type {Promise<Finished> | undefined} */
   let second;
   const { port, close } = await serve(server, () => {
-    asked = true;
+    requested = true;
     if (server === 'hang' && meanwhile === undefined) interrupt.abort('SIGINT');
-    if (meanwhile !== undefined) second ??= runCommand(words(args), place(env)).finally(close);
+    if (meanwhile !== undefined) second ??= runCommand(words(args), context(env)).finally(close);
   });
-  const cwd = join(folder, 'work');
+  const cwd = join(directory, 'work');
   const fill = (/** @type {string} */ text) =>
     text.replaceAll('PORT', String(port)).replaceAll('TIME', time).replaceAll('HERE', cwd);
   const words = (/** @type {string} */ line) => fill(line).split(' ');
-  const place = (/** @type {Record<string, string>} */ more) => ({
+  const context = (/** @type {Record<string, string>} */ more) => ({
     cwd,
     env: {
-      HOME: join(folder, 'home'),
-      // No keychain of whoever runs this.
+      HOME: join(directory, 'home'),
+      // Never the keychain of the developer.
       OAUTH_PROFILE_KEY: Buffer.alloc(32).toString('base64'),
       ...Object.fromEntries(Object.entries(more).map(([name, value]) => [name, fill(value)])),
     },
     interrupt: interrupt.signal,
   });
   try {
-    for (const name of ['home', 'work']) mkdirSync(join(folder, name));
+    for (const name of ['home', 'work']) mkdirSync(join(directory, name));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), fill(text));
     if (before !== undefined) {
-      const { exit, output } = await runCommand(words(before.args), place(before.env ?? {}));
+      const { exit, output } = await runCommand(words(before.args), context(before.env ?? {}));
       if (exit !== 0) throw new Error(`oauth-profile ${before.args} failed: ${output}`);
     }
-    const first = await runCommand(words(meanwhile ?? args), place(env));
+    const first = await runCommand(words(meanwhile ?? args), context(env));
     const { output, exit, code } = (await second) ?? first;
     const shown = output.replaceAll(`:${port}`, ':8080');
-    return { asked, exit, code, shown: STEADY.reduce((text, [what, as]) => text.replace(what, as), shown) };
+    return { requested, exit, code, shown: REPLACEMENTS.reduce((text, [what, as]) => text.replace(what, as), shown) };
   } finally {
     await close();
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 }
 
-/** @param {import('./error-guide.js').Server | undefined} kind @param {() => void} onAsked */
-async function serve(kind, onAsked) {
+/** @param {import('./error-guide.js').Server | undefined} kind @param {() => void} onRequest */
+async function serve(kind, onRequest) {
   if (kind === undefined) return { port: 0, close: async () => {} };
   if (kind === 'emulator') return startEmulator({});
   const server = createServer((_, response) => {
-    onAsked();
+    onRequest();
     if (typeof kind === 'object') response.writeHead(kind.status, kind.headers).end(JSON.stringify(kind.body));
   });
   if (kind === 'proxy')
@@ -106,7 +106,7 @@ async function serve(kind, onAsked) {
 
 const PROFILE = 'profile';
 
-/** The standard's own codes (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707), and the grants for which the hint differs. @type {[string, ...string[]][]} */
+/** The codes of the standards (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707), and the grants for which the hint differs. @type {[string, ...string[]][]} */
 const STANDARD = [
   ['invalid_client'],
   ['invalid_grant', 'password', 'refresh_token', 'authorization_code'],
@@ -119,22 +119,22 @@ const STANDARD = [
   ['expired_token'],
 ];
 
-/** The page. */
+/** Returns the page. */
 export async function errorDocs() {
   const codes = /** @type {ErrorCode[]} */ (Object.keys(errorCodes));
   const sections = codes.map(async (code) => {
     const guide = errorGuide[code];
-    // What is wrong with a script, or fails in one, is told by the run and does not end it with an error.
-    const { exit, code: found = code, shown } = await cause(code);
+    // Invalid scripts and failed steps are reported by the run, which has no error code of its own.
+    const { exit, code: found = code, shown } = await causeError(code);
     if (exit !== errorCodes[code] || found !== code)
       throw new Error(`${code} was not caused: ${found}, ${exit}, ${shown}`);
     const args = guide.example.args.replaceAll('PORT', '8080').replaceAll('TIME', '1s');
     return [
       `### ${code}`,
       '',
-      `${guide.cause}`,
+      guide.cause,
       '',
-      `**Do:** ${guide.cure}`,
+      `**Fix:** ${guide.fix}`,
       '',
       guide.example.given,
       '',
@@ -150,41 +150,43 @@ export async function errorDocs() {
     ]),
   );
   return [
-    '<!-- Made by npm run docs from tools/error-guide.js and src/; not for editing. -->',
-    '# Errors: what happened, what to do',
+    '<!-- Generated by npm run docs from tools/error-guide.js and src/. Do not edit. -->',
+    '# Errors',
     '',
-    'Every failure has a code from this closed list. On the command line it decides the exit status; `--json` prints it as `code`; in TypeScript it is',
-    '`error.code`, and `errorCodes[error.code]` is the exit status. The messages below were caused, not written: `npm run docs` does it again.',
+    'Every error has one of these codes. On the command line the code determines the exit status, and',
+    '`--json` prints it as `code`. In TypeScript it is `error.code`, and `errorCodes[error.code]` is the',
+    'exit status. The output of each example is real.',
     '',
-    'Not sure where to begin? `oauth-profile check <profile>` finds issues without a network, `check --online` looks at the way to the provider, and',
-    '`explain <profile>` shows the request with the source of each field.',
+    'To find the cause of an error, run `oauth-profile check <profile>` (validates the profile),',
+    '`oauth-profile check --online <profile>` (tests the connection), or `oauth-profile explain <profile>`',
+    '(shows the request with the source of each field).',
     '',
     '| code | exit | |',
     '|---|---:|---|',
     ...codes.map((name) => `| [\`${name}\`](#${name}) | ${errorCodes[name]} | ${firstSentence(name)} |`),
     '',
-    'Two statuses have no code: 70 is a bug of ours, please report it; 74 means that the output could not be written.',
-    '`exec` ends with the status of its command; where that was not started, for want of a token or of such a command, with 125 and the message of the code.',
-    '`run` ends with 1 where any of these fails a step.',
+    'Two exit statuses have no code: 70 is a bug in oauth-profile, please report it; 74 means that the',
+    'output could not be written. `exec` exits with the status of its command, or with 125 if the command',
+    'was not started. `run` exits with 1 if any of these errors fails a step.',
     '',
-    '## Code by code',
+    '## Codes',
     '',
     ...(await Promise.all(sections)).flat(),
-    '## What providers say',
+    '## Error codes of providers',
     '',
-    'A refusal carries the provider’s own code. These are known, and this is the hint that comes with them; in a message the names are those of your',
-    'profile, such as `graph.client_secret`.',
+    'The error response of a provider contains a code of its own. These codes are known, with a hint for',
+    'each. In messages, the fields have the name of your profile, such as `graph.client_secret`.',
     '',
     ...providers().flatMap(({ type, hints }) =>
       hints.length === 0
         ? []
-        : [`### ${type}`, '', '| the provider says | with | hint |', '|---|---|---|', ...hints.map(hintRow), ''],
+        : [`### ${type}`, '', '| code | grant | hint |', '|---|---|---|', ...hints.map(hintRow), ''],
     ),
-    '### Any other server',
+    '### Other providers',
     '',
-    'The codes of the standards, where the provider’s own list has nothing better.',
+    'The codes of the OAuth RFCs, used where the list of the provider has no entry.',
     '',
-    '| the server says | with | hint |',
+    '| code | grant | hint |',
     '|---|---|---|',
     ...standard.map((row) => `| ${row.join(' | ')} |`),
     '',
@@ -196,7 +198,7 @@ function providers() {
   return [...new Set(found)];
 }
 
-/** What a profile of which nothing is known is told. @param {string} error @param {string | undefined} grant */
+/** Returns the hint for a profile of an unknown provider. @param {string} error @param {string | undefined} grant */
 function standardHint(error, grant) {
   const profile = /** @type {import('../src/profile/profile.ts').Profile} */ (
     /** @type {unknown} */ ({
@@ -220,13 +222,13 @@ function firstSentence(name) {
 
 /** @param {import('../src/providers/provider.ts').ErrorHint} hint */
 function hintRow({ codes, error, description, grant, hint }) {
-  const words = description === undefined ? '' : ` “${description.source}”`;
-  const says = [...(codes ?? []), ...(error === undefined ? [] : [error])].map(code).join(', ');
-  return `| ${says}${words} | ${grant === undefined ? '' : code(grant)} | ${marked(hint)} |`;
+  const quoted = description === undefined ? '' : ` “${description.source}”`;
+  const shown = [...(codes ?? []), ...(error === undefined ? [] : [error])].map(code).join(', ');
+  return `| ${shown}${quoted} | ${grant === undefined ? '' : code(grant)} | ${formatHint(hint)} |`;
 }
 
-/** `{client_secret}` stands for a variable of the profile, `{login}` for a command. @param {string} hint */
-function marked(hint) {
+/** Replaces placeholders: `{client_secret}` is a variable of the profile, `{login}` a command. @param {string} hint */
+function formatHint(hint) {
   return hint
     .replaceAll('{login}', 'run `oauth-profile login`')
     .replace(/\{([a-z_.]+)\}/g, (_, field) => code(field))

@@ -1,4 +1,4 @@
-// docs/options.md: all that can be set, read from the code that reads it.
+// Generates docs/options.md: every flag, environment variable, field and option, from the code that reads them.
 import { commands, globalFlags } from '../src/cli/command-definitions.ts';
 import { Variables } from '../src/config/variables.ts';
 import { optionNames, parseOptions } from '../src/profile/options.ts';
@@ -12,53 +12,54 @@ const SOURCE = { label: '', directory: '', trust: /** @type {const} */ ('given')
 const NO_FILES = { readOptionFile: () => undefined, readFileInside: () => undefined };
 const providers = [...new Set(providerTypes.map((type) => findProvider(type)))].filter((one) => one !== undefined);
 
-/** What each field is for; a name that the code knows and this does not, or the other way round, fails a test. @type {Record<string, string>} */
+/** The meaning of each field. A test compares the names with those in the code. @type {Record<string, string>} */
 export const fieldMeanings = {
-  type: 'which provider: see below',
-  url: 'the token endpoint, in place of the provider’s own; `custom` needs it',
-  tenant_id: 'part of the token endpoint’s address; never sent',
-  grant_type: 'how the token is asked for; else chosen by the fields that are there',
-  client_id: 'the application',
-  client_secret: 'its secret',
-  username: 'the person of a password grant',
-  password: 'and the password',
-  refresh_token: 'pasted once; its rotations are followed. `login` makes it unnecessary',
-  scope: 'what the token is for: words between blanks, or a list',
-  audience: 'the API that the token is for, where the provider asks for it (Auth0)',
-  resource: 'the same by RFC 8707; refused by Microsoft’s v2.0 endpoint',
-  redirect_uri: 'of the authorization code that is exchanged',
+  type: 'the provider: see below',
+  url: 'the token endpoint, instead of the one of the provider; required for `custom`',
+  tenant_id: 'part of the URL of the token endpoint; never sent',
+  grant_type: 'the grant; by default chosen by the fields that are set',
+  client_id: 'the client ID of the application',
+  client_secret: 'its client secret',
+  username: 'the user of a password grant',
+  password: 'the password of the user',
+  refresh_token: 'set once; when the provider rotates it, the new one is stored. Not needed after `login`',
+  scope: 'the requested scopes: separated by spaces, or a list',
+  audience: 'the API that the token is for, if the provider requires it (Auth0)',
+  resource: 'the API that the token is for, as in RFC 8707; rejected by the v2.0 endpoint of Microsoft',
+  redirect_uri: 'the redirect URI of the authorization code',
   code: 'an authorization code, with `grant_type: authorization_code`',
 };
 
-/** Every variable of the environment that is looked at. @type {Record<string, string>} */
+/** Every environment variable that is read. @type {Record<string, string>} */
 export const environment = {
-  OAUTH_PROFILE_HOME: 'folder of the vault; else `$XDG_DATA_HOME/oauth-profile`, else `~/.local/share/oauth-profile`',
+  OAUTH_PROFILE_HOME:
+    'directory of the vault. Default: `$XDG_DATA_HOME/oauth-profile`, or `~/.local/share/oauth-profile`',
   OAUTH_PROFILE_KEY:
-    'key of the vault or Redis: base64 of 32 bytes, several with commas ([how](fresh-tokens.md#its-key))',
-  OAUTH_PROFILE_STORE: 'a Redis instead of the vault, like `--store` but not public to the machine ([how](fleet.md))',
+    'key of the vault or Redis: 32 bytes in base64; several keys are separated by commas ([how](fresh-tokens.md#its-key))',
+  OAUTH_PROFILE_STORE:
+    'URL of a Redis to use instead of the vault; unlike `--store`, other users of the machine cannot see it ([how](fleet.md))',
   'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY':
-    'proxy for `https:` and `http:` addresses: `http://user:password@host:port`; small letters win',
+    'proxy for `https:` and `http:` URLs: `http://user:password@host:port`. Lower-case names have precedence',
   NO_PROXY:
-    'hosts, subdomains, `host:port`, addresses and networks (`10.0.0.0/8`) that need none, with commas; `*` for all',
+    'hosts, subdomains, `host:port`, IP addresses and networks (`10.0.0.0/8`) without a proxy, separated by commas; `*` for all',
   NODE_EXTRA_CA_CERTS:
-    'file with certificates to trust besides, for all profiles; for one profile use `options.ca_file`',
-  BROWSER: 'the program that `login` opens addresses with',
-  'XDG_CONFIG_HOME, XDG_DATA_HOME': 'in place of `~/.config` and `~/.local/share`; absolute paths only',
-  'HOME, USERPROFILE': 'where your own profiles and the vault are',
-  XDG_RUNTIME_DIR: 'where `exec --token-file` puts the file; else the folder for temporary files',
+    'file with additional trusted certificates, for all profiles; for one profile use `options.ca_file`',
+  BROWSER: 'the program that `login` opens URLs with',
+  'XDG_CONFIG_HOME, XDG_DATA_HOME': 'instead of `~/.config` and `~/.local/share`; absolute paths only',
+  'HOME, USERPROFILE': 'home directory, for the profiles of the user and the vault',
+  XDG_RUNTIME_DIR: 'directory for the file of `exec --token-file`. Default: the directory for temporary files',
   NO_COLOR: 'no colours, if set',
-  TERM: '`dumb`: neither colours nor a display that is redrawn',
-  CI: 'no display that is redrawn, if set',
+  TERM: '`dumb`: no colours and no live display',
+  CI: 'no live display, if set',
   GITHUB_ACTIONS: '`true`: annotations, masks and a summary ([how](ci.md#github-actions))',
-  'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'where the summary goes; what paths in annotations begin at',
+  'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'file of the summary; base directory of paths in annotations',
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
-  NODE_DISABLE_COMPILE_CACHE: 'no compiled code is kept beside the program and the library, if set',
-  NODE_DEBUG: 'what it makes Node print is searched for secrets',
+  NODE_DEBUG: 'debug output of Node; secrets in it are masked',
 };
 
-/** Which member of the options that were read tells what an option is unless it is set. @type {Record<string, string>} */
-const READ_AS = {
+/** The property of the parsed options that holds the default of an option. @type {Record<string, string>} */
+const PARSED_AS = {
   timeout: 'timeoutMs',
   min_ttl: 'minTtlMs',
   default_ttl: 'lifetimeMs',
@@ -66,16 +67,16 @@ const READ_AS = {
   grace: 'graceMs',
 };
 
-/** The page. */
+/** Returns the page. */
 export function optionDocs() {
   const common = commonFlags();
   return [
-    '<!-- Made by npm run docs from src/; not for editing. -->',
-    '# Options: all that can be set',
+    '<!-- Generated by npm run docs from src/. Do not edit. -->',
+    '# Options',
     '',
     '[Commands](#commands) · [Environment](#environment) · [Fields of a profile](#fields-of-a-profile) · [Providers](#providers) · [Options of a profile](#options-of-a-profile)',
     '',
-    'The commands of *scripts* have [a page of their own](commands.md).',
+    'The commands of scripts are described in [script commands](commands.md).',
     '',
     '## Commands',
     '',
@@ -86,7 +87,7 @@ export function optionDocs() {
       '',
       ...table(['flag', ''], flags.filter((flag) => !common.has(flag)).map(flagRow)),
       ...(flags.some((flag) => common.has(flag))
-        ? ['Also takes the [flags that read profiles](#flags-that-read-profiles).', '']
+        ? ['Also accepts the [flags that read profiles](#flags-that-read-profiles).', '']
         : []),
     ]),
     '### Flags that read profiles',
@@ -97,24 +98,25 @@ export function optionDocs() {
     ...table(['flag', ''], globalFlags.map(flagRow)),
     '## Environment',
     '',
-    'Variables of the environment that you name yourself come in with `${env:NAME}` ([variables](variables.md#references)). These have a meaning of their own:',
+    'Profiles can use any environment variable with `${env:NAME}` ([variables](variables.md#references)). These variables are read by oauth-profile itself:',
     '',
     ...table(
-      ['variable', 'means'],
+      ['variable', 'meaning'],
       Object.entries(environment).map(([names, meaning]) => [names.split(', ').map(code).join(', '), meaning]),
     ),
-    '`exec` gives its command `OAUTH_ACCESS_TOKEN`, or with `--token-file` `OAUTH_ACCESS_TOKEN_FILE`.',
+    '`exec` sets `OAUTH_ACCESS_TOKEN` for its command, or `OAUTH_ACCESS_TOKEN_FILE` with `--token-file`.',
     '',
     '## Fields of a profile',
     '',
-    'A profile is variables with a common prefix: `graph.type`, `graph.client_id`. Any further field is sent as it is, so that a provider’s own parameters need no',
-    'support here. For built-in types an empty field counts as absent, and fields of another grant are not sent. `custom` sends everything as given.',
+    'A profile is a set of variables with a common prefix: `graph.type`, `graph.client_id`. Fields that are',
+    'not in this table are sent unchanged, so you can use any parameter of a provider. Built-in types',
+    'ignore empty fields and fields of other grants. `custom` sends every field as given.',
     '',
     ...table(
-      ['field', 'is'],
+      ['field', 'meaning'],
       KNOWN_FIELDS.map((name) => [code(name), fieldMeanings[name] ?? '']),
     ),
-    '`basic.user` and `basic.password` become an HTTP Basic header, in place of client id and secret.',
+    '`basic.user` and `basic.password` are sent as an HTTP Basic header instead of the client ID and secret.',
     '',
     '## Providers',
     '',
@@ -126,10 +128,10 @@ export function optionDocs() {
         tenant?.description ?? '–',
       ]),
     ),
-    'Which grant a profile uses that names none, and what each grant cannot do without:',
+    'The grant of a profile without `grant_type`, and the required fields of each grant:',
     '',
     ...table(
-      ['type', 'grant unless set', 'password', 'refresh_token', 'client_credentials'],
+      ['type', 'default grant', 'password', 'refresh_token', 'client_credentials'],
       providers.map((provider) => [
         code(provider.type),
         grantOf(provider),
@@ -138,37 +140,37 @@ export function optionDocs() {
         ),
       ]),
     ),
-    'Microsoft and Okta also need `tenant_id` where no `url` is set. How each behaves:',
+    'Microsoft and Okta also require `tenant_id` if `url` is not set. Behaviour:',
     '',
     ...table(
-      ['type', 'client authentication', 'a refresh token used twice', '`login` with', 'scopes that `login` adds'],
+      ['type', 'client authentication', 'second use of a refresh token', '`login` with', 'scopes that `login` adds'],
       providers.map(({ type, clientAuth, clientAuthWithoutSecret, refreshTokenReuse, login: signIn }) => [
         code(type),
         `${code(clientAuth)}${clientAuthWithoutSecret === undefined ? '' : `; without a secret ${code(clientAuthWithoutSecret)}`}`,
         code(refreshTokenReuse),
-        signIn === undefined ? (type === 'custom' ? 'what its options say' : '–') : waysOf(signIn),
+        signIn === undefined ? (type === 'custom' ? 'as its options say' : '–') : loginFlags(signIn),
         (signIn?.requiredScopes ?? []).map(code).join(', ') || '–',
       ]),
     ),
-    `\`type\` may also be ${aliases()}. [What the four words mean](fresh-tokens.md#what-is-promised-and-what-cannot-be) for a refresh token used twice.`,
+    `\`type\` may also be ${aliases()}. [The four values](fresh-tokens.md#what-is-promised-and-what-cannot-be) for the second use of a refresh token.`,
     '',
     '## Options of a profile',
     '',
-    '`<profile>.options.<name>` steers the request and is never sent. An unknown one is a fault.',
+    '`<profile>.options.<name>` controls the request and is never sent. An unknown option is an error.',
     '',
     ...table(
-      ['option', 'means', 'takes', 'unless set'],
+      ['option', 'meaning', 'value', 'default'],
       Object.entries(optionNames).map(([name, meaning]) => [
         code(name),
         cell(meaning.replace(/ \(default [^)]*\)$/, '')),
-        cell(kindOf(name)),
+        cell(expectedValue(name)),
         defaultOf(name),
       ]),
     ),
   ].join('\n');
 }
 
-/** Flags that most commands have. @returns {Set<Flag>} */
+/** Returns the flags that most commands have. @returns {Set<Flag>} */
 function commonFlags() {
   /** @type {Map<Flag, number>} */
   const uses = new Map();
@@ -189,14 +191,14 @@ function grantOf({ grantsByFields, defaultGrant }) {
 }
 
 /** @param {NonNullable<Provider['login']>} signIn */
-function waysOf({ preferredFlow, deviceAuthorizationUrl, authorizationUrl }) {
-  const ways = [
+function loginFlags({ preferredFlow, deviceAuthorizationUrl, authorizationUrl }) {
+  const methods = [
     ...(deviceAuthorizationUrl === undefined ? [] : ['device']),
     ...(authorizationUrl === undefined ? [] : ['browser']),
   ];
-  return ways
+  return methods
     .sort((one) => (one === preferredFlow ? -1 : 1))
-    .map((way) => code(`--${way}`))
+    .map((method) => code(`--${method}`))
     .join(', ');
 }
 
@@ -208,24 +210,24 @@ function aliases() {
     .join(', ');
 }
 
-/** What the reader of options asks for, when it is given something else. @param {string} name */
-function kindOf(name) {
+/** Returns the expected value of an option, from the message for an invalid one. @param {string} name */
+function expectedValue(name) {
   const draft = new ProfileDraft('profile', new Variables());
-  draft.options.set(name, { variable: { name, value: [], source: SOURCE }, value: ['neither'] });
+  draft.options.set(name, { variable: { name, value: [], source: SOURCE }, value: ['invalid'] });
   parseOptions(draft, undefined, NO_FILES);
   return draft.issues.map(({ message }) => /^is not (.*)/.exec(message)?.[1]).find((form) => form !== undefined) ?? '';
 }
 
-/** What is read where nothing is set, for each provider. @param {string} name */
+/** Returns the default of an option for each provider. @param {string} name */
 function defaultOf(name) {
   if (name === 'client_auth') return '[by provider](#providers)';
   if (name === 'reuse') {
     const types = providers
-      .filter(({ refreshRevokesAccessTokens: refreshEndsTokens }) => refreshEndsTokens)
+      .filter(({ refreshRevokesAccessTokens }) => refreshRevokesAccessTokens)
       .map(({ type }) => code(type));
     return `\`false\`; \`true\` for refreshes of ${types.join(', ')}. \`token\`, \`exec\` and \`createTokenSource\` reuse unless it is \`false\``;
   }
-  const member = READ_AS[name];
+  const member = PARSED_AS[name];
   if (member === undefined) return '–';
   /** @type {Map<string, string[]>} */
   const byValue = new Map();
@@ -240,8 +242,8 @@ function defaultOf(name) {
 
 /** @param {unknown} value */
 function show(value) {
-  if (value === undefined) return 'such a token is not reused';
-  if (value === Number.POSITIVE_INFINITY) return 'for ever';
+  if (value === undefined) return 'the token is not reused';
+  if (value === Number.POSITIVE_INFINITY) return 'unlimited';
   return code(typeof value === 'number' ? `${value / 1000}s` : String(value));
 }
 

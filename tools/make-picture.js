@@ -1,4 +1,4 @@
-// `npm run picture`: records real commands in a pseudo-terminal and draws what they printed as docs/pictures/terminal.svg.
+// `npm run picture`: runs commands in a pseudo-terminal and writes their output as docs/pictures/terminal.svg.
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ const lab = { type: 'gitlab', client_id: '4ca1a5c0', refresh_token: 'an example 
 const ada = { username: 'ada@contoso.com', password: 'an example of a password' };
 const me = { type: 'microsoft', tenant_id: graph.tenant_id, client_id: '9f8e7d6c', ...ada };
 
-/** What lies in the folder of the person at the terminal; the secret of `drive` is not the one that the provider knows. */
+/** Files in the working directory. The secret of `drive` is wrong on purpose, to show an error. */
 const files = {
   'oauth-profiles.yaml': yaml({ graph, lab, drive: { ...drive, client_secret: 'not-the-secret' } }),
   'me.yaml': `name: Who am I
@@ -76,21 +76,21 @@ function yaml(profiles) {
     .trimEnd();
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-picture-'));
+const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-picture-'));
 const emulator = await startEmulator({ profiles: { graph, lab, drive, me } });
-const network = await emulatedNetwork(emulator, folder);
+const network = await emulatedNetwork(emulator, directory);
 try {
-  for (const name of ['home', 'work', 'bin']) mkdirSync(join(folder, name));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'work', name), text);
-  const program = join(folder, 'bin', 'oauth-profile');
+  for (const name of ['home', 'work', 'bin']) mkdirSync(join(directory, name));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, 'work', name), text);
+  const program = join(directory, 'bin', 'oauth-profile');
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin', 'oauth-profile.js')}' "$@"\n`);
   chmodSync(program, 0o755);
   const env = {
-    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-    HOME: join(folder, 'home'),
+    PATH: `${join(directory, 'bin')}:${process.env['PATH']}`,
+    HOME: join(directory, 'home'),
     LANG: 'C.UTF-8',
     TERM: 'xterm-256color',
-    // Colours, but no display that is redrawn.
+    // Colours, but no live display.
     CI: 'true',
     OAUTH_PROFILE_KEY: Buffer.alloc(32).toString('base64'),
     ...network.env,
@@ -98,28 +98,28 @@ try {
   let shown = '';
   for (const command of commands) {
     const recorded = await promisify(execFile)('script', ['-qec', `stty cols ${COLUMNS}; ${command}`, '/dev/null'], {
-      cwd: join(folder, 'work'),
+      cwd: join(directory, 'work'),
       env: { ...env, SHELL: '/bin/bash' },
       encoding: 'utf8',
     }).catch((/** @type {{stdout: string}} */ failed) => failed);
     shown += `\u001b[1m\u001b[32m$\u001b[0m \u001b[1m${command}\u001b[0m\n${recorded.stdout.replaceAll('\r', '')}\n`;
   }
-  shown = shown.trimEnd().replaceAll(join(folder, 'home'), '/home/ada');
-  if (/eyJ|example of a/.test(shown)) throw new Error('the recording holds a secret');
+  shown = shown.trimEnd().replaceAll(join(directory, 'home'), '/home/ada');
+  if (/eyJ|example of a/.test(shown)) throw new Error('the recording contains a secret');
   mkdirSync(join(root, 'docs', 'pictures'), { recursive: true });
   writeFileSync(join(root, 'docs', 'pictures', 'terminal.svg'), toSvg(shown));
 } finally {
   await network.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 }
 
-/** A text with ANSI colours as a picture of a window. @param {string} text */
+/** Draws output with ANSI colours as a terminal window. @param {string} text */
 function toSvg(text) {
   const [width, height, left, top] = [8.4, 20, 20, 56];
-  const lines = text.split('\n').map(runsOf);
+  const lines = text.split('\n').map(parseRuns);
   for (const runs of lines) {
     const line = runs.map(({ text: words }) => words).join('');
-    if (line.length > COLUMNS) throw new Error(`a terminal would break this line: ${line}`);
+    if (line.length > COLUMNS) throw new Error(`longer than ${COLUMNS} columns: ${line}`);
   }
   const rows = lines.map((runs, row) => {
     let column = 0;
@@ -128,9 +128,9 @@ function toSvg(text) {
         const x = (left + column * width).toFixed(1);
         column += words.length;
         if (words.trim() === '') return '';
-        // Each piece is as wide as its cells, whatever the reader's font.
+        // textLength keeps the columns aligned with any font.
         const length = (words.length * width).toFixed(1);
-        return `<text x="${x}" y="${top + row * height}" textLength="${length}" class="${classes}">${escaped(words)}</text>`;
+        return `<text x="${x}" y="${top + row * height}" textLength="${length}" class="${classes}">${escapeXml(words)}</text>`;
       })
       .join('');
   });
@@ -151,8 +151,8 @@ ${rows.filter((row) => row !== '').join('\n')}
 
 /** @typedef {{classes: string, text: string}} Run */
 
-/** A line as pieces of one colour. @param {string} line @returns {Run[]} */
-function runsOf(line) {
+/** Splits a line into runs of one colour. @param {string} line @returns {Run[]} */
+function parseRuns(line) {
   let style = { weight: '', colour: '' };
   return line.split(/(\u001b\[[\d;]*m)/).flatMap((part) => {
     const code = /^\u001b\[(\d*)m$/.exec(part)?.[1];
@@ -165,6 +165,6 @@ function runsOf(line) {
 }
 
 /** @param {string} text */
-function escaped(text) {
+function escapeXml(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

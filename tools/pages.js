@@ -1,7 +1,23 @@
-// The pages that are made from the code. All is done while this file loads: afterwards make-docs.js can load no TypeScript any more.
-import { commandFiles } from './make-command-docs.js';
+// The generated files, by their path in the repository. They are generated while this module loads, because make-docs.js cannot load
+// TypeScript afterwards.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { commandDocs, scriptSchema } from '../src/script.ts';
 import { errorDocs } from './make-error-docs.js';
 import { optionDocs } from './make-option-docs.js';
 
-/** By the path of the file in the repository. @type {Record<string, string>} */
-export const pages = { ...commandFiles(), 'docs/errors.md': await errorDocs(), 'docs/options.md': optionDocs() };
+/** @type {Record<string, string>} */
+export const pages = {
+  'docs/commands.md': commandDocs(),
+  'docs/errors.md': await errorDocs(),
+  'docs/options.md': optionDocs(),
+  'script.schema.json': formatJson('script.schema.json', scriptSchema()),
+};
+
+/** Formats like `npm run format`, so that the two do not undo each other's changes. @param {string} name @param {unknown} value */
+function formatJson(name, value) {
+  const root = join(import.meta.dirname, '..');
+  const biome = join(root, 'node_modules', '.bin', 'biome');
+  const options = { cwd: root, input: JSON.stringify(value, undefined, 2), encoding: /** @type {const} */ ('utf8') };
+  return execFileSync(biome, ['format', `--stdin-file-path=${name}`], options);
+}

@@ -1,4 +1,4 @@
-// Runs the command line inside this process, for pages and tests that show what it prints: a process for each would take minutes.
+// Runs the command line in this process, for documents and tests that show its output: starting a process for each would take minutes.
 import { existsSync } from 'node:fs';
 import { dispatch } from '../src/cli/main.ts';
 import { Output } from '../src/cli/output.ts';
@@ -6,41 +6,36 @@ import { renderError } from '../src/cli/render-error.ts';
 import { Terminal } from '../src/cli/terminal.ts';
 import { OAuthProfileError } from '../src/errors.ts';
 
-/** `output` is both together, as a terminal shows them, `told` what went to stderr; `code` that of an error which ended the command. @typedef {{output: string, told: string, exit: number, code: string | undefined}} Finished */
-/** @typedef {{cwd: string, env: Readonly<Record<string, string | undefined>>, interrupt?: AbortSignal | undefined}} Place */
+/** `output` is stdout and stderr together, as a terminal shows them; `code` is that of the error, if any. @typedef {{output: string, exit: number, code: string | undefined}} Finished */
+/** @typedef {{cwd: string, env: Readonly<Record<string, string | undefined>>, interrupt?: AbortSignal | undefined}} Context */
 
-/** Hands on what is written instead of writing it. */
-export class KeptOutput extends Output {
-  /** @param {'stdout' | 'stderr'} name @param {(text: string) => void} keep */
-  constructor(name, keep) {
+/** Passes the output to a function instead of writing it. */
+class CapturedOutput extends Output {
+  /** @param {'stdout' | 'stderr'} name @param {(chunk: string) => void} onWrite */
+  constructor(name, onWrite) {
     super(name);
-    this.keep = keep;
+    this.onWrite = onWrite;
   }
   /** @override */
   get isTerminal() {
     return false;
   }
-  /** @override @param {string} text */
-  write(text) {
-    this.keep(text);
+  /** @override @param {string} chunk */
+  write(chunk) {
+    this.onWrite(chunk);
   }
   /** @override */
   async finish() {}
 }
 
-/** What `main` does, in a folder and an environment of its own. @param {readonly string[]} args @param {Place} place @returns {Promise<Finished>} */
+/** Does the same as `main`, with another working directory and environment. @param {readonly string[]} args @param {Context} context @returns {Promise<Finished>} */
 export async function runCommand(args, { cwd, env, interrupt = new AbortController().signal }) {
-  if (!existsSync(cwd)) throw new Error(`there is no folder ${cwd}`);
+  if (!existsSync(cwd)) throw new Error(`directory not found: ${cwd}`);
   let output = '';
-  let told = '';
-  const keep = (/** @type {string} */ text) => {
-    output += text;
+  const append = (/** @type {string} */ chunk) => {
+    output += chunk;
   };
-  const tell = (/** @type {string} */ text) => {
-    told += text;
-    keep(text);
-  };
-  const terminal = new Terminal(new KeptOutput('stdout', keep), new KeptOutput('stderr', tell), env);
+  const terminal = new Terminal(new CapturedOutput('stdout', append), new CapturedOutput('stderr', append), env);
   let exit = 0;
   let code;
   try {
@@ -52,5 +47,5 @@ export async function runCommand(args, { cwd, env, interrupt = new AbortControll
   } finally {
     await terminal.finish();
   }
-  return { output, told, exit, code };
+  return { output, exit, code };
 }

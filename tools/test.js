@@ -1,19 +1,29 @@
-// `npm test`: everything that must hold, two checks at a time, one line each; the output of a check is shown when it fails.
+// `npm test`: builds, then runs every check, two at a time. Prints one line per check, and the output of a check that fails.
+//
+//   npm test                  all checks
+//   npm test -- --verbose     all checks, with their output as it is written
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+
+/** @typedef {{ok: boolean, output: string}} Result */
+/** @typedef {[name: string, run: () => Promise<Result>]} Check */
 
 const root = join(import.meta.dirname, '..');
-const bin = (/** @type {string} */ name) => join(root, 'node_modules', '.bin', name);
 const scratch = mkdtempSync(join(tmpdir(), 'oauth-profile-test-'));
 const report = join(root, 'reports', 'tests.json');
 const verbose = process.argv.includes('--verbose');
+const isRoot = process.getuid?.() === 0;
 
-/** @param {string} command @param {string[]} args @returns {Promise<{ok: boolean, output: string}>} */
+/** Programs that some tests need. */
+const programs = ['redis-server', 'chromium', 'zsh', 'fish', 'openssl'];
+
+/** @param {string} command @param {string[]} args @returns {Promise<Result>} */
 function run(command, args) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, env: { ...process.env, NO_COLOR: '1' } });
+    const shell = process.platform === 'win32';
+    const child = spawn(command, args, { cwd: root, env: { ...process.env, NO_COLOR: '1' }, shell });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
@@ -26,74 +36,96 @@ function run(command, args) {
   });
 }
 
-/** What some tests need beside Node. Where it is missing they are skipped, and listed at the end. */
-const programs = ['redis-server', 'chromium', 'zsh', 'fish'];
+const runNode = (/** @type {string[]} */ ...args) => run(process.execPath, args);
+const runBin = (/** @type {string} */ name, /** @type {string[]} */ ...args) =>
+  run(join(root, 'node_modules', '.bin', name), args);
 
-/** A machine of a CI that is ours to change gets the programs that it lacks. */
-async function installPrograms() {
-  const missing = programs.filter((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status !== 0);
-  if (missing.length === 0 || process.env['CI'] !== 'true' || process.getuid?.() !== 0) return;
-  const { ok, output } = await run('sh', [
-    '-c',
-    `apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${missing.join(' ')}`,
-  ]);
-  console.log(ok ? `installed ${missing.join(', ')}` : `${missing.join(', ')} cannot be installed:\n${output}`);
+function missingPrograms() {
+  const versionFlag = (/** @type {string} */ name) => (name === 'openssl' ? 'version' : '--version');
+  return programs.filter((name) => spawnSync(name, [versionFlag(name)], { stdio: 'ignore' }).status !== 0);
 }
 
-/** The package as npm would publish it, held to the rules of the registry and of the type system. */
+/** Installs missing programs, but only as root on a CI machine. */
+async function installPrograms() {
+  const missing = missingPrograms();
+  if (missing.length === 0 || process.env['CI'] !== 'true' || !isRoot) return;
+  const install = `DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${missing.join(' ')}`;
+  const { ok, output } = await run('sh', ['-c', `apt-get update && ${install}`]);
+  console.log(ok ? `installed ${missing.join(', ')}` : `cannot install ${missing.join(', ')}:\n${output}`);
+}
+
+/** Checks the package as npm would publish it. */
 async function checkPackage() {
   const packed = await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', scratch]);
   if (!packed.ok) return packed;
   const tarball = join(scratch, readdirSync(scratch).find((file) => file.endsWith('.tgz')) ?? '');
-  const publint = await run(bin('publint'), ['run', '--strict', tarball]);
+  const publint = await runBin('publint', 'run', '--strict', tarball);
   if (!publint.ok) return publint;
-  return run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-emoji']);
+  return runBin('attw', tarball, '--profile', 'esm-only', '--no-emoji');
 }
 
-/** @type {[string, () => Promise<{ok: boolean, output: string}>][]} */
+/** @type {Check[]} */
 const checks = [
-  ['tests', () => run(bin('vitest'), ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`])],
-  ['types', () => run(bin('tsc'), ['--noEmit'])],
-  ['lint', () => run(bin('biome'), ['check', '--error-on-warnings'])],
-  ['layers', () => run(process.execPath, ['tools/check-layers.js'])],
-  ['unused', () => run(bin('knip'), [])],
+  ['tests', () => runBin('vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`)],
+  ['types', () => runBin('tsc', '--noEmit')],
+  ['lint', () => runBin('biome', 'check', '--error-on-warnings')],
+  ['words', () => runNode('tools/check-words.js')],
+  ['layers', () => runNode('tools/check-layers.js')],
+  ['unused', () => runBin('knip')],
   ['package', checkPackage],
 ];
 
-/** @type {string[]} */
-const failed = [];
-/** @param {[string, () => Promise<{ok: boolean, output: string}>]} check */
+/** @type {Set<string>} */
+const failed = new Set();
+
+/** @param {Check} check */
 async function perform([name, check]) {
-  const started = Date.now();
+  const startedAt = Date.now();
   const { ok, output } = await check();
-  console.log(`${ok ? '✓' : '✗'} ${name.padEnd(8)} ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  console.log(`${ok ? '✓' : '✗'} ${name.padEnd(8)} ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
   if (ok) return;
-  failed.push(name);
+  failed.add(name);
   console.log(output);
 }
 
+/** Prints the skipped tests by file, the likely reasons, and the closing line. */
+function summarize() {
+  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(readFileSync(report, 'utf8'));
+  for (const { name, assertionResults } of testResults) {
+    const skipped = assertionResults.filter((/** @type {{status: string}} */ { status }) =>
+      ['pending', 'skipped'].includes(status),
+    );
+    if (skipped.length > 0) console.log(`SKIPPED ${skipped.length} in ${relative(root, name)}`);
+  }
+  if (numPendingTests > 0) {
+    const missing = missingPrograms();
+    const reasons = [
+      ...(missing.length > 0 ? [`not installed: ${missing.join(', ')}`] : []),
+      ...(isRoot ? [] : ['not root']),
+      `platform ${process.platform}`,
+    ];
+    console.log(`SKIPPED ${numPendingTests} in total: ${reasons.join('; ')}`);
+  }
+  console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+}
+
+mkdirSync(join(root, 'reports'), { recursive: true });
+rmSync(report, { force: true });
 await installPrograms();
-await perform(['build', () => run(bin('tsdown'), [])]);
-if (failed.length === 0) {
+await perform(['build', () => runBin('tsdown')]);
+if (failed.size === 0) {
   const queue = [...checks];
   const worker = async () => {
     for (let check = queue.shift(); check !== undefined; check = queue.shift()) await perform(check);
   };
   await Promise.all([worker(), worker()]);
 }
-
 try {
-  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(readFileSync(report, 'utf8'));
-  for (const { assertionResults } of testResults) {
-    for (const { status, fullName } of assertionResults) {
-      if (status === 'pending' || status === 'skipped') console.log(`SKIPPED ${fullName}`);
-    }
-  }
-  console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+  summarize();
 } catch {
   console.log('no test was run');
-  failed.push('tests');
+  failed.add('tests');
 }
 rmSync(scratch, { recursive: true });
-if (failed.length > 0) console.log(`failed: ${[...new Set(failed)].join(', ')}`);
-process.exitCode = failed.length > 0 ? 1 : 0;
+if (failed.size > 0) console.log(`failed: ${[...failed].join(', ')}`);
+process.exitCode = failed.size > 0 ? 1 : 0;

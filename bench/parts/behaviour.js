@@ -1,19 +1,17 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { OURS, requesters } from '../candidates.js';
 import { startChild } from '../child.js';
-import { client } from '../profile.js';
-import { table, whole } from '../report/markdown.js';
-import { bars } from '../report/plot.js';
-import { seed } from '../seed.js';
-import { createFolder } from '../vault.js';
-import { sharers } from './rotation.js';
+import { OURS, refreshers, requesters } from '../clients.js';
+import { client, createVault } from '../fixtures.js';
+import { table, whole } from '../format.js';
+import { bars } from '../plot.js';
+import { writeExpiredToken } from './rotation.js';
 
-export const title = 'When the provider misbehaves';
+export const title = 'Faulty token endpoints';
 
-/** Time limits as their sources have them; the run shows which of them end in its time. */
-const limits = {
-  [OURS]: '10 s an attempt, 30 s in all',
+/** Timeouts according to the sources of the libraries. @type {Record<string, string>} */
+const timeouts = {
+  [OURS]: '10 s per attempt, 30 s in total',
   'node:http': 'none',
   'undici.request': '300 s until the headers',
   fetch: '300 s until the headers',
@@ -26,7 +24,7 @@ const limits = {
 };
 
 /** Without the characters that an encoding would change. */
-const secrets = { 'client secret': client.secret.replace('!', ''), 'refresh token': 'a-refresh-token-to-be-refused' };
+const secrets = { 'client secret': client.secret.replace('!', ''), 'refresh token': 'a-refresh-token-to-be-rejected' };
 
 /**
  * @typedef {object} Outcome
@@ -37,48 +35,45 @@ const secrets = { 'client secret': client.secret.replace('!', ''), 'refresh toke
  * @property {number} peakMib
  */
 
-/** @typedef {{ secretOnSecondHost: boolean, secondHostAsked: boolean, sentMib: number }} Seen */
+/** @typedef {{ secretAtSecondHost: boolean, secondHostReached: boolean, sentMib: number }} Observed */
 
-/** What each candidate does; nothing here is a matter of time, so waiting runs beside the rest. @param {boolean} quick */
-export async function measure(quick) {
+/** Nothing here is timed, so the hanging requests run in parallel to the others. @param {import('../report.js').Options} options */
+export async function measure({ quick, selects }) {
   const hangMs = quick ? 3_000 : 35_000;
-  const { folder, env } = createFolder();
-  const server = await startChild('odd-server.js');
-  const origin = String(server.firstMessage);
+  const names = requesters.filter((name) => name === OURS || selects(name));
+  const { directory, env } = createVault();
+  const server = await startChild('faulty-server.js');
   const run = async (
     /** @type {string} */ name,
     /** @type {string} */ path,
-    { way = 'connect', waitMs = 60_000 } = {},
+    { method = 'request', waitMs = 60_000 } = {},
   ) => {
-    const file = join(folder, `${name.replace('/', '-')}-${path}.json`);
-    const url = `${origin}/${path}`;
-    seed(name, file, secrets['refresh token']);
-    const child = await startChild(
-      'misbehave.js',
-      [name, way, url, file, secrets['refresh token'], String(waitMs)],
-      env,
-    );
+    const file = join(directory, `${name.replace('/', '-')}-${path}.json`);
+    const url = `${server.firstMessage}/${path}`;
+    const refreshToken = secrets['refresh token'];
+    writeExpiredToken(name, file, refreshToken);
+    const child = await startChild('request-once.js', [name, method, url, file, refreshToken, String(waitMs)], env);
     return /** @type {Outcome} */ (child.firstMessage);
   };
   try {
-    const hangs = new Map(requesters.map((name) => [name, run(name, 'hang', { waitMs: hangMs })]));
+    const hangs = new Map(names.map((name) => [name, run(name, 'hang', { waitMs: hangMs })]));
     const rows = [];
-    for (const name of requesters) {
+    for (const name of names) {
       await run(name, 'redirect');
-      const redirect = /** @type {Seen} */ (await server.ask({}));
-      const reading = await run(name, 'huge');
-      const huge = { ...reading, .../** @type {Seen} */ (await server.ask({})) };
-      const refusals = [await run(name, 'refuse')];
-      if (name === OURS || sharers.includes(name)) refusals.push(await run(name, 'refuse', { way: 'share' }));
-      rows.push({ name, redirect, huge, refusals });
+      const redirect = /** @type {Observed} */ (await server.call({}));
+      const outcome = await run(name, 'huge');
+      const huge = { ...outcome, .../** @type {Observed} */ (await server.call({})) };
+      const errors = [await run(name, 'reject')];
+      if (name === OURS || refreshers.includes(name)) errors.push(await run(name, 'reject', { method: 'share' }));
+      rows.push({ name, redirect, huge, errors });
     }
     return {
       hangMs,
       rows: await Promise.all(rows.map(async (row) => ({ ...row, hang: await hangs.get(row.name) }))),
     };
   } finally {
-    server.end();
-    rmSync(folder, { recursive: true });
+    server.stop();
+    rmSync(directory, { recursive: true });
   }
 }
 
@@ -86,62 +81,56 @@ export async function measure(quick) {
 export function present({ hangMs, rows }) {
   return {
     plots: {
-      'huge-reply-memory': bars(
-        'Peak memory at a token response of 256 MiB (shorter is better)',
-        rows.map(({ name, huge }) => ({
-          name,
-          value: huge.peakMib,
-          label: `${whole(huge.peakMib)} MiB`,
-          ours: name === OURS,
-        })),
+      'huge-response-memory': bars(
+        'Peak memory with a token response of 256 MiB (shorter is better)',
+        rows.map(({ name, huge }) => ({ name, value: huge.peakMib, label: `${whole(huge.peakMib)} MiB` })),
       ),
     },
     text: [
       table(
         [
           '',
-          'a 307 to another host',
-          `a server that hangs: after ${hangMs / 1000} s`,
-          'time limit by its source',
-          'a reply of 256 MiB',
-          'in the error object at a 400',
+          '307 to another host',
+          `no response for ${hangMs / 1000} s`,
+          'timeout according to its source',
+          'response of 256 MiB',
+          'secrets in the error object after a 400',
         ],
-        rows.map(({ name, redirect, hang, huge, refusals }) => [
+        rows.map(({ name, redirect, hang, huge, errors }) => [
           name,
-          tellRedirect(redirect),
-          hang?.ended ? `ended by itself after ${(hang.ms / 1000).toFixed(1)} s` : 'still waiting',
-          limits[/** @type {keyof typeof limits} */ (name)] ?? '',
-          tellHuge(huge),
-          tellLeaks(refusals),
+          describeRedirect(redirect),
+          hang?.ended ? `failed after ${(hang.ms / 1000).toFixed(1)} s` : 'still waiting',
+          timeouts[name] ?? '',
+          describeHuge(huge),
+          describeLeaks(errors),
         ]),
       ),
-      'The error object was searched as a log would show it: its message, `util.inspect` to a depth of 12, and `JSON.stringify`. The refusal was of a ' +
-        'request with the client secret, and, where the library can refresh, of one with the refresh token as well. How much a server has sent includes ' +
-        'what the kernel still held for the reader.',
+      'The error object is searched as a log would show it: its message, `util.inspect` with depth 12, and `JSON.stringify`. The rejected request ' +
+        'carried the client secret and, if the library can refresh, the refresh token. The size that the server has sent includes buffers of the kernel.',
     ],
   };
 }
 
-/** @param {Seen} seen */
-function tellRedirect({ secondHostAsked, secretOnSecondHost }) {
-  if (secretOnSecondHost) return 'followed: the secret reached it';
-  return secondHostAsked ? 'followed, without the secret' : 'not followed';
+/** @param {Observed} observed */
+function describeRedirect({ secondHostReached, secretAtSecondHost }) {
+  if (secretAtSecondHost) return 'followed, with the secret';
+  return secondHostReached ? 'followed, without the secret' : 'not followed';
 }
 
-/** @param {Outcome & Seen} huge */
-function tellHuge({ token, sentMib, peakMib }) {
-  const end = sentMib < 256 ? `stopped after ${whole(sentMib)} MiB` : token ? 'taken' : 'read to the end';
+/** @param {Outcome & Observed} huge */
+function describeHuge({ token, sentMib, peakMib }) {
+  const end = sentMib < 256 ? `stopped after ${whole(sentMib)} MiB` : token ? 'accepted' : 'read to the end';
   return `${end}, peak ${whole(peakMib)} MiB`;
 }
 
-/** @param {Outcome[]} refusals */
-function tellLeaks(refusals) {
-  if (refusals.every(({ error }) => error === undefined)) return 'no error: the caller must look at the reply';
+/** @param {Outcome[]} outcomes */
+function describeLeaks(outcomes) {
+  if (outcomes.every(({ error }) => error === undefined)) return 'no error: the caller must check the status';
   const leaks = Object.entries(secrets).flatMap(([name, secret]) => {
     const forms = ['message', 'inspect', 'JSON'].filter((form) =>
-      refusals.some(({ error }) => error?.[/** @type {keyof typeof error} */ (form)].includes(secret)),
+      outcomes.some(({ error }) => error?.[/** @type {keyof typeof error} */ (form)].includes(secret)),
     );
     return forms.length === 0 ? [] : [`${name} (${forms.join(', ')})`];
   });
-  return leaks.length === 0 ? 'no secret' : leaks.join(', ');
+  return leaks.length === 0 ? 'none' : leaks.join(', ');
 }

@@ -1,171 +1,147 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { candidateFile, OURS } from '../candidates.js';
 import { processFile, startChild } from '../child.js';
-import { median, medianRatio } from '../median.js';
-import { accessToken } from '../profile.js';
-import { startRedis } from '../redis.js';
-import { table, times, whole } from '../report/markdown.js';
-import { bars } from '../report/plot.js';
-import { explain } from '../report/reasons.js';
-import { seed } from '../seed.js';
-import { createFolder } from '../vault.js';
+import { serializedCache } from '../clients/msal-account.js';
+import { writeToken } from '../clients/token-file.js';
+import { clientFile, OURS, refreshers } from '../clients.js';
+import { accessToken, createVault, startRedis } from '../fixtures.js';
+import { table, whole } from '../format.js';
+import { bars } from '../plot.js';
+import { median } from '../statistics.js';
 
 export const title = 'One rotating refresh token, eight processes';
+export const VAULT = `${OURS}, vault`;
+export const REDIS = `${OURS}, Redis`;
 
 const PROCESSES = 8;
 const CALLERS = 20;
-/** oauth4webapi is what openid-client is made of. */
-export const sharers = [
-  'openid-client',
-  'simple-oauth2',
-  '@badgateway/oauth2-client',
-  'google-auth-library',
-  '@azure/msal-node',
-];
+const LATENCY_MS = 100;
 
 /**
- * @typedef {object} Herd of processes that want the same token: one number for each round
- * @property {string} candidate
- * @property {string} store
- * @property {number} latencyMs of the provider
+ * Results of one row, one number per round.
+ * @typedef {object} Row
+ * @property {string} client
  * @property {NodeJS.ProcessEnv} env
- * @property {number[]} ms of the slowest
- * @property {number[]} bare of the slowest of as many that do nothing
- * @property {number[]} served
+ * @property {number[]} ms until the last process has exited
+ * @property {number[]} served callers that got the token
  * @property {number[]} requests
- * @property {number[]} refused
- * @property {number[]} alive 1 where the refresh token can still be used
+ * @property {number[]} rejected requests
+ * @property {number[]} alive 1 if the refresh token can still be used
  */
 
-/** @param {boolean} quick @returns {Promise<Record<string, Herd>>} */
-export async function measure(quick) {
+/** @param {import('../report.js').Options} options @returns {Promise<Record<string, Row>>} */
+export async function measure({ quick, selects }) {
   const rounds = quick ? 1 : 7;
-  const { folder, env } = createFolder();
+  const { directory, env } = createVault();
   const provider = await startChild('rotating-server.js');
-  const redis = await startRedis(folder);
+  const redis = await startRedis(directory);
+  if (redis === undefined) console.error('SKIPPED Redis: redis-server is not installed');
   try {
-    const herds = prepareHerds(env, redis?.url);
-    // The first only brings files into the page cache.
-    for (let round = quick ? 0 : -1; round < rounds; round++) {
-      for (const [index, herd] of Object.values(herds).entries()) {
-        const family = `f${index}r${round + 1}`;
-        const url = `${provider.firstMessage}/${herd.latencyMs}`;
-        const file = join(folder, `${family}.json`);
-        const refreshToken = `${family}.0`;
-        seed(herd.candidate, file, refreshToken);
-        const bare = await runTogether(['-e', '0'], env);
-        const script = [processFile('herd.js'), candidateFile(herd.candidate), accessToken];
-        const run = await runTogether([...script, url, file, refreshToken, String(CALLERS)], herd.env);
-        const seen = /** @type {{ requests: number, refused: number, alive: boolean }} */ (await provider.ask(family));
-        if (round < 0) continue;
-        herd.bare.push(bare.ms);
-        herd.ms.push(run.ms);
-        herd.served.push(run.served);
-        herd.requests.push(seen.requests);
-        herd.refused.push(seen.refused);
-        herd.alive.push(seen.alive ? 1 : 0);
+    const rows = createRows(env, redis?.url, selects);
+    // Round 0 only fills the page cache.
+    for (let round = 0; round <= rounds; round++) {
+      for (const [index, row] of Object.values(rows).entries()) {
+        const family = `row${index}round${round}`;
+        const file = join(directory, `${family}.json`);
+        writeExpiredToken(row.client, file, `${family}.0`);
+        const script = [processFile('share-token.js'), clientFile(row.client), accessToken];
+        const args = [...script, `${provider.firstMessage}/${LATENCY_MS}`, file, `${family}.0`, String(CALLERS)];
+        const { ms, served } = await runConcurrently(args, row.env);
+        const state = /** @type {{ requests: number, rejected: number, alive: boolean }} */ (
+          await provider.call(family)
+        );
+        if (round === 0) continue;
+        row.ms.push(ms);
+        row.served.push(served);
+        row.requests.push(state.requests);
+        row.rejected.push(state.rejected);
+        row.alive.push(state.alive ? 1 : 0);
       }
     }
-    return herds;
+    return rows;
   } finally {
-    provider.end();
-    await redis?.end();
-    rmSync(folder, { recursive: true });
+    provider.stop();
+    await redis?.stop();
+    rmSync(directory, { recursive: true });
   }
 }
 
-/** @param {NodeJS.ProcessEnv} env @param {string | undefined} redisUrl */
-function prepareHerds(env, redisUrl) {
-  /** @type {Record<string, Herd>} */
-  const herds = {};
-  const add = (/** @type {Pick<Herd, 'candidate' | 'store' | 'latencyMs' | 'env'>} */ herd) => {
-    const name = herd.candidate === OURS ? herd.store : herd.candidate;
-    const empty = { ms: [], bare: [], served: [], requests: [], refused: [], alive: [] };
-    herds[`${name}, provider ${herd.latencyMs} ms`] = { ...herd, ...empty };
-  };
-  for (const latencyMs of [0, 100]) {
-    add({ candidate: OURS, store: 'the vault', latencyMs, env });
-    if (redisUrl !== undefined)
-      add({ candidate: OURS, store: 'Redis', latencyMs, env: { ...env, OAUTH_PROFILE_STORE: redisUrl } });
-  }
-  for (const candidate of sharers) add({ candidate, store: 'a JSON file', latencyMs: 100, env });
-  return herds;
+/** @param {NodeJS.ProcessEnv} env @param {string | undefined} redisUrl @param {(row: string) => boolean} selects */
+function createRows(env, redisUrl, selects) {
+  const row = (/** @type {string} */ client, /** @type {NodeJS.ProcessEnv} */ rowEnv) => ({
+    client,
+    env: rowEnv,
+    ms: [],
+    served: [],
+    requests: [],
+    rejected: [],
+    alive: [],
+  });
+  /** @type {Record<string, Row>} */
+  const rows = { [VAULT]: row(OURS, env) };
+  if (redisUrl !== undefined) rows[REDIS] = row(OURS, { ...env, OAUTH_PROFILE_STORE: redisUrl });
+  for (const client of refreshers) if (selects(client)) rows[`${client}, JSON file`] = row(client, env);
+  return rows;
 }
 
-/** Milliseconds until the last of several processes has ended, and how many callers they have served. @param {string[]} args @param {NodeJS.ProcessEnv} env */
-async function runTogether(args, env) {
+/** Writes the file that a client's `share` starts with; ours does not read it. @param {string} client @param {string} file @param {string} refreshToken */
+export function writeExpiredToken(client, file, refreshToken) {
+  if (client === '@azure/msal-node') writeFileSync(file, serializedCache(refreshToken));
+  else writeToken(file, { access_token: 'expired', refresh_token: refreshToken, expires_at: 1 });
+}
+
+/** Returns milliseconds until the last process has exited, and the number of callers served. @param {string[]} args @param {NodeJS.ProcessEnv} env */
+async function runConcurrently(args, env) {
   const startedAt = performance.now();
-  const statuses = Array.from({ length: PROCESSES }, async () => {
-    // Some libraries tell on stderr what is counted here.
+  const counts = Array.from({ length: PROCESSES }, async () => {
+    // Some libraries log the expected errors to stderr.
     const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
     const [status] = await once(child, 'close');
-    // What is less is Node's own: a process that failed has served nobody.
+    // A status below 100 is Node's own: the process failed.
     return Math.max(0, Number(status) - 100);
   });
-  const served = (await Promise.all(statuses)).reduce((sum, one) => sum + one, 0);
+  const served = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   return { ms: performance.now() - startedAt, served };
 }
 
-/** What a herd cannot be quicker than, and 100 ms. @param {{ bare: number[], latencyMs: number }} herd */
-export const floorOf = ({ bare, latencyMs }) => bare.map((ms) => ms + latencyMs + 100);
-
-/** @param {Record<string, Herd>} data */
+/** @param {Record<string, Row>} data */
 export function present(data) {
-  const rows = Object.values(data).map((herd) => ({
-    ...herd,
-    ratio: medianRatio(herd.ms, floorOf(herd)),
-  }));
-  const others = rows.filter(({ candidate }) => candidate !== OURS);
-  const ours = rows.filter(({ candidate, latencyMs }) => candidate === OURS && latencyMs > 0);
+  const rows = Object.entries(data);
   const all = PROCESSES * CALLERS;
   return {
     plots: {
       'rotation-served': bars(
-        `Callers served, of ${all} in ${PROCESSES} processes, by one rotating refresh token (longer is better)`,
-        rows
-          .filter(({ latencyMs }) => latencyMs > 0)
-          .map(({ candidate, store, served, alive }) => ({
-            name: `${candidate}, ${store}`,
-            value: median(served),
-            label: `${whole(median(served))}${median(alive) < 1 ? ', then nobody: revoked' : ''}`,
-            ours: candidate === OURS,
-          })),
+        `Callers served, of ${all} in ${PROCESSES} processes, with one rotating refresh token (longer is better)`,
+        rows.map(([name, { served, alive }]) => ({
+          name,
+          value: median(served),
+          label: `${whole(median(served))}${median(alive) < 1 ? ', then the token family is revoked' : ''}`,
+        })),
       ),
     },
     text: [
       table(
         [
           `${PROCESSES} processes, ${CALLERS} callers each`,
-          'kept in',
-          'provider takes',
           `served of ${all}`,
           'requests',
           'invalid_grant',
-          'refresh token usable after',
-          'slowest ÷ (slowest bare node + latency + 100 ms)',
-          'ms',
-          'ms, 8 × bare node',
+          'refresh token usable afterwards',
+          'ms until the last process has exited',
         ],
-        rows.map((row) => [
-          row.candidate,
-          row.store,
-          `${row.latencyMs} ms`,
-          whole(median(row.served)),
-          whole(median(row.requests)),
-          whole(median(row.refused)),
-          `${row.alive.filter(Boolean).length} of ${row.alive.length} rounds`,
-          times(row.ratio),
-          whole(median(row.ms)),
-          whole(median(row.bare)),
+        rows.map(([name, { served, requests, rejected, alive, ms }]) => [
+          name,
+          whole(median(served)),
+          whole(median(requests)),
+          whole(median(rejected)),
+          `${alive.filter(Boolean).length} of ${alive.length} rounds`,
+          whole(median(ms)),
         ]),
       ),
-      explain(
-        'rotation',
-        others.filter(({ ms }) => ours.some((own) => medianRatio(ms, own.ms) < 1)).map(({ candidate }) => candidate),
-      ),
+      `The provider responds after ${LATENCY_MS} ms. The other libraries have no lock: their processes use the same refresh token twice, and the ` +
+        'provider revokes the family.',
     ],
   };
 }

@@ -1,5 +1,5 @@
-// What a script without our command line would be: gets one token with a candidate and prints it.
-import { loadCandidate } from '../candidates.js';
+// A short script of a user: gets one token with a client and prints it.
+import { loadClient } from '../clients.js';
 
 const [name = '', url = ''] = process.argv.slice(2);
-process.stdout.write(`${await (await loadCandidate(name)).connect(url)()}\n`);
+process.stdout.write(`${await (await loadClient(name)).request(url)()}\n`);

@@ -1,35 +1,46 @@
+import { parseArgs } from 'node:util';
 import { closestMatch } from '../config/suggestions.ts';
-import { escapeControls } from '../redaction/printable.ts';
-import type { Command, Flag, ParsedArgs } from './command.ts';
+import { OAuthProfileError } from '../errors.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
+import type { Command, ParsedArgs } from './command.ts';
 import { commands, globalFlags } from './command-definitions.ts';
-import { usage } from './usage.ts';
 
-/** What the person asked for. */
+/** A parsed command line. */
 export type ParsedCommandLine =
-  | { readonly kind: 'run'; readonly command: Command; readonly call: ParsedArgs }
+  | { readonly kind: 'run'; readonly command: Command; readonly args: ParsedArgs }
   | { readonly kind: 'help'; readonly command: Command | undefined }
   | { readonly kind: 'version' };
 
-/** Reads the arguments; everything wrong with them is told in one error. */
+/** An error of the command line. Several issues become one message. */
+export function usageError(issues: string | readonly string[], hint = 'see oauth-profile --help'): OAuthProfileError {
+  return new OAuthProfileError('usage', typeof issues === 'string' ? issues : issues.join('; '), { hint });
+}
+
+/** Parses the command line. All issues are reported in one error. */
 export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   const [first, ...rest] = args;
   if (first === '--help' || first === '-h') return { kind: 'help', command: undefined };
   if (first === '--version' || first === '-V') return { kind: 'version' };
-  if (first === undefined) throw usage(['no command is given'], undefined);
+  if (first === undefined) throw usageError('no command given');
   if (first === 'help') return { kind: 'help', command: rest[0] === undefined ? undefined : findCommand(rest[0]) };
   const command = findCommand(first);
-  if (rest.some((arg, index) => (arg === '--help' || arg === '-h') && !rest.slice(0, index).includes('--'))) {
-    return { kind: 'help', command };
-  }
-  return { kind: 'run', command, call: parseFlags(command, rest) };
+  const end = rest.indexOf('--');
+  const own = end < 0 ? rest : rest.slice(0, end);
+  if (own.includes('--help') || own.includes('-h')) return { kind: 'help', command };
+  return { kind: 'run', command, args: parseFlags(command, rest) };
 }
 
 function findCommand(name: string): Command {
   const found = commands.find((command) => command.name === name);
   if (found !== undefined) return found;
-  const names = commands.map((command) => command.name);
-  const near = closestMatch(name, names);
-  throw usage([`there is no command ${withoutValue(name)}`], near === undefined ? undefined : `did you mean ${near}?`);
+  const suggestion = closestMatch(
+    name,
+    commands.map((command) => command.name),
+  );
+  throw usageError(
+    `unknown command "${withoutValue(name)}"`,
+    suggestion === undefined ? undefined : `did you mean ${suggestion}?`,
+  );
 }
 
 function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
@@ -38,69 +49,60 @@ function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
   const switches = new Set<string>();
   const values = new Map<string, string[]>();
   const known = new Map([...command.flags, ...globalFlags].map((flag) => [flag.name, flag]));
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index] ?? '';
-    if (arg === '--') {
-      positionals.push(...args.slice(index + 1));
-      break;
-    }
-    const [, name, inline] = /^--?([^=]+)(?:=([\s\S]*))?$/.exec(arg) ?? [];
-    if (name === undefined) {
-      positionals.push(arg);
-      continue;
-    }
-    const flag = arg.startsWith('--') ? known.get(name) : undefined;
-    if (flag === undefined) issues.push(unknownFlag(arg, name, known.keys()));
-    else if (flag.value === undefined || (flag.optional && inline === undefined)) {
-      if (inline !== undefined) issues.push(`--${flag.name} takes no value`);
-      switches.add(flag.name);
+  const options = Object.fromEntries(
+    [...known.values()].map(({ name, value, optional }) => [
+      name,
+      { type: value === undefined || optional ? ('boolean' as const) : ('string' as const) },
+    ]),
+  );
+  // `parseArgs` would take the next flag as the value of a flag without one.
+  const end = args.indexOf('--');
+  const complete = args.filter((arg, index) => {
+    const isFlag = arg.startsWith('--') && (end < 0 || index < end);
+    const flag = isFlag ? known.get(arg.slice(2)) : undefined;
+    const needsValue = flag?.value !== undefined && !flag.optional && /^--?[a-z]/.test(args[index + 1] ?? '');
+    if (needsValue) issues.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
+    return !needsValue;
+  });
+  const { tokens } = parseArgs({ args: complete, options, strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === 'positional') positionals.push(token.value);
+    if (token.kind !== 'option') continue;
+    const flag = token.rawName.startsWith('--') ? known.get(token.name) : undefined;
+    if (flag === undefined) {
+      const suggestion = closestMatch(token.name, known.keys());
+      const hint = suggestion === undefined ? '' : ` (did you mean --${suggestion}?)`;
+      issues.push(`unknown flag ${withoutValue(token.rawName)}${hint}`);
+    } else if (token.value === undefined) {
+      if (flag.value === undefined || flag.optional) switches.add(flag.name);
+      else issues.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
+    } else if (flag.value === undefined) {
+      issues.push(`--${flag.name} takes no value`);
+    } else if (values.has(flag.name) && !flag.repeatable) {
+      issues.push(`--${flag.name} is given twice`);
     } else {
-      const value = inline ?? nextValue(args[index + 1]);
-      if (value === undefined) issues.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
-      else {
-        if (inline === undefined) index++;
-        addValue(flag, value, values, issues);
-      }
+      values.set(flag.name, [...(values.get(flag.name) ?? []), token.value]);
     }
   }
-  const { min, max } = command.positionals;
-  if (positionals.length < min) issues.push(`${missingIn(command, positionals.length)} is missing`);
-  // What a shell makes of a variable that is not set.
-  const empty = positionals.slice(0, min).findIndex((text) => text.trim() === '');
-  if (empty >= 0) issues.push(`${argumentsOf(command)[empty]} is empty`);
-  if (positionals.length > max)
-    issues.push(`unexpected argument ${positionals.slice(max).map(withoutValue).join(' ')}`);
-  if (issues.length > 0) throw usage(issues, `see oauth-profile ${command.name} --help`);
+  issues.push(...checkPositionals(command, positionals));
+  if (issues.length > 0) throw usageError(issues, `see oauth-profile ${command.name} --help`);
   return { positionals, switches, values };
 }
 
-/** Of the arguments that help shows, those that are not there: `<command…>` of `<profile> -- <command…>`. */
-function missingIn(command: Command, given: number): string {
-  return given === 0 ? command.usage : argumentsOf(command).slice(given).join(' ');
+function checkPositionals({ usage, positionals: { min, max } }: Command, given: readonly string[]): string[] {
+  const issues: string[] = [];
+  const names = usage.match(/<[^>]*>/g) ?? [];
+  if (given.length < min)
+    issues.push(`missing argument: ${given.length === 0 ? usage : names.slice(given.length).join(' ')}`);
+  // A shell passes an empty argument for a quoted variable that is not set.
+  const empty = given.slice(0, min).findIndex((value) => value.trim() === '');
+  if (empty >= 0) issues.push(`${names[empty]} is empty`);
+  if (given.length > max) issues.push(`unexpected argument ${given.slice(max).map(withoutValue).join(' ')}`);
+  return issues;
 }
 
-function argumentsOf({ usage }: Command): string[] {
-  return usage.match(/<[^>]*>/g) ?? [];
-}
-
-/** What follows a flag as its value; another flag is none. */
-function nextValue(arg: string | undefined): string | undefined {
-  return arg === undefined || /^--?[a-z]/.test(arg) ? undefined : arg;
-}
-
-function addValue(flag: Flag, value: string, values: Map<string, string[]>, issues: string[]): void {
-  const given = values.get(flag.name);
-  if (given === undefined) values.set(flag.name, [value]);
-  else if (flag.repeatable) given.push(value);
-  else issues.push(`--${flag.name} is given twice`);
-}
-
-function unknownFlag(arg: string, name: string, names: Iterable<string>): string {
-  const near = closestMatch(name, names);
-  return `there is no flag ${withoutValue(arg)}${near === undefined ? '' : ` (did you mean --${near}?)`}`;
-}
-
-/** An argument that is out of place: behind `=` may stand a secret that was meant for --set. */
+/** A misplaced argument without what follows `=`: that may be a secret meant for --set. */
 function withoutValue(arg: string): string {
-  return escapeControls(arg.slice(0, arg.indexOf('=') < 0 ? undefined : arg.indexOf('=')));
+  const end = arg.indexOf('=');
+  return escapeControls(end < 0 ? arg : arg.slice(0, end));
 }

@@ -1,14 +1,14 @@
-/** A flag of a command; `value` names its argument, a flag without one is a switch. */
+/** A flag of a command. `value` names its argument; a flag without one is a switch. */
 export interface Flag {
   readonly name: string;
   readonly value?: string;
-  /** The value may be left out: `--emulate` or `--emulate=URL`. */
+  /** The value may be omitted: `--emulate` or `--emulate=URL`. */
   readonly optional?: boolean;
   readonly repeatable?: boolean;
   readonly help: string;
 }
 
-/** All that help, completion and parsing know of a command; its code is elsewhere, and loaded when it runs. */
+/** Definition of a command for parsing, help and completion. Its code is loaded when it runs. */
 export interface Command {
   readonly name: string;
   /** Positional arguments, as help shows them. */
@@ -20,14 +20,23 @@ export interface Command {
   };
   readonly summary: string;
   readonly flags: readonly Flag[];
-  readonly examples: readonly (readonly [command: string, meaning: string])[];
+  readonly examples: readonly (readonly [command: string, description: string])[];
 }
 
-/** A command line, understood. */
+/** The arguments of a command. */
 export interface ParsedArgs {
   readonly positionals: readonly string[];
-  /** Switches that were given. */
   readonly switches: ReadonlySet<string>;
-  /** Values by flag; of a flag that is not repeatable there is one. */
+  /** Values by flag. Only a repeatable flag has more than one. */
   readonly values: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Whether a switch was given. */
+export function has({ switches }: ParsedArgs, name: string): boolean {
+  return switches.has(name);
+}
+
+/** The value of a flag that is not repeatable. */
+export function valueOf({ values }: ParsedArgs, name: string): string | undefined {
+  return values.get(name)?.[0];
 }

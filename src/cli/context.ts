@@ -1,102 +1,121 @@
-import { findDataFiles, type ProcessEnvironment, readGivenFile } from '../compose.ts';
-import { type DataEntries, loadVariables } from '../config/load-variables.ts';
+import { type Client, type ClientOptions, createClient, type VariableSources } from '../client.ts';
 import { hasReference } from '../config/reference.ts';
 import type { Entry, Variables } from '../config/variables.ts';
-import type { Wish } from '../flows/wish.ts';
-import type { EmulatorEndpoint } from '../ports.ts';
+import type { ProcessEnvironment } from '../files/profile-files.ts';
 import { parseDuration } from '../profile/options.ts';
-import type { Profile } from '../profile/profile.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
-import { Session } from '../session.ts';
-import type { ParsedArgs } from './command.ts';
+import { usageError } from './args.ts';
+import { has, type ParsedArgs, valueOf } from './command.ts';
+import { type Emulation, openEmulation } from './emulation.ts';
 import type { Terminal } from './terminal.ts';
-import { usage } from './usage.ts';
 
-/** What a command works with. */
+/** What a command runs with. */
 export interface Context {
   readonly terminal: Terminal;
-  readonly surroundings: ProcessEnvironment;
-  readonly call: ParsedArgs;
-  /** Aborted by Ctrl-C and SIGTERM; while nobody has asked for it, they end the process. */
+  readonly environment: ProcessEnvironment;
+  readonly args: ParsedArgs;
+  /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
 }
 
-/** A warning on stderr, unless nobody wants to hear it. */
-export function warn({ terminal, call }: Context, text: string): void {
-  if (!call.switches.has('quiet')) terminal.tell(`${terminal.style.err.yellow('warning:')} ${text}\n`);
+/** What {@link withClient} provides. */
+export interface OpenClient {
+  readonly client: Client;
+  readonly variables: Variables;
+  /** Set with `--emulate`. */
+  readonly emulation: Emulation | undefined;
 }
 
-/** The variables of all sources that the command line names. */
-export function variablesOf(context: Context): Promise<Variables> {
-  return variablesReader(context)();
+/** Prints a warning, unless `--quiet` is given. */
+export function warn({ terminal, args }: Context, message: string): void {
+  if (!has(args, 'quiet')) terminal.stderr(`${terminal.style.err.yellow('warning:')} ${message}\n`);
 }
 
-/** The same for a script, whose own stand among them; for many scripts the files are read, and warnings are given, once. */
-export function variablesReader(context: Context): (script?: DataEntries) => Promise<Variables> {
-  const { surroundings, call } = context;
-  const given = (call.values.get('data') ?? []).map((path) => readGivenFile(path, surroundings));
-  const entries = parseSettings(call.values.get('set') ?? []);
-  for (const { name, value } of entries) {
+/** Prints a line for `--verbose`. */
+export function logVerbose({ terminal, args }: Context, line: string): void {
+  if (has(args, 'verbose')) terminal.stderr(`${terminal.style.err.dim(line)}\n`);
+}
+
+/** Runs `use` with a client as the flags describe it, and closes everything afterwards. */
+export async function withClient<T>(context: Context, use: (open: OpenClient) => Promise<T>): Promise<T> {
+  const options = clientOptions(context);
+  const plain = createClient(options);
+  const variables = await plain.loadVariables(variableSources(context));
+  const emulation = await openEmulation(context, plain.sources, [variables]);
+  const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation.endpoint });
+  try {
+    return await use({ client, variables, emulation });
+  } finally {
+    await client.close();
+    await emulation?.close();
+  }
+}
+
+/** The client options that the flags describe. */
+export function clientOptions(context: Context): ClientOptions {
+  const { environment, args } = context;
+  const store = valueOf(args, 'store');
+  if (store !== undefined && !/^(?:rediss?|unix)(?:\+\w+)?:\/\/./.test(store))
+    throw usageError('invalid --store: expected a Redis URL', 'write --store redis://host:6379, or rediss:// for TLS');
+  if (store !== undefined && /^[\w+]+:\/\/[^/]*:[^/]*@/.test(store))
+    warn(
+      context,
+      '--store contains a password, and other users can see command-line arguments: set OAUTH_PROFILE_STORE',
+    );
+  return {
+    environment,
+    store,
+    keepAlive: false,
+    log: (line) => logVerbose(context, line),
+    warn: (message) => warn(context, message),
+  };
+}
+
+/** The variables that `--data` and `--set` name. */
+export function variableSources(context: Context): VariableSources {
+  const { args } = context;
+  const settings = parseSettings(args.values.get('set') ?? []);
+  for (const { name, value } of settings) {
     if (isSensitiveName(name) && typeof value === 'string' && value !== '' && !hasReference(value)) {
-      warn(context, `--set ${name}: arguments are public to every process of this machine; use \${env:…} or --data`);
+      warn(context, `--set ${name}: other users can see command-line arguments; use \${env:…} or --data instead`);
     }
   }
-  const files = findDataFiles(surroundings);
-  const settings = { entries, source: { label: '--set', directory: '', trust: 'given' } } as const;
-  return (script) => loadVariables({ ...files, script, given, settings });
+  return { files: args.values.get('data') ?? [], settings };
 }
 
 function parseSettings(settings: readonly string[]): Entry[] {
   const issues: string[] = [];
   const entries = settings.map((setting, index) => {
     const end = setting.indexOf('=');
-    if (end < 1) issues.push(`the ${index + 1}. --set is not NAME=VALUE`);
+    // The value itself is not shown: it may be a secret.
+    if (end < 1) issues.push(`invalid --set (number ${index + 1}): expected NAME=VALUE`);
     return { name: setting.slice(0, end), value: setting.slice(end + 1) };
   });
-  if (issues.length > 0) throw usage(issues, 'write --set graph.scope=user.read');
+  if (issues.length > 0) throw usageError(issues, 'write --set graph.scope=user.read');
   return entries;
 }
 
-/** A session as the command line asks for it. */
-export function sessionOf(context: Context, emulator?: EmulatorEndpoint): Session {
-  const { surroundings, call } = context;
-  const store = call.values.get('store')?.[0];
-  if (store !== undefined && !/^rediss?:\/\/./.test(store))
-    throw usage(['--store is no address of a Redis'], 'write --store redis://host:6379, or rediss:// for TLS');
-  if (store !== undefined && /^\w+:\/\/[^/]*:[^/]*@/.test(store))
-    warn(context, '--store: arguments are public to every process of this machine; set OAUTH_PROFILE_STORE instead');
-  const verbose = call.switches.has('verbose');
-  return new Session(surroundings, {
-    emulator,
-    store,
-    keepConnections: false,
-    log: verbose ? (line) => logTo(context, line) : undefined,
-    warn: (text) => warn(context, text),
-  });
+/** Parses a flag whose value is a duration. */
+export function durationFlag({ args }: Context, name: string): number | undefined {
+  const value = valueOf(args, name);
+  if (value === undefined) return undefined;
+  const ms = parseDuration(value);
+  if (ms === undefined) throw usageError(`invalid --${name}: expected a duration such as 30s or 5m`);
+  return ms;
 }
 
-/** What a caller wants of a token, as the flags say. */
-export function wishOf(context: Context, profile: Profile): Partial<Wish> {
-  const { call } = context;
-  const given = call.values.get('min-ttl')?.[0];
-  const minTtlMs = given === undefined ? profile.options.minTtlMs : parseDuration(given);
-  if (minTtlMs === undefined) throw usage(['--min-ttl is no time'], 'write a time such as 5m, 90s or 1h');
-  const fresh = call.switches.has('force-refresh');
-  // Who wants no token twice has none kept either.
-  const keep = profile.options.reuse !== false;
-  return {
-    minTtlMs,
-    anew: fresh || !keep,
-    keep,
-    forgetRefusal: fresh,
-    // Not before it is asked for: a kept token is handed out in less time than handlers take to set up.
-    get signal() {
-      return context.signal;
-    },
-  };
+/** Parses a flag whose value is a port. */
+export function portFlag({ args }: Context, min: 0 | 1): number | undefined {
+  const value = valueOf(args, 'port');
+  if (value === undefined) return undefined;
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(port >= min && port <= 65_535)) throw usageError(`invalid --port: expected a number from ${min} to 65535`);
+  return port;
 }
 
-/** A line for a person who asked to see more. */
-export function logTo({ terminal }: Context, line: string): void {
-  terminal.tell(`${terminal.style.err.dim(line)}\n`);
+/** Throws if more than one of these flags is given. */
+export function assertExclusive({ args }: Context, ...names: string[]): void {
+  const given = names.filter((name) => has(args, name) || args.values.has(name));
+  if (given.length > 1)
+    throw usageError(`${given.map((name) => `--${name}`).join(' and ')} cannot be combined`, 'choose one');
 }

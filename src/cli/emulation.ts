@@ -1,4 +1,3 @@
-import { composeOutside } from '../compose.ts';
 import { Resolver } from '../config/resolver.ts';
 import { Variables } from '../config/variables.ts';
 import { type Fault, faultKinds, parseFault } from '../emulator/fault.ts';
@@ -7,91 +6,97 @@ import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorEndpoint } from '../ports.ts';
 import { collectFields, profileNames } from '../profile/collect-fields.ts';
+import type { ProfileSources } from '../profile/parse-profile.ts';
 import { findProvider } from '../providers/registry.ts';
+import { usageError } from './args.ts';
+import { has, valueOf } from './command.ts';
 import type { Context } from './context.ts';
-import { usage } from './usage.ts';
 
-/** An emulator that a command talks to, and the way to be done with it. */
+/** An emulator that a command uses. */
 export interface Emulation {
-  readonly address: EmulatorEndpoint;
+  readonly endpoint: EmulatorEndpoint;
   close(): Promise<void>;
 }
 
-/** The emulator that `--emulate` asks for: one of our own, or the one that runs at the given address. */
-export async function emulationOf(context: Context, ...all: Variables[]): Promise<Emulation | undefined> {
-  const { call } = context;
-  const joined = call.values.get('emulate')?.[0];
-  if (joined !== undefined) {
-    if (call.values.has('fault'))
-      throw usage(['--fault is for an emulator of its own'], 'give it to oauth-profile emulate');
-    return { address: await join(joined), close: async () => {} };
+/** The emulator that `--emulate` asks for: a new one, or the one at the given URL. */
+export async function openEmulation(
+  context: Context,
+  sources: ProfileSources,
+  all: readonly Variables[],
+): Promise<Emulation | undefined> {
+  const { args } = context;
+  const url = valueOf(args, 'emulate');
+  if (url !== undefined) {
+    if (args.values.has('fault'))
+      throw usageError('--fault cannot be combined with --emulate=URL', 'pass --fault to oauth-profile emulate');
+    return { endpoint: await connectToEmulator(url), close: async () => {} };
   }
-  if (!call.switches.has('emulate')) {
-    if (call.values.has('fault')) throw usage(['--fault needs --emulate'], 'add --emulate');
+  if (!has(args, 'emulate')) {
+    if (args.values.has('fault')) throw usageError('--fault needs --emulate', 'add --emulate');
     return undefined;
   }
-  const emulator = await start(context, all, 0, undefined);
-  return { address: { port: emulator.port, ca: emulator.ca }, close: () => emulator.close() };
+  const emulator = await startEmulator(context, sources, all, 0, undefined);
+  return { endpoint: { port: emulator.port, ca: emulator.ca }, close: () => emulator.close() };
 }
 
 /** Starts an emulator that knows the profiles of all these variables. */
-export async function start(
-  context: Context,
+export async function startEmulator(
+  { args }: Context,
+  sources: ProfileSources,
   all: readonly Variables[],
   port: number,
   onRequest: ((request: ServedRequest) => void) | undefined,
 ): Promise<Emulator> {
-  const faults = faultsOf(context.call.values.get('fault') ?? []);
-  const { startEmulator } = await import('../emulator/start-emulator.ts');
+  const faults = parseFaults(args.values.get('fault') ?? []);
+  const emulator = await import('../emulator/start-emulator.ts');
   try {
-    return await startEmulator({ profiles: allProfiles(context, all), port, faults, onRequest });
+    return await emulator.startEmulator({ profiles: mergeProfiles(sources, all), port, faults, onRequest });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-    throw usage([`port ${port} cannot be used (${code})`], 'choose another with --port, or leave it out');
+    throw usageError(`cannot listen on port ${port} (${code})`, 'choose another port with --port, or omit --port');
   }
 }
 
-/** Two scripts may each have their own profile of one name: the emulator knows both. */
-function allProfiles(context: Context, all: readonly Variables[]): EmulatedProfiles {
+/** Two scripts may each define their own profile of the same name: the emulator knows both. */
+function mergeProfiles(sources: ProfileSources, all: readonly Variables[]): EmulatedProfiles {
   const [first = new Variables(), ...others] = all;
-  const profiles = { ...profilesOf(context, first) };
+  const profiles = { ...emulatedProfiles(sources, first) };
   const known = new Set(Object.values(profiles).map((profile) => JSON.stringify(profile)));
   for (const [index, variables] of others.entries()) {
-    for (const [name, profile] of Object.entries(profilesOf(context, variables))) {
-      const text = JSON.stringify(profile);
-      if (!known.has(text)) profiles[Object.hasOwn(profiles, name) ? `${name} (${index + 2})` : name] = profile;
-      known.add(text);
+    for (const [name, profile] of Object.entries(emulatedProfiles(sources, variables))) {
+      const json = JSON.stringify(profile);
+      if (!known.has(json)) profiles[Object.hasOwn(profiles, name) ? `${name} (${index + 2})` : name] = profile;
+      known.add(json);
     }
   }
   return profiles;
 }
 
-function faultsOf(given: readonly string[]): Fault[] {
-  const faults = given.map((text) => parseFault(text));
+function parseFaults(values: readonly string[]): Fault[] {
+  const faults = values.map((value) => parseFault(value));
   if (faults.includes(undefined)) {
-    throw usage(
-      ['--fault names no known fault'],
-      `faults are ${faultKinds.join(', ')}; :2 behind one strikes the second request only`,
+    throw usageError(
+      'invalid --fault: unknown fault',
+      `faults are ${faultKinds.join(', ')}; add :2 to apply one to the second request only`,
     );
   }
   return faults.filter((fault) => fault !== undefined);
 }
 
-/** Every profile as the emulator wants it, in clear: it must recognise secrets. What cannot be read is not emulated. */
-export function profilesOf(context: Context, variables: Variables): EmulatedProfiles {
-  const outside = composeOutside(context.surroundings);
-  const resolver = new Resolver(variables, outside);
+/** The profiles in the form that the emulator takes, with their secrets, which it must recognise. Invalid profiles are left out. */
+export function emulatedProfiles(sources: ProfileSources, variables: Variables): EmulatedProfiles {
+  const resolver = new Resolver(variables, sources);
   const profiles: Record<string, Record<string, unknown>> = {};
   for (const name of profileNames(variables)) {
     try {
-      const { fields, basic, options, issues: faults } = collectFields(name, variables, resolver);
-      if (faults.length > 0 || findProvider(String(fields.get('type')?.value)) === undefined) continue;
+      const { fields, basic, options, issues } = collectFields(name, variables, resolver);
+      if (issues.length > 0 || findProvider(String(fields.get('type')?.value)) === undefined) continue;
       const profile: Record<string, unknown> = {};
       for (const [field, { value }] of [...fields, ...basic])
         profile[field] = typeof value === 'string' ? value : value.reveal();
       for (const [option, { value, variable }] of options) {
-        if (option === 'key_file') profile['options.key'] = outside.readOptionFile(String(value), variable.source);
+        if (option === 'key_file') profile['options.key'] = sources.readOptionFile(String(value), variable.source);
         else profile[`options.${option}`] = value;
       }
       profiles[name] = profile;
@@ -102,43 +107,39 @@ export function profilesOf(context: Context, variables: Variables): EmulatedProf
   return profiles;
 }
 
-/** Learns what a running emulator signs its certificates with. */
-async function join(address: string): Promise<EmulatorEndpoint> {
-  const found = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(address);
-  if (found === null)
-    throw usage(
-      ['--emulate takes the address that oauth-profile emulate prints'],
+/** Reads the certificate authority of a running emulator. */
+async function connectToEmulator(url: string): Promise<EmulatorEndpoint> {
+  const [, digits] = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(url) ?? [];
+  if (digits === undefined)
+    throw usageError(
+      'invalid --emulate: expected the URL that oauth-profile emulate prints',
       'write --emulate=http://127.0.0.1:PORT',
     );
-  const port = Number(found[1]);
+  const port = Number(digits);
+  const hint = 'start an emulator: oauth-profile emulate';
   const ca = await readCertificate(port).catch((cause) => {
-    throw new OAuthProfileError('connection_failed', `no emulator answers at ${address}`, {
-      cause,
-      hint: 'start one: oauth-profile emulate',
-    });
+    throw new OAuthProfileError('connection_failed', `cannot connect to an emulator at ${url}`, { cause, hint });
   });
   if (!ca.startsWith('-----BEGIN CERTIFICATE-----')) {
-    throw new OAuthProfileError('connection_failed', `what answers at ${address} is no emulator`, {
-      hint: 'start one: oauth-profile emulate',
-    });
+    throw new OAuthProfileError('connection_failed', `the server at ${url} is not an emulator`, { hint });
   }
   return { port, ca };
 }
 
-const JOIN_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_CERTIFICATE_LENGTH = 65_536;
 
-/** Whatever listens there may answer without end, or break off. */
+/** Limited in time and size: any server may listen on that port. */
 async function readCertificate(port: number): Promise<string> {
   const { get } = await import('node:http');
   return new Promise<string>((resolve, reject) => {
     const path = '/oauth-profile-emulator/ca.pem';
-    const signal = AbortSignal.timeout(JOIN_MS);
+    const signal = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
     const request = get({ host: '127.0.0.1', port, path, signal, agent: false }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
-        if (text.length > MAX_CERTIFICATE_LENGTH) request.destroy(new Error('too much of an answer'));
+        if (text.length > MAX_CERTIFICATE_LENGTH) request.destroy(new Error('the response is too large'));
       });
       response.on('error', reject);
       response.on('end', () => resolve(text));

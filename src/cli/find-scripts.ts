@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { normalize } from 'node:path/posix';
-import { escapeControls } from '../redaction/printable.ts';
-import { usage } from './usage.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
+import { usageError } from './args.ts';
 
-/** The scripts that the arguments name, each once: files as they are, the scripts below a folder, and what a pattern (`*`, `**`, `?`) fits. */
+/** Finds the scripts that the arguments name: files, all scripts below a directory, and glob patterns (`*`, `**`, `?`). Each script is returned once. */
 export function findScripts(args: readonly string[], cwd: string): string[] {
   const found = new Map<string, string>();
   const empty: string[] = [];
@@ -17,8 +17,8 @@ export function findScripts(args: readonly string[], cwd: string): string[] {
     }
   }
   if (empty.length > 0) {
-    throw usage(
-      empty.map((arg) => `${escapeControls(arg)} holds no script`),
+    throw usageError(
+      empty.map((arg) => `no script found in ${escapeControls(arg)}`),
       'a script is a YAML file with steps: see oauth-profile run --help',
     );
   }
@@ -35,43 +35,43 @@ function scriptsOf(arg: string, cwd: string): string[] {
   return filesBelow(fixed === '' ? '.' : fixed, cwd).filter((file) => pattern.test(file));
 }
 
-/** In a folder other YAML files may stand beside the scripts: profiles, data. */
+/** A directory may also contain other YAML files, such as profiles and data. */
 function isScript(path: string): boolean {
   if (!/\.ya?ml$/.test(path)) return false;
   try {
     return /^(?:steps|"steps"|'steps')\s*:/m.test(readFileSync(path, 'utf8'));
   } catch {
-    // What cannot be read may be a script: whoever reads it says what is wrong.
+    // The parser reports why it cannot be read.
     return true;
   }
 }
 
-/** All files below a folder, in the order of their paths; links lead to files, but not to further folders. */
-function filesBelow(folder: string, cwd: string): string[] {
+/** All files below a directory, sorted by path. Links to files are followed, links to directories are not. */
+function filesBelow(directory: string, cwd: string): string[] {
   const files: string[] = [];
-  const waiting = [folder];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const queue = [directory];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     for (const entry of entriesOf(next, cwd)) {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
       const path = join(next, entry.name);
-      if (entry.isDirectory()) waiting.push(path);
+      if (entry.isDirectory()) queue.push(path);
       else if (statOf(resolve(cwd, path))?.isFile()) files.push(path);
     }
   }
   return files.sort();
 }
 
-function entriesOf(folder: string, cwd: string) {
+function entriesOf(directory: string, cwd: string) {
   try {
-    return readdirSync(resolve(cwd, folder), { withFileTypes: true });
+    return readdirSync(resolve(cwd, directory), { withFileTypes: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw usage([`${escapeControls(folder)}: cannot be read (${code})`], 'check that you may read the folder');
+    throw usageError(`cannot read ${escapeControls(directory)} (${code})`, 'check the permissions of the directory');
   }
 }
 
-/** `**` crosses folders, `*` and `?` do not. */
+/** `**` crosses directories, `*` and `?` do not. */
 function patternOf(glob: string): RegExp {
   const source = glob.replace(/\*\*\/|\*\*|[*?]|[.+^${}()|[\]\\]/g, (part) => {
     switch (part) {

@@ -2,7 +2,7 @@ import type { Command, Flag } from './command.ts';
 import { commands, globalFlags } from './command-definitions.ts';
 import type { Style } from './style.ts';
 
-/** The page that `--help` prints. */
+/** The text of `--help`. */
 export function helpText(command: Command | undefined, style: Style): string {
   return command === undefined ? overview(style) : commandHelp(command, style);
 }
@@ -25,21 +25,21 @@ function overview(style: Style): string {
       'Exit status',
       columns(
         [
-          ['0', 'done'],
+          ['0', 'success'],
           ['1', 'a step of a script failed'],
-          ['2', 'bad command line, script, data or profile; nothing was sent'],
-          ['3', 'the provider refused'],
-          ['4', 'network, 429, 5xx or an unreadable reply'],
-          ['5', 'a person must sign in again'],
-          ['6', 'the store of tokens is locked, unreadable or unwritable'],
+          ['2', 'invalid command line, script or profile; nothing was sent'],
+          ['3', 'the provider rejected the request'],
+          ['4', 'network error, 429, 5xx or unreadable response'],
+          ['5', 'login required'],
+          ['6', 'the token store is locked, unreadable or unwritable'],
           ['130', 'interrupted'],
         ],
         style,
       ),
       style,
     ),
-    'Profiles are read from oauth-profiles.yaml in this folder and in ~/.config/oauth-profile.',
-    `${style.dim('oauth-profile <command> --help shows examples.')}\n`,
+    'Profiles are read from oauth-profiles.yaml in this directory or its parents, and in ~/.config/oauth-profile.',
+    `${style.dim('Run oauth-profile <command> --help for flags and examples.')}\n`,
   ].join('\n');
 }
 

@@ -1,83 +1,85 @@
 import { version } from '../version.ts';
 import { parseCommandLine } from './args.ts';
 import type { ParsedArgs } from './command.ts';
-import { run as runToken } from './commands/token.ts';
 import type { Context } from './context.ts';
 import { helpText } from './help.ts';
 import { Output } from './output.ts';
 import { renderError } from './render-error.ts';
 import { Terminal } from './terminal.ts';
 
-/** The code of each command, loaded when it runs; that of `token`, which runs most often, comes along. */
-const runners: Readonly<Record<string, () => Promise<{ run: (context: Context) => Promise<number> }>>> = {
-  run: () => import('./commands/run.ts'),
-  token: async () => ({ run: runToken }),
-  exec: () => import('./commands/exec.ts'),
-  login: () => import('./commands/login.ts'),
-  logout: () => import('./commands/logout.ts'),
-  list: () => import('./commands/list.ts'),
-  check: () => import('./commands/check.ts'),
-  explain: () => import('./commands/explain.ts'),
-  commands: () => import('./commands/commands.ts'),
-  emulate: () => import('./commands/emulate.ts'),
-  completion: () => import('./commands/completion.ts'),
+/** The code of each command, loaded when it runs. */
+const runners: Readonly<Record<string, () => Promise<(context: Context) => Promise<number>>>> = {
+  run: async () => (await import('./commands/run.ts')).runScripts,
+  token: async () => (await import('./commands/token.ts')).runToken,
+  exec: async () => (await import('./commands/exec.ts')).runExec,
+  login: async () => (await import('./commands/login.ts')).runLogin,
+  logout: async () => (await import('./commands/logout.ts')).runLogout,
+  list: async () => (await import('./commands/list.ts')).runList,
+  check: async () => (await import('./commands/check.ts')).runCheck,
+  explain: async () => (await import('./commands/explain.ts')).runExplain,
+  commands: async () => (await import('./commands/commands.ts')).runCommands,
+  emulate: async () => (await import('./commands/emulate.ts')).runEmulate,
+  completion: async () => (await import('./commands/completion.ts')).runCompletion,
 };
 
-/** Runs the command line and gives its exit status, once everything is written. */
+/** Runs the command line and returns its exit status after all output is written. */
 export async function main(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
-  if (process.env['NODE_DEBUG']) terminal.guard(process.stderr);
-  let call: ParsedArgs | undefined;
+  if (process.env['NODE_DEBUG']) terminal.interceptStderr(process.stderr);
+  // Until the arguments are parsed, errors look for these switches only.
+  const switches = new Set(['json', 'verbose'].filter((name) => args.includes(`--${name}`)));
+  let parsed: ParsedArgs = { positionals: [], switches, values: new Map() };
   try {
-    return await dispatch(args, terminal, (given) => {
-      call = given;
-      return contextOf(terminal, given);
+    return await dispatch(args, terminal, (commandArgs) => {
+      parsed = commandArgs;
+      return createContext(terminal, commandArgs);
     });
   } catch (error) {
-    return renderError(error, terminal, args.includes('--json'), args.includes('--verbose'), call);
+    return renderError(error, { terminal, args: parsed });
   } finally {
     await terminal.finish();
   }
 }
 
-/** Does what the arguments ask for; `contextOf` is asked when that is a command, and what goes wrong is thrown. */
+/** Runs what the arguments ask for. Errors are thrown. */
 export async function dispatch(
   args: readonly string[],
   terminal: Terminal,
-  contextOf: (call: ParsedArgs) => Context,
+  contextFor: (args: ParsedArgs) => Context,
 ): Promise<number> {
-  const request = parseCommandLine(args);
-  switch (request.kind) {
+  const line = parseCommandLine(args);
+  switch (line.kind) {
     case 'help':
-      terminal.print(helpText(request.command, terminal.style.out));
+      terminal.stdout(helpText(line.command, terminal.style.out));
       return 0;
     case 'version':
-      terminal.print(`${version}\n`);
+      terminal.stdout(`${version}\n`);
       return 0;
     case 'run': {
-      const load = runners[request.command.name];
-      if (load === undefined) throw new TypeError(`the command ${request.command.name} has no code`);
-      const { run } = await load();
-      return run(contextOf(request.call));
+      const load = runners[line.command.name];
+      if (load === undefined) throw new TypeError(`the command ${line.command.name} has no code`);
+      const runCommand = await load();
+      return runCommand(contextFor(line.args));
     }
   }
 }
 
-function contextOf(terminal: Terminal, call: ParsedArgs): Context {
+function createContext(terminal: Terminal, args: ParsedArgs): Context {
   let signal: AbortSignal | undefined;
   return {
     terminal,
-    call,
-    surroundings: { env: process.env, cwd: process.cwd() },
+    args,
+    environment: { env: process.env, cwd: process.cwd() },
+    // A command that does not use the signal is ended by Ctrl-C at once.
     get signal() {
-      signal ??= interruptSignal();
+      signal ??= createInterruptSignal();
       return signal;
     },
   };
 }
 
-/** Ctrl-C and SIGTERM end what is under way in order; a second one ends the process at once. */
-function interruptSignal(): AbortSignal {
+/** Ctrl-C and SIGTERM abort the signal, so that locks and files are released; a second one ends the process at once. */
+function createInterruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(name));
   return controller.signal;

@@ -2,10 +2,7 @@ import { fstatSync, writeSync } from 'node:fs';
 
 const descriptors = { stdout: 1, stderr: 2 } as const;
 
-/**
- * One of the two outputs of this process. Node's own stream takes longer to make than a profile to read, so it is made only for who
- * needs it: a terminal's colours, a reader that cannot take everything at once, a command that goes on while nobody reads.
- */
+/** stdout or stderr. Writes synchronously, so that nothing is lost at exit; switches to Node's stream for a terminal or a slow reader. */
 export class Output {
   #stream: NodeJS.WriteStream | undefined;
 
@@ -15,7 +12,7 @@ export class Output {
     return fstatSync(descriptors[this.name]).isCharacterDevice() && this.open().isTTY === true;
   }
 
-  /** From now on nothing waits for the reader. */
+  /** Uses Node's asynchronous stream from now on. */
   open(): NodeJS.WriteStream {
     this.#stream ??= process[this.name].on('error', (error) => failToWrite(this.name, error));
     return this.#stream;
@@ -26,13 +23,13 @@ export class Output {
     if (rest.length > 0) this.open().write(rest);
   }
 
-  /** Waits until everything is written, or nobody reads on. */
+  /** Waits until everything is written or the reader has closed. */
   async finish(): Promise<void> {
     const stream = this.#stream;
     if (stream !== undefined) await new Promise<void>((done) => stream.write('', () => done()));
   }
 
-  /** What could not be written. */
+  /** Returns what could not be written. */
   #writeAtOnce(bytes: Buffer): Buffer {
     let rest = bytes;
     try {
@@ -47,16 +44,16 @@ export class Output {
   }
 }
 
-/** A full disk and the like (sysexits' EX_IOERR). */
+/** Exit status if output cannot be written, for example to a full disk (EX_IOERR of sysexits.h). */
 const WRITE_STATUS = 74;
 let writeFailed = false;
 
-/** Tells once that the output is not all there, whatever the command itself comes to; who reads may stop reading: `… | head -1`. */
+/** Reports once that output is incomplete. A reader that stops, as in `… | head -1`, is not an error. */
 function failToWrite(name: keyof typeof descriptors, { code }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE' || writeFailed) return;
   writeFailed = true;
   process.once('exit', () => {
     process.exitCode = WRITE_STATUS;
   });
-  if (name === 'stdout') new Output('stderr').write(`oauth-profile: the output cannot be written (${code})\n`);
+  if (name === 'stdout') new Output('stderr').write(`oauth-profile: cannot write the output (${code})\n`);
 }

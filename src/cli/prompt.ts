@@ -1,30 +1,30 @@
 import { createInterface } from 'node:readline';
 import { OAuthProfileError } from '../errors.ts';
 
-/** Reads a line that a person types. */
+/** Reads a line from the terminal. */
 export type ReadLine = (signal: AbortSignal) => Promise<string>;
 
-/** The person at the terminal, where there is one: nobody else is ever waited for. */
+/** A prompt, if stdin and stderr are a terminal. */
 export function terminalPrompt(): ReadLine | undefined {
   const { stdin, stderr } = process;
   return stdin.isTTY === true && stderr.isTTY === true ? (signal) => readLine(stdin, signal) : undefined;
 }
 
-/** One line; the end of the input, and Ctrl-C, end the command. */
+/** Rejects at the end of the input and on abort. */
 function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    // Not as an editor of lines: that one takes Ctrl-C for itself.
+    // `terminal: true` would intercept Ctrl-C.
     const lines = createInterface({ input, terminal: false });
-    const leave = (): void => lines.close();
-    signal.addEventListener('abort', leave, { once: true });
+    const onAbort = (): void => lines.close();
+    signal.addEventListener('abort', onAbort, { once: true });
     lines.once('line', (line) => {
       resolve(line);
       lines.close();
     });
     lines.once('close', () => {
-      signal.removeEventListener('abort', leave);
-      reject(new OAuthProfileError('aborted', 'nothing was entered'));
+      signal.removeEventListener('abort', onAbort);
+      reject(new OAuthProfileError('aborted', 'no input'));
     });
-    if (signal.aborted) leave();
+    if (signal.aborted) onAbort();
   });
 }

@@ -1,6 +1,6 @@
 import type { Environment } from '../ports.ts';
 
-/** Colours for a terminal, or none. */
+/** Functions that colour text for a terminal, or return it unchanged. */
 export type Style = Readonly<Record<keyof typeof codes, (text: string) => string>>;
 
 const codes = {
@@ -12,7 +12,7 @@ const codes = {
   cyan: [36, 39],
 } as const;
 
-/** Colours where a person looks at a terminal and did not ask for none; the output is looked at when a text is to be coloured. */
+/** Colours are used on a terminal, unless NO_COLOR or TERM=dumb is set. */
 export function styleFor(output: { readonly isTerminal: boolean }, env: Environment): Style {
   let coloured: boolean | undefined;
   const paint =

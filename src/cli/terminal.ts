@@ -4,17 +4,17 @@ import { onSecretCreated, type Secret } from '../redaction/secret.ts';
 import type { Output } from './output.ts';
 import { type Style, styleFor } from './style.ts';
 
-/** The two outputs of a process, with every secret it ever held masked on both. */
+/** stdout and stderr of the process. Every secret is masked on both. */
 export class Terminal {
   #style: { readonly out: Style; readonly err: Style } | undefined;
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
-  /** The one that was written to last. */
+  /** The stream that was written to last. */
   #current: RedactedStream;
-  readonly #announced = new Set<string>();
-  /** Whether what is written is searched for commands of GitHub's runner. */
+  readonly #masked = new Set<string>();
+  /** Whether output is searched for workflow commands of GitHub Actions. */
   readonly #onGithub: boolean;
-  #telling = false;
+  #writing = false;
 
   constructor(
     readonly out: Output,
@@ -24,15 +24,15 @@ export class Terminal {
     const redactor = new Redactor();
     this.#out = new RedactedStream(redactor, (text) => out.write(text));
     this.#err = new RedactedStream(redactor, (text) => {
-      this.#telling = true;
+      this.#writing = true;
       err.write(text);
-      this.#telling = false;
+      this.#writing = false;
     });
     this.#onGithub = env['GITHUB_ACTIONS'] === 'true';
     this.#current = this.#out;
     onSecretCreated((secret) => {
       redactor.add(secret);
-      if (this.#onGithub) this.#announce(secret);
+      if (this.#onGithub) this.#registerMask(secret);
     });
   }
 
@@ -41,85 +41,85 @@ export class Terminal {
     return this.#style;
   }
 
-  /** Whether a person looks at stderr, and what is shown there can be redrawn. */
-  get isLive(): boolean {
+  /** Whether stderr is a terminal that can be redrawn. */
+  get isInteractive(): boolean {
     return this.err.isTerminal && this.env['TERM'] !== 'dumb' && !this.env['CI'];
   }
 
-  /** Width of stderr, where it is a terminal. */
+  /** Width of stderr if it is a terminal. */
   get columns(): number | undefined {
     return this.err.open().columns;
   }
 
-  /** For a command that must go on while nobody reads what it prints. */
-  waitForNobody(): void {
+  /** Uses asynchronous streams, for a command that must not block while its output is not read. */
+  useStreams(): void {
     this.out.open();
     this.err.open();
   }
 
-  /** The result: stdout. */
-  print(text: string): void {
-    this.#turnTo(this.#out).push(this.#harmless(text));
+  /** Writes a result. */
+  stdout(text: string): void {
+    this.#switchTo(this.#out).push(this.#escapeCommands(text));
   }
 
-  /** A result that the person asked to see in clear. */
-  printClear(text: string): void {
-    this.#turnTo(this.#out).pushClear(text);
+  /** Writes a result that contains a secret on request. */
+  stdoutRaw(text: string): void {
+    this.#switchTo(this.#out).pushClear(text);
   }
 
-  /** Everything but the result: stderr. */
-  tell(text: string): void {
-    this.#turnTo(this.#err).push(this.#harmless(text));
+  /** Writes anything but a result. */
+  stderr(text: string): void {
+    this.#switchTo(this.#err).push(this.#escapeCommands(text));
   }
 
-  /** Commands to GitHub's runner, which reads stderr too. */
-  tellRunner(commands: string): void {
-    this.#turnTo(this.#err).push(commands);
+  /** Writes workflow commands of GitHub Actions, which reads stderr too. */
+  workflowCommand(commands: string): void {
+    this.#switchTo(this.#err).push(commands);
   }
 
-  /** Searches also what others write to stderr, such as Node itself where NODE_DEBUG is set: whole requests. */
-  guard(stderr: NodeJS.WriteStream): void {
+  /** Masks secrets in what Node itself writes to stderr: with NODE_DEBUG, whole requests. */
+  interceptStderr(stderr: NodeJS.WriteStream): void {
     const write = stderr.write.bind(stderr) as (...parts: unknown[]) => boolean;
     stderr.write = ((...parts: unknown[]): boolean => {
-      if (this.#telling) return write(...parts);
-      this.#turnTo(this.#err).push(String(parts[0]));
+      if (this.#writing) return write(...parts);
+      this.#switchTo(this.#err).push(String(parts[0]));
       return true;
     }) as typeof stderr.write;
   }
 
-  /** Shows what was held back, because it might have been the beginning of a secret. */
+  /** Writes what was held back because it could be the beginning of a secret. */
   flush(): void {
     (this.#current === this.#out ? this.#err : this.#out).flush();
     this.#current.flush();
   }
 
-  /** After it the process may end. */
+  /** Waits until everything is written. */
   async finish(): Promise<void> {
     this.flush();
     await this.out.finish();
     await this.err.finish();
   }
 
-  /** What comes from outside must not command GitHub's runner: it obeys `::` at the start of a line and `##[` anywhere. In JSON the escapes mean the same. */
-  #harmless(text: string): string {
+  /** GitHub Actions executes `::` at the start of a line and `##[` anywhere. The escapes have the same meaning in JSON. */
+  #escapeCommands(text: string): string {
     if (!this.#onGithub) return text;
     return text.replace(/^([^\S\n]*):(?=:)/gm, '$1\\u003a').replaceAll('##[', '#\\u0023[');
   }
 
-  /** A line of the other output ends before this one goes on: both may be the same terminal. */
-  #turnTo(stream: RedactedStream): RedactedStream {
+  /** Ends the line of the other stream first: both may be the same terminal. */
+  #switchTo(stream: RedactedStream): RedactedStream {
     if (stream !== this.#current) this.#current.endLine();
     this.#current = stream;
     return stream;
   }
 
-  /** Tells the runner of GitHub Actions, which reads stderr too, to mask the value in what other steps print; it masks line by line. */
-  #announce(secret: Secret): void {
+  /** Registers a secret with GitHub Actions, which masks it line by line in the output of later steps. */
+  #registerMask(secret: Secret): void {
     for (const line of secret.reveal().split(/[\r\n]+/)) {
-      // A reference says where a secret is, and is none.
-      if (line.length < 8 || this.#announced.has(line) || /^\$\{(?!.*:-)[^{}]*\}$/.test(line)) continue;
-      this.#announced.add(line);
-      this.#turnTo(this.#err).pushClear(`::add-mask::${line.replaceAll('%', '%25')}\n`);
+      // A reference such as ${env:NAME} is not a secret.
+      if (line.length < 8 || this.#masked.has(line) || /^\$\{(?!.*:-)[^{}]*\}$/.test(line)) continue;
+      this.#masked.add(line);
+      this.#switchTo(this.#err).pushClear(`::add-mask::${line.replaceAll('%', '%25')}\n`);
     }
   }
 }

@@ -1,66 +1,57 @@
-import {
-  accessSync,
-  appendFileSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, appendFileSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { createDirectories } from '../files/create-directories.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { Report } from '../script/reports/report.ts';
-import { usage } from './usage.ts';
+import { usageError } from './args.ts';
 
-/** How each kind of report is made; loaded when it is asked for. */
-const makers: Readonly<Record<string, () => Promise<(report: Report) => string>>> = {
+/** Loads the writer of each kind of report. */
+const writers: Readonly<Record<string, () => Promise<(report: Report) => string>>> = {
   junit: async () => (await import('../script/reports/junit.ts')).junitReport,
   json: async () => (await import('../script/reports/json.ts')).jsonReport,
   html: async () => (await import('../script/reports/html.ts')).htmlReport,
 };
 
-/** A report that was asked for. */
-interface Wanted {
+/** A requested report. */
+interface RequestedReport {
   readonly kind: string;
   readonly file: string;
 }
 
-/** Understands `--report junit=out.xml`, and finds out now whether the files can be written: after a long run it would be too late. */
-export function parseReports(given: readonly string[], cwd: string): Wanted[] {
+/** Parses `--report junit=out.xml` and checks that the files can be written, before a long run starts. */
+export function parseReports(given: readonly string[], cwd: string): RequestedReport[] {
   const issues: string[] = [];
   const files = new Set<string>();
-  const wanted = given.map((text) => {
+  const reports = given.map((text) => {
     const end = text.indexOf('=');
     const kind = text.slice(0, end);
     const file = resolve(cwd, text.slice(end + 1));
-    if (end < 1 || end === text.length - 1 || !Object.hasOwn(makers, kind))
-      issues.push(`--report ${escapeControls(text)} is no report`);
+    if (end < 1 || end === text.length - 1 || !Object.hasOwn(writers, kind))
+      issues.push(`invalid --report "${escapeControls(text)}"`);
     else if (files.has(file)) issues.push(`two reports would be written to ${escapeControls(text.slice(end + 1))}`);
     files.add(file);
     return { kind, file };
   });
   if (issues.length > 0)
-    throw usage(issues, `write --report KIND=FILE with KIND one of ${Object.keys(makers).join(', ')}`);
-  for (const { file } of wanted) attempt(file, () => prepare(file));
-  return wanted;
+    throw usageError(issues, `write --report KIND=FILE with KIND one of ${Object.keys(writers).join(', ')}`);
+  for (const { file } of reports) mapErrors(file, () => prepare(file));
+  return reports;
 }
 
-/** Writes the reports, each whole or not at all, every secret masked; one that fails does not keep the others from being written. */
+/** Writes each report completely or not at all, with secrets masked. A report that fails does not prevent the others. */
 export async function writeReports(
-  wanted: readonly Wanted[],
+  reports: readonly RequestedReport[],
   report: Report,
   redact: (text: string) => string,
 ): Promise<void> {
   const failures: unknown[] = [];
-  for (const { kind, file } of wanted) {
-    const make = await makers[kind]?.();
-    if (make === undefined) continue;
-    const text = redact(make(report));
+  for (const { kind, file } of reports) {
+    const format = await writers[kind]?.();
+    if (format === undefined) continue;
+    const text = redact(format(report));
     try {
-      attempt(file, () => replace(file, text));
+      mapErrors(file, () => replace(file, text));
     } catch (error) {
       failures.push(error);
     }
@@ -68,33 +59,21 @@ export async function writeReports(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Adds to the page that GitHub Actions shows of a job. */
+/** Appends to the job summary of GitHub Actions. */
 export function appendSummary(file: string, text: string): void {
-  attempt(file, () => appendFileSync(file, text));
+  mapErrors(file, () => appendFileSync(file, text));
 }
 
 function prepare(file: string): void {
-  makeFolder(dirname(file));
+  createDirectories(dirname(file));
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+  if (found?.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
   if (found !== undefined && !found.isFile()) accessSync(file, constants.W_OK);
   else withTemporary(`${file}.${process.pid}.tmp`, '', () => {});
 }
 
-/** With those above it. Node's own `recursive` goes on for ever where a parent is there and takes nothing, as in /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // Another process may have been quicker.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
 function replace(file: string, text: string): void {
-  // A pipe or a device, such as /dev/stdout, is written to, not replaced.
+  // A pipe or a device such as /dev/stdout cannot be replaced.
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
     writeFileSync(file, text);
     return;
@@ -103,10 +82,10 @@ function replace(file: string, text: string): void {
   withTemporary(temporary, text, () => renameSync(temporary, file));
 }
 
-/** Writes a file that does not outlive its use. */
+/** Writes a temporary file and removes it after use. */
 function withTemporary(temporary: string, text: string, use: () => void): void {
   try {
-    // What stands there is left over, or a link that somebody laid in a folder of everybody's.
+    // An existing file is left over, or a link that another user placed in a shared directory.
     rmSync(temporary, { force: true });
     writeFileSync(temporary, text, { flag: 'wx' });
     use();
@@ -115,14 +94,14 @@ function withTemporary(temporary: string, text: string, use: () => void): void {
   }
 }
 
-function attempt(file: string, act: () => void): void {
+function mapErrors(file: string, act: () => void): void {
   try {
     act();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new OAuthProfileError('usage', `the report ${escapeControls(file)} cannot be written (${code})`, {
+    throw new OAuthProfileError('usage', `cannot write the report ${escapeControls(file)} (${code})`, {
       cause: error,
-      hint: 'choose a file in a folder that you may write to',
+      hint: 'choose a file in a directory that you can write to',
     });
   }
 }

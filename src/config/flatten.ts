@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import { displayName } from '../redaction/sensitive-names.ts';
 import { escapeReferences, hasReference } from './reference.ts';

@@ -19,7 +19,7 @@ export interface DataEntries {
 /** Where the variables of a call come from, weakest first; `text` was read by the caller. */
 export interface DataSources {
   readonly user: DataFile | undefined;
-  readonly folder: DataFile | undefined;
+  readonly directory: DataFile | undefined;
   /** The `data` of a script. */
   readonly script?: DataEntries | undefined;
   readonly given: readonly DataFile[];
@@ -27,10 +27,10 @@ export interface DataSources {
 }
 
 /** Puts all sources together; later ones win. */
-export async function loadVariables({ user, folder, script, given, settings }: DataSources): Promise<Variables> {
+export async function loadVariables({ user, directory, script, given, settings }: DataSources): Promise<Variables> {
   const variables = new Variables();
   if (user !== undefined) variables.add(await parseDataFile(user), user.source);
-  if (folder !== undefined) variables.addDirectoryFile(await parseDataFile(folder), folder.source);
+  if (directory !== undefined) variables.addDirectoryFile(await parseDataFile(directory), directory.source);
   if (script !== undefined) variables.add(script.entries, script.source);
   for (const file of given) variables.add(await parseDataFile(file), file.source);
   return variables.add(settings.entries, settings.source);

@@ -2,47 +2,53 @@ import { nameOf, rejectDuplicates } from './flatten.ts';
 import type { Scalar, Value } from './value.ts';
 import type { Entry } from './variables.ts';
 
-/** Something that was written, and where: `At` is a span of a file's text, or a path into a program's object. */
+/** A place in a file; line and column count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A parsed value with its location: `At` is a span or a line of a file, or a path into an object of a program. */
 export type ConfigNode<At> =
   | { readonly kind: 'scalar'; readonly at: At; readonly value: Scalar }
   | { readonly kind: 'list'; readonly at: At; readonly items: readonly ConfigNode<At>[] }
   | MapNode<At>;
 
-/** A map; each name stands in it once. */
+/** A map; its names are unique. */
 export interface MapNode<At> {
   readonly kind: 'map';
   readonly at: At;
   readonly members: readonly Member<At>[];
 }
 
-/** A name in a map, where the name stands, and what belongs to it. */
+/** A member of a map; `at` is the location of its name. */
 export interface Member<At> {
   readonly name: string;
   readonly at: At;
-  readonly part: ConfigNode<At>;
+  readonly node: ConfigNode<At>;
 }
 
-/** What is written, without the places. */
-export function toValue<At>(part: ConfigNode<At>): Value {
-  if (part.kind === 'scalar') return part.value;
-  if (part.kind === 'list') return part.items.map(toValue);
-  return Object.fromEntries(part.members.map(({ name, part: inner }) => [name, toValue(inner)]));
+/** Returns the value of a node without its locations. */
+export function toValue<At>(node: ConfigNode<At>): Value {
+  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'list') return node.items.map(toValue);
+  return Object.fromEntries(node.members.map((member) => [member.name, toValue(member.node)]));
 }
 
-/** The variables of a map: nested maps become dotted names, lists are values. */
+/** Yields the variables of a map: nested maps become dotted names, a list is one value. */
 export function* variablesIn<At>({ members }: MapNode<At>, prefix = ''): Generator<Member<At>> {
-  for (const { name, at, part } of members) {
+  for (const { name, at, node } of members) {
     const dotted = nameOf(prefix, name);
-    if (part.kind === 'map') yield* variablesIn(part, `${dotted}.`);
-    else yield { name: dotted, at, part };
+    if (node.kind === 'map') yield* variablesIn(node, `${dotted}.`);
+    else yield { name: dotted, at, node };
   }
 }
 
-/** The variables of a file's map, each with the line of its name; a name may stand in it once. */
+/** Returns the variables of a file's map, each with the line of its name; a duplicate name is an error. */
 export function toEntries<At>(map: MapNode<At>, lineOf: (at: At) => number, label: string): Entry[] {
-  const entries = Array.from(variablesIn(map), ({ name, at, part }) => ({
+  const entries = Array.from(variablesIn(map), ({ name, at, node }) => ({
     name,
-    value: toValue(part),
+    value: toValue(node),
     line: lineOf(at),
   }));
   rejectDuplicates(entries, label);

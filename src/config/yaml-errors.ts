@@ -1,78 +1,89 @@
-import type { YamlProblem } from './yaml-document.ts';
+import { type Document, type Scalar, visit, type YAMLError } from 'yaml';
 
-const QUOTES = 'put the value in quotes: "…"';
-const MARKS = 'between [ ] or { } a text with ${…}, a comma or a bracket needs quotes';
-const INDENTED = 'is not indented like the lines that it belongs to';
-const INDENT = 'give it as many blanks as the lines beside it';
-
-const MAX_BLANKS = 1000;
-const MAX_VALUE = 10_000;
-
-/** A problem as it is told. */
-export interface Explained {
+/** An error in a YAML file, at an offset of its text. The text may hold a secret, so no message quotes it. */
+export interface YamlIssue {
   readonly offset: number;
   readonly message: string;
-  readonly hint: string | undefined;
+  readonly hint?: string | undefined;
 }
 
-const hint: Readonly<Record<string, string>> = {
-  'has an alias (*) of nothing': 'put a text that begins with * in quotes',
-  'holds a second document': 'keep to one document in a file, without --- between',
-};
+const MAX_ERRORS = 50;
+const MAX_SPACES = 1000;
+const MAX_VALUE = 10_000;
 
-/** The library's words, and ours; its own may quote what is a secret. */
-const sentences: readonly (readonly [RegExp, string, string?])[] = [
-  [/closing .*quote/, 'a quote is opened here and not closed', 'close it, or double it where it belongs to the text'],
-  [/^Flow .* end with a/, 'a [ or { above is not closed', 'close it, in the same line or in one that is indented more'],
-  [/^Unexpected ,/, 'nothing stands between two commas', 'write "" for what is not wanted'],
-  [/^Missing , /, 'a comma is missing in front of this', MARKS],
-  [/^Nested mappings/, 'has a second name with a colon in one line', QUOTES],
-  [/^Tabs|tab/, 'a tab cannot indent', 'use blanks'],
-  [/^Invalid escape/, 'has an unknown escape in double quotes', 'write \\\\ for a backslash, or use single quotes'],
-  [/cannot start with/, 'a text cannot begin with this character', QUOTES],
-  [/Sequence item without -/, 'is neither part of the item above nor one of its own', INDENT],
-  [/same column|indent/i, INDENTED, INDENT],
-  [/[Aa]lias|[Aa]nchor/, 'has a * or & that begins no plain name', QUOTES],
-  [/tag/i, 'has a ! in front, which means a type that is not known', QUOTES],
-  [/block sequence may not be used/, 'a - stands where none can be', INDENT],
-  [/followed by map values|single line/, 'is no name with a value', 'write a colon and a blank behind the name'],
-  [/at node end|in YAML stream|Block collections/, 'does not belong here: what stands before it is complete', MARKS],
+const QUOTE_VALUE = 'put the value in quotes: "…"';
+const QUOTE_IN_FLOW = 'inside [ ] or { }, put a value with ${…}, a comma or a bracket in quotes';
+const BAD_INDENT = 'wrong indentation';
+const INDENT = 'indent the line like the lines it belongs to';
+
+/** Patterns over code and message of the library's error. The library's own messages may quote the text. */
+const explanations: readonly (readonly [pattern: RegExp, message: string, hint: string])[] = [
+  [/closing .*quote/, 'this quote is not closed', "close it; inside a string, write '' or \\\" for a quote"],
+  [/Flow .* end with a/, 'a [ or { above is not closed', 'close it on the same line or on one that is indented more'],
+  [/Unexpected ,/, 'a value is missing between two commas', 'write "" for an empty value'],
+  [/Missing , /, 'a comma is missing before this value', QUOTE_IN_FLOW],
+  [/Nested mappings/, 'a second "name:" on the same line', QUOTE_VALUE],
+  [/^TAB_AS_INDENT|tab/, 'a tab cannot be used for indentation', 'use spaces'],
+  [/^BAD_DQ_ESCAPE/, 'unknown escape in a double-quoted string', 'write \\\\ for a backslash, or use single quotes'],
+  [/^BAD_SCALAR_START/, 'a value without quotes cannot start with this character', QUOTE_VALUE],
+  [/Sequence item without -/, 'a list item must start with -', INDENT],
+  [/same column|indent/i, BAD_INDENT, INDENT],
+  [/alias|anchor/i, 'invalid alias (*) or anchor (&)', QUOTE_VALUE],
+  [/tag/i, 'unknown tag (!)', QUOTE_VALUE],
+  [/block sequence may not be used/, 'a list item (-) is not allowed here', INDENT],
+  [/followed by map values|single line/, 'expected "name: value"', 'write a colon and a space after the name'],
+  [/at node end|in YAML stream|Block collections/, 'unexpected content after a complete value', QUOTE_IN_FLOW],
 ];
 
-/** Errors of a text that is not understood, each in words for its author: where, what, and what to do; errors that only follow from others are left out. */
-export function explainProblems(text: string, problems: readonly YamlProblem[]): Explained[] {
-  const unclosed = problems.find(({ opened }) => opened !== undefined);
-  // What the parser cannot place any more is told once, and only if nothing else was found.
-  const stray = (problem: YamlProblem): boolean => /in YAML stream/.test(problem.detail ?? '');
-  const causes = problems.filter((problem) => !stray(problem) && !(unclosed && isConsequence(problem, unclosed)));
-  return (causes.length > 0 ? causes : problems.slice(0, 1)).map((problem) => explain(text, problem));
+/** Explains the syntax errors of a document. Errors that only follow from another one are left out. */
+export function explainErrors(text: string, document: Document): YamlIssue[] {
+  // To the library an unknown tag is only a warning, but `password: !abc` would become an empty string.
+  const unknownTags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED');
+  const errors = [...document.errors, ...unknownTags].sort((a, b) => a.pos[0] - b.pos[0]).slice(0, MAX_ERRORS);
+  const unclosed = errors.find(isUnclosedQuote);
+  // What an unclosed quote includes is missing elsewhere. Content that the parser cannot place matters only if it found nothing else.
+  const causes = errors.filter(
+    (error) =>
+      !error.message.includes('in YAML stream') &&
+      (unclosed === undefined || isUnclosedQuote(error) || error.pos[0] < unclosed.pos[0]),
+  );
+  return (causes.length > 0 ? causes : errors.slice(0, 1)).map((error) => explain(text, document, error));
 }
 
-/** What an unclosed quote has swallowed is missing too. */
-function isConsequence({ offset, opened }: YamlProblem, unclosed: YamlProblem): boolean {
-  return opened === undefined && offset >= unclosed.offset;
+function isUnclosedQuote({ message }: YAMLError): boolean {
+  return message.includes('closing') && message.includes('quote');
 }
 
-function explain(text: string, { offset, opened, message, detail }: YamlProblem): Explained {
-  if (detail === undefined) {
-    const twice = message.endsWith(' is defined twice') ? 'keep one of the two definitions' : undefined;
-    return { offset, message, hint: hint[message] ?? twice };
-  }
+function explain(text: string, document: Document, error: YAMLError): YamlIssue {
+  const offset = error.pos[0];
   if (offset > 0 && text.startsWith('${', offset - 1)) {
-    return { offset: offset - 1, message: 'a ${…} between [ ] or { } needs quotes', hint: 'write "${name}"' };
+    return { offset: offset - 1, message: '${…} inside [ ] or { } must be in quotes', hint: 'write "${name}"' };
   }
-  if (detail.startsWith('Nested mappings')) {
-    const lower = lowerName(text, offset);
-    if (lower !== undefined) return { offset: lower, message: INDENTED, hint: INDENT };
+  if (error.message.startsWith('Nested mappings')) {
+    const lower = findNameBelow(text, offset);
+    if (lower !== undefined) return { offset: lower, message: BAD_INDENT, hint: INDENT };
   }
-  const [, sentence, mend] = sentences.find(([words]) => words.test(detail)) ?? [];
-  // What is indented wrongly is looked for from the end of the line above.
-  const blanks = /^[ \r\n]*(?=\S)/.exec(text.slice(offset, offset + MAX_BLANKS))?.[0].length ?? 0;
-  return { offset: opened ?? offset + blanks, message: sentence ?? message, hint: mend };
+  const key = `${error.code} ${error.message}`;
+  const [, message = 'invalid YAML', hint] = explanations.find(([pattern]) => pattern.test(key)) ?? [];
+  if (isUnclosedQuote(error)) return { offset: findOpeningQuote(document, offset), message, hint };
+  // The library reports wrong indentation at the end of the line above.
+  const spaces = /^[ \r\n]*(?=\S)/.exec(text.slice(offset, offset + MAX_SPACES))?.[0].length ?? 0;
+  return { offset: offset + spaces, message, hint };
 }
 
-/** Where the name stands that was taken for a part of the value above it, if it is not in the same line. */
-function lowerName(text: string, offset: number): number | undefined {
+/** The library reports an unclosed quote at its end; returns the start of the last quoted string before it. */
+function findOpeningQuote(document: Document, end: number): number {
+  let opening = end;
+  visit(document, {
+    Scalar(_, { type, range }: Scalar) {
+      if ((type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') && range && range[0] < end) opening = range[0];
+    },
+  });
+  return opening;
+}
+
+/** Returns the offset of a name on a later line that was read as a part of the value at `offset`. */
+function findNameBelow(text: string, offset: number): number | undefined {
   const value = text.slice(offset, offset + MAX_VALUE);
   const colon = value.search(/:(?=\s|$)/);
   const line = value.lastIndexOf('\n', colon);

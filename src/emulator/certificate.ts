@@ -5,15 +5,15 @@ import { bits, explicit, integer, objectId, octets, sequence, set, tagged, time,
 const DAY_MS = 86_400_000;
 const ecdsaWithSha256 = sequence(objectId('1.2.840.10045.4.3.2'));
 
-/** A throw-away authority: it lives in memory, and nothing but what is handed its certificate trusts it. */
-export class Authority {
+/** A temporary certificate authority. Its key exists in memory only. */
+export class CertificateAuthority {
   readonly #key: KeyObject;
   readonly #leafKey: KeyObject;
   readonly #leafPublic: Buffer;
   readonly #now: number;
-  /** The authority's own certificate, PEM. */
+  /** The CA certificate, PEM. */
   readonly certificate: string;
-  /** The key of every certificate it makes, PEM. */
+  /** The private key of all issued certificates, PEM. */
   readonly leafKeyPem: string;
 
   constructor() {
@@ -32,7 +32,7 @@ export class Authority {
     this.certificate = this.#make(authorityName, own.publicKey.export({ type: 'spki', format: 'der' }), extensions);
   }
 
-  /** A certificate for these names and addresses, PEM. */
+  /** Issues a certificate for these host names and IP addresses, PEM. */
   issue(hosts: readonly string[]): string {
     const names = hosts.map((host) =>
       isIP(host) === 0 ? tagged(0x82, Buffer.from(host)) : tagged(0x87, addressBytes(host)),
@@ -66,7 +66,7 @@ function commonName(text: string): Buffer {
   return sequence(set(sequence(objectId('2.5.4.3'), utf8(text.slice(0, 64)))));
 }
 
-const authorityName = commonName('oauth-profile emulator, trusted by nobody else');
+const authorityName = commonName('oauth-profile emulator (temporary CA)');
 
 function extension(id: string, value: Buffer): Buffer {
   return sequence(objectId(id), octets(value));

@@ -1,78 +1,78 @@
 import { type KeyObject, verify } from 'node:crypto';
-import type { RequestContext } from './issue.ts';
-import type { EmulatorRequest } from './message.ts';
-import { rejectWith } from './problem.ts';
-import type { Client, Realm } from './realm.ts';
+import type { EmulatorRequest } from './messages.ts';
+import type { Client, Realm, RequestContext } from './realm.ts';
+import { reject } from './rejection.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** Finds out which client asks, and makes it prove that, as the realm's provider would; `undefined` is a request without a client. */
+/** Authenticates the client as the provider does. Returns `undefined` for a permitted request without a client. */
 export function authenticateClient(
   { realm, now }: RequestContext,
   request: EmulatorRequest,
   grant: string,
 ): Client | undefined {
-  const { dialect } = realm;
+  const { provider } = realm;
   const { form } = request;
-  const pairs = basicPairs(request, dialect.clientAuth.basic);
-  // An empty parameter counts as left out (RFC 6749 §3.2).
+  const pairs = basicPairs(request, provider.clientAuth.basicDecoding);
+  // An empty parameter counts as absent (RFC 6749 §3.2).
   const bodySecret = form.get('client_secret') || undefined;
   const assertion = form.get('client_assertion') || undefined;
-  const ways = [pairs, bodySecret, assertion].filter((way) => way !== undefined);
-  if (ways.length > 1 && (dialect.clientAuth.both === 'refused' || pairs === undefined))
-    rejectWith({ kind: 'two_auths' });
+  const methods = [pairs, bodySecret, assertion].filter((method) => method !== undefined);
+  if (methods.length > 1 && (provider.clientAuth.multiple === 'rejected' || pairs === undefined))
+    reject({ kind: 'multiple_client_auth' });
   if (pairs !== undefined) {
     const client = pairs.map(([id]) => realm.clients.get(id)).find((found) => found !== undefined);
-    if (client === undefined) return rejectWith({ kind: 'unknown_client', clientId: pairs[0]?.[0] ?? '' });
-    checkMethod(realm, client, 'basic');
+    if (client === undefined) return reject({ kind: 'unknown_client', clientId: pairs[0]?.[0] ?? '' });
+    checkMethod(realm, client, 'client_secret_basic');
     if (!pairs.some(([id, secret]) => id === client.id && secret === (client.secret ?? '')))
-      rejectWith({ kind: 'wrong_secret' });
+      reject({ kind: 'invalid_client_secret' });
     return client;
   }
   const id = form.get('client_id') || (assertion === undefined ? '' : subjectOf(assertion));
   if (id === '') {
-    if (bodySecret !== undefined || assertion !== undefined) rejectWith({ kind: 'missing_field', field: 'client_id' });
-    if (dialect.anonymousPassword && (grant === 'password' || grant === 'refresh_token')) return undefined;
-    return rejectWith(
-      dialect.clientAuth.body ? { kind: 'missing_field', field: 'client_id' } : { kind: 'no_client_auth' },
+    if (bodySecret !== undefined || assertion !== undefined) reject({ kind: 'missing_field', field: 'client_id' });
+    if (provider.passwordGrantWithoutClient && (grant === 'password' || grant === 'refresh_token')) return undefined;
+    return reject(
+      provider.clientAuth.allowsPost ? { kind: 'missing_field', field: 'client_id' } : { kind: 'missing_client_auth' },
     );
   }
-  const client = realm.clients.get(id) ?? rejectWith({ kind: 'unknown_client', clientId: id });
+  const client = realm.clients.get(id) ?? reject({ kind: 'unknown_client', clientId: id });
   if (assertion !== undefined) checkAssertion({ realm, now }, client, request, assertion);
   else if (bodySecret !== undefined) checkBodySecret(realm, client, bodySecret);
-  else if (client.secret !== undefined || client.auth === 'private_key_jwt' || !dialect.clientAuth.body)
-    rejectWith({ kind: 'no_client_auth' });
+  else if (client.secret !== undefined || client.auth === 'private_key_jwt' || !provider.clientAuth.allowsPost)
+    reject({ kind: 'missing_client_auth' });
   return client;
 }
 
 function checkBodySecret(realm: Realm, client: Client, secret: string): void {
-  if (!realm.dialect.clientAuth.body) rejectWith({ kind: 'no_client_auth' });
-  if (client.secret === undefined) rejectWith({ kind: 'secret_of_public_client' });
-  checkMethod(realm, client, 'body');
-  if (secret !== client.secret) rejectWith({ kind: 'wrong_secret' });
+  if (!realm.provider.clientAuth.allowsPost) reject({ kind: 'missing_client_auth' });
+  if (client.secret === undefined) reject({ kind: 'secret_for_public_client' });
+  checkMethod(realm, client, 'client_secret_post');
+  if (secret !== client.secret) reject({ kind: 'invalid_client_secret' });
 }
 
 function checkMethod(realm: Realm, client: Client, method: string): void {
-  if (realm.dialect.clientAuth.onlyRegistered && client.auth !== method) rejectWith({ kind: 'wrong_auth_method' });
+  if (realm.provider.clientAuth.registeredMethodOnly && client.auth !== method)
+    reject({ kind: 'unexpected_auth_method' });
 }
 
-/** The header's id and secret, in each reading that the dialect allows. */
+/** Id and secret of a Basic header, in each decoding that the provider accepts. */
 function basicPairs(
   { headers }: EmulatorRequest,
-  reading: 'decoded' | 'raw' | 'either' | 'no',
+  decoding: 'decoded' | 'raw' | 'either',
 ): [string, string][] | undefined {
   const [, encoded] = /^Basic\s+([A-Za-z0-9+/=]+)$/i.exec(String(headers['authorization'] ?? '')) ?? [];
-  if (encoded === undefined || reading === 'no') return undefined;
-  const clear = Buffer.from(encoded, 'base64').toString();
-  const end = clear.indexOf(':');
-  const raw: [string, string] = [clear.slice(0, end), clear.slice(end + 1)];
-  if (reading === 'raw') return [raw];
-  const decoded: [string, string] = [decode(raw[0]), decode(raw[1])];
-  return reading === 'either' ? [decoded, raw] : [decoded];
+  if (encoded === undefined) return undefined;
+  const credentials = Buffer.from(encoded, 'base64').toString();
+  const end = credentials.indexOf(':');
+  const raw: [string, string] = [credentials.slice(0, end), credentials.slice(end + 1)];
+  if (decoding === 'raw') return [raw];
+  const decoded: [string, string] = [decodeFormValue(raw[0]), decodeFormValue(raw[1])];
+  return decoding === 'either' ? [decoded, raw] : [decoded];
 }
 
-/** RFC 6749 §2.3.1: form-decoded. */
-function decode(text: string): string {
+/** Decodes a part of a Basic header (RFC 6749 §2.3.1). */
+function decodeFormValue(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
@@ -80,14 +80,14 @@ function decode(text: string): string {
   }
 }
 
-/** The client that an assertion speaks for, where the form does not say (RFC 7521 §4.2). */
+/** The client id of an assertion, for requests without a `client_id` (RFC 7521 §4.2). */
 function subjectOf(assertion: string): string {
-  const { sub } = partOf(assertion, 1);
+  const { sub } = parseJwtPart(assertion, 1);
   return typeof sub === 'string' ? sub : '';
 }
 
-/** Header or claims of a JWT; of anything else nothing. */
-function partOf(jwt: string, index: number): Readonly<Record<string, unknown>> {
+/** The header (0) or the claims (1) of a JWT; empty if it is malformed. */
+function parseJwtPart(jwt: string, index: number): Readonly<Record<string, unknown>> {
   try {
     const part: unknown = JSON.parse(Buffer.from(jwt.split('.')[index] ?? '', 'base64url').toString());
     return typeof part === 'object' && part !== null ? (part as Record<string, unknown>) : {};
@@ -98,7 +98,7 @@ function partOf(jwt: string, index: number): Readonly<Record<string, unknown>> {
 
 const SKEW_SECONDS = 60;
 
-/** RFC 7523 §3: issuer, subject, audience, times, and the signature. */
+/** Checks issuer, subject, audience, times and signature (RFC 7523 §3). */
 function checkAssertion(
   { realm, now }: Pick<RequestContext, 'realm' | 'now'>,
   client: Client,
@@ -107,8 +107,8 @@ function checkAssertion(
 ): void {
   checkMethod(realm, client, 'private_key_jwt');
   if (request.form.get('client_assertion_type') !== ASSERTION_TYPE)
-    rejectWith({ kind: 'missing_field', field: 'client_assertion_type' });
-  const { iss, sub, aud, exp, nbf } = partOf(assertion, 1);
+    reject({ kind: 'missing_field', field: 'client_assertion_type' });
+  const { iss, sub, aud, exp, nbf } = parseJwtPart(assertion, 1);
   const { host, path, base } = request;
   const audiences = [
     `https://${host}${path}`,
@@ -126,14 +126,14 @@ function checkAssertion(
     typeof exp === 'number' &&
     exp > seconds &&
     (nbf === undefined || (typeof nbf === 'number' && nbf <= seconds + SKEW_SECONDS)) &&
-    isSigned(assertion, client.key);
-  if (!valid) rejectWith({ kind: 'wrong_assertion' });
+    hasValidSignature(assertion, client.key);
+  if (!valid) reject({ kind: 'invalid_assertion' });
 }
 
-function isSigned(assertion: string, key: KeyObject | undefined): boolean {
+function hasValidSignature(assertion: string, key: KeyObject | undefined): boolean {
   const [head, payload, signature = ''] = assertion.split('.');
   try {
-    const alg = String(partOf(assertion, 0)['alg']);
+    const alg = String(parseJwtPart(assertion, 0)['alg']);
     return key !== undefined && verifySignature(alg, `${head}.${payload}`, Buffer.from(signature, 'base64url'), key);
   } catch {
     return false;

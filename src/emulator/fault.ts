@@ -1,4 +1,4 @@
-/** Ways to misbehave on request. */
+/** Faults that the emulator can inject. */
 export const faultKinds = [
   'slow',
   'hang',
@@ -17,15 +17,16 @@ export const faultKinds = [
 /** One of {@link faultKinds}. */
 export type FaultKind = (typeof faultKinds)[number];
 
-/** A fault of the token endpoint: of its n-th request, counted from 1, or of every one. */
+/** A fault to inject at the token endpoint. */
 export interface Fault {
   readonly kind: FaultKind;
+  /** The number of the request, counted from 1. Default: every request. */
   readonly at?: number | undefined;
 }
 
-/** Reads `429` or `reset-after:2`. */
-export function parseFault(text: string): Fault | undefined {
-  const [, name, at] = /^([a-z0-9-]+?)(?::([1-9]\d{0,8}))?$/.exec(text) ?? [];
+/** Parses `429` or `reset-after:2`. */
+export function parseFault(value: string): Fault | undefined {
+  const [, name, at] = /^([a-z0-9-]+?)(?::([1-9]\d{0,8}))?$/.exec(value) ?? [];
   const kind = faultKinds.find((one) => one === name);
   return kind && { kind, at: at === undefined ? undefined : Number(at) };
 }

@@ -1,4 +1,4 @@
-/** Text that is safe between tags and in quotes. */
+/** Escapes text for HTML elements and attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
@@ -25,7 +25,7 @@ code { font-family: ui-monospace, monospace; overflow-wrap: anywhere }
 .hint { margin: 1.25rem 0 0; font-size: .85rem; opacity: .85 }
 `;
 
-/** A page of the emulator; `body` is HTML. */
+/** A page with the notice that it is emulated. `body` is HTML. */
 export function page(title: string, provider: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -39,7 +39,7 @@ ${body}
 `;
 }
 
-/** A form that posts to its own address; \`hidden\` carries what the next step needs. */
+/** A form that posts to its own URL. */
 export function form(hidden: Readonly<Record<string, string>>, inside: string): string {
   const fields = Object.entries(hidden).map(
     ([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`,
@@ -47,7 +47,7 @@ export function form(hidden: Readonly<Record<string, string>>, inside: string): 
   return `<form method="post">${fields.join('')}${inside}</form>`;
 }
 
-/** The sign-in form's fields. */
+/** The fields of the sign-in form. */
 export function signInFields(user: string, error: string | undefined, hint: string): string {
   return `<label for="username">User name</label>
 <input id="username" name="username" value="${escapeHtml(user)}" autocomplete="off" required autofocus>
@@ -58,14 +58,14 @@ ${error === undefined ? '' : `<p class="error" role="alert">${escapeHtml(error)}
 <p class="hint">${hint}</p>`;
 }
 
-/** The consent form's fields. */
+/** The fields of the consent form. */
 export function consentFields(clientId: string, user: string, scope: string): string {
   const scopes = scope.split(' ').filter((one) => one !== '');
   const list =
     scopes.length === 0
-      ? '<p>its default access</p>'
+      ? '<p>the default scopes</p>'
       : `<ul>${scopes.map((one) => `<li><code>${escapeHtml(one)}</code></li>`).join('')}</ul>`;
-  return `<p>Signed in as <strong>${escapeHtml(user)}</strong>. The application <code>${escapeHtml(clientId)}</code> asks for:</p>
+  return `<p>Signed in as <strong>${escapeHtml(user)}</strong>. The application <code>${escapeHtml(clientId)}</code> requests access to:</p>
 ${list}
 <button name="step" value="allow">Allow</button><button class="second" name="step" value="deny">Deny</button>`;
 }

@@ -1,38 +1,47 @@
 import type { KeyObject } from 'node:crypto';
-import type { Dialect } from './dialect.ts';
+import type { EmulatedProvider } from './provider.ts';
+import type { TokenSigner } from './token-signer.ts';
 
-/** A registered application. */
+/** The state and the time that an endpoint handles a request with. */
+export interface RequestContext {
+  readonly realm: Realm;
+  readonly signer: TokenSigner;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A registered client. */
 export interface Client {
   readonly id: string;
   readonly secret: string | undefined;
-  /** `basic`, `body`, `none`, `private_key_jwt`. */
+  /** `client_secret_basic`, `client_secret_post`, `none` or `private_key_jwt`. */
   readonly auth: string;
   readonly key: KeyObject | undefined;
-  /** An audience of its assertions beside the endpoint's own address. */
+  /** An accepted audience of its assertions in addition to the endpoint's URL. */
   readonly audience: string | undefined;
 }
 
-/** One sign-in and all refresh tokens that come from it. */
-export interface Family {
+/** All refresh tokens that come from one authorization (RFC 9700 §4.14). */
+export interface TokenFamily {
   readonly id: string;
   readonly clientId: string;
   readonly user: string | undefined;
   readonly scope: string;
   revoked: boolean;
-  /** Counts refreshes: where a refresh kills older access tokens, theirs is a lower one. */
+  /** The number of refreshes. Access tokens of an earlier generation are invalid where a refresh revokes them. */
   generation: number;
 }
 
-/** A refresh token's record. */
+/** The record of a refresh token. Times are epoch milliseconds. */
 export interface RefreshToken {
-  readonly family: Family;
+  readonly family: TokenFamily;
   readonly expiresAt: number;
   usedAt: number | undefined;
-  /** Came with a profile: it is never dropped to make room. */
+  /** Whether it comes from a profile and is never evicted. */
   readonly pinned: boolean;
 }
 
-/** An authorization code's record. */
+/** The record of an authorization code. */
 export interface Code {
   readonly clientId: string;
   readonly user: string;
@@ -42,13 +51,13 @@ export interface Code {
   readonly challengeMethod: string;
   readonly offline: boolean;
   readonly expiresAt: number;
-  /** A code serves one attempt, whatever comes of it. */
+  /** Set by the first attempt to exchange the code, successful or not. */
   used: boolean;
-  /** What it was exchanged for. */
-  family: Family | undefined;
+  /** The token family that was issued for it. */
+  family: TokenFamily | undefined;
 }
 
-/** A device code's record. */
+/** The record of a device code. */
 export interface Device {
   readonly clientId: string;
   readonly scope: string;
@@ -56,60 +65,61 @@ export interface Device {
   readonly expiresAt: number;
   intervalMs: number;
   polledAt: number | undefined;
-  decision: { readonly user: string } | 'declined' | undefined;
+  decision: { readonly user: string } | 'denied' | undefined;
 }
 
-/** The person who can always sign in, so that every flow can be tried with any profile. */
+/** A user who can always sign in, so that every flow works with any profile. */
 export const BUILT_IN_USER = { name: 'ada@example.com', password: 'lovelace' } as const;
 
 const MAX_RECORDS = 10_000;
 
-/** What callers send and a record keeps is bounded too; Okta's documentation names this limit for scopes. */
-export const MAX_KEPT_LENGTH = 4096;
+/** Maximum length of request parameters that are stored; Okta documents this limit for scopes. */
+export const MAX_STORED_LENGTH = 4096;
 
-/** What one provider knows: clients, users and what it has handed out. Everything that grows is bounded. */
+/** The state of one provider: clients, users and everything that was issued. All maps that requests can fill are bounded. */
 export class Realm {
   readonly clients = new Map<string, Client>();
   /** Passwords by user name. */
   readonly users = new Map<string, string | undefined>([[BUILT_IN_USER.name, BUILT_IN_USER.password]]);
   readonly tenants = new Set(['common', 'organizations', 'consumers']);
-  /** Token endpoints that profiles name, by host. */
+  /** Token URLs of profiles, by host. */
   readonly tokenUrls = new Map<string, URL>();
-  readonly refreshTokens = new Bounded<RefreshToken>();
-  readonly codes = new Bounded<Code>();
-  readonly devices = new Bounded<Device>();
-  /** Access tokens that were revoked one by one. */
-  readonly revokedTokens = new Bounded<object>();
-  readonly families = new Bounded<Family>();
+  readonly refreshTokens = new BoundedMap<RefreshToken>();
+  readonly codes = new BoundedMap<Code>();
+  readonly devices = new BoundedMap<Device>();
+  /** Access tokens that were revoked without a token family, by `jti`. */
+  readonly revokedTokens = new BoundedMap<object>();
+  readonly families = new BoundedMap<TokenFamily>();
   #familyCount = 0;
-  /** Where a client always gets the same token: how often it was invalidated. */
+  /** How often each client invalidated its token, for providers with stable tokens. */
   readonly invalidations = new Map<string, number>();
 
-  constructor(readonly dialect: Dialect) {}
+  constructor(readonly provider: EmulatedProvider) {}
 
-  /** Several profiles may share a client; one that knows more of it says how it is registered. */
+  /** Registers a client. Of several profiles with the same client id, one with credentials wins. */
   addClient(client: Client): void {
-    const known = this.clients.get(client.id);
-    const knows = ({ secret, key }: Client): boolean => secret !== undefined || key !== undefined;
-    if (known === undefined || !knows(known) || knows(client)) this.clients.set(client.id, client);
+    const existing = this.clients.get(client.id);
+    const hasCredentials = ({ secret, key }: Client): boolean => secret !== undefined || key !== undefined;
+    if (existing === undefined || !hasCredentials(existing) || hasCredentials(client))
+      this.clients.set(client.id, client);
   }
 
-  newFamily(clientId: string, user: string | undefined, scope: string): Family {
+  createFamily(clientId: string, user: string | undefined, scope: string): TokenFamily {
     const id = String(++this.#familyCount);
-    const family: Family = { id, clientId, user, scope, revoked: false, generation: 0 };
+    const family: TokenFamily = { id, clientId, user, scope, revoked: false, generation: 0 };
     this.families.set(id, family);
     return family;
   }
 
-  /** Knows a refresh token that a profile holds already. */
-  adopt(token: string, clientId: string, user: string | undefined, scope: string): void {
-    const family = this.newFamily(clientId, user ?? BUILT_IN_USER.name, scope);
+  /** Registers the refresh token of a profile. */
+  registerRefreshToken(token: string, clientId: string, user: string | undefined, scope: string): void {
+    const family = this.createFamily(clientId, user ?? BUILT_IN_USER.name, scope);
     this.refreshTokens.set(token, { family, expiresAt: Number.POSITIVE_INFINITY, usedAt: undefined, pinned: true });
   }
 }
 
-/** A map that drops its oldest entries, except those that are pinned. */
-class Bounded<T extends object> {
+/** A map that evicts its oldest entries, except pinned ones. */
+class BoundedMap<T extends object> {
   readonly #entries = new Map<string, T>();
 
   get(key: string): T | undefined {

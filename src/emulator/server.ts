@@ -1,15 +1,15 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
-import type { EmulatorRequest, EmulatorResponse } from './message.ts';
+import type { EmulatorRequest, EmulatorResponse } from './messages.ts';
 
-/** What a request gets: an answer, or silence, or a connection that ends. */
+/** How the server handles a request: it responds, does not respond, or closes the connection. */
 export type Outcome =
-  | { readonly kind: 'answer'; readonly answer: EmulatorResponse; readonly delayMs?: number }
-  | { readonly kind: 'truncate'; readonly answer: EmulatorResponse }
+  | { readonly kind: 'respond'; readonly response: EmulatorResponse; readonly delayMs?: number }
+  | { readonly kind: 'truncate'; readonly response: EmulatorResponse }
   | { readonly kind: 'hang' }
   | { readonly kind: 'reset' };
 
-/** Decides what a request gets. */
+/** Handles a request. */
 export type Handler = (request: EmulatorRequest) => Outcome;
 
 /** Certificate and key for a host name, PEM. */
@@ -18,18 +18,18 @@ export type Credentials = (host: string | undefined) => { readonly cert: string;
 const MAX_BODY_BYTES = 65_536;
 const TLS_HANDSHAKE = 0x16;
 
-/** A server on one loopback port that speaks TLS and plain HTTP, whichever the caller begins with. */
+/** A server on one loopback port that accepts both TLS and plain HTTP. */
 export interface PortServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Starts the server; TLS is loaded when the first caller speaks it. */
-export async function startServer(port: number, react: Handler, credentials: Credentials): Promise<PortServer> {
+/** Starts the server. TLS is set up with the first TLS connection. */
+export async function startServer(port: number, handle: Handler, credentials: Credentials): Promise<PortServer> {
   const connections = new Connections();
-  const plain = createHttpServer((request, response) => receive(request, response, react, false, connections));
+  const plain = createHttpServer((request, response) => receive(request, response, handle, false, connections));
   let secure: Promise<Server> | undefined;
-  const entrance = createNetServer((socket) => {
+  const listener = createNetServer((socket) => {
     connections.add(socket);
     socket.on('error', () => socket.destroy());
     socket.once('readable', async () => {
@@ -38,29 +38,32 @@ export async function startServer(port: number, react: Handler, credentials: Cre
       socket.unshift(first);
       if (first[0] !== TLS_HANDSHAKE) plain.emit('connection', socket);
       else {
-        secure ??= createSecureServer(react, credentials, connections);
+        secure ??= createSecureServer(handle, credentials, connections);
         (await secure).emit('connection', socket);
       }
     });
   });
   await new Promise<void>((resolve, reject) => {
-    entrance.once('error', reject);
-    entrance.listen(port, '127.0.0.1', resolve);
+    listener.once('error', reject);
+    listener.listen(port, '127.0.0.1', resolve);
   });
   return {
-    port: (entrance.address() as AddressInfo).port,
+    port: (listener.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        entrance.close(() => resolve());
-        connections.end();
+        listener.close(() => resolve());
+        connections.destroyAll();
       }),
   };
 }
 
-/** Time for a whole request to come, and for the answer before it to be taken; Node's own limits hold only for servers that listen themselves. */
-const ARRIVAL_MS = 30_000;
+/**
+ * Time for a complete request to arrive, including the time to read the previous response. Node enforces its own
+ * timeouts only on servers that listen themselves.
+ */
+const REQUEST_TIMEOUT_MS = 30_000;
 
-/** The open connections, known by the caller's address and port: the socket of TLS hides the one below, which alone can reset. */
+/** Open connections by remote address and port. A TLS socket does not expose the TCP socket, which is needed for a reset. */
 class Connections {
   readonly #open = new Map<string, Connection>();
 
@@ -69,18 +72,18 @@ class Connections {
     const connection = new Connection(socket);
     this.#open.set(key, connection);
     socket.on('close', () => {
-      connection.stopWaiting();
+      connection.stopTimeout();
       if (this.#open.get(key) === connection) this.#open.delete(key);
     });
-    connection.waitForRequest();
+    connection.startTimeout();
   }
 
-  /** The connection that a request came over, unless it is gone. */
+  /** The connection of a request, unless it is closed. */
   of({ socket }: IncomingMessage): Connection | undefined {
     return this.#open.get(keyOf(socket));
   }
 
-  end(): void {
+  destroyAll(): void {
     for (const { socket } of this.#open.values()) socket.destroy();
   }
 }
@@ -89,23 +92,27 @@ function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** One connection and the time that its caller has. */
+/** A connection with its request timeout. */
 class Connection {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(readonly socket: Socket) {}
 
-  waitForRequest(): void {
+  startTimeout(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.socket.destroy(), ARRIVAL_MS);
+    this.#timer = setTimeout(() => this.socket.destroy(), REQUEST_TIMEOUT_MS);
   }
 
-  stopWaiting(): void {
+  stopTimeout(): void {
     clearTimeout(this.#timer);
   }
 }
 
-async function createSecureServer(react: Handler, credentials: Credentials, connections: Connections): Promise<Server> {
+async function createSecureServer(
+  handle: Handler,
+  credentials: Credentials,
+  connections: Connections,
+): Promise<Server> {
   const [{ createServer }, { createSecureContext }] = await Promise.all([import('node:https'), import('node:tls')]);
   const contexts = new Map<string, ReturnType<typeof createSecureContext>>();
   return createServer(
@@ -114,19 +121,19 @@ async function createSecureServer(react: Handler, credentials: Credentials, conn
       SNICallback: (name, done) => {
         const host = name.toLowerCase();
         const context = contexts.get(host) ?? createSecureContext(credentials(host));
-        // Names come from callers: only so many are worth keeping.
+        // Clients choose the names, so the number of cached contexts is limited.
         if (contexts.size < 1000) contexts.set(host, context);
         done(null, context);
       },
     },
-    (request, response) => receive(request, response, react, true, connections),
+    (request, response) => receive(request, response, handle, true, connections),
   );
 }
 
 function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  react: Handler,
+  handle: Handler,
   secure: boolean,
   connections: Connections,
 ): void {
@@ -139,18 +146,18 @@ function receive(
   });
   request.on('end', () => {
     const connection = connections.of(request);
-    connection?.stopWaiting();
+    connection?.stopTimeout();
     const body = (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString();
     try {
-      perform(react(toRequest(request, body, secure)), request, response, connection);
+      sendOutcome(handle(toRequest(request, body, secure)), request, response, connection);
     } catch {
-      // Whatever a caller sends, the others are served on.
+      // A request must not stop the server.
       request.socket.destroy();
     }
   });
 }
 
-/** The Host header names the real host; a browser that asks the emulator itself names it as the first part of the path. */
+/** The real host is in the Host header, or in the first path segment if the browser connects to the emulator itself. */
 function toRequest(request: IncomingMessage, body: string, secure: boolean): EmulatorRequest {
   const { method = 'GET', headers, socket } = request;
   const own = `127.0.0.1:${socket.localPort}`;
@@ -172,29 +179,29 @@ function toRequest(request: IncomingMessage, body: string, secure: boolean): Emu
   };
 }
 
-function perform(
-  reaction: Outcome,
+function sendOutcome(
+  outcome: Outcome,
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection | undefined,
 ): void {
-  switch (reaction.kind) {
-    case 'answer': {
-      const { status, headers = {}, body } = reaction.answer;
+  switch (outcome.kind) {
+    case 'respond': {
+      const { status, headers = {}, body } = outcome.response;
       const finish = (): void => {
-        connection?.waitForRequest();
+        connection?.startTimeout();
         response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
         response.end(body);
       };
-      if (reaction.delayMs === undefined) finish();
+      if (outcome.delayMs === undefined) finish();
       else {
-        const timer = setTimeout(finish, reaction.delayMs);
+        const timer = setTimeout(finish, outcome.delayMs);
         response.on('close', () => clearTimeout(timer));
       }
       return;
     }
     case 'truncate': {
-      const { status, headers = {}, body } = reaction.answer;
+      const { status, headers = {}, body } = outcome.response;
       response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
       response.write(body.slice(0, body.length / 2), () => request.socket.destroy());
       return;

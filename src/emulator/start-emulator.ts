@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
-import { Authority } from './certificate.ts';
-import type { Action } from './dialect.ts';
+import { CertificateAuthority } from './certificate.ts';
 import { authorizeEndpoint } from './endpoints/authorize.ts';
 import { deviceEndpoint } from './endpoints/device.ts';
 import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
@@ -9,58 +8,59 @@ import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { verifyEndpoint } from './endpoints/verify.ts';
 import { type Fault, faultKinds } from './fault.ts';
-import type { RequestContext } from './issue.ts';
-import { type EmulatorRequest, type EmulatorResponse, json, text } from './message.ts';
-import { ProblemError } from './problem.ts';
+import { type EmulatorRequest, type EmulatorResponse, json, text } from './messages.ts';
 import { type EmulatedProfiles, Realms } from './profiles.ts';
-import type { Realm } from './realm.ts';
+import type { Action } from './provider.ts';
+import type { Realm, RequestContext } from './realm.ts';
+import { RejectionError } from './rejection.ts';
 import { type Outcome, startServer } from './server.ts';
 import { TokenSigner } from './token-signer.ts';
 
-/** What an emulator can be told. */
+/** Options of `startEmulator`. */
 export interface EmulatorOptions {
-  /** Profiles by name, as in a file of profiles: their clients, users and refresh tokens are known, no others. */
+  /** Profiles by name, as in `oauth-profiles.yaml`. Only their clients, users and refresh tokens are accepted. */
   readonly profiles?: EmulatedProfiles | undefined;
-  /** Port on 127.0.0.1; a free one unless given. */
+  /** Port on 127.0.0.1. Default: a free port. */
   readonly port?: number | undefined;
+  /** Faults to inject at the token endpoint. */
   readonly faults?: readonly Fault[] | undefined;
-  /** Epoch milliseconds; tests let time pass with it. */
+  /** The current time in epoch milliseconds, for tests. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
-  /** Told of every request after it was answered; values that are secret are not in it. */
+  /** Called after each request, without its secrets. */
   readonly onRequest?: ((request: ServedRequest) => void) | undefined;
 }
 
-/** A request that was served, without its secrets. */
+/** A handled request, without its secrets. */
 export interface ServedRequest {
   readonly method: string;
   /** The real host. */
   readonly host: string;
   readonly path: string;
-  /** Which provider answered; `undefined` if the host is not emulated. */
+  /** The emulated provider; `undefined` if the host is not emulated. */
   readonly provider: string | undefined;
-  /** How the client authenticated: `Basic`, `Bearer`, or not in a header. */
+  /** The scheme of the Authorization header, such as `Basic` or `Bearer`. */
   readonly authorization: string | undefined;
   /** Form fields in order, secret values masked. */
   readonly form: readonly (readonly [name: string, value: string])[];
   readonly status: number | undefined;
-  /** The fault that was asked for, if one struck. */
+  /** The injected fault. */
   readonly fault: string | undefined;
-  /** Members of the answer, secret values masked. */
-  readonly reply: Readonly<Record<string, unknown>> | undefined;
+  /** Members of the JSON response, secret values masked. */
+  readonly response: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A running emulator. */
 export interface Emulator {
   readonly port: number;
-  /** `http://127.0.0.1:<port>`: pages and endpoints are below it, at `/<real host>/…`. */
+  /** `http://127.0.0.1:<port>`. Pages and endpoints are at `/<real host>/…`. */
   readonly url: string;
-  /** The certificate that its TLS certificates are signed with, PEM. */
+  /** The CA certificate to trust, PEM. */
   readonly ca: string;
-  /** Ends at once: no connection survives. */
+  /** Stops the server and closes all connections. */
   close(): Promise<void>;
 }
 
-type Endpoint = (desk: RequestContext, request: EmulatorRequest, passwordOff: boolean) => EmulatorResponse;
+type Endpoint = (context: RequestContext, request: EmulatorRequest, passwordGrantDisabled: boolean) => EmulatorResponse;
 
 const endpoints: Readonly<Record<Action, Endpoint>> = {
   token: tokenEndpoint,
@@ -73,69 +73,72 @@ const endpoints: Readonly<Record<Action, Endpoint>> = {
   keys: keysEndpoint,
 };
 
-/** Where a caller that joins learns what to trust: at `/oauth-profile-emulator/ca.pem`, which no provider has. */
-const CONTROL = 'oauth-profile-emulator';
+/** The CA certificate is served at `/oauth-profile-emulator/ca.pem` for clients that connect to a running emulator. */
+const CONTROL_HOST = 'oauth-profile-emulator';
 const CA_PATH = '/ca.pem';
 const SLOW_MS = 3_000;
 
-/** Starts the five providers, and the servers of custom profiles, on one loopback port. */
+/** Starts an emulator of the five providers and of custom servers on one loopback port. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { faults = [], clock = Date.now, onRequest } = options;
   for (const { kind } of faults) {
-    if (!faultKinds.includes(kind)) throw new TypeError(`startEmulator: there is no fault ${kind}`);
+    if (!faultKinds.includes(kind)) throw new TypeError(`startEmulator: unknown fault ${kind}`);
   }
   const realms = new Realms(options.profiles ?? {});
-  const mint = new TokenSigner();
-  const authority = new Authority();
-  // A caller that names no host asks for an address (RFC 6066 §3): whoever means a name says so, and gets a certificate for it.
+  const signer = new TokenSigner();
+  const authority = new CertificateAuthority();
+  // TLS clients do not send an IP address as server name (RFC 6066 §3), so the default certificate covers all of them.
   const hosts = realms.hosts().map((host) => host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
-  const addresses = [...new Set(hosts)].filter((host) => isIP(host) !== 0);
+  const ipAddresses = [...new Set(hosts)].filter((host) => isIP(host) !== 0);
   let tokenRequests = 0;
 
-  const react = (request: EmulatorRequest): Outcome => {
-    if (request.host === CONTROL && request.path === CA_PATH)
-      return { kind: 'answer', answer: text(200, authority.certificate) };
+  const handle = (request: EmulatorRequest): Outcome => {
+    if (request.host === CONTROL_HOST && request.path === CA_PATH)
+      return { kind: 'respond', response: text(200, authority.certificate) };
     const realm = realms.find(request.host);
-    const route = realm?.dialect.routes.find(
+    const route = realm?.provider.routes.find(
       ({ method, path }) => (method === 'ANY' || method === request.method) && path.test(request.path),
     );
     if (realm === undefined || route === undefined) {
-      const answer = realm === undefined ? notEmulated(request.host) : text(404, 'Not Found');
-      onRequest?.(served(request, realm, { kind: 'answer', answer }, undefined));
-      return { kind: 'answer', answer };
+      const response = realm === undefined ? notEmulated(request.host) : text(404, 'Not Found');
+      onRequest?.(describeRequest(request, realm, { kind: 'respond', response }, undefined));
+      return { kind: 'respond', response };
     }
-    const fault = route.action === 'token' ? faultOf(faults, ++tokenRequests) : undefined;
+    const fault = route.action === 'token' ? findFault(faults, ++tokenRequests) : undefined;
     const now = clock();
-    const reaction = misbehave(fault, realm, now, () =>
-      answerOf(endpoints[route.action], { realm, mint, now }, request, fault?.kind === 'no-password'),
+    const outcome = applyFault(fault, realm, now, () =>
+      callEndpoint(endpoints[route.action], { realm, signer, now }, request, fault?.kind === 'no-password'),
     );
-    onRequest?.(served(request, realm, reaction, fault));
-    return reaction;
+    onRequest?.(describeRequest(request, realm, outcome, fault));
+    return outcome;
   };
 
-  const { port, close } = await startServer(options.port ?? 0, react, (host) => ({
-    cert: authority.issue(host === undefined ? ['localhost', '127.0.0.1', '::1', ...addresses] : [host]),
+  const { port, close } = await startServer(options.port ?? 0, handle, (host) => ({
+    cert: authority.issue(host === undefined ? ['localhost', '127.0.0.1', '::1', ...ipAddresses] : [host]),
     key: authority.leafKeyPem,
   }));
   return { port, url: `http://127.0.0.1:${port}`, ca: authority.certificate, close };
 }
 
-function answerOf(
+function callEndpoint(
   endpoint: Endpoint,
-  desk: RequestContext,
+  context: RequestContext,
   request: EmulatorRequest,
-  passwordOff: boolean,
+  passwordGrantDisabled: boolean,
 ): EmulatorResponse {
   try {
-    return endpoint(desk, request, passwordOff);
+    return endpoint(context, request, passwordGrantDisabled);
   } catch (error) {
-    // Whatever a caller sends, the others are served on.
-    if (!(error instanceof ProblemError)) return text(500, `the emulator failed: ${String(error)}`);
-    return desk.realm.dialect.refusal(error.problem, { now: desk.now, grant: request.form.get('grant_type') ?? '' });
+    // A request must not stop the server.
+    if (!(error instanceof RejectionError)) return text(500, `emulator error: ${String(error)}`);
+    return context.realm.provider.errorResponse(error.rejection, {
+      now: context.now,
+      grant: request.form.get('grant_type') ?? '',
+    });
   }
 }
 
-/** Marks its answer, so that a caller tells a host that is not emulated from a provider's own words. */
+/** The header distinguishes this response from those of an emulated provider. */
 function notEmulated(host: string): EmulatorResponse {
   return json(
     421,
@@ -144,69 +147,69 @@ function notEmulated(host: string): EmulatorResponse {
   );
 }
 
-function faultOf(faults: readonly Fault[], count: number): Fault | undefined {
+function findFault(faults: readonly Fault[], count: number): Fault | undefined {
   return faults.find(({ at }) => at === undefined || at === count);
 }
 
-function misbehave(fault: Fault | undefined, realm: Realm, now: number, answer: () => EmulatorResponse): Outcome {
-  const page = '<!doctype html><title>Maintenance</title><p>Please come back later.</p>';
+function applyFault(fault: Fault | undefined, realm: Realm, now: number, respond: () => EmulatorResponse): Outcome {
+  const page = '<!doctype html><title>Maintenance</title><p>Please try again later.</p>';
   switch (fault?.kind) {
     case undefined:
     case 'no-password':
-      return { kind: 'answer', answer: answer() };
+      return { kind: 'respond', response: respond() };
     case 'slow':
-      return { kind: 'answer', answer: answer(), delayMs: SLOW_MS };
+      return { kind: 'respond', response: respond(), delayMs: SLOW_MS };
     case 'hang':
       return { kind: 'hang' };
     case 'reset-before':
       return { kind: 'reset' };
     case 'reset-after':
-      answer();
+      respond();
       return { kind: 'reset' };
     case '429':
-      return { kind: 'answer', answer: realm.dialect.refusal({ kind: 'throttled' }, { now, grant: '' }) };
+      return { kind: 'respond', response: realm.provider.errorResponse({ kind: 'rate_limited' }, { now, grant: '' }) };
     case '500':
-      return { kind: 'answer', answer: text(500, 'Internal Server Error') };
+      return { kind: 'respond', response: text(500, 'Internal Server Error') };
     case 'html':
-      return { kind: 'answer', answer: { status: 200, headers: { 'Content-Type': 'text/html' }, body: page } };
+      return { kind: 'respond', response: { status: 200, headers: { 'Content-Type': 'text/html' }, body: page } };
     case 'truncate':
-      return { kind: 'truncate', answer: answer() };
+      return { kind: 'truncate', response: respond() };
     case 'empty':
-      return { kind: 'answer', answer: { status: 200, body: '' } };
+      return { kind: 'respond', response: { status: 200, body: '' } };
     case 'huge':
-      return { kind: 'answer', answer: json(200, { access_token: 'x'.repeat(2 ** 21) }) };
+      return { kind: 'respond', response: json(200, { access_token: 'x'.repeat(2 ** 21) }) };
     case 'wrong-type': {
-      const { status, body } = answer();
-      return { kind: 'answer', answer: { status, headers: { 'Content-Type': 'text/html' }, body } };
+      const { status, body } = respond();
+      return { kind: 'respond', response: { status, headers: { 'Content-Type': 'text/html' }, body } };
     }
   }
 }
 
-const secretName = /secret|passw|token|assertion|credential|api.?key|private|^code$|^device_code$|^code_verifier$/i;
-const harmlessName = /token_type$|_url$/i;
+const sensitiveName = /secret|passw|token|assertion|credential|api.?key|private|^code$|^device_code$|^code_verifier$/i;
+const publicName = /token_type$|_url$/i;
 
-function masked(name: string, value: unknown): unknown {
-  return typeof value === 'string' && secretName.test(name) && !harmlessName.test(name) ? '••••' : value;
+function maskSecret(name: string, value: unknown): unknown {
+  return typeof value === 'string' && sensitiveName.test(name) && !publicName.test(name) ? '••••' : value;
 }
 
-function served(
+function describeRequest(
   request: EmulatorRequest,
   realm: Realm | undefined,
-  reaction: Outcome,
+  outcome: Outcome,
   fault: Fault | undefined,
 ): ServedRequest {
-  const answer = reaction.kind === 'answer' ? reaction.answer : undefined;
+  const response = outcome.kind === 'respond' ? outcome.response : undefined;
   const isJson =
-    answer?.headers?.['Content-Type']?.startsWith('application/json') === true && answer.body.length < 65_536;
+    response?.headers?.['Content-Type']?.startsWith('application/json') === true && response.body.length < 65_536;
   return {
     method: request.method,
     host: request.host,
     path: request.path,
-    provider: realm?.dialect.type,
+    provider: realm?.provider.type,
     authorization: /^\w+/.exec(String(request.headers['authorization'] ?? ''))?.[0],
-    form: [...request.form].map(([name, value]) => [name, String(masked(name, value))]),
-    status: answer?.status,
+    form: [...request.form].map(([name, value]) => [name, String(maskSecret(name, value))]),
+    status: response?.status,
     fault: fault?.kind,
-    reply: isJson ? JSON.parse(answer.body, masked) : undefined,
+    response: isJson ? JSON.parse(response.body, maskSecret) : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What a token says; tokens carry it themselves, so that none has to be remembered. */
+/** The claims of a token. Tokens are self-contained, so that the emulator need not store them. */
 export interface Claims {
   readonly iss: string;
   readonly client_id: string;
@@ -8,7 +8,7 @@ export interface Claims {
   readonly scp?: string | undefined;
   readonly iat: number;
   readonly exp?: number | undefined;
-  /** Family and generation, where a refresh or a revocation can kill the token. */
+  /** Token family and generation, if a refresh or a revocation can invalidate the token. */
   readonly fam?: string | undefined;
   readonly gen?: number | undefined;
   readonly jti?: string | undefined;
@@ -17,7 +17,7 @@ export interface Claims {
 
 const header = Buffer.from(JSON.stringify({ typ: 'JWT', alg: 'HS256' })).toString('base64url');
 
-/** Makes tokens and recognises its own: JWTs signed with a key that lives as long as the emulator. */
+/** Signs tokens as JWTs and verifies them, with a random key per emulator. */
 export class TokenSigner {
   readonly #key = randomBytes(32);
   #count = 0;
@@ -27,8 +27,8 @@ export class TokenSigner {
     return `${body}.${this.#mac(body)}`;
   }
 
-  /** What a token of ours says, whatever its age. */
-  read<T = Claims>(token: string): T | undefined {
+  /** The claims of a token with a valid signature, expired or not. */
+  verify<T = Claims>(token: string): T | undefined {
     const [head, payload, signature, ...rest] = token.split('.');
     if (payload === undefined || signature === undefined || rest.length > 0) return undefined;
     const expected = Buffer.from(this.#mac(`${head}.${payload}`));
@@ -37,7 +37,7 @@ export class TokenSigner {
     return JSON.parse(Buffer.from(payload, 'base64url').toString());
   }
 
-  /** A value that was never given out before and cannot be guessed. */
+  /** A unique, unguessable value. */
   opaque(prefix: string): string {
     this.#count++;
     return `${prefix}${this.#mac(`opaque ${this.#count}`)}`;

@@ -2,54 +2,60 @@ import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import { getRefreshToken, withRefreshToken } from '../oauth/cache-key.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
 import { findRefreshToken } from '../oauth/token-response.ts';
+import type { RecordLock } from '../ports.ts';
 import { loginCommand } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
-import { createFamily, refuseForeign } from './find-family.ts';
-import { accepted, findShared, revive } from './find-fresh.ts';
-import { endOf, keepToken } from './keep-token.ts';
-import { acquireToken, failureOf } from './request-token.ts';
-import { type FamilyRecord, fromKept, fromKeptError, toKept, toKeptError } from './stored-record.ts';
-import type { Obtained, Task } from './wish.ts';
+import { type FamilyRecord, parseError, parseRecordOf, serializeError, serializeRecord } from './records.ts';
+import { failureOf, requestToken } from './request-token.ts';
+import {
+  expiryOf,
+  restoreToken,
+  sharedResultIn,
+  type TokenResult,
+  type TokenTask,
+  toCachedToken,
+} from './token-cache.ts';
+import { assertBoundTo, createFamily } from './token-family.ts';
 
-const MAX_MEMBERS = 32;
-const MAX_TOKENS = 16;
-const REFUSAL_MS = 5 * 60_000;
-/** Whoever is overtaken by others more often than this is in a crowd that ignores the lock. */
+const MAX_TOKEN_HASHES = 32;
+const MAX_CACHED_TOKENS = 16;
+const CACHED_ERROR_MS = 5 * 60_000;
+/** Give up after this many write conflicts: other owners ignore the lock. */
 const MAX_ROUNDS = 4;
-/** Less of a token's life is of no use to anybody. */
-const LAST_SECONDS_MS = 5_000;
+/** Cached tokens that expire sooner than this are not worth returning. */
+const MIN_REMAINING_MS = 5_000;
 
-/** Refreshes alone for the family: nobody else reads, sends or writes until the successor is kept. */
-export async function refreshFamily(task: Task): Promise<Obtained> {
-  let record = fromKept(task.held.kept, 'family') ?? firstOf(task);
+/** Refreshes a token while holding the lock of its family: re-read, send, store the successor (rotation-safe, see docs/explanation). */
+export async function refreshToken(task: TokenTask, lock: RecordLock<TokenResult>): Promise<TokenResult> {
+  let family = parseRecordOf('family', lock.record) ?? startFamily(task);
   for (let round = 1; ; round++) {
-    refuseForeign(record, task.profile, task.store);
-    const found = findShared(task, record) ?? usedUp(task, record);
+    assertBoundTo(family, task.profile, task.store);
+    const found = sharedResultIn(task, family, lock.queuedAt) ?? findRemainingToken(task, family);
     if (found !== undefined) return found;
-    refuseRemembered(task, record);
-    const current = await waitOutForeign(task, record);
-    if (current !== record) {
-      record = current;
+    throwCachedError(task, family);
+    const current = await waitForOtherAttempt(task, lock, family);
+    if (current !== family) {
+      family = current;
       continue;
     }
-    const attempt = new Attempt(task, record);
+    const exchange = new RefreshExchange(task, lock, family);
     try {
-      return await attempt.send();
+      return await exchange.send();
     } catch (error) {
-      const newer = round < MAX_ROUNDS && isStale(error) ? await rotatedElsewhere(task, record) : undefined;
+      const newer = round < MAX_ROUNDS && isStale(error) ? await findNewerFamily(task, lock, family) : undefined;
       if (newer === undefined) {
-        await attempt.keepFailure(error);
+        await exchange.storeFailure(error);
         throw error;
       }
-      record = newer;
+      family = newer;
     }
   }
 }
 
-/** The family of a refresh token that was never seen before; that of a login was, and who finds it gone came after a logout. */
-function firstOf({ profile, store }: Task): FamilyRecord {
+/** A new family for a configured refresh token. The family of a login exists already: without it, the user logged out in the meantime. */
+function startFamily({ profile, store }: TokenTask): FamilyRecord {
   if (profile.family !== undefined) {
-    throw new OAuthProfileError('login_required', `${profile.name} was signed out, or signed in anew, meanwhile`, {
+    throw new OAuthProfileError('login_required', `${profile.name} was logged out or logged in again in the meantime`, {
       hint: `try again, or run: ${loginCommand(profile.name)}`,
     });
   }
@@ -57,166 +63,184 @@ function firstOf({ profile, store }: Task): FamilyRecord {
   return createFamily(profile, typeof token === 'string' ? new Secret(token) : token, store);
 }
 
-/** A lost reply may have left a dead token, whose use could revoke the access tokens too: what is left of these comes first. */
-function usedUp({ profile, key, wish, store }: Task, record: FamilyRecord): Obtained | undefined {
+/**
+ * After a lost response the stored refresh token may be spent, and sending it again may revoke the whole family. The access token that is left is
+ * used up first.
+ */
+function findRemainingToken(task: TokenTask, family: FamilyRecord): TokenResult | undefined {
+  const { profile, key, criteria, store } = task;
   const { refreshTokenReuse, graceMs } = profile.options;
-  const { attempt } = record;
-  if (attempt === undefined || wish.anew) return undefined;
-  const risky =
+  const { attempt } = family;
+  if (attempt === undefined || criteria.forceRefresh) return undefined;
+  const mayRevoke =
     refreshTokenReuse === 'revokes_family' || (refreshTokenReuse === 'grace' && store.now() - attempt.sentAt > graceMs);
-  const end = record.tokens[key] && endOf(record.tokens[key], profile);
-  if (!risky || end === undefined || end - store.now() <= LAST_SECONDS_MS) return undefined;
-  return accepted(wish, revive(profile, record, key, store.now()));
+  const expiresAt = family.tokens[key] && expiryOf(family.tokens[key], profile);
+  if (!mayRevoke || expiresAt === undefined || expiresAt - store.now() <= MIN_REMAINING_MS) return undefined;
+  return restoreToken(task, family);
 }
 
-function refuseRemembered({ wish, key, store }: Task, { refusal }: FamilyRecord): void {
-  if (refusal === undefined || wish.forgetRefusal) return;
-  if (refusal.key === key && store.now() < refusal.until) throw fromKeptError(refusal.error);
+function throwCachedError({ criteria, key, store }: TokenTask, { cachedError }: FamilyRecord): void {
+  if (cachedError === undefined || criteria.ignoreCachedError) return;
+  if (cachedError.key === key && store.now() < cachedError.until) throw parseError(cachedError.error);
 }
 
-/** Where a second use revokes everything, an attempt that may still be under way is waited for; its writer does not need the lock. */
-async function waitOutForeign({ profile, ports, store, held }: Task, record: FamilyRecord): Promise<FamilyRecord> {
-  const waitMs = record.attempt === undefined ? 0 : record.attempt.until - store.now();
-  if (profile.options.refreshTokenReuse !== 'revokes_family' || waitMs <= 0) return record;
-  ports.log(`another request with this refresh token may be under way: waiting ${Math.ceil(waitMs / 1000)} s`);
+/** Where a second use revokes the family, waits for an attempt of another owner that may still be in progress. That owner may write without the lock. */
+async function waitForOtherAttempt(
+  { profile, ports, store }: TokenTask,
+  lock: RecordLock<TokenResult>,
+  family: FamilyRecord,
+): Promise<FamilyRecord> {
+  const waitMs = family.attempt === undefined ? 0 : family.attempt.until - store.now();
+  if (profile.options.refreshTokenReuse !== 'revokes_family' || waitMs <= 0) return family;
+  ports.log(`another request with this refresh token may be in progress: waiting ${Math.ceil(waitMs / 1000)} s`);
   await ports.clock.sleep(waitMs, undefined);
-  return fromKept(await held.readAgain(), 'family') ?? record;
+  return parseRecordOf('family', await lock.reload()) ?? family;
 }
 
-/** Another machine may have rotated: the family as it is now, if its newest refresh token is another. */
-async function rotatedElsewhere({ ports, store, held }: Task, record: FamilyRecord): Promise<FamilyRecord | undefined> {
-  const waitMs = record.attempt === undefined ? 0 : record.attempt.until - store.now();
+/** Another machine may have rotated the token: returns the family if its newest refresh token has changed. */
+async function findNewerFamily(
+  { ports, store }: TokenTask,
+  lock: RecordLock<TokenResult>,
+  family: FamilyRecord,
+): Promise<FamilyRecord | undefined> {
+  const waitMs = family.attempt === undefined ? 0 : family.attempt.until - store.now();
   if (waitMs > 0) await ports.clock.sleep(waitMs, undefined);
-  const now = fromKept(await held.readAgain(), 'family');
-  return now !== undefined && now.members.at(-1) !== record.members.at(-1) ? now : undefined;
+  const current = parseRecordOf('family', await lock.reload());
+  return current !== undefined && current.tokenHashes.at(-1) !== family.tokenHashes.at(-1) ? current : undefined;
 }
 
-/** The refresh token is not the newest any more, as the provider says or as the store does. */
+/** Whether the refresh token is not the newest one any more, according to the provider or to the store. */
 function isStale(error: unknown): boolean {
-  return error instanceof Overtaken || (error instanceof ProviderError && error.provider.error === 'invalid_grant');
+  return error instanceof WriteConflict || (error instanceof ProviderError && error.provider.error === 'invalid_grant');
 }
 
-/** Somebody else's refresh token stands in the store. */
-class Overtaken extends OAuthProfileError {
+/** Another owner stored a different refresh token. */
+class WriteConflict extends OAuthProfileError {
   constructor() {
     super('store_locked', 'another process changed the refresh token at the same time', { hint: 'try again' });
   }
 }
 
-/** One exchange, from the journal to the write of its outcome. */
-class Attempt {
-  readonly #task: Task;
+/** One exchange of a refresh token, from its journal entry to the write of its result. */
+class RefreshExchange {
+  readonly #task: TokenTask;
+  readonly #lock: RecordLock<TokenResult>;
   readonly #startedAt: number;
-  /** What was lost before, if anything was. */
-  readonly #former: FamilyRecord['attempt'];
-  #record: FamilyRecord;
-  #reply: HttpResponse | undefined;
-  /** The provider may have acted on an attempt before the last one. */
-  #lost = false;
+  /** Journal entry of an earlier attempt whose outcome is unknown. */
+  readonly #earlierAttempt: FamilyRecord['attempt'];
+  #family: FamilyRecord;
+  #response: HttpResponse | undefined;
+  /** The response to an attempt before the last one was lost. */
+  #responseLost = false;
 
-  constructor(task: Task, record: FamilyRecord) {
+  constructor(task: TokenTask, lock: RecordLock<TokenResult>, family: FamilyRecord) {
     this.#task = task;
-    this.#record = record;
-    this.#former = record.attempt;
+    this.#lock = lock;
+    this.#family = family;
+    this.#earlierAttempt = family.attempt;
     this.#startedAt = task.store.now();
   }
 
-  async send(): Promise<Obtained> {
+  async send(): Promise<TokenResult> {
     const { profile, ports, store, key } = this.#task;
-    const request = withRefreshToken(profile, this.#record.refreshToken);
-    const reply = await acquireToken(request, ports, undefined, {
-      beforeSend: (timeoutMs) => this.#journal(timeoutMs),
-      afterReply: (received) => {
-        this.#reply = received;
+    const token = await requestToken(withRefreshToken(profile, this.#family.refreshToken), ports, undefined, {
+      onSend: (timeoutMs) => this.#writeJournal(timeoutMs),
+      onResponse: (response) => {
+        this.#response = response;
       },
-      afterLoss: () => {
-        this.#lost = true;
+      onResponseLost: () => {
+        this.#responseLost = true;
       },
     });
-    const token = keepToken(reply, this.#startedAt, store, ports.clock);
-    const others = profile.provider.refreshRevokesAccessTokens ? [] : this.#livingTokens();
-    const { scope } = reply.response;
+    const cached = toCachedToken(token, this.#startedAt, store, ports.clock);
+    const others = profile.provider.refreshRevokesAccessTokens ? [] : this.#validTokens();
+    const { scope } = token.response;
     const written = await this.#write({
-      ...this.#withSuccessor(reply.refreshToken),
+      ...this.#withSuccessor(token.refreshToken),
       profile: profile.name,
-      tokens: Object.fromEntries([...others, [key, token]]),
-      scope: typeof scope === 'string' ? scope : this.#record.scope,
+      tokens: Object.fromEntries([...others, [key, cached]]),
+      scope: typeof scope === 'string' ? scope : this.#family.scope,
       attempt: undefined,
       failure: undefined,
-      refusal: undefined,
+      cachedError: undefined,
     });
-    if (!written) ports.log('another process changed the refresh token at the same time; its own is kept');
-    return { reply, reused: false };
+    if (!written) ports.log('another process changed the refresh token at the same time; its token stays stored');
+    return { token, fromCache: false, profile };
   }
 
-  /** Lets those who queued share the failure, and remembers a refusal that no repeat would change. */
-  async keepFailure(error: unknown): Promise<void> {
+  /** Stores a failure for the callers that are queued, and an error response that no retry would change. */
+  async storeFailure(error: unknown): Promise<void> {
     const { profile, store, key, ports } = this.#task;
-    if (error instanceof Overtaken) return;
-    const kept = toKeptError(error);
-    // A reply that is of no use otherwise may hold the only living successor, even where what explains it cannot be loaded any more.
-    const successor = this.#reply && findRefreshToken(this.#reply, profile.options.tokenPath);
-    if (kept === undefined && successor === undefined) return;
-    const refusal = kept && isForGood(error) ? { key, until: store.now() + REFUSAL_MS, error: kept } : undefined;
+    if (error instanceof WriteConflict) return;
+    const serialized = serializeError(error);
+    // A response that is unusable otherwise may contain the only valid refresh token.
+    const successor = this.#response && findRefreshToken(this.#response, profile.options.tokenPath);
+    if (serialized === undefined && successor === undefined) return;
+    const cachedError =
+      serialized && isPermanent(error) ? { key, until: store.now() + CACHED_ERROR_MS, error: serialized } : undefined;
     try {
       await this.#write({
         ...this.#withSuccessor(successor),
-        attempt: this.#unsettled(error),
-        failure: kept && { startedAt: this.#startedAt, key, error: kept },
-        refusal: refusal ?? this.#record.refusal,
+        attempt: this.#unknownOutcome(error),
+        failure: serialized && { startedAt: this.#startedAt, key, error: serialized },
+        cachedError: cachedError ?? this.#family.cachedError,
       });
-    } catch (failure) {
-      if (!(failure instanceof OAuthProfileError)) throw failure;
-      if (successor !== undefined) throw failure;
-      ports.log(`the failure is not kept: ${failure.message}`);
+    } catch (writeError) {
+      if (!(writeError instanceof OAuthProfileError) || successor !== undefined) throw writeError;
+      ports.log(`cannot store the failure: ${writeError.message}`);
     }
   }
 
-  /** What is still not known of the token: only an answer settles that, and neither "out of order" nor "too many requests" is one. */
-  #unsettled(error: unknown): FamilyRecord['attempt'] {
+  /** The journal entry that stays after a failure. 5xx and 429 do not tell whether the refresh token was used. */
+  #unknownOutcome(error: unknown): FamilyRecord['attempt'] {
+    const { attempt } = this.#family;
+    if (error instanceof TransportError) return this.#responseLost || error.sent ? attempt : this.#earlierAttempt;
     const failure = failureOf(error);
-    const { attempt } = this.#record;
-    if (error instanceof TransportError) return this.#lost || error.sent ? attempt : this.#former;
     if (failure === undefined) return undefined;
-    // Who was answered waits for nothing any more, and nobody need wait for it.
-    return this.#lost || failure === 'lost' ? attempt && { ...attempt, until: this.#task.store.now() } : this.#former;
+    const isLost = this.#responseLost || failure === 'lost';
+    // A response has arrived, so that other owners need not wait for it.
+    return isLost ? attempt && { ...attempt, until: this.#task.store.now() } : this.#earlierAttempt;
   }
 
-  /** Whoever comes after us must know that this token was sent, and until when its outcome may still arrive. */
-  async #journal(timeoutMs: number): Promise<void> {
+  /** Records that this refresh token was sent, and until when its response may arrive. */
+  async #writeJournal(timeoutMs: number): Promise<void> {
     const now = this.#task.store.now();
-    // The grace of a token whose reply was lost counts from its first send, whoever sent it.
-    const sentAt = this.#record.attempt?.sentAt ?? now;
-    const next = { ...this.#record, attempt: { sentAt, until: now + timeoutMs } };
-    if (!(await this.#write(next, true))) throw new Overtaken();
+    // The grace period counts from the first send of this token, by any owner.
+    const sentAt = this.#family.attempt?.sentAt ?? now;
+    const next = { ...this.#family, attempt: { sentAt, until: now + timeoutMs } };
+    if (!(await this.#write(next, true))) throw new WriteConflict();
   }
 
   async #write(next: FamilyRecord, reserve = false): Promise<boolean> {
-    const written = await this.#task.held.write(toKept(next, next.members.at(-1) ?? ''), { reserve });
-    if (written) this.#record = next;
+    const written = await this.#lock.write(serializeRecord(next), { reserve });
+    if (written) this.#family = next;
     return written;
   }
 
   #withSuccessor(token: Secret | undefined): FamilyRecord {
-    if (token === undefined) return this.#record;
-    const member = this.#task.store.fingerprint(token);
-    const { members } = this.#record;
-    if (members.at(-1) === member) return this.#record;
-    return { ...this.#record, refreshToken: token, members: [...members, member].slice(-MAX_MEMBERS) };
+    if (token === undefined) return this.#family;
+    const hash = this.#task.store.fingerprint(token);
+    const { tokenHashes } = this.#family;
+    if (tokenHashes.at(-1) === hash) return this.#family;
+    return {
+      ...this.#family,
+      refreshToken: token,
+      tokenHashes: [...tokenHashes, hash].slice(-MAX_TOKEN_HASHES),
+    };
   }
 
-  #livingTokens(): [string, FamilyRecord['tokens'][string]][] {
+  #validTokens(): [string, FamilyRecord['tokens'][string]][] {
     const { profile, store } = this.#task;
     const now = store.now();
-    return Object.entries(this.#record.tokens)
-      .filter(([, token]) => (endOf(token, profile) ?? 0) > now)
+    return Object.entries(this.#family.tokens)
+      .filter(([, token]) => (expiryOf(token, profile) ?? 0) > now)
       .sort(([, one], [, other]) => one.obtainedAt - other.obtainedAt)
-      .slice(1 - MAX_TOKENS);
+      .slice(1 - MAX_CACHED_TOKENS);
   }
 }
 
-/** Only a plain `invalid_grant`: what MFA, consent or a policy causes can be cured at the provider. */
-function isForGood(error: unknown): boolean {
+/** Only a plain `invalid_grant` is cached: the user can fix MFA, consent or a policy at the provider. */
+function isPermanent(error: unknown): boolean {
   if (!(error instanceof ProviderError)) return false;
   const { status, error: code, suberror, claims } = error.provider;
   return status === 400 && code === 'invalid_grant' && suberror === undefined && claims === undefined;

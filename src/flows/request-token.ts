@@ -1,4 +1,4 @@
-import { abortError, ProviderError, TransportError } from '../errors.ts';
+import { abortError, type OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
 import {
   ATTEMPT_MS,
@@ -14,44 +14,51 @@ import { type ParsedToken, parseTokenResponse, toTokenResponseError } from '../o
 import type { Ports } from '../ports.ts';
 import { type Profile, tlsFiles } from '../profile/profile.ts';
 
-/** Sees each attempt: whoever must not lose a reply writes down that one is under way. */
-export interface Witness {
-  /** Before an attempt that ends after `timeoutMs` at the latest; what it throws ends the asking. */
-  beforeSend(timeoutMs: number): Promise<void>;
-  afterReply(reply: HttpResponse): void;
-  /** The provider may have acted on an attempt, and another one follows. */
-  afterLoss(): void;
+/** Hooks of one request, for a caller that must not lose its response. */
+export interface AttemptHooks {
+  /** Before each attempt, which ends after `timeoutMs` at the latest. An error ends the request. */
+  onSend(timeoutMs: number): Promise<void>;
+  onResponse(response: HttpResponse): void;
+  /** The provider may have processed an attempt whose response was lost, and another attempt follows. */
+  onResponseLost(): void;
 }
 
-/** A request, and its body where that is the same each time: what is signed is not. */
-interface Prepared {
-  readonly request: TokenRequest;
-  readonly body: string | undefined;
+/** How a POST to a token, device authorization or revocation endpoint is sent and read. */
+interface PostOptions<T> {
+  /** Reads a response, or throws. */
+  readonly parse: (profile: Profile, request: TokenRequest, response: HttpResponse, receivedAt: number) => T;
+  /** Whether another attempt may follow a failure, `sinceFirstSendMs` after the first attempt. */
+  readonly mayRetry: (failure: Failure, sinceFirstSendMs: number) => boolean;
+  readonly reuseConnection?: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly hooks?: AttemptHooks | undefined;
 }
 
-/** A program asks with the same profile again and again. */
-const prepared = new WeakMap<Profile, Prepared>();
-
-function prepare(profile: Profile, version: string): Prepared {
-  let known = prepared.get(profile);
-  if (known === undefined) {
-    const request = buildTokenRequest(profile, version);
-    known = { request, body: request.assertion === undefined ? encodeForm(request) : undefined };
-    prepared.set(profile, known);
-  }
-  return known;
-}
-
-/** Asks the provider for a token, again where that is harmless and can help, within the profile's total time. */
-export async function acquireToken(
+/** Requests a token from the provider, with retries where they are safe, within the profile's total timeout (D17, D18). */
+export function requestToken(
   profile: Profile,
   ports: Ports,
   signal?: AbortSignal,
-  witness?: Witness,
+  hooks?: AttemptHooks,
 ): Promise<ParsedToken> {
+  return post(profile, ports, {
+    parse(request, signed, response, receivedAt) {
+      const token = parseTokenResponse(request, response, receivedAt);
+      if (token !== undefined) return token;
+      throw toTokenResponseError(request, signed, response, receivedAt);
+    },
+    mayRetry: (failure, sinceFirstSendMs) => isSafeToRetry(failure, profile, sinceFirstSendMs),
+    reuseConnection: mayReuseConnection(profile),
+    signal,
+    hooks,
+  });
+}
+
+/** Posts a form and reads its response: the one retry loop for everything that is sent to an authorization server. */
+export async function post<T>(profile: Profile, ports: Ports, options: PostOptions<T>): Promise<T> {
   const { clock, log } = ports;
-  const { request, body: unsigned } = prepare(profile, ports.version);
-  const { url, headers } = request;
+  const { signal, hooks } = options;
+  const request = buildTokenRequest(profile, ports.version);
   const tls = tlsFiles(profile.options);
   const deadline = clock.now() + profile.options.timeoutMs;
   let firstSentAt: number | undefined;
@@ -59,67 +66,72 @@ export async function acquireToken(
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted) throw abortError(signal);
     try {
-      const boundsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
-      const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, boundsAt(clock.now())));
+      const limitsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
+      // Each attempt signs a new assertion: servers reject one that is used twice.
+      const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, limitsAt(clock.now())));
       const signed = assertion === undefined ? request : withAssertion(request, assertion);
-      const body = unsigned ?? encodeForm(signed);
       const sentAt = clock.now();
-      if (sentAt >= deadline) throw outOfTime(profile, lost);
+      if (sentAt >= deadline) throw timeoutError(profile, lost);
       firstSentAt ??= sentAt;
-      // Where one kept connection was dead, the others may be too.
-      const reuseConnection = attempt === 1 && mayReuseConnection(profile);
-      const { timeoutMs } = boundsAt(sentAt);
-      if (witness !== undefined) await witness.beforeSend(timeoutMs);
-      // The witness has told others when this attempt ends, and writing that down may have taken its time.
+      const { timeoutMs } = limitsAt(sentAt);
+      await hooks?.onSend(timeoutMs);
+      // The hook has announced when this attempt ends, and may itself have taken time.
       const leftMs = sentAt + timeoutMs - clock.now();
-      if (leftMs <= 0) throw outOfTime(profile, lost);
-      const wire = { profile: profile.name, url, headers, body, reuseConnection, tls };
-      const reply = await ports.send(wire, { timeoutMs: leftMs, signal });
-      witness?.afterReply(reply);
-      const receivedAt = clock.now();
-      const token = parseTokenResponse(profile, reply, receivedAt);
-      if (token !== undefined) return token;
-      throw toTokenResponseError(profile, signed, reply, receivedAt);
+      if (leftMs <= 0) throw timeoutError(profile, lost);
+      const response = await ports.send(
+        {
+          profile: profile.name,
+          url: signed.url,
+          headers: signed.headers,
+          body: encodeForm(signed),
+          // If one idle connection was closed by the server, the others may be too.
+          reuseConnection: options.reuseConnection === true && attempt === 1,
+          tls,
+        },
+        { timeoutMs: leftMs, signal },
+      );
+      hooks?.onResponse(response);
+      return options.parse(profile, signed, response, clock.now());
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;
-      // What was lost once stays lost: a later attempt that never left makes no other repeat harmless.
+      // A later attempt that was not sent does not make a lost response harmless.
       lost ||= failure === 'lost';
-      const mayBeSentAt = (time: number): boolean =>
-        time < deadline && isSafeToRetry(lost ? 'lost' : failure, profile, time - (firstSentAt ?? time));
+      const maySendAt = (time: number): boolean =>
+        time < deadline && options.mayRetry(lost ? 'lost' : failure, time - (firstSentAt ?? time));
       const now = clock.now();
-      const asked = error instanceof ProviderError ? error.retryAt : undefined;
-      const waitMs = Math.max(backoffMs(attempt + 1, ports.random()), (asked ?? now) - now);
-      if (!mayBeSentAt(now + waitMs)) throw error;
-      if (failure === 'lost') witness?.afterLoss();
-      log(`attempt ${attempt}: ${(error as Error).message}; again in ${(waitMs / 1000).toFixed(1)} s`);
+      const retryAt = error instanceof ProviderError ? (error.retryAt ?? now) : now;
+      const waitMs = Math.max(backoffMs(attempt + 1, ports.random()), retryAt - now);
+      if (!maySendAt(now + waitMs)) throw error;
+      if (failure === 'lost') hooks?.onResponseLost();
+      log(`attempt ${attempt} failed: ${(error as Error).message}; retrying in ${(waitMs / 1000).toFixed(1)} s`);
       await clock.sleep(waitMs, signal);
-      // A machine that was suspended meanwhile slept longer.
-      if (!mayBeSentAt(clock.now())) throw error;
+      // The machine may have been suspended during the wait.
+      if (!maySendAt(clock.now())) throw error;
     }
   }
 }
 
-function outOfTime({ name, url }: Profile, sent: boolean): TransportError {
-  return new TransportError('timeout', `no time was left to ask ${url.host}`, {
-    sent,
-    hint: `raise ${name}.options.timeout`,
-  });
-}
-
-/** How far another attempt is worth thinking about; `undefined` where it is not. */
+/** Classifies a failed attempt for the retry policy; `undefined` if a retry cannot help. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof TransportError) {
-    switch (error.code) {
-      case 'connection_failed':
-      case 'timeout':
-        return error.sent ? 'lost' : 'not_sent';
-      default:
-        return undefined;
-    }
+    if (!isTransient(error)) return undefined;
+    return error.sent ? 'lost' : 'not_sent';
   }
   if (!(error instanceof ProviderError)) return undefined;
   if (error.code === 'rate_limited') return 'throttled';
   if (rejectsCredentials(error.provider)) return undefined;
   return [500, 502, 503, 504].includes(error.provider.status) ? 'lost' : undefined;
+}
+
+/** Whether a network failure may be over at the next attempt. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof TransportError && (error.code === 'connection_failed' || error.code === 'timeout');
+}
+
+function timeoutError({ name, url }: Profile, sent: boolean): OAuthProfileError {
+  return new TransportError('timeout', `no time was left to send a request to ${url.host}`, {
+    sent,
+    hint: `increase ${name}.options.timeout`,
+  });
 }

@@ -1,84 +1,76 @@
 import { abortError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 
-/** A piece of work that several callers wait for. */
+/** Work that several callers wait for. */
 interface Flight<T> {
-  readonly work: Promise<T>;
+  readonly result: Promise<T>;
   readonly abandoned: AbortController;
-  /** From now on nobody joins. */
+  /** No caller may join after this. */
   readonly close: () => void;
   callers: number;
 }
 
+/** What the work of a flight gets. */
+export interface FlightControl {
+  /** Aborted when every caller has left. */
+  readonly signal: AbortSignal;
+  /** Call when the work can no longer be shared with new callers. */
+  readonly close: () => void;
+}
+
 /** How long a caller waits. */
-interface Wait {
+interface WaitOptions {
   readonly signal: AbortSignal | undefined;
-  /** Without it, until the work ends. */
+  /** Without it, the caller waits until the work ends. */
   readonly timeout?: { readonly ms: number; readonly error: () => Error };
 }
 
-/** Callers of one process that want the same: as long as the work has not begun, they share it, and its failure too. */
-export class Flights<T> {
-  readonly #boarding = new Map<string, Flight<T>>();
+/** Runs the same work once for all callers of a process that ask for it before it begins. They share its result or its error. */
+export class SingleFlight {
+  readonly #flights = new Map<string, Flight<unknown>>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /**
-   * Waits for the flight with this key, a new one unless one is boarding. An abort or the time-out detaches the caller alone; `work` gets a
-   * signal that is aborted when everybody has left, and a function to call when it begins and nobody may join any more.
-   */
-  join(key: string, work: (abandoned: AbortSignal, close: () => void) => Promise<T>, wait: Wait): Promise<T> {
-    const { signal, timeout } = wait;
+  /** Joins the flight with this key, or starts one. An abort or a timeout detaches only its caller. */
+  run<T>(key: string, work: (control: FlightControl) => Promise<T>, options: WaitOptions): Promise<T> {
+    const { signal, timeout } = options;
     if (signal?.aborted) return Promise.reject(abortError(signal));
-    const flight = this.#boarding.get(key) ?? this.#open(key, work);
+    const flight = (this.#flights.get(key) as Flight<T> | undefined) ?? this.#start(key, work);
     flight.callers++;
-    // A thousand callers who cannot leave before it ends share one promise.
-    return signal === undefined && timeout === undefined ? flight.work : this.#waitFor(flight, wait);
+    return signal === undefined && timeout === undefined ? flight.result : this.#waitFor(flight, options);
   }
 
-  async #waitFor(flight: Flight<T>, wait: Wait): Promise<T> {
-    try {
-      return await this.#earliest(flight.work, wait);
-    } finally {
-      if (--flight.callers === 0) {
-        // Whoever comes now did not abort anything.
-        flight.close();
-        flight.abandoned.abort();
-      }
-    }
-  }
-
-  #open(key: string, work: Parameters<Flights<T>['join']>[1]): Flight<T> {
+  #start<T>(key: string, work: (control: FlightControl) => Promise<T>): Flight<T> {
     const abandoned = new AbortController();
     const close = (): void => {
-      if (this.#boarding.get(key) === flight) this.#boarding.delete(key);
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
     };
-    const begun = Promise.resolve().then(() => work(abandoned.signal, close));
-    const flight: Flight<T> = { work: begun, abandoned, close, callers: 0 };
-    this.#boarding.set(key, flight);
-    // Whoever waits hears of a failure; when all have left, nobody needs to.
-    begun.then(close, close);
+    const result = Promise.resolve().then(() => work({ signal: abandoned.signal, close }));
+    const flight: Flight<T> = { result, abandoned, close, callers: 0 };
+    this.#flights.set(key, flight);
+    // Also handles the rejection of a flight that every caller has left.
+    result.then(close, close);
     return flight;
   }
 
-  async #earliest(work: Promise<T>, { signal, timeout }: Wait): Promise<T> {
-    const over = new AbortController();
-    let leave = (): void => {};
-    const waits: Promise<T>[] = [work];
+  async #waitFor<T>(flight: Flight<T>, { signal, timeout }: WaitOptions): Promise<T> {
+    const done = new AbortController();
+    const waits: Promise<T>[] = [flight.result];
+    let onAbort = (): void => {};
     if (signal !== undefined) {
       waits.push(
         new Promise((_, reject) => {
-          leave = () => reject(abortError(signal));
-          signal.addEventListener('abort', leave);
+          onAbort = () => reject(abortError(signal));
+          signal.addEventListener('abort', onAbort);
         }),
       );
     }
     if (timeout !== undefined) {
       waits.push(
-        this.#clock.sleep(timeout.ms, over.signal).then(() => {
+        this.#clock.sleep(timeout.ms, done.signal).then(() => {
           throw timeout.error();
         }),
       );
@@ -86,8 +78,12 @@ export class Flights<T> {
     try {
       return await Promise.race(waits);
     } finally {
-      signal?.removeEventListener('abort', leave);
-      over.abort();
+      signal?.removeEventListener('abort', onAbort);
+      done.abort();
+      if (--flight.callers === 0) {
+        flight.close();
+        flight.abandoned.abort();
+      }
     }
   }
 }

@@ -1,38 +1,173 @@
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
-import type { TransportError } from '../errors.ts';
-import type { TlsFiles } from '../ports.ts';
+import { Agent, type AgentOptions, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { TransportError } from '../errors.ts';
+import type { EmulatorEndpoint, Environment, TlsFiles } from '../ports.ts';
 import type { Secret } from '../redaction/secret.ts';
+import { endpointOf } from './endpoint.ts';
+import { toProxyError } from './network-errors.ts';
+import { type ProxyServer, proxyFor, proxyHeaders, proxyRefused } from './proxy.ts';
+import { tlsOptions } from './tls.ts';
+import { TunnelAgent } from './tunnel.ts';
 
-/** How one request reaches its host. */
-export interface Route {
-  readonly options: RequestOptions;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly secure: boolean;
-  /** `https.request`, where TLS is spoken; `http.request` serves else. */
-  readonly request:
-    | ((options: RequestOptions, onResponse: (response: IncomingMessage) => void) => ClientRequest)
-    | undefined;
-  /** Where a proxy answers in the provider's place: its failures are not the provider's. */
-  readonly proxy:
-    | {
-        refused(status: number): TransportError;
-        unreachable(cause: NodeJS.ErrnoException): TransportError;
-        /** What the proxy was sent, and may repeat. */
-        readonly secrets: readonly Secret[];
-      }
-    | undefined;
-}
+/** Firewalls silently drop idle connections; a request on one of them would time out. */
+const IDLE_TIMEOUT_MS = 30_000;
+const MAX_AGENTS = 64;
 
-/** What decides which way a request takes. */
+/** The host of a request and how to connect to it. */
 export interface ConnectionTarget {
-  /** For messages; `undefined` where no profile is at work. */
+  /** Profile to name in messages, if the request belongs to one. */
   readonly profile: string | undefined;
   readonly url: URL;
   readonly reuseConnection: boolean;
   readonly tls: TlsFiles;
 }
 
-/** Finds the way to a request's host. */
+/** How one request reaches its host. */
+export interface Route {
+  readonly request: typeof httpRequest;
+  /** Agent, endpoint and request target. */
+  readonly options: RequestOptions & { readonly agent: Agent };
+  /** Headers for a proxy that forwards the request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Event of the socket after which the request is sent. */
+  readonly connectEvent: 'connect' | 'secureConnect';
+  /** Host and port of the proxy, if there is one. */
+  readonly proxyHost: string | undefined;
+  /** Secrets that the responding server received in addition to the request. */
+  readonly secrets: readonly Secret[] | undefined;
+  /** Explains why no connection was made, if it is not a connection to the target. */
+  readonly toConnectError: ((cause: NodeJS.ErrnoException) => TransportError) | undefined;
+  /** Returns an error for a response that is not the target's own. */
+  readonly toResponseError: ((response: IncomingMessage) => TransportError | undefined) | undefined;
+}
+
+/** Finds the route to a target. */
 export interface Connector {
-  routeTo(destination: ConnectionTarget): Route | Promise<Route>;
+  route(target: ConnectionTarget): Route;
+}
+
+/** Connects to the network through the proxies that `env` names, or to the emulator for every host. */
+export function createConnector(env: Environment, emulator?: EmulatorEndpoint): Connector {
+  return emulator === undefined ? new NetworkConnector(env) : new EmulatorConnector(emulator);
+}
+
+/** Connects directly, through a tunnel (https with a proxy), or to a proxy that forwards the request (http with a proxy). */
+class NetworkConnector implements Connector {
+  readonly #env: Environment;
+  /** Agents hold the idle connections and the parsed certificates, which take about 50 ms to load. */
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  route(target: ConnectionTarget): Route {
+    const proxy = proxyFor(target.url, this.#env);
+    if (proxy === undefined) return this.#directRoute(target);
+    return target.url.protocol === 'https:' ? this.#tunnelRoute(target, proxy) : this.#forwardRoute(target, proxy);
+  }
+
+  #directRoute(target: ConnectionTarget): Route {
+    const secure = target.url.protocol === 'https:';
+    const agent = this.#agentFor(target, undefined, (options) =>
+      secure ? new HttpsAgent({ ...options, ...tlsOptions(target, this.#env) }) : new Agent(options),
+    );
+    return directRoute(target.url, agent);
+  }
+
+  #tunnelRoute(target: ConnectionTarget, proxy: ProxyServer): Route {
+    const agent = this.#agentFor(target, proxy, (options) => {
+      const toProxy = proxy.url.protocol === 'https:' ? tlsOptions(withoutCertificate(target), this.#env) : {};
+      return new TunnelAgent({ ...options, ...tlsOptions(target, this.#env) }, proxy, toProxy);
+    });
+    return { ...directRoute(target.url, agent), proxyHost: proxy.url.host };
+  }
+
+  #forwardRoute(target: ConnectionTarget, proxy: ProxyServer): Route {
+    const secure = proxy.url.protocol === 'https:';
+    const agent = this.#agentFor(target, proxy, (options) =>
+      secure
+        ? new HttpsAgent({ ...options, ...tlsOptions(withoutCertificate(target), this.#env) })
+        : new Agent(options),
+    );
+    return {
+      ...directRoute(proxy.url, agent),
+      // The proxy receives the whole URL (RFC 9112 §3.2.2).
+      options: { agent, ...endpointOf(proxy.url), path: target.url.href },
+      headers: proxyHeaders(proxy),
+      proxyHost: proxy.url.host,
+      secrets: proxy.secrets,
+      toConnectError: (cause) => toProxyError(cause, proxy.url.host, target.profile),
+      toResponseError: ({ statusCode }) =>
+        statusCode === 407 ? proxyRefused(proxy, target.url.host, statusCode) : undefined,
+    };
+  }
+
+  #agentFor(
+    { url, tls, reuseConnection }: ConnectionTarget,
+    proxy: ProxyServer | undefined,
+    create: (options: AgentOptions) => Agent,
+  ): Agent {
+    const key = JSON.stringify([url.protocol, proxy?.url.href, tls.ca, tls.cert, tls.certKey, reuseConnection]);
+    let agent = this.#agents.get(key);
+    if (agent === undefined) {
+      agent = create(reuseConnection ? { keepAlive: true, timeout: IDLE_TIMEOUT_MS } : { keepAlive: false });
+      // Certificates may be renewed every hour. A dropped agent still closes its idle connections.
+      if (this.#agents.size >= MAX_AGENTS) this.#agents.clear();
+      this.#agents.set(key, agent);
+    }
+    return agent;
+  }
+}
+
+/** A proxy may have a certificate of the same private authority, but never receives the client certificate. */
+function withoutCertificate(target: ConnectionTarget): ConnectionTarget {
+  return { ...target, tls: { ca: target.tls.ca, cert: undefined, certKey: undefined } };
+}
+
+function directRoute(url: URL, agent: Agent): Route {
+  const secure = url.protocol === 'https:';
+  return {
+    request: secure ? httpsRequest : httpRequest,
+    options: { agent, ...endpointOf(url), path: url.pathname + url.search },
+    headers: {},
+    connectEvent: secure ? 'secureConnect' : 'connect',
+    proxyHost: undefined,
+    secrets: undefined,
+    toConnectError: undefined,
+    toResponseError: undefined,
+  };
+}
+
+/** Connects to the emulator whatever the host, without DNS and proxies. TLS verifies the name of the real host. */
+class EmulatorConnector implements Connector {
+  readonly #port: number;
+  readonly #agents: Readonly<Record<'http' | 'https', Record<'reused' | 'single', Agent>>>;
+
+  constructor({ port, ca }: EmulatorEndpoint) {
+    this.#port = port;
+    this.#agents = {
+      http: { reused: new Agent({ keepAlive: true }), single: new Agent() },
+      https: { reused: new HttpsAgent({ keepAlive: true, ca }), single: new HttpsAgent({ ca }) },
+    };
+  }
+
+  route({ url, profile, reuseConnection }: ConnectionTarget): Route {
+    const agents = this.#agents[url.protocol === 'https:' ? 'https' : 'http'];
+    const route = directRoute(url, reuseConnection ? agents.reused : agents.single);
+    return {
+      ...route,
+      options: { ...route.options, host: '127.0.0.1', port: this.#port },
+      toResponseError: ({ headers }) =>
+        headers['x-oauth-profile-emulator'] === 'not_emulated' ? notEmulated(url, profile) : undefined,
+    };
+  }
+}
+
+function notEmulated({ host }: URL, profile: string | undefined): TransportError {
+  const hint = 'the emulator serves the hosts of the built-in providers and of the profiles it was started with';
+  return new TransportError('not_emulated', `${host} is not emulated`, {
+    sent: true,
+    hint: profile === undefined ? hint : `${hint}: start it with --data and the file that defines ${profile}`,
+  });
 }

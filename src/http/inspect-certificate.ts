@@ -1,88 +1,73 @@
 import type { Duplex } from 'node:stream';
-import { type ConnectionOptions, connect, createSecureContext, type TLSSocket } from 'node:tls';
-import { OAuthProfileError, TransportError } from '../errors.ts';
-import type { CertificateInfo, EmulatorEndpoint, Environment, InspectCertificate, TlsFiles } from '../ports.ts';
-import type { ConnectionTarget } from './connector.ts';
-import { formatHost, serverNameOf } from './host-of.ts';
+import type { TLSSocket } from 'node:tls';
+import { abortError, OAuthProfileError, TransportError } from '../errors.ts';
+import type { CertificateInfo, InspectCertificate } from '../ports.ts';
+import type { ConnectionTarget, Connector } from './connector.ts';
 import { toNetworkError } from './network-errors.ts';
-import { proxyFor } from './proxy.ts';
-import { tlsOptions } from './tls-connector.ts';
-import { TunnelAgent } from './tunnel.ts';
+import type { ConnectionAttempt } from './tunnel.ts';
 
-/** Shakes hands with a server as a request would, straight, through a proxy or to an emulator, and hangs up: nothing is sent. */
-export function createInspectCertificate(env: Environment, emulator: EmulatorEndpoint | undefined): InspectCertificate {
+/** Creates the {@link InspectCertificate} port. It connects as a request would, and closes the connection after the TLS handshake. */
+export function createInspectCertificate(connector: Connector): InspectCertificate {
   return async (profile, url, ca, { timeoutMs, signal }) => {
-    // A client certificate is for servers that are trusted.
-    const tls = { ca, cert: undefined, certKey: undefined };
-    const proxy = emulator === undefined ? proxyFor(url, env) : undefined;
-    const wire: ConnectionTarget = { profile, url, reuseConnection: false, tls };
-    const attempt: { wire: ConnectionTarget; cancelConnect: (() => void) | undefined } = {
-      wire,
-      cancelConnect: undefined,
-    };
-    const options = connectionTo(url, tls, env, emulator);
-    let socket: Duplex | undefined;
-    let onEnd = (): void => {};
+    if (signal?.aborted) throw abortError(signal);
+    // The client certificate is only for servers that are trusted.
+    const target = { profile, url, reuseConnection: false, tls: { ca, cert: undefined, certKey: undefined } };
+    const { options, proxyHost } = connector.route(target);
+    const attempt: ConnectionAttempt = { profile, cancel: undefined };
+    let socket: Duplex | null | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort = (): void => {};
     try {
       return await new Promise((resolve, reject) => {
-        const onAbort = (): void => reject(new OAuthProfileError('aborted', 'the check was interrupted'));
-        const timer = setTimeout(() => reject(tooLate(url, timeoutMs)), timeoutMs);
+        timer = setTimeout(() => reject(timeoutError(url, timeoutMs)), timeoutMs);
+        onAbort = () => reject(abortError(signal));
         signal?.addEventListener('abort', onAbort, { once: true });
-        onEnd = () => {
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', onAbort);
+        // An untrusted certificate is reported, not rejected.
+        const settings = {
+          ...options,
+          ...(options.agent as { options?: object }).options,
+          rejectUnauthorized: false,
+          attempt,
         };
-        if (signal?.aborted) onAbort();
-        const onConnection = (error: Error | null, made: Duplex): void => {
-          if (error !== null) reject(error);
-          socket = made.on('error', reject);
-          made.once('close', () => reject(Object.assign(new Error('it hung up'), { code: 'ECONNRESET' })));
-          made.once('secureConnect', () =>
-            resolve({ ...certificateOf(made as TLSSocket, wire), proxy: proxy?.url.host }),
+        socket = options.agent.createConnection(settings, (error: Error | null, connected: Duplex) => {
+          if (error) reject(error);
+          else onConnection(connected);
+        });
+        if (socket) onConnection(socket);
+
+        function onConnection(connected: Duplex): void {
+          socket = connected;
+          connected.on('error', reject);
+          connected.once('close', () => reject(Object.assign(new Error(), { code: 'ECONNRESET' })));
+          connected.once('secureConnect', () =>
+            resolve({ ...certificateOf(connected as TLSSocket, target), proxy: proxyHost }),
           );
-        };
-        if (proxy === undefined) onConnection(null, connect(options));
-        else {
-          const toProxy = { secureContext: createSecureContext(tlsOptions(tls, env)) };
-          new TunnelAgent({}, proxy, toProxy).createConnection({ ...(options as object), attempt }, onConnection);
         }
       });
     } catch (error) {
-      throw error instanceof OAuthProfileError ? error : toNetworkError(error as Error, wire, false);
+      throw error instanceof OAuthProfileError ? error : toNetworkError(error as Error, target, false);
     } finally {
-      onEnd();
-      attempt.cancelConnect?.();
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      attempt.cancel?.();
       socket?.destroy();
     }
   };
 }
 
-/** Whoever signed it, a certificate is looked at; it is judged afterwards. */
-function connectionTo(
-  url: URL,
-  tls: TlsFiles,
-  env: Environment,
-  emulator: EmulatorEndpoint | undefined,
-): ConnectionOptions {
-  const host = formatHost(url);
-  const judged = { servername: serverNameOf(host), rejectUnauthorized: false };
-  if (emulator !== undefined) return { ...judged, host: '127.0.0.1', port: emulator.port, ca: emulator.ca };
-  return { ...judged, host, port: Number(url.port || 443), ...tlsOptions(tls, env) };
-}
-
-function certificateOf(socket: TLSSocket, wire: ConnectionTarget): Omit<CertificateInfo, 'proxy'> {
+function certificateOf(socket: TLSSocket, target: ConnectionTarget): Omit<CertificateInfo, 'proxy'> {
   const { issuer, valid_to } = socket.getPeerCertificate();
   const code = String(socket.authorizationError);
   return {
-    issuer: [issuer?.CN, issuer?.O].filter((part) => part !== undefined).join(', ') || 'nobody in particular',
-    endsAt: Date.parse(valid_to),
-    failure: socket.authorized ? undefined : toNetworkError(Object.assign(new Error(code), { code }), wire, false),
+    issuer: [issuer?.CN, issuer?.O].filter((name) => name !== undefined).join(', ') || 'unknown issuer',
+    expiresAt: Date.parse(valid_to),
+    failure: socket.authorized ? undefined : toNetworkError(Object.assign(new Error(code), { code }), target, false),
   };
 }
 
-function tooLate({ host }: URL, ms: number): TransportError {
-  return new TransportError('timeout', `no connection to ${host} came about within ${ms / 1000} s`, {
+function timeoutError({ host }: URL, ms: number): TransportError {
+  return new TransportError('timeout', `no connection to ${host} within ${ms / 1000} s`, {
     sent: false,
-    hint: 'check the address, the network and the proxy',
+    hint: 'check the URL, the network and the proxy settings',
   });
 }

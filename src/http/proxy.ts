@@ -1,85 +1,118 @@
 import { BlockList, isIP } from 'node:net';
-import { OAuthProfileError } from '../errors.ts';
+import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
 import { isLoopback } from '../profile/loopback.ts';
 import { Secret } from '../redaction/secret.ts';
-import { formatHost } from './host-of.ts';
+import { endpointOf } from './endpoint.ts';
 
-/** Where to go through instead of straight. */
+/** An HTTP proxy. */
 export interface ProxyServer {
+  /** Without user and password. */
   readonly url: URL;
-  /** For `Proxy-Authorization`, from user and password in the proxy's address. */
+  /** Value of the Proxy-Authorization header. */
   readonly authorization: Secret | undefined;
-  /** All that must not be shown. */
+  /** The credentials in every form in which the proxy receives them. */
   readonly secrets: readonly Secret[];
 }
 
-/** The proxy for an address, as curl and others read the environment; this machine is never reached through one. */
+/** Returns the proxy for a URL. Reads the environment as curl does, except that loopback hosts never use a proxy. */
 export function proxyFor(url: URL, env: Environment): ProxyServer | undefined {
   if (isLoopback(url.hostname)) return undefined;
-  const names = url.protocol === 'https:' ? ['https_proxy', 'HTTPS_PROXY'] : ['http_proxy', 'HTTP_PROXY'];
-  const name = [...names, 'all_proxy', 'ALL_PROXY'].find((candidate) => env[candidate]);
-  const value = name === undefined ? undefined : env[name];
-  if (name === undefined || value === undefined || isExempt(url, env['no_proxy'] || env['NO_PROXY'] || ''))
-    return undefined;
-  return parseProxy(name, value);
+  const scheme = url.protocol === 'https:' ? 'https' : 'http';
+  const names = [`${scheme}_proxy`, `${scheme}_proxy`.toUpperCase(), 'all_proxy', 'ALL_PROXY'];
+  const name = names.find((candidate) => env[candidate]);
+  if (name === undefined || isExempt(url, env['no_proxy'] || env['NO_PROXY'] || '')) return undefined;
+  return parseProxy(name, env[name] ?? '');
 }
 
-function parseProxy(name: string, value: string): ProxyServer {
-  const text = value.includes('://') ? value : `http://${value}`;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+function parseProxy(variable: string, value: string): ProxyServer {
+  const href = value.includes('://') ? value : `http://${value}`;
+  const url = URL.canParse(href) ? new URL(href) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new OAuthProfileError('data_invalid', `${name} is not the address of an HTTP proxy`, {
-      hint: `set ${name} to http://host:port`,
+    // The value may contain a password.
+    throw new OAuthProfileError('data_invalid', `${variable} is not the URL of an HTTP proxy`, {
+      hint: `set ${variable} to http://host:port`,
     });
   }
   if (url.username === '' && url.password === '') return { url, authorization: undefined, secrets: [] };
-  const password = new Secret(decoded(url.password));
-  const user = decoded(url.username);
+  const user = percentDecode(url.username);
+  const password = new Secret(percentDecode(url.password));
   url.username = '';
   url.password = '';
-  const authorization = password.map((clear) => `Basic ${Buffer.from(`${user}:${clear}`).toString('base64')}`);
-  return { url, authorization, secrets: [password, authorization, authorization.map((header) => header.slice(6))] };
+  const credentials = password.map((clear) => Buffer.from(`${user}:${clear}`).toString('base64'));
+  const authorization = credentials.map((clear) => `Basic ${clear}`);
+  return { url, authorization, secrets: [password, authorization, credentials] };
 }
 
-/** Percent escapes undone, if they are any. */
-function decoded(text: string): string {
+/** Returns the value unchanged if a `%` in it is not an escape. */
+function percentDecode(value: string): string {
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(value);
   } catch {
-    return text;
+    return value;
   }
 }
 
-/** `NO_PROXY`: hosts with their subdomains, hosts with a port, addresses, networks (10.0.0.0/8), or `*`. */
+/**
+ * Whether `NO_PROXY` names the host. Entries are separated by commas or spaces: a host, which includes its subdomains, an IP address, each with an
+ * optional port, a network such as `10.0.0.0/8`, or `*`.
+ */
 function isExempt(url: URL, list: string): boolean {
-  const host = formatHost(url).toLowerCase();
-  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const { host, port } = endpointOf(url);
   return list
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
     .some((entry) => {
       if (entry === '*') return true;
-      if (entry.includes('/')) return inNetwork(host, entry);
-      const [, name = '', only] = /^(?:\*?\.)?(\[[^\]]+\]|[^:]+|.*:.*:.*?)(?::(\d+))?$/.exec(entry) ?? [];
-      const plain = name.replace(/^\[|\]$/g, '');
-      if (plain === '' || (only !== undefined && only !== port)) return false;
-      // An address has many spellings, and no subdomains.
-      if (isIP(host) !== 0) return inNetwork(host, `${plain}/${isIP(plain) === 6 ? 128 : 32}`);
-      return host === plain || host.endsWith(`.${plain}`);
+      if (entry.includes('/')) return isInNetwork(host, entry);
+      // Optional leading dot or `*.`; name, IPv4 address, IPv6 address with or without brackets; optional port.
+      const match = /^(?:\*?\.)?(\[[^\]]+\]|[^:]+|.*:.*:.*?)(?::(\d+))?$/.exec(entry);
+      const name = match?.[1]?.replace(/^\[|\]$/g, '') ?? '';
+      if (name === '' || (match?.[2] !== undefined && Number(match[2]) !== port)) return false;
+      // An IP address can be written in several ways, and has no subdomains.
+      if (isIP(host) !== 0) return isInNetwork(host, `${name}/${isIP(name) === 6 ? 128 : 32}`);
+      return host === name || host.endsWith(`.${name}`);
     });
 }
 
-function inNetwork(host: string, network: string): boolean {
-  const [address = '', bits = ''] = network.split('/');
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  if (isIP(host) === 0 || isIP(host) !== isIP(address) || !/^\d{1,3}$/.test(bits)) return false;
+function isInNetwork(host: string, network: string): boolean {
+  const [prefix = '', bits = ''] = network.split('/');
+  const family = isIP(prefix) === 6 ? 'ipv6' : 'ipv4';
+  if (isIP(host) === 0 || isIP(host) !== isIP(prefix) || !/^\d{1,3}$/.test(bits)) return false;
   try {
     const list = new BlockList();
-    list.addSubnet(address, Number(bits), family);
+    list.addSubnet(prefix, Number(bits), family);
     return list.check(host, family);
   } catch {
+    // More bits than an address of the family has.
     return false;
   }
+}
+
+/** Headers that authenticate a request to the proxy. */
+export function proxyHeaders({ authorization }: ProxyServer): Record<string, string> {
+  return authorization === undefined ? {} : { 'Proxy-Authorization': authorization.reveal() };
+}
+
+/** The error for a response of the proxy that is not a tunnel. `target` is host and port. */
+export function proxyRefused({ url }: ProxyServer, target: string, status: number): TransportError {
+  // Gateway errors: the proxy allows the connection, but cannot make it.
+  if (status === 502 || status === 503 || status === 504) {
+    return new TransportError('connection_failed', `the proxy ${url.host} cannot reach ${target} (HTTP ${status})`, {
+      sent: false,
+      hint: 'check the URL, or add the host to NO_PROXY if it can be reached without a proxy',
+    });
+  }
+  return new TransportError(
+    'proxy_refused',
+    `the proxy ${url.host} refused the connection to ${target} (HTTP ${status})`,
+    {
+      sent: false,
+      hint:
+        status === 407
+          ? 'add user and password to the URL of the proxy: http://user:password@host:port'
+          : 'ask the administrator of the proxy to allow the host, or add it to NO_PROXY if it can be reached without a proxy',
+    },
+  );
 }

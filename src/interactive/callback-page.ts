@@ -1,55 +1,55 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 
-/** What a person's browser shows after a sign-in, or in place of one. */
-export type PageKind = 'signed-in' | 'refused' | 'failed' | 'stranger';
+/** The pages that the loopback server shows: results of a login, or an unexpected redirect. */
+export type PageKind = 'signed-in' | 'refused' | 'failed' | 'unexpected';
 
-const pages: Readonly<Record<PageKind, { status: number; sign: string; title: string; text: string }>> = {
+const pages: Readonly<Record<PageKind, { status: number; icon: string; title: string; text: string }>> = {
   'signed-in': {
     status: 200,
-    sign: '✓',
+    icon: '✓',
     title: 'You are signed in',
-    text: 'Go back to the terminal. You can close this window.',
+    text: 'You can close this window and return to the terminal.',
   },
   refused: {
     status: 200,
-    sign: '✕',
-    title: 'Nobody was signed in',
-    text: 'The provider refused, or you said no. The terminal tells more. You can close this window.',
+    icon: '✕',
+    title: 'Sign-in denied',
+    text: 'You or the provider denied the request. See the terminal for details. You can close this window.',
   },
   failed: {
     status: 200,
-    sign: '✕',
-    title: 'The sign-in did not work',
-    text: 'The terminal tells why. You can close this window.',
+    icon: '✕',
+    title: 'Sign-in failed',
+    text: 'See the terminal for details. You can close this window.',
   },
-  stranger: {
+  unexpected: {
     status: 400,
-    sign: '?',
-    title: 'This is not the sign-in that was begun',
-    text: 'The address belongs to another sign-in, or is incomplete. Nothing was done with it. Use the window that the terminal opened, or begin again there.',
+    icon: '?',
+    title: 'Unexpected sign-in response',
+    text: 'This URL is incomplete or belongs to another sign-in, and was ignored. Use the window that the terminal opened, or start again.',
   },
 };
 
 const css = `
-:root { color-scheme: light dark; --ink: #1c2733; --paper: #fff; --line: #c9d3dd; --wash: #f1f5f9; --good: #17703a; --bad: #b3261e }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8edf2; --paper: #1a222b; --line: #3a4754; --wash: #10161c; --good: #6fd394; --bad: #ff9c93 } }
+:root { color-scheme: light dark; --text: #1c2733; --card: #fff; --border: #c9d3dd; --page: #f1f5f9; --success: #17703a; --error: #b3261e }
+@media (prefers-color-scheme: dark) { :root { --text: #e8edf2; --card: #1a222b; --border: #3a4754; --page: #10161c; --success: #6fd394; --error: #ff9c93 } }
 * { box-sizing: border-box }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--ink); background: var(--wash) }
-main { width: 100%; max-width: 26rem; padding: 2rem 1.5rem; text-align: center; background: var(--paper); border: 1px solid var(--line); border-radius: .75rem }
-.sign { margin: 0 auto 1rem; width: 3.5rem; height: 3.5rem; font-size: 1.75rem; line-height: 3.25rem; border: 2px solid currentColor; border-radius: 50%; color: var(--bad) }
-.signed-in .sign { color: var(--good) }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; color: var(--text); background: var(--page) }
+main { width: 100%; max-width: 26rem; padding: 2rem 1.5rem; text-align: center; background: var(--card); border: 1px solid var(--border); border-radius: .75rem }
+.icon { margin: 0 auto 1rem; width: 3.5rem; height: 3.5rem; font-size: 1.75rem; line-height: 3.25rem; border: 2px solid currentColor; border-radius: 50%; color: var(--error) }
+.signed-in .icon { color: var(--success) }
 h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.25 }
 p { margin: 0 }
-.by { margin-top: 1.5rem; font-size: .85rem; opacity: .75 }
+.product { margin-top: 1.5rem; font-size: .85rem; opacity: .75 }
 `;
 
-const styleHash = createHash('sha256').update(css).digest('base64');
+const cssHash = createHash('sha256').update(css).digest('base64');
 
-/** Nothing may be loaded, run, framed, kept or told to others. */
+/** The URL contains an authorization code: the page loads nothing, runs nothing, and must not be framed, cached or sent as a referrer. */
 const headers: OutgoingHttpHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${cssHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -57,17 +57,17 @@ const headers: OutgoingHttpHeaders = {
   Connection: 'close',
 };
 
-/** A page for a person; nothing that a browser sent is on it. */
+/** Returns a page for the user's browser. It contains nothing of the request. */
 export function callbackPage(kind: PageKind): { status: number; headers: OutgoingHttpHeaders; body: string } {
-  const { status, sign, title, text } = pages[kind];
+  const { status, icon, title, text } = pages[kind];
   const body = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · oauth-profile</title><style>${css}</style></head>
 <body><main class="${kind}">
-<div class="sign" aria-hidden="true">${sign}</div>
+<div class="icon" aria-hidden="true">${icon}</div>
 <h1>${title}</h1>
 <p>${text}</p>
-<p class="by">oauth-profile</p>
+<p class="product">oauth-profile</p>
 </main></body></html>
 `;
   return { status, headers: { ...headers, 'Content-Length': Buffer.byteLength(body) }, body };

@@ -5,7 +5,7 @@ import { listenForRedirect } from './loopback-server.ts';
 
 const MAX_DOCUMENT_BYTES = 262_144;
 
-/** What signing in takes of this machine; with an emulator, pages are looked for there. */
+/** Creates the ports of an interactive login. With an emulator, the pages of the provider are the emulator's. */
 export function createLoginPorts(
   env: Environment,
   callApi: CallApi,
@@ -13,15 +13,15 @@ export function createLoginPorts(
 ): LoginPorts {
   return {
     randomString: () => randomBytes(32).toString('base64url'),
-    sha256: (text) => createHash('sha256').update(text.reveal()).digest('base64url'),
+    sha256: (value) => createHash('sha256').update(value.reveal()).digest('base64url'),
     listen: listenForRedirect,
-    openBrowser: (address) => openBrowser(address, env),
+    openBrowser: (url) => openBrowser(url, env),
     pageUrl: ({ href, host, pathname, search }) =>
       emulator === undefined ? href : `http://127.0.0.1:${emulator.port}/${host}${pathname}${search}`,
-    async readDocument(url, tls, bounds) {
+    async readDocument(url, tls, limits) {
       const headers = [['Accept', 'application/json']] as const;
       const request = { method: 'GET', url, headers, body: undefined, tls };
-      const { status, body } = await callApi(request, { ...bounds, maxBytes: MAX_DOCUMENT_BYTES });
+      const { status, body } = await callApi(request, { ...limits, maxBytes: MAX_DOCUMENT_BYTES });
       return status === 200 ? JSON.parse(new TextDecoder().decode(body)) : undefined;
     },
   };

@@ -3,48 +3,49 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { OAuthProfileError } from '../errors.ts';
 import type { Redirect, RedirectListener, RedirectTarget } from '../ports.ts';
-import { callbackPage } from './callback-page.ts';
+import { callbackPage, type PageKind } from './callback-page.ts';
 
-/** Time for a request to come in whole. */
-const ARRIVAL_MS = 10_000;
+/** Time for a whole request to arrive. */
+const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_CONNECTIONS = 100;
-/** How often another free port is tried, where one is free for one family of addresses alone. */
-const MAX_TRIES = 10;
-/** How long a browser has to take the page before we leave. */
-const FAREWELL_MS = 1_000;
+/** Attempts to find a port that is free for both IPv4 and IPv6. */
+const MAX_PORT_ATTEMPTS = 10;
+/** Time for the browser to receive the result page before the server closes. */
+const PAGE_TIMEOUT_MS = 1_000;
 
-/** Listens on loopback for the one redirect that `isAwaited` accepts; every other request gets a refusal and changes nothing. */
+/** Listens on loopback for one redirect whose query `isExpected` accepts. Every other request gets an error and changes nothing (RFC 8252 §7.3). */
 export async function listenForRedirect(
-  address: RedirectTarget,
-  isAwaited: (query: string) => boolean,
+  target: RedirectTarget,
+  isExpected: (query: string) => boolean,
 ): Promise<RedirectListener> {
-  const listener = new Listener(address, isAwaited);
-  await listener.open();
-  return listener;
+  const server = new LoopbackServer(target, isExpected);
+  await server.open();
+  return server;
 }
 
-class Listener implements RedirectListener {
+class LoopbackServer implements RedirectListener {
   readonly redirect: Promise<Redirect>;
   port = 0;
-  readonly #address: RedirectTarget;
-  readonly #isAwaited: (query: string) => boolean;
+  readonly #target: RedirectTarget;
+  readonly #isExpected: (query: string) => boolean;
   #servers: Server[] = [];
   #resolve: (redirect: Redirect) => void = () => {};
-  #taken: ServerResponse | undefined;
+  /** The response to the expected redirect, once it has arrived. */
+  #accepted: ServerResponse | undefined;
 
-  constructor(address: RedirectTarget, isAwaited: (query: string) => boolean) {
-    this.#address = address;
-    this.#isAwaited = isAwaited;
+  constructor(target: RedirectTarget, isExpected: (query: string) => boolean) {
+    this.#target = target;
+    this.#isExpected = isExpected;
     this.redirect = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }
 
   async open(): Promise<void> {
-    const { host, port } = this.#address;
-    // Whoever had the other family's port would get the codes of those browsers that try it first.
+    const { host, port } = this.#target;
+    // Browsers try either IP address of localhost first; another program on the other one would receive the authorization code.
     const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host.replace(/^\[|\]$/g, '')];
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         await this.#bind(hosts, port);
         return;
@@ -52,15 +53,15 @@ class Listener implements RedirectListener {
         await this.close();
         const { code } = error as NodeJS.ErrnoException;
         if (code === undefined) throw error;
-        if (port === 0 && code === 'EADDRINUSE' && tries < MAX_TRIES) continue;
-        throw cannotListen(this.#address, code, error);
+        if (port === 0 && code === 'EADDRINUSE' && attempt < MAX_PORT_ATTEMPTS) continue;
+        throw listenError(this.#target, code, error);
       }
     }
   }
 
   async close(): Promise<void> {
-    const page = this.#taken;
-    if (page?.headersSent && !page.writableFinished && !page.destroyed) await gone(page);
+    const page = this.#accepted;
+    if (page?.headersSent && !page.writableFinished && !page.destroyed) await waitForPage(page);
     const servers = this.#servers;
     this.#servers = [];
     await Promise.all(servers.map(stop));
@@ -72,9 +73,9 @@ class Listener implements RedirectListener {
       try {
         await listen(server, host, index === 0 ? port : this.port);
       } catch (error) {
-        // A machine without IPv6 has nobody on ::1.
-        const absent = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code));
-        if (absent && index > 0) continue;
+        // A machine without IPv6 has no ::1.
+        const unavailable = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code));
+        if (unavailable && index > 0) continue;
         throw error;
       }
       this.#servers.push(server);
@@ -83,49 +84,49 @@ class Listener implements RedirectListener {
   }
 
   #createServer(): Server {
-    const server = createServer(
-      { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: 1_000 },
-      (request, response) => this.#receive(request, response),
-    );
+    const options = {
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+    };
+    const onRequest = (request: IncomingMessage, response: ServerResponse): void => this.#onRequest(request, response);
+    const server = createServer(options, onRequest);
     server.maxConnections = MAX_CONNECTIONS;
-    server.on('clientError', refuseUnreadable);
+    server.on('clientError', rejectInvalidHttp);
+    server.on('checkExpectation', onRequest);
     for (const event of ['upgrade', 'connect']) server.on(event, (_, socket: Duplex) => socket.destroy());
-    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-      this.#receive(request, response),
-    );
     return server;
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse): void {
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
     response.on('error', () => {});
     const { method, url = '' } = request;
     const [path, ...rest] = url.split('?');
     const query = rest.join('?');
-    if (!this.#isAddressed(request)) refuse(response, 421, 'This address is not served here.');
-    else if (path !== this.#address.path) refuse(response, 404, 'There is nothing here.');
-    else if (method !== 'GET') refuse(response, 405, 'Only GET is served here.', { Allow: 'GET' });
-    else if (this.#taken !== undefined || !this.#isAwaited(query)) show(response, 'stranger');
-    else this.#take(query, response);
+    if (!this.#isForThisHost(request)) sendError(response, 421, 'Unknown host.');
+    else if (path !== this.#target.path) sendError(response, 404, 'Not found.');
+    else if (method !== 'GET') sendError(response, 405, 'Only GET is supported.', { Allow: 'GET' });
+    else if (this.#accepted !== undefined || !this.#isExpected(query)) sendPage(response, 'unexpected');
+    else this.#accept(query, response);
   }
 
-  #take(query: string, response: ServerResponse): void {
-    this.#taken = response;
-    // One redirect is all that was waited for.
+  #accept(query: string, response: ServerResponse): void {
+    this.#accepted = response;
     for (const server of this.#servers) server.close();
     this.#resolve({
       query,
       show: (page) => {
-        if (!response.headersSent) show(response, page);
+        if (!response.headersSent) sendPage(response, page);
       },
     });
   }
 
-  /** A page of another name that was bent to this address must not reach us (DNS rebinding). */
-  #isAddressed({ headers, rawHeaders }: IncomingMessage): boolean {
-    const named = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
-    const { host } = this.#address;
-    const own = this.port === 80 ? [host, `${host}:80`] : [`${host}:${this.port}`];
-    return named.length === 1 && own.includes(String(headers.host).toLowerCase());
+  /** Exactly one Host header with the expected host: prevents DNS rebinding. */
+  #isForThisHost({ headers, rawHeaders }: IncomingMessage): boolean {
+    const hostHeaders = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+    const { host } = this.#target;
+    const allowed = this.port === 80 ? [host, `${host}:80`] : [`${host}:${this.port}`];
+    return hostHeaders.length === 1 && allowed.includes(String(headers.host).toLowerCase());
   }
 }
 
@@ -146,10 +147,9 @@ function stop(server: Server): Promise<void> {
   });
 }
 
-/** Until the browser has the page, or has had the time to take it. */
-function gone(response: ServerResponse): Promise<void> {
+function waitForPage(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, FAREWELL_MS);
+    const timer = setTimeout(resolve, PAGE_TIMEOUT_MS);
     response.once('close', () => {
       clearTimeout(timer);
       resolve();
@@ -157,12 +157,17 @@ function gone(response: ServerResponse): Promise<void> {
   });
 }
 
-function show(response: ServerResponse, kind: Parameters<typeof callbackPage>[0]): void {
+function sendPage(response: ServerResponse, kind: PageKind): void {
   const { status, headers, body } = callbackPage(kind);
   response.writeHead(status, headers).end(body);
 }
 
-function refuse(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}): void {
+function sendError(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Security-Policy': "default-src 'none'",
@@ -171,26 +176,23 @@ function refuse(response: ServerResponse, status: number, text: string, headers:
     Connection: 'close',
     ...headers,
   });
-  response.end(`${text}\n`);
+  response.end(`${message}\n`);
 }
 
-/** What is no HTTP, or far too much of it. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+function rejectInvalidHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nThis request cannot be read.\n`,
-  );
+  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nInvalid request.\n`);
 }
 
-function cannotListen({ host, port }: RedirectTarget, code: string, cause: unknown): OAuthProfileError {
-  const place = port === 0 ? `a free port of ${host}` : `port ${port} of ${host}`;
-  const why: Record<string, string> = { EADDRINUSE: 'another program has it', EACCES: 'this user may not' };
-  return new OAuthProfileError('usage', `the browser cannot come back: ${place} cannot be listened on (${code})`, {
+function listenError({ host, port }: RedirectTarget, code: string, cause: unknown): OAuthProfileError {
+  const endpoint = port === 0 ? `a free port of ${host}` : `${host}:${port}`;
+  const reasons: Record<string, string> = { EADDRINUSE: 'address in use', EACCES: 'permission denied' };
+  return new OAuthProfileError('usage', `cannot listen on ${endpoint}: ${reasons[code] ?? code}`, {
     cause,
-    hint: `${why[code] ?? 'the system refuses'}: choose another with --port, or leave it out; or use --device`,
+    hint: 'choose another port with --port, omit --port to use any free port, or sign in with --device',
   });
 }

@@ -1,4 +1,4 @@
-import { excerpt } from '../redaction/printable.ts';
+import { excerpt } from '../redaction/sanitize.ts';
 
 /** Longer names are truncated, in characters. */
 const MAX_LENGTH = 200;

@@ -1,7 +1,7 @@
 import { OAuthProfileError } from '../errors.ts';
 import type { LoginProfile } from '../profile/login-profile.ts';
 import type { Profile } from '../profile/profile.ts';
-import { excerpt } from '../redaction/printable.ts';
+import { excerpt } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import { createLoginRequest } from './token-request.ts';
 

@@ -2,7 +2,7 @@ import { ProviderError } from '../errors.ts';
 import type { DeviceEndpoints } from '../profile/endpoints.ts';
 import type { LoginProfile } from '../profile/login-profile.ts';
 import type { Profile } from '../profile/profile.ts';
-import { escapeControls, excerpt } from '../redaction/printable.ts';
+import { escapeControls, excerpt } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type HttpResponse, isErrorBody, isSuccess, parseBody } from './http-response.ts';
 import { toProviderError } from './provider-error.ts';

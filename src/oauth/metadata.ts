@@ -1,4 +1,5 @@
 import { isLoopback } from '../profile/loopback.ts';
+import { parseUrl } from '../profile/strict-url.ts';
 
 /** Authorization server metadata, as far as a login uses it (RFC 8414 §2). */
 export interface ServerMetadata {
@@ -64,9 +65,8 @@ function matchesIssuer(iss: string, issuer: string): boolean {
 
 /** https: only, or loopback. */
 function hasOrigin(text: string, origin: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
+  const url = parseUrl(text);
+  return url?.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
 }
 
 function removeQuery(url: string): string {

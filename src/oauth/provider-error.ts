@@ -1,5 +1,6 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
 import { findStrayCharacters, loginCommand, type Profile, providerName } from '../profile/profile.ts';
+import { parseUrl } from '../profile/strict-url.ts';
 import type { ErrorHint } from '../providers/provider.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 import { parseErrorResponse } from './error-response.ts';
@@ -168,10 +169,11 @@ function redirectError(
 function describeTarget(response: HttpResponse, profile: Profile, quote: Quote, quoteLowerCase: Quote): string {
   const location = String(response.headers['location'] ?? '');
   const target = removeQuery(location);
-  if (target === '' || !URL.canParse(target, profile.url.href)) return 'an invalid location';
+  const url = target === '' ? undefined : parseUrl(target, profile.url);
+  if (url === undefined) return 'an invalid location';
   // Searched before parsing: the host of a parsed URL is in lower case, and a secret in it would not be found.
   const hasSecret = removeQuery(quote(location, Number.POSITIVE_INFINITY)).includes(MASK);
-  const { protocol, host, pathname } = new URL(target, profile.url);
+  const { protocol, host, pathname } = url;
   // Searched again after parsing: the server may have converted a secret to lower case.
   if (hasSecret || quoteLowerCase(host, Number.POSITIVE_INFINITY).includes(MASK)) {
     return 'a URL that contains a secret of the request';

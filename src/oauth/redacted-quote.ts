@@ -1,6 +1,6 @@
 import type { Profile } from '../profile/profile.ts';
-import { escapeControls, excerpt } from '../redaction/printable.ts';
 import { Redactor } from '../redaction/redactor.ts';
+import { escapeControls, excerpt } from '../redaction/sanitize.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 import type { HttpResponse } from './http-response.ts';
 import { isSecretOfErrorResponse } from './secret-members.ts';

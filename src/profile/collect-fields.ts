@@ -3,7 +3,7 @@ import { closestMatch } from '../config/suggestions.ts';
 import { isCollection, isEmpty, toText, type Value } from '../config/value.ts';
 import { locationOf, profileNameOf, type Variable, type Variables } from '../config/variables.ts';
 import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { joinStrings, Secret } from '../redaction/secret.ts';
 import { displayName, isSensitiveName } from '../redaction/sensitive-names.ts';
 import { type Field, findStrayCharacters } from './profile.ts';

@@ -3,7 +3,7 @@ import { closestMatch } from '../config/suggestions.ts';
 import { profileNameOf, type Source, type Variables } from '../config/variables.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findProvider, providerTypes } from '../providers/registry.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { type ChosenClientAuth, chooseClientAuth } from './client-auth.ts';
 import { collectFields } from './collect-fields.ts';

@@ -2,7 +2,7 @@ import type { Value } from '../config/value.ts';
 import { isEmpty } from '../config/value.ts';
 import { locationOf, type Variable, type Variables } from '../config/variables.ts';
 import type { ProfileIssue } from '../errors.ts';
-import { escapeControls } from '../redaction/printable.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { displayName } from '../redaction/sensitive-names.ts';
 import type { Field } from './profile.ts';
 

@@ -1,70 +1,115 @@
-import { Heads } from './heads.ts';
-import { Scan } from './scan.ts';
+import { encodingsOf, MIN_SEARCHED_LENGTH } from './encodings.ts';
 import { MASK, type Secret } from './secret.ts';
-import { spellings } from './spellings.ts';
 
-/** Shorter values are hidden in their own field only: scanning for `abc` would blacken innocent text. */
-const SCANNED_LENGTH = 8;
-
-/** What came of a piece of text. */
+/** The result of scanning one chunk of output. */
 export interface Redacted {
-  /** What can be shown, masked. */
+  /** Output that can be written, with secrets masked. */
   readonly safe: string;
-  /** An end that could be the beginning of a secret, if more may follow. */
+  /** The end of the chunk that may be the beginning of a secret. Empty if the chunk was the last one. */
   readonly held: string;
-  /** How many characters of `held` belong to a secret that is masked in `safe` already. */
+  /** The number of characters at the start of `held` that are already part of a mask in `safe`. */
   readonly masked: number;
 }
 
-/** Finds known secrets in texts, however they are written. */
-export class Redactor {
-  readonly #waiting: Secret[] = [];
-  readonly #seen = new Set<string>();
-  readonly #heads = new Heads();
+/** Encodings are looked up by their first characters, four of which fit into a 32-bit key. */
+const PREFIX_LENGTH = 4;
 
-  /** Spellings are made when a text is scanned, so that a secret costs nothing where nothing is printed. */
+/** Replaces known secrets in strings, in every encoding that `encodingsOf` lists. */
+export class Redactor {
+  readonly #added: Secret[] = [];
+  readonly #values = new Set<string>();
+  readonly #byPrefix = new Map<number, string[]>();
+  /** The beginnings of encodings that are shorter than a prefix; a chunk may end with one of them. */
+  readonly #shortPrefixes = new Set<string>();
+
+  /** Adds a secret to search for. Its encodings are computed when the next string is scanned. */
   add(secret: Secret): void {
-    this.#waiting.push(secret);
+    this.#added.push(secret);
   }
 
-  /** The text with every known secret masked. */
+  /** Returns `text` with every known secret masked. */
   redact(text: string): string {
     return this.scan(text, true).safe;
   }
 
-  /** Masks a text; if more may follow, an end that is not decided is held back. `masked` characters were part of a mask before it. */
-  scan(text: string, complete: boolean, masked = 0): Redacted {
-    this.#prepare();
-    if (this.#heads.isEmpty) return { safe: text, held: '', masked: 0 };
-    const { found, decided } = new Scan(text, this.#heads, complete).run();
+  /**
+   * Masks secrets in a chunk. Unless it is the last one, an end that may be the beginning of a secret is held back.
+   * The first `masked` characters are already part of a mask.
+   */
+  scan(text: string, isLast: boolean, masked = 0): Redacted {
+    this.#indexAdded();
     let safe = '';
-    let shown = masked;
-    for (const [start, end] of found) {
-      if (start >= decided) break;
-      // Secrets that overlap are one mask, secrets side by side are two.
-      if (start >= shown) safe += text.slice(shown, start) + MASK;
-      shown = Math.max(shown, end);
+    /** Everything before this position is in `safe`, unchanged or as part of a mask. */
+    let written = masked;
+    let held = isLast ? text.length : this.#startOfShortPrefix(text);
+    let key = 0;
+    for (let at = 0; at < text.length && this.#byPrefix.size > 0; at++) {
+      key = appendToKey(key, text.charCodeAt(at));
+      const candidates = this.#byPrefix.get(key);
+      const start = at + 1 - PREFIX_LENGTH;
+      if (candidates === undefined || start < 0) continue;
+      if (!isLast && candidates.some((encoding) => endsWithinEncoding(text, start, encoding))) {
+        held = start;
+        break;
+      }
+      for (const encoding of candidates) {
+        // Comparing slices is about ten times faster than `startsWith`.
+        if (text.slice(start, start + encoding.length) !== encoding) continue;
+        // Overlapping secrets get one mask, adjacent secrets one each.
+        if (start >= written) safe += text.slice(written, start) + MASK;
+        written = Math.max(written, start + encoding.length);
+      }
     }
-    if (shown < decided) safe += text.slice(shown, decided);
-    return { safe, held: text.slice(decided), masked: Math.max(0, shown - decided) };
+    if (written < held) safe += text.slice(written, held);
+    return { safe, held: text.slice(held), masked: Math.max(0, written - held) };
   }
 
-  #prepare(): void {
-    for (const secret of this.#waiting.splice(0)) {
+  /** The position of an end of `text` that is the beginning of an encoding and shorter than a prefix. */
+  #startOfShortPrefix(text: string): number {
+    let start = Math.max(0, text.length - PREFIX_LENGTH + 1);
+    while (start < text.length && !this.#shortPrefixes.has(text.slice(start))) start++;
+    return start;
+  }
+
+  #indexAdded(): void {
+    for (const secret of this.#added.splice(0)) {
       const value = secret.reveal();
-      // Who repeats a secret may leave out the white space around it.
+      // A server that repeats a value may remove the whitespace around it.
       for (const text of [value, value.trim()]) {
-        if (text.length < SCANNED_LENGTH || this.#seen.has(text)) continue;
-        this.#seen.add(text);
-        for (const spelling of spellings(text)) this.#heads.add(spelling);
+        if (text.length < MIN_SEARCHED_LENGTH || this.#values.has(text)) continue;
+        this.#values.add(text);
+        for (const encoding of encodingsOf(text)) this.#index(encoding);
       }
     }
   }
+
+  #index(encoding: string): void {
+    let key = 0;
+    for (let at = 0; at < PREFIX_LENGTH; at++) {
+      if (at > 0) this.#shortPrefixes.add(encoding.slice(0, at));
+      key = appendToKey(key, encoding.charCodeAt(at));
+    }
+    const candidates = this.#byPrefix.get(key);
+    if (candidates === undefined) this.#byPrefix.set(key, [encoding]);
+    else candidates.push(encoding);
+  }
 }
 
-/** Redacts a text that arrives in pieces: a secret split over two of them is found too. */
+/** Each character moves the earlier ones by 8 bits, so that the key depends on the last four characters only. */
+function appendToKey(key: number, code: number): number {
+  return (key << 8) ^ code;
+}
+
+/** Whether `text`, from `start` on, is the beginning of an encoding that is longer. */
+function endsWithinEncoding(text: string, start: number, encoding: string): boolean {
+  const length = text.length - start;
+  return length < encoding.length && encoding.slice(0, length) === text.slice(start);
+}
+
+/** Redacts output that arrives in chunks, including secrets that are split across chunks. */
 export class RedactedStream {
   #held = '';
+  /** The number of characters at the start of `#held` that are written or masked already. */
   #masked = 0;
 
   constructor(
@@ -72,34 +117,35 @@ export class RedactedStream {
     readonly write: (text: string) => void,
   ) {}
 
+  /** Writes a chunk, except for an end that may be the beginning of a secret. */
   push(text: string): void {
     this.#scan(text, false);
   }
 
-  /** Writes text that a person asked for as it is; what was held back goes first. */
+  /** Writes text that the user requested in plaintext, after everything that was held back. */
   pushClear(text: string): void {
     this.flush();
     this.write(text);
   }
 
   /**
-   * Shows the end of a line that was held back, before another output goes on. It is shorter than any secret that is searched for, and
-   * stays known: should a secret go on after it, the rest of it is not shown.
+   * Writes a held-back line end before another stream continues on the same terminal. It is shorter than every secret
+   * that is searched for. If a secret does continue after it, the rest of the secret is not written.
    */
   endLine(): void {
     const held = this.#held;
-    if (!held.endsWith('\n') || held.length > SCANNED_LENGTH || held.length === this.#masked) return;
+    if (!held.endsWith('\n') || held.length >= MIN_SEARCHED_LENGTH || held.length === this.#masked) return;
     this.write(held.slice(this.#masked));
     this.#masked = held.length;
   }
 
-  /** Lets go of an end that turned out to be no secret. */
+  /** Writes what is held back; the output ends or pauses here. */
   flush(): void {
     if (this.#held !== '') this.#scan('', true);
   }
 
-  #scan(text: string, complete: boolean): void {
-    const { safe, held, masked } = this.redactor.scan(this.#held + text, complete, this.#masked);
+  #scan(text: string, isLast: boolean): void {
+    const { safe, held, masked } = this.redactor.scan(this.#held + text, isLast, this.#masked);
     this.#held = held;
     this.#masked = masked;
     if (safe !== '') this.write(safe);

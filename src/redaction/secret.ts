@@ -1,46 +1,47 @@
-/** What is shown in place of a secret. */
+/** Printed in place of a secret. */
 export const MASK = '••••';
 
-const watchers = new Set<(secret: Secret) => void>();
+const listeners = new Set<(secret: Secret) => void>();
 
-/** Tells `watcher` of every secret from now on, until the returned function is called: a sink cannot hide what it was not told of. */
-export function onSecretCreated(watcher: (secret: Secret) => void): () => void {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
+/** Calls `listener` for every secret that is created from now on. Returns a function that removes the listener. */
+export function onSecretCreated(listener: (secret: Secret) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
-/** A text that cannot be printed by accident: in a template, in JSON and in `console.log` it is `••••`. */
+/** A string that is not printed by accident: in templates, in JSON and in `console.log` it appears as `••••`. */
 export class Secret {
   readonly #value: string;
   readonly #shown: string;
 
-  /** `shown` stands in its place where a part may be seen: `Basic ••••`. */
-  constructor(value: string, shown = MASK, watched = true) {
+  /** `shown` is printed instead of the value; it may include parts that are not secret: `Basic ••••`. */
+  constructor(value: string, shown = MASK, tracked = true) {
     this.#value = value;
     this.#shown = shown;
-    if (watched) for (const watcher of watchers) watcher(this);
+    if (tracked) for (const listener of listeners) listener(this);
   }
 
-  /** A text around secrets that are known already, such as a record of them: sinks need not look for the whole. */
+  /** A secret that output is not searched for, because it only wraps secrets that are tracked themselves. */
   static untracked(value: string): Secret {
     return new Secret(value, MASK, false);
   }
 
-  /** The value in clear. The layer check lists the few files that may call this. */
+  /** Returns the plaintext. `tools/check-layers.js` lists the files that may call this. */
   reveal(): string {
     return this.#value;
   }
 
-  /** A secret made from this one; the value never leaves the wrapper. */
+  /** Returns a new secret derived from this one. */
   map(change: (value: string) => string): Secret {
     return new Secret(change(this.#value));
   }
 
-  /** Answers a question about the value without handing it out. */
-  test(question: (value: string) => boolean): boolean {
-    return question(this.#value);
+  /** Tests the plaintext without returning it. */
+  test(predicate: (value: string) => boolean): boolean {
+    return predicate(this.#value);
   }
 
+  /** The number of UTF-16 code units of the plaintext. */
   get length(): number {
     return this.#value.length;
   }
@@ -58,7 +59,12 @@ export class Secret {
   }
 }
 
-/** Puts texts together; with a secret among them the whole becomes one. */
+/** Makes sinks mask `value` from now on, for values that are used as plain strings. */
+export function registerSecret(value: string): void {
+  new Secret(value);
+}
+
+/** Concatenates strings and secrets. The result is a secret if any part is one. */
 export function joinStrings(parts: readonly (string | Secret)[]): string | Secret {
   if (!parts.some((part) => part instanceof Secret)) return parts.join('');
   return new Secret(parts.map((part) => (part instanceof Secret ? part.reveal() : part)).join(''));

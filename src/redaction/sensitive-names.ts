@@ -1,36 +1,23 @@
 import { MASK } from './secret.ts';
 
-// Texts, since every process looks at some names: to compile patterns takes longer than to read a profile.
-const secretNames = ['code', 'device_code'];
-const secretParts = ['secret', 'passw', 'token', 'assertion', 'credential', 'private'];
-const harmlessNames = ['token_type', 'token_path', 'refresh_token_reuse'];
-const harmlessEnds = ['_token_type', '_url'];
+const codes = ['code', 'device_code'];
+const sensitive = /secret|passw|token|assertion|credential|api.?key|private/i;
+/** `token_path` and `refresh_token_reuse` are options, the others describe a token or where to request it. */
+const notSensitive = /^token_path$|^refresh_token_reuse$|(?:^|_)token_type$|_url$|_endpoint$/i;
 
-/** The same few names come again with every request; what does not is not worth keeping. */
-const known = new Map<string, boolean>();
-const MAX_KNOWN = 500;
-
-/** Whether a variable, form field or response member of this name holds a secret; of a dotted name the last part decides. */
+/** Whether a variable, form field or response member of this name holds a secret. The last part of a dotted name decides. */
 export function isSensitiveName(name: string): boolean {
-  let secret = known.get(name);
-  if (secret === undefined) {
-    secret = judge(name.slice(name.lastIndexOf('.') + 1));
-    if (known.size < MAX_KNOWN && name.length < 100) known.set(name, secret);
-  }
-  return secret;
+  const field = name.slice(name.lastIndexOf('.') + 1);
+  return codes.includes(field) || (sensitive.test(field) && !notSensitive.test(field));
 }
 
-function judge(field: string): boolean {
-  const name = field.toLowerCase();
-  if (secretNames.includes(field)) return true;
-  if (harmlessNames.includes(name) || harmlessEnds.some((end) => name.endsWith(end))) return false;
-  return secretParts.some((part) => name.includes(part)) || (name.includes('key') && /api.?key/.test(name));
-}
-
-/** A dotted name for a message: below a secret's name stands the secret itself, misread (`client_secret: {S3cr3t}`); `profile` is no such name. */
+/**
+ * A dotted name as shown in messages. What follows a sensitive name is masked, because it may be the secret itself,
+ * misread as a map (`client_secret: {S3cr3t}`). The name of the profile is never sensitive.
+ */
 export function displayName(name: string, profile = name.split('.', 1).join()): string {
   const parts = name.slice(profile.length + 1).split('.');
-  const secret = parts.findIndex(isSensitiveName);
-  if (secret < 0 || secret === parts.length - 1) return name;
-  return [profile, ...parts.slice(0, secret + 1), MASK].join('.');
+  const index = parts.findIndex(isSensitiveName);
+  if (index < 0 || index === parts.length - 1) return name;
+  return [profile, ...parts.slice(0, index + 1), MASK].join('.');
 }

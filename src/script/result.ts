@@ -1,4 +1,4 @@
-import type { Position } from '../config/line-starts.ts';
+import type { Position } from '../config/node.ts';
 
 /** What became of a step. */
 export type StepState = 'passed' | 'failed' | 'skipped';

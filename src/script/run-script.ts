@@ -3,7 +3,7 @@ import type { Value } from '../config/value.ts';
 import type { Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
-import { beginning } from '../redaction/printable.ts';
+import { truncate } from '../redaction/sanitize.ts';
 import { display } from './compare.ts';
 import { holds, type Lookup, type Matches } from './condition.ts';
 import type { Listener, ScriptEvent } from './events.ts';
@@ -278,7 +278,7 @@ function masked(text: string, redact: (text: string) => string): string {
 
 function cut(text: string): string {
   if (text.length <= MAX_SHOWN) return text;
-  const kept = beginning(text, MAX_SHOWN);
+  const kept = truncate(text, MAX_SHOWN);
   return `${kept}… (${text.length - kept.length} more)`;
 }
 

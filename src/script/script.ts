@@ -1,4 +1,4 @@
-import type { Position } from '../config/line-starts.ts';
+import type { Position } from '../config/node.ts';
 import type { Value } from '../config/value.ts';
 import type { Entry, Source } from '../config/variables.ts';
 import type { Command } from './command.ts';

@@ -1,5 +1,5 @@
 import { isCollection, isEmpty, mapCollection, type Value } from '../config/value.ts';
-import { excerpt } from '../redaction/printable.ts';
+import { excerpt } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { display } from './compare.ts';

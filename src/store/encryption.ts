@@ -1,130 +1,135 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import type { Kept } from '../ports.ts';
+import type { StoredRecord } from '../ports.ts';
 import { Secret } from '../redaction/secret.ts';
-import { unreadable } from './store-errors.ts';
+import { storeUnreadableError } from './store-errors.ts';
 
-/** A key of a store; what it is used for is derived from it, so that no two uses share key material. */
+/** A store's key. Each use has its own derived key. */
 export interface Key {
-  /** Tells keys apart, and says nothing about the key. */
+  /** Identifies the key without revealing anything about it. */
   readonly id: string;
-  readonly sealing: Buffer;
+  readonly encryption: Buffer;
   readonly naming: Buffer;
 }
 
-/** The first key seals, all of them open. */
+/** The first key encrypts, all keys decrypt. */
 export type KeyRing = readonly [Key, ...Key[]];
 
-/** A record as it is sealed. */
-export interface SealedRecord {
-  readonly name: string;
-  /** Grows with each write: where a change of keys was cut short, two copies exist, and the larger number is the record. */
-  readonly turn: number;
-  readonly kept: Kept;
+/** The plaintext of an encrypted record. */
+export interface RecordPlaintext {
+  readonly key: string;
+  /** Incremented by each write. An interrupted change of keys can leave two copies of a record; the higher revision is valid. */
+  readonly revision: number;
+  readonly record: StoredRecord;
 }
 
+// Layout: magic, format version, key id, record id, nonce, ciphertext, tag. All before the nonce is additional authenticated data.
 const MAGIC = 'OAPR';
-const VERSION = 1;
+const FORMAT_VERSION = 1;
 const KEY_BYTES = 32;
-const ID_BYTES = 8;
+const KEY_ID_BYTES = 8;
 const RECORD_ID_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-// Magic, version, key id and record id stand in clear, and are the additional data of the seal.
-const KEY_ID_AT = MAGIC.length + 1;
-const RECORD_ID_AT = KEY_ID_AT + ID_BYTES;
-const HEADER_BYTES = RECORD_ID_AT + RECORD_ID_BYTES;
-const BODY_AT = HEADER_BYTES + NONCE_BYTES;
+const KEY_ID_OFFSET = MAGIC.length + 1;
+const RECORD_ID_OFFSET = KEY_ID_OFFSET + KEY_ID_BYTES;
+const HEADER_BYTES = RECORD_ID_OFFSET + RECORD_ID_BYTES;
+const CIPHERTEXT_OFFSET = HEADER_BYTES + NONCE_BYTES;
 
-/** Derives what is needed from 32 bytes. */
-function makeKey(bytes: Uint8Array): Key {
-  const derive = (use: string) => createHmac('sha256', bytes).update(`oauth-profile ${use} ${VERSION}`).digest();
-  return { id: derive('key id').toString('hex', 0, ID_BYTES), sealing: derive('seal'), naming: derive('name') };
+function deriveKey(bytes: Uint8Array): Key {
+  const derive = (use: string) => createHmac('sha256', bytes).update(`oauth-profile ${use} ${FORMAT_VERSION}`).digest();
+  const id = derive('key id').toString('hex', 0, KEY_ID_BYTES);
+  return { id, encryption: derive('encryption'), naming: derive('name') };
 }
 
-/** Reads base64 of 32 bytes, several separated by commas; `where` names the place in errors. */
-export function readKeys(text: Secret, where: string): KeyRing {
+/** Parses comma-separated keys, each the base64 of 32 bytes. `source` names their origin in errors. */
+export function parseKeys(value: Secret, source: string): KeyRing {
   const keys = new Map<string, Key>();
-  const items = text.reveal().split(',');
+  const items = value.reveal().split(',');
   for (const item of items) {
     const base64 = item.trim();
-    // Sinks know the whole text, where it came from outside; of several keys each is a secret of its own.
+    // Registers each key for redaction; the caller registered the whole value.
     if (items.length > 1) new Secret(base64);
-    // Exactly what 32 bytes become; a shorter or longer text is another key than the one that was meant.
+    // The exact length: Buffer.from ignores invalid characters and would silently derive another key.
     if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(base64)) {
-      throw unreadable(
-        `${where} is not base64 of ${KEY_BYTES} bytes`,
-        'make a key with: openssl rand -base64 32; several are separated by commas',
+      throw storeUnreadableError(
+        `${source} is not the base64 encoding of ${KEY_BYTES} bytes`,
+        'create a key with: openssl rand -base64 32; separate several keys with commas',
       );
     }
-    const key = makeKey(Buffer.from(base64, 'base64'));
+    const key = deriveKey(Buffer.from(base64, 'base64'));
     keys.set(key.id, key);
   }
   return [...keys.values()] as unknown as KeyRing;
 }
 
-/** A new key and the text that {@link readKeys} reads it from. */
-export function inventKey(): { readonly key: Key; readonly text: Secret } {
+/** Generates a key. {@link parseKeys} accepts its `base64`. */
+export function generateKey(): { readonly key: Key; readonly base64: Secret } {
   const bytes = randomBytes(KEY_BYTES);
-  return { key: makeKey(bytes), text: Secret.untracked(bytes.toString('base64')) };
+  return { key: deriveKey(bytes), base64: Secret.untracked(bytes.toString('base64')) };
 }
 
-/** A key as it stands in a key file. */
-export function keyLine(text: Secret): Buffer {
-  return Buffer.from(`${text.reveal()}\n`);
+/** Content of a key file. */
+export function keyFileContent(base64: Secret): Buffer {
+  return Buffer.from(`${base64.reveal()}\n`);
 }
 
-/** What a record is called where others can see it. */
-export function recordId(key: Key, name: string): string {
-  return createHmac('sha256', key.naming).update(name).digest().toString('hex', 0, RECORD_ID_BYTES);
+/** Public name of a record: an HMAC of its key. */
+export function recordId(key: Key, recordKey: string): string {
+  return createHmac('sha256', key.naming).update(recordKey).digest().toString('hex', 0, RECORD_ID_BYTES);
 }
 
-/** Seals a record; the result opens only under its own name. */
-export function seal({ name, turn, kept }: SealedRecord, key: Key): Buffer {
+/** Encrypts a record with AES-256-GCM, bound to its record id. */
+export function encryptRecord({ key: recordKey, revision, record }: RecordPlaintext, key: Key): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.write(MAGIC, 'latin1');
-  header[MAGIC.length] = VERSION;
-  header.write(key.id, KEY_ID_AT, 'hex');
-  header.write(recordId(key, name), RECORD_ID_AT, 'hex');
+  header[MAGIC.length] = FORMAT_VERSION;
+  header.write(key.id, KEY_ID_OFFSET, 'hex');
+  header.write(recordId(key, recordKey), RECORD_ID_OFFSET, 'hex');
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', key.sealing, nonce).setAAD(header);
-  const text = JSON.stringify({ name, turn, head: kept.head, content: kept.content.reveal() });
-  return Buffer.concat([header, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  const cipher = createCipheriv('aes-256-gcm', key.encryption, nonce).setAAD(header);
+  const plaintext = JSON.stringify({
+    key: recordKey,
+    revision,
+    version: record.version,
+    content: record.content.reveal(),
+  });
+  return Buffer.concat([header, nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Opens what {@link seal} made; `id` is what it is called, `where` names it in errors. */
-export function unseal(sealed: Buffer, id: string, ring: KeyRing, where: string): SealedRecord {
-  if (sealed.length < BODY_AT + TAG_BYTES || sealed.toString('latin1', 0, MAGIC.length) !== MAGIC) {
-    throw damaged(where);
+/** Decrypts a record that is stored as `id`. `location` names it in errors. */
+export function decryptRecord(bytes: Buffer, id: string, keys: KeyRing, location: string): RecordPlaintext {
+  if (bytes.length < CIPHERTEXT_OFFSET + TAG_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) {
+    throw damagedError(location);
   }
-  if ((sealed[MAGIC.length] as number) > VERSION) {
-    throw unreadable(`${where} was written by a newer version of oauth-profile`, 'update oauth-profile');
+  if ((bytes[MAGIC.length] as number) > FORMAT_VERSION) {
+    throw storeUnreadableError(`${location} was written by a newer version of oauth-profile`, 'update oauth-profile');
   }
-  const keyId = sealed.toString('hex', KEY_ID_AT, RECORD_ID_AT);
-  const key = ring.find((one) => one.id === keyId);
+  const keyId = bytes.toString('hex', KEY_ID_OFFSET, RECORD_ID_OFFSET);
+  const key = keys.find(({ id }) => id === keyId);
   if (key === undefined) {
-    throw unreadable(
-      `${where} is sealed with another key (${keyId})`,
-      'set OAUTH_PROFILE_KEY to the key that it was sealed with; while keys change, put the old one after a comma',
+    throw storeUnreadableError(
+      `${location} is encrypted with another key (${keyId})`,
+      'set OAUTH_PROFILE_KEY to that key; to change keys, append the old key after a comma',
     );
   }
-  if (sealed.toString('hex', RECORD_ID_AT, HEADER_BYTES) !== id) {
-    throw unreadable(`${where} holds the record of another name: it was copied or renamed`, REMOVE);
+  if (bytes.toString('hex', RECORD_ID_OFFSET, HEADER_BYTES) !== id) {
+    throw storeUnreadableError(`${location} contains another record: it was copied or renamed`, REMOVE_RECORD);
   }
-  const decipher = createDecipheriv('aes-256-gcm', key.sealing, sealed.subarray(HEADER_BYTES, BODY_AT));
-  decipher.setAAD(sealed.subarray(0, HEADER_BYTES)).setAuthTag(sealed.subarray(-TAG_BYTES));
+  const decipher = createDecipheriv('aes-256-gcm', key.encryption, bytes.subarray(HEADER_BYTES, CIPHERTEXT_OFFSET));
+  decipher.setAAD(bytes.subarray(0, HEADER_BYTES)).setAuthTag(bytes.subarray(-TAG_BYTES));
   try {
-    const text = decipher.update(sealed.subarray(BODY_AT, -TAG_BYTES));
-    // It adds nothing, but refuses what was changed.
+    const plaintext = decipher.update(bytes.subarray(CIPHERTEXT_OFFSET, -TAG_BYTES));
+    // Verifies the tag.
     decipher.final();
-    const { name, turn, head, content } = JSON.parse(text.toString());
-    return { name, turn, kept: { head, content: Secret.untracked(content) } };
+    const { key: recordKey, revision, version, content } = JSON.parse(plaintext.toString());
+    return { key: recordKey, revision, record: { version, content: Secret.untracked(content) } };
   } catch (error) {
-    throw damaged(where, error);
+    throw damagedError(location, error);
   }
 }
 
-const REMOVE = 'remove it and sign in again; nothing overwrites it meanwhile';
+const REMOVE_RECORD = 'delete it and log in again; it is not overwritten';
 
-function damaged(where: string, cause?: unknown): Error {
-  return unreadable(`${where} is damaged`, REMOVE, cause);
+function damagedError(location: string, cause?: unknown): Error {
+  return storeUnreadableError(`${location} is damaged`, REMOVE_RECORD, cause);
 }

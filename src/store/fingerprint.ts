@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import type { Secret } from '../redaction/secret.ts';
 
 /**
- * The digest behind {@link TokenStore.fingerprint} of stores that outlive the process. Its key is public: it must survive a change of keys,
- * and it is never kept in clear, since stores seal contents and key the names once more.
+ * HMAC for {@link TokenStore.fingerprint}. The default key is public, so that fingerprints survive a change of encryption keys. Stores never
+ * write a fingerprint in plaintext: contents are encrypted, and names are HMACs with a secret key.
  */
-export function fingerprint(text: string | Secret, key: string | Buffer = 'oauth-profile fingerprint 1'): string {
-  const clear = typeof text === 'string' ? text : text.reveal();
-  return createHmac('sha256', key).update(clear).digest('base64url');
+export function fingerprint(value: string | Secret, key: string | Buffer = 'oauth-profile fingerprint 1'): string {
+  const plaintext = typeof value === 'string' ? value : value.reveal();
+  return createHmac('sha256', key).update(plaintext).digest('base64url');
 }

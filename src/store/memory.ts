@@ -1,43 +1,45 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock, Kept, TokenStore } from '../ports.ts';
+import type { Clock, StoredRecord, TokenStore } from '../ports.ts';
 import { fingerprint } from './fingerprint.ts';
-import { Turns } from './lock/keyed-mutex.ts';
-import { locked } from './store-errors.ts';
+import { KeyedMutex } from './lock/keyed-mutex.ts';
+import { acceptedRecord, heldRecord } from './record-lock.ts';
+import { lockTimeoutError } from './store-errors.ts';
 
-/** A store that ends with the process. */
+/** Creates a store that ends with the process. */
 export function createMemoryStore(clock: Pick<Clock, 'now'> = { now: Date.now }): TokenStore {
-  const key = randomBytes(32);
-  const records = new Map<string, Kept>();
-  const turns = new Turns();
+  const fingerprintKey = randomBytes(32);
+  const records = new Map<string, StoredRecord>();
+  const mutex = new KeyedMutex();
   return {
-    place: 'the memory of this process',
-    fingerprint: (text) => fingerprint(text, key),
+    location: 'the memory of this process',
+    fingerprint: (value) => fingerprint(value, fingerprintKey),
     now: () => clock.now(),
-    read: async (name) => records.get(name),
-    list: async () => [...records].map(([name, kept]) => ({ name, kept })),
-    update(name, change, wait) {
+    read: async (key) => records.get(key),
+    list: async () => [...records].map(([key, record]) => ({ key, record })),
+    async lock(key, { timeoutMs, signal, acceptIf }) {
       const queuedAt = clock.now();
-      const late = () => locked(`process ${process.pid}`, wait.timeoutMs);
-      return turns.take(name, wait, late, async () => {
-        let over = false;
-        const whileHeld = async <R>(act: () => R): Promise<R> => {
-          if (over) throw new TypeError('the turn of this change is over');
-          return act();
-        };
-        try {
-          return await change({
-            kept: records.get(name),
-            queuedAt,
-            readAgain: () => whileHeld(() => records.get(name)),
-            write: (next) => whileHeld(() => records.set(name, next) === records),
-            remove: () => whileHeld(() => void records.delete(name)),
-          });
-        } finally {
-          over = true;
-          turns.leave(name);
+      const waits = mutex.isLocked(key);
+      const unlock = await mutex.acquire(key, { timeoutMs, signal }, () =>
+        lockTimeoutError(`process ${process.pid}`, timeoutMs),
+      );
+      const record = records.get(key);
+      try {
+        const accepted = waits ? acceptIf?.(record, queuedAt) : undefined;
+        if (accepted !== undefined) {
+          unlock();
+          return acceptedRecord(accepted, record, queuedAt);
         }
+      } catch (error) {
+        unlock();
+        throw error;
+      }
+      return heldRecord(record, queuedAt, {
+        reload: async () => records.get(key),
+        write: async (next) => records.set(key, next) === records,
+        remove: async () => void records.delete(key),
+        release: async () => unlock(),
       });
     },
-    close: () => turns.close(),
+    close: () => mutex.close(),
   };
 }

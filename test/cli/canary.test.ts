@@ -34,45 +34,52 @@ const basicPassword = canary('client_secret_basic');
 const proxyPassword = 'c4n4ry-proxy-password';
 const all = [...Object.values(sent), basicPassword, proxyPassword, ...Object.values(issued)];
 
-/** What the server answers, by path; it repeats the whole request in every form it can think of. */
-const replies: Record<string, (echo: string) => { status: number; headers?: Record<string, string>; body: string }> = {
-  ok: () => ({
-    status: 200,
-    body: JSON.stringify({
-      token_type: 'Bearer',
-      expires_in: 60,
-      nested: { client_secret: issued.device_secret },
-      ...issued,
+/** The responses of the server by path. They contain the whole request in many encodings. */
+const responses: Record<string, (echo: string) => { status: number; headers?: Record<string, string>; body: string }> =
+  {
+    ok: () => ({
+      status: 200,
+      body: JSON.stringify({
+        token_type: 'Bearer',
+        expires_in: 60,
+        nested: { client_secret: issued.device_secret },
+        ...issued,
+      }),
     }),
-  }),
-  form: () => ({ status: 200, body: new URLSearchParams(issued).toString() }),
-  refused: (echo) => ({
-    status: 400,
-    headers: { 'x-request-id': echo.slice(0, 60) },
-    body: JSON.stringify({ error: echo.slice(0, 90), error_description: echo, suberror: echo, error_codes: [echo] }),
-  }),
-  invalid_grant: (echo) => ({ status: 400, body: JSON.stringify({ error: 'invalid_grant', error_description: echo }) }),
-  okta: (echo) => ({ status: 401, body: JSON.stringify({ errorCode: 'E0000011', errorSummary: echo, errorId: echo }) }),
-  x: (echo) => ({ status: 403, body: JSON.stringify({ errors: [{ code: 99, label: echo, message: echo }] }) }),
-  text: (echo) => ({ status: 403, body: `no: ${echo}` }),
-  html: (echo) => ({ status: 403, body: `<html><title>${echo}</title></html>` }),
-  html200: (echo) => ({ status: 200, body: `<html><title>${echo}</title></html>` }),
-  redirect: (echo) => ({
-    status: 302,
-    headers: {
-      location: `https://elsewhere.example/${encodeURIComponent(echo.slice(0, 200))}?${encodeURIComponent(echo.slice(0, 200))}`,
-    },
-    body: echo,
-  }),
-  throttled: (echo) => ({ status: 429, headers: { 'retry-after': '9999' }, body: echo }),
-  broken: (echo) => ({ status: 503, headers: { 'retry-after': '9999' }, body: echo }),
-  empty: () => ({ status: 200, body: '' }),
-  cut: () => ({ status: 200, body: JSON.stringify(issued).slice(0, -5) }),
-  unnamed: (echo) => ({
-    status: 200,
-    body: JSON.stringify({ [echo.slice(0, 100)]: 1, refresh_token: issued.refresh_token }),
-  }),
-};
+    form: () => ({ status: 200, body: new URLSearchParams(issued).toString() }),
+    rejected: (echo) => ({
+      status: 400,
+      headers: { 'x-request-id': echo.slice(0, 60) },
+      body: JSON.stringify({ error: echo.slice(0, 90), error_description: echo, suberror: echo, error_codes: [echo] }),
+    }),
+    invalid_grant: (echo) => ({
+      status: 400,
+      body: JSON.stringify({ error: 'invalid_grant', error_description: echo }),
+    }),
+    okta: (echo) => ({
+      status: 401,
+      body: JSON.stringify({ errorCode: 'E0000011', errorSummary: echo, errorId: echo }),
+    }),
+    x: (echo) => ({ status: 403, body: JSON.stringify({ errors: [{ code: 99, label: echo, message: echo }] }) }),
+    text: (echo) => ({ status: 403, body: `no: ${echo}` }),
+    html: (echo) => ({ status: 403, body: `<html><title>${echo}</title></html>` }),
+    html200: (echo) => ({ status: 200, body: `<html><title>${echo}</title></html>` }),
+    redirect: (echo) => ({
+      status: 302,
+      headers: {
+        location: `https://elsewhere.example/${encodeURIComponent(echo.slice(0, 200))}?${encodeURIComponent(echo.slice(0, 200))}`,
+      },
+      body: echo,
+    }),
+    throttled: (echo) => ({ status: 429, headers: { 'retry-after': '9999' }, body: echo }),
+    broken: (echo) => ({ status: 503, headers: { 'retry-after': '9999' }, body: echo }),
+    empty: () => ({ status: 200, body: '' }),
+    cut: () => ({ status: 200, body: JSON.stringify(issued).slice(0, -5) }),
+    unnamed: (echo) => ({
+      status: 200,
+      body: JSON.stringify({ [echo.slice(0, 100)]: 1, refresh_token: issued.refresh_token }),
+    }),
+  };
 
 const yaml = (url: string): string =>
   [
@@ -93,12 +100,12 @@ const yaml = (url: string): string =>
     .join('\n')
     .replaceAll('${', '$${');
 
-describe('secrets stay secret', () => {
+describe('the command line leaks no secret', () => {
   const sandbox = new Sandbox();
   let server: TokenServer;
   beforeAll(async () => {
     server = await startTokenServer((response, { url, headers, body }) => {
-      const reply = replies[url?.slice(1) ?? ''];
+      const createResponse = responses[url?.slice(1) ?? ''];
       const plain = decodeURIComponent(body.replaceAll('+', ' '));
       const values = [plain, body, headers.authorization ?? ''].flatMap((text) => [
         text,
@@ -110,11 +117,11 @@ describe('secrets stay secret', () => {
       const {
         status,
         headers: extra = {},
-        body: answer,
-      } = reply?.([...named, ...values].join(' ').replace(/[\r\n]/g, ' ')) ?? { status: 404, body: '' };
+        body: responseBody,
+      } = createResponse?.([...named, ...values].join(' ').replace(/[\r\n]/g, ' ')) ?? { status: 404, body: '' };
       for (const [name, value] of Object.entries(extra)) response.setHeader(name, value.replace(/[^\x20-\x7e]/g, ''));
       response.statusCode = status;
-      response.end(answer);
+      response.end(responseBody);
     });
   });
   afterAll(async () => {
@@ -127,22 +134,19 @@ describe('secrets stay secret', () => {
     return { stdout, all: stdout + stderr };
   }
 
-  it.each(Object.keys(replies))(
-    'a provider that answers with %s gets nothing shown, in text or as JSON',
-    async (reply) => {
-      sandbox.write(`${reply}.yaml`, yaml(`http://127.0.0.1:${server.port}/${reply}`));
-      // The custom profile sends every secret, the others add a Basic header and a refresh.
-      const lines = ['token p --verbose', 'token p --json --verbose', 'token b --verbose', 'token r --header'];
-      for (const line of lines) {
-        const { stdout, all: text } = await emitted(`oauth-profile ${line} --data ${reply}.yaml`);
-        const printed = stdout.replaceAll(issued.access_token, '');
-        expect(leaksIn(printed + text.slice(stdout.length), all)).toEqual([]);
-        if (reply === 'ok') expect(stdout).toContain(issued.access_token);
-      }
-    },
-  );
+  it.each(Object.keys(responses))('when a provider repeats the request in its response: %s', async (name) => {
+    sandbox.write(`${name}.yaml`, yaml(`http://127.0.0.1:${server.port}/${name}`));
+    // The custom profile sends every secret, the others add a Basic header and a refresh.
+    const lines = ['token p --verbose', 'token p --json --verbose', 'token b --verbose', 'token r --header'];
+    for (const line of lines) {
+      const { stdout, all: text } = await emitted(`oauth-profile ${line} --data ${name}.yaml`);
+      const printed = stdout.replaceAll(issued.access_token, '');
+      expect(leaksIn(printed + text.slice(stdout.length), all)).toEqual([]);
+      if (name === 'ok') expect(stdout).toContain(issued.access_token);
+    }
+  });
 
-  it('check and explain leak nothing in any form of output', async () => {
+  it('with check and explain in any output format', async () => {
     sandbox.write('p.yaml', yaml('https://login.example.com/token'));
     for (const profile of ['p', 'b']) {
       const explain = `oauth-profile explain ${profile} --data p.yaml --verbose`;
@@ -159,7 +163,7 @@ describe('secrets stay secret', () => {
     ['a list where a value belongs', 'p.client_secret: [SECRET]'],
     ['a wrong option', 'p.options.client_secret: SECRET'],
     ['a secret as a tenant', 'p.type: okta\np.tenant_id: ${p.client_secret}'],
-    ['a secret as an address', 'p.url: https://${p.client_secret}/'],
+    ['a secret as a URL', 'p.url: https://${p.client_secret}/'],
     ['a secret as an option', 'p.options.timeout: ${p.client_secret}'],
     ['a secret as a file name', 'p.options.key_file: ${p.client_secret}'],
     ['a reference inside a secret', 'p.password: SECRET${SECRET}'],
@@ -168,7 +172,7 @@ describe('secrets stay secret', () => {
     ['a YAML tag', 'p.client_secret: !SECRET [SECRET'],
     ['a secret defined twice', 'p.client_secret: SECRET\np: {client_secret: SECRET}'],
     ['a secret in the name of a profile', 'SECRET.type: custom'],
-  ])('a bad profile leaks nothing: %s', async (_, text) => {
+  ])('when a profile is invalid: %s', async (_, text) => {
     const secret = 'c4n4ry-in-a-bad-profile';
     sandbox.write(
       'bad.yaml',
@@ -185,7 +189,7 @@ describe('secrets stay secret', () => {
     expect(output).not.toContain('a bug');
   });
 
-  it('broken JSON, env and properties files are not quoted', async () => {
+  it('when a JSON, env or properties file is malformed', async () => {
     sandbox.write('bad.json', '{"p": {"client_secret": "c4n4ry-in-a-bad-file" "x"}}');
     sandbox.write('bad.env', 'p.type=custom\nc4n4ry-in-a-bad-file oh\n');
     sandbox.write('bad.properties', '=c4n4ry-in-a-bad-file\np.x=\\u12\n');
@@ -198,7 +202,7 @@ describe('secrets stay secret', () => {
     }
   });
 
-  it('a password in a proxy address shows in no failure', async () => {
+  it('when a proxy URL has a password', async () => {
     const proxy = createServer();
     proxy.on('connect', (request, socket) =>
       socket.end(`HTTP/1.1 407 ${request.headers['proxy-authorization']}\r\n\r\n`),
@@ -208,14 +212,14 @@ describe('secrets stay secret', () => {
     });
     const { port } = proxy.address() as AddressInfo;
     sandbox.write('proxied.yaml', yaml('https://login.example.com/token'));
-    for (const address of [
+    for (const proxyUrl of [
       `http://me:${proxyPassword}@127.0.0.1:${port}`,
       `http://me:${proxyPassword}@127.0.0.1:9`,
       `socks5://me:${proxyPassword}@h`,
     ]) {
       const { all: text } = await emitted(
         'oauth-profile token p --data proxied.yaml --verbose; oauth-profile token p --data proxied.yaml --json',
-        { HTTPS_PROXY: address },
+        { HTTPS_PROXY: proxyUrl },
       );
       expect(text).toContain('roxy');
       expect(leaksIn(text, all)).toEqual([]);
@@ -225,7 +229,7 @@ describe('secrets stay secret', () => {
     });
   });
 
-  it('a secret given as an argument is warned of, not repeated', async () => {
+  it('when a secret is an argument, and prints a warning', async () => {
     const { all: text } = await emitted(
       `oauth-profile explain p --data p.yaml --set p.password=c4n4ry-argument; oauth-profile token p --set p.password=c4n4ry-argument`,
     );

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { version } from '../../src/version.ts';
 import { type CaseFile, type Part, parseCase, serializeCase } from '../support/case-file.ts';
 import { Sandbox } from '../support/run-cli.ts';
 import { type Received, startTokenServer, type TokenServer } from '../support/token-server.ts';
@@ -41,7 +42,11 @@ async function runCase(name: string, { title, parts }: CaseFile): Promise<CaseFi
   const normalize = (output: string): string =>
     (name.startsWith('run-') ? times : []).reduce(
       (steady, [time, word]) => steady.replace(time, word),
-      output.replaceAll(`:${server.port}`, ':PORT').replaceAll(sandbox.home, 'HOME').replaceAll(sandbox.work, 'WORK'),
+      output
+        .replaceAll(`:${server.port}`, ':PORT')
+        .replaceAll(sandbox.home, 'HOME')
+        .replaceAll(sandbox.work, 'WORK')
+        .replaceAll(version, 'VERSION'),
     );
   try {
     const actual: Part[] = [];

@@ -25,7 +25,7 @@ export const pages: readonly string[] = [
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
   ),
 ]
-  .filter((path) => path.endsWith('.md'))
+  .filter((path) => path.endsWith('.md') && !path.includes('node_modules/'))
   .sort();
 
 /** The text of a page. */
@@ -52,7 +52,7 @@ export function blocksOf(page: string): Block[] {
 
 /** Pages for those who work on the code: their commands take minutes, or change the machine. */
 export function isForDevelopers(page: string): boolean {
-  return /^(?:CONTRIBUTING|SECURITY|CHANGELOG|THIRD-PARTY|bench\/.*|docs\/(?:architecture|decisions|dependencies|issues|fuzzing|mutants|quality|releasing))\.md/.test(
+  return /^(?:CONTRIBUTING|SECURITY|CHANGELOG|bench\/.*|docs\/(?:architecture|decisions|dependencies|faults|mutants))\.md/.test(
     page,
   );
 }

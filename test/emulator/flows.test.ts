@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { ask, basic, type Replied } from '../support/ask.ts';
+import { basic, type ReceivedResponse, sendRequest } from '../support/send-request.ts';
 
 const profiles = {
   graph: { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'ms' },
@@ -65,13 +65,13 @@ const names = Object.keys(providers) as Name[];
 const redirect = 'http://127.0.0.1:5555/callback';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** A form's hidden fields, as a browser would send them back. */
+/** The hidden fields of a form, as a browser sends them. */
 function hidden(page: string): Record<string, string> {
   const fields = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
 }
 
-describe('the flows of a person', () => {
+describe('login at the emulator', () => {
   let emulator: Emulator;
   let now = Date.parse('2026-01-01T00:00:00Z');
   beforeAll(async () => {
@@ -79,10 +79,10 @@ describe('the flows of a person', () => {
   });
   afterAll(() => emulator.close());
 
-  /** The address at which a person's browser finds a page. */
+  /** The URL of a page in the user's browser. */
   const page = (url: string): string => url.replace('https://', `${emulator.url}/`);
 
-  describe.each(names)('authorization code, %s', (name) => {
+  describe.each(names)('with an authorization code, %s', (name) => {
     const { authorize, token, form, headers, resource } = providers[name];
     const verifier = randomBytes(32).toString('base64url');
     const query = {
@@ -95,11 +95,11 @@ describe('the flows of a person', () => {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     };
-    const address = (changed: Record<string, string> = {}): string =>
+    const authorizeUrl = (changed: Record<string, string> = {}): string =>
       page(`${authorize}?${new URLSearchParams({ ...query, ...changed })}`);
-    const exchange = (code: string, changed: Record<string, string> = {}): Promise<Replied> => {
+    const exchange = (code: string, changed: Record<string, string> = {}): Promise<ReceivedResponse> => {
       const fields = Object.keys(headers).length > 0 ? {} : form;
-      return ask(emulator, token, {
+      return sendRequest(emulator, token, {
         form: {
           grant_type: 'authorization_code',
           code,
@@ -113,22 +113,22 @@ describe('the flows of a person', () => {
     };
 
     async function signIn(step = 'allow'): Promise<URL> {
-      const first = await ask(emulator, address());
+      const first = await sendRequest(emulator, authorizeUrl());
       expect(first.text).toContain('Sign in');
-      const second = await ask(emulator, address(), {
+      const second = await sendRequest(emulator, authorizeUrl(), {
         form: { ...hidden(first.text), username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
       });
       expect(second.text).toContain('Allow access?');
-      const third = await ask(emulator, address(), { form: { ...hidden(second.text), step } });
+      const third = await sendRequest(emulator, authorizeUrl(), { form: { ...hidden(second.text), step } });
       expect(third.status).toBe(302);
       return new URL(String(third.headers['location']));
     }
 
-    it('signs in, asks for consent and comes back with a code that serves once', async () => {
-      const back = await signIn();
-      expect(back.origin + back.pathname).toBe(redirect);
-      expect(back.searchParams.get('state')).toBe('st&te');
-      const code = back.searchParams.get('code') ?? '';
+    it('shows sign-in and consent pages and redirects with a code that works once', async () => {
+      const redirected = await signIn();
+      expect(redirected.origin + redirected.pathname).toBe(redirect);
+      expect(redirected.searchParams.get('state')).toBe('st&te');
+      const code = redirected.searchParams.get('code') ?? '';
       const first = await exchange(code);
       expect(first.status).toBe(200);
       expect(first.json).toMatchObject({
@@ -140,30 +140,30 @@ describe('the flows of a person', () => {
       expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
     });
 
-    it('names the issuer where the provider does, also when the person says no', async () => {
+    it('sends iss where the provider does, also when the user denies access', async () => {
       const wanted =
         { google: 'https://accounts.google.com', custom: 'https://login.example.test' }[name as string] ?? null;
       expect((await signIn()).searchParams.get('iss')).toBe(wanted);
       expect((await signIn('deny')).searchParams.get('iss')).toBe(wanted);
     });
 
-    it(`a code that comes twice ${name === 'custom' ? 'kills' : 'leaves'} what it was exchanged for`, async () => {
+    it(`${name === 'custom' ? 'revokes' : 'does not revoke'} the tokens of a code that is used twice`, async () => {
       const code = (await signIn()).searchParams.get('code') ?? '';
       const { json } = await exchange(code);
-      const headersOf = { Authorization: `Bearer ${json.access_token}` };
+      const bearer = { Authorization: `Bearer ${json.access_token}` };
       const refresh = async (): Promise<number> => {
         const fields = Object.keys(headers).length > 0 ? {} : form;
         const renewed = { grant_type: 'refresh_token', refresh_token: json.refresh_token, ...fields };
-        return (await ask(emulator, token, { form: renewed, headers })).status;
+        return (await sendRequest(emulator, token, { form: renewed, headers })).status;
       };
-      expect((await ask(emulator, resource, { headers: headersOf })).status).toBe(200);
+      expect((await sendRequest(emulator, resource, { headers: bearer })).status).toBe(200);
       for (let time = 0; time < 2; time++) expect((await exchange(code)).json.error).toBe('invalid_grant');
       const revoked = name === 'custom';
-      expect((await ask(emulator, resource, { headers: headersOf })).status).toBe(revoked ? 401 : 200);
+      expect((await sendRequest(emulator, resource, { headers: bearer })).status).toBe(revoked ? 401 : 200);
       expect(await refresh()).toBe(revoked ? 400 : 200);
     });
 
-    it('checks the code verifier, the redirect and the age of the code', async () => {
+    it('checks the code verifier, the redirect URI and the age of the code', async () => {
       const code = async (): Promise<string> => (await signIn()).searchParams.get('code') ?? '';
       expect((await exchange(await code(), { code_verifier: 'wrong' })).json.error).toBe('invalid_grant');
       expect((await exchange(await code(), { redirect_uri: 'http://127.0.0.1:1/x' })).status).toBeGreaterThanOrEqual(
@@ -174,74 +174,76 @@ describe('the flows of a person', () => {
       expect((await exchange(old)).json.error).toBe('invalid_grant');
     });
 
-    it('comes back with access_denied when the person says no', async () => {
-      const back = await signIn('deny');
-      expect(back.searchParams.get('error')).toBe('access_denied');
-      expect(back.searchParams.get('state')).toBe('st&te');
+    it('redirects with access_denied when the user denies access', async () => {
+      const redirected = await signIn('deny');
+      expect(redirected.searchParams.get('error')).toBe('access_denied');
+      expect(redirected.searchParams.get('state')).toBe('st&te');
     });
 
-    it('shows a wrong password on the page, and never consents without a sign-in', async () => {
-      const wrong = await ask(emulator, address(), {
+    it('reports a wrong password on the page, and accepts no consent without sign-in', async () => {
+      const wrong = await sendRequest(emulator, authorizeUrl(), {
         form: { username: 'ada@example.com', password: 'x', step: 'sign-in' },
       });
       expect(wrong.status).toBe(401);
       expect(wrong.text).toContain('role="alert"');
-      const forged = await ask(emulator, address(), { form: { ticket: 'eyJ.e30.x', step: 'allow' } });
+      const forged = await sendRequest(emulator, authorizeUrl(), { form: { ticket: 'eyJ.e30.x', step: 'allow' } });
       expect([forged.status, forged.text.includes('Sign in')]).toEqual([200, true]);
     });
 
-    it('sends nobody to an address that was not checked', async () => {
+    it('does not redirect to an unchecked URI', async () => {
       for (const changed of [
-        { client_id: 'nobody' },
+        { client_id: 'unknown' },
         { redirect_uri: 'http://evil.example/' },
         { redirect_uri: '<script>' },
       ]) {
-        const reply = await ask(emulator, address(changed));
-        expect(reply.status).toBe(400);
-        expect(reply.headers['location']).toBeUndefined();
-        expect(reply.text).not.toContain('<script>');
+        const response = await sendRequest(emulator, authorizeUrl(changed));
+        expect(response.status).toBe(400);
+        expect(response.headers['location']).toBeUndefined();
+        expect(response.text).not.toContain('<script>');
       }
     });
   });
 
-  it('gives a refresh token to google only for access_type=offline', async () => {
+  it('returns a refresh token of google only for access_type=offline', async () => {
     const { token, form } = providers.google;
-    const address = page(
+    const url = page(
       `${providers.google.authorize}?${new URLSearchParams({ client_id: 'g', redirect_uri: redirect, response_type: 'code', scope: 'a' })}`,
     );
-    const second = await ask(emulator, address, {
+    const second = await sendRequest(emulator, url, {
       form: { username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
     });
-    const third = await ask(emulator, address, { form: { ...hidden(second.text), step: 'allow' } });
+    const third = await sendRequest(emulator, url, { form: { ...hidden(second.text), step: 'allow' } });
     const code = new URL(String(third.headers['location'])).searchParams.get('code') ?? '';
-    const { json } = await ask(emulator, token, {
+    const { json } = await sendRequest(emulator, token, {
       form: { grant_type: 'authorization_code', code, redirect_uri: redirect, ...form },
     });
     expect(json.refresh_token).toBeUndefined();
   });
 
-  describe.each(names)('device code, %s', (name) => {
+  describe.each(names)('with a device code, %s', (name) => {
     const { device, token, form, headers } = providers[name];
     const credentials = Object.keys(headers).length > 0 ? {} : form;
-    let started: Replied;
+    let started: ReceivedResponse;
     beforeEach(async () => {
-      started = await ask(emulator, device, { form: { ...form, scope: 'openid offline_access' }, headers: {} });
+      started = await sendRequest(emulator, device, { form: { ...form, scope: 'openid offline_access' }, headers: {} });
     });
-    const poll = (): Promise<Replied> =>
-      ask(emulator, token, {
+    const poll = (): Promise<ReceivedResponse> =>
+      sendRequest(emulator, token, {
         form: { grant_type: DEVICE_GRANT, device_code: started.json.device_code, ...credentials },
         headers,
       });
-    const verify = async (step: string): Promise<Replied> => {
+    const verify = async (step: string): Promise<ReceivedResponse> => {
       const { verification_uri: uri, user_code } = started.json;
-      const first = await ask(emulator, uri, { form: { user_code: user_code.toLowerCase().replace('-', ' ') } });
-      const second = await ask(emulator, uri, {
+      const first = await sendRequest(emulator, uri, {
+        form: { user_code: user_code.toLowerCase().replace('-', ' ') },
+      });
+      const second = await sendRequest(emulator, uri, {
         form: { ...hidden(first.text), username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
       });
-      return ask(emulator, uri, { form: { ...hidden(second.text), step } });
+      return sendRequest(emulator, uri, { form: { ...hidden(second.text), step } });
     };
 
-    it('waits for the person, then gives the tokens once', async () => {
+    it('waits for the user, then returns the tokens once', async () => {
       expect(started.status).toBe(200);
       expect(started.json).toMatchObject({
         interval: 5,
@@ -258,7 +260,7 @@ describe('the flows of a person', () => {
       expect((await poll()).status).toBe(400);
     });
 
-    it('asks who polls too fast to slow down, for good', async () => {
+    it('responds with slow_down to fast polling and extends the interval permanently', async () => {
       await poll();
       expect((await poll()).json.error).toBe('slow_down');
       now += 6_000;
@@ -267,29 +269,29 @@ describe('the flows of a person', () => {
       expect((await poll()).json.error).toBe('authorization_pending');
     });
 
-    it('tells of a refusal and of expiry', async () => {
+    it('reports denial and expiry', async () => {
       expect((await verify('deny')).text).toContain('Denied');
       expect((await poll()).json.error).toBe(name === 'microsoft' ? 'authorization_declined' : 'access_denied');
-      started = await ask(emulator, device, { form: { ...form, scope: 'a' } });
+      started = await sendRequest(emulator, device, { form: { ...form, scope: 'a' } });
       now += started.json.expires_in * 1000;
       expect((await poll()).json.error).toBe('expired_token');
     });
   });
 
-  it('R4.3 microsoft takes the device code as the field code too, and has a message for the person', async () => {
-    const started = await ask(emulator, providers.microsoft.device, {
+  it('R4.3 microsoft also accepts the device code in the field code, and returns a message for the user', async () => {
+    const started = await sendRequest(emulator, providers.microsoft.device, {
       form: { client_id: 'ms', scope: 'a offline_access' },
     });
     expect(started.json.message).toContain(started.json.user_code);
     expect(started.json.verification_uri_complete).toBeUndefined();
-    const reply = await ask(emulator, providers.microsoft.token, {
+    const response = await sendRequest(emulator, providers.microsoft.token, {
       form: { grant_type: DEVICE_GRANT, client_id: 'ms', code: started.json.device_code },
     });
-    expect(reply.json.error).toBe('authorization_pending');
+    expect(response.json.error).toBe('authorization_pending');
   });
 
-  it('pages say that they are an emulator and run no script', async () => {
-    const { text, headers } = await ask(emulator, page('https://gitlab.com/oauth/device'));
+  it('has pages that identify the emulator and run no scripts', async () => {
+    const { text, headers } = await sendRequest(emulator, page('https://gitlab.com/oauth/device'));
     expect(text).toContain('This is not gitlab');
     expect(headers['content-security-policy']).toContain("default-src 'none'");
     expect(text).toContain('<label for="user_code">');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { ask } from '../support/ask.ts';
+import { sendRequest } from '../support/send-request.ts';
 
 const guid = '11111111-2222-3333-4444-555555555555';
 const profiles = {
@@ -22,9 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
-const get = (url: string) => ask(emulator, url);
+const get = (url: string) => sendRequest(emulator, url);
 
-describe('the metadata of a provider', () => {
+describe('the metadata document', () => {
   const ms = 'https://login.microsoftonline.com';
   it.each([
     ['microsoft', `${ms}/${guid}/v2.0/.well-known/openid-configuration`, `${ms}/${guid}/v2.0`],
@@ -52,7 +52,7 @@ describe('the metadata of a provider', () => {
     ],
     ['okta, the org', 'https://acme.okta.com/.well-known/openid-configuration', 'https://acme.okta.com'],
     [
-      'okta, a domain of its own',
+      'okta, a custom domain',
       'https://login.acme.test/oauth2/aus123/.well-known/oauth-authorization-server',
       'https://login.acme.test/oauth2/aus123',
     ],
@@ -68,7 +68,7 @@ describe('the metadata of a provider', () => {
       'http://login.example.test:8080/.well-known/oauth-authorization-server',
       'http://login.example.test:8080',
     ],
-  ])('names its issuer and endpoints that answer: %s', async (_, url, issuer) => {
+  ])('lists the issuer and endpoints that respond: %s', async (_, url, issuer) => {
     const { status, headers, json } = await get(url);
     expect([status, json.issuer]).toEqual([200, issuer]);
     expect(headers['content-type']).toMatch(/^application\/json/);
@@ -77,15 +77,19 @@ describe('the metadata of a provider', () => {
     expect(json.token_endpoint_auth_methods_supported).toContain('client_secret_post');
     expect(json.response_types_supported).toContain('code');
     expect((await get(json.jwks_uri)).json).toEqual({ keys: [] });
-    expect((await get(json.authorization_endpoint)).text).toContain('This request cannot be used');
+    expect((await get(json.authorization_endpoint)).text).toContain('Invalid request');
     for (const name of ['token_endpoint', 'device_authorization_endpoint', 'revocation_endpoint']) {
       if (json[name] === undefined) continue;
-      const reply = await ask(emulator, json[name], { form: { nothing: '' } });
-      expect([name, reply.status >= 400 && reply.status !== 404, reply.json]).toEqual([name, true, expect.anything()]);
+      const response = await sendRequest(emulator, json[name], { form: { nothing: '' } });
+      expect([name, response.status >= 400 && response.status !== 404, response.json]).toEqual([
+        name,
+        true,
+        expect.anything(),
+      ]);
     }
   });
 
-  it('is what each provider says of itself, no more', async () => {
+  it('has the members that each provider documents, and no others', async () => {
     const members = async (url: string) => Object.keys((await get(url)).json);
     const google = await members('https://accounts.google.com/.well-known/openid-configuration');
     expect(google).toEqual(
@@ -113,7 +117,7 @@ describe('the metadata of a provider', () => {
     });
   });
 
-  it('of a tenant with a domain names the tenant by an id, always the same', async () => {
+  it('identifies a tenant with a domain name by a constant GUID', async () => {
     const url = `${ms}/contoso.com/v2.0/.well-known/openid-configuration`;
     const { json } = await get(url);
     expect(json.issuer).toMatch(
@@ -124,18 +128,18 @@ describe('the metadata of a provider', () => {
   });
 
   it.each([
-    ['a tenant that nobody has', `${ms}/nobody.example/v2.0/.well-known/openid-configuration`, 400],
-    ['an org that nobody has', 'https://nobody.okta.com/oauth2/default/.well-known/openid-configuration', 404],
+    ['an unknown tenant', `${ms}/unknown.example/v2.0/.well-known/openid-configuration`, 400],
+    ['an unknown org', 'https://unknown.okta.com/oauth2/default/.well-known/openid-configuration', 404],
     ['an API host', 'https://oauth2.googleapis.com/.well-known/openid-configuration', 404],
     ['another API host', 'https://graph.microsoft.com/common/v2.0/.well-known/openid-configuration', 404],
     ['a provider without one', 'https://api.twitter.com/.well-known/openid-configuration', 404],
     ['a path that custom does not use', 'https://login.example.test/.well-known/openid-configuration', 404],
-  ])('is not there for %s', async (_, url, status) => {
+  ])('does not exist for %s', async (_, url, status) => {
     expect((await get(url)).status).toBe(status);
   });
 
-  it('of an unknown tenant is refused as Microsoft does', async () => {
-    const { json } = await get(`${ms}/nobody.example/v2.0/.well-known/openid-configuration`);
+  it('is rejected for an unknown tenant as Microsoft does', async () => {
+    const { json } = await get(`${ms}/unknown.example/v2.0/.well-known/openid-configuration`);
     expect(json).toMatchObject({ error: 'invalid_tenant', error_codes: [90002] });
   });
 });

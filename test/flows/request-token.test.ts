@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { composePorts } from '../../src/compose.ts';
 import { OAuthProfileError, ProviderError, TransportError } from '../../src/errors.ts';
-import { acquireToken } from '../../src/flows/request-token.ts';
+import { requestToken } from '../../src/flows/request-token.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import type { Limits, Ports, Send, WireRequest } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
@@ -15,14 +15,14 @@ import { errorOf } from '../support/wire-request.ts';
 import { closedPort, giveJson, giveToken, httpServer, serve, type WireServer } from '../support/wire-server.ts';
 
 const client = { client_id: 'my-client', client_secret: 'c4n4ry-client-secret' };
-const machine = { type: 'custom', grant_type: 'client_credentials', ...client };
+const machineProfile = { type: 'custom', grant_type: 'client_credentials', ...client };
 const user = { client_id: 'my-client', username: 'ada', password: 'c4n4ry-password' };
 const refresh = { ...client, refresh_token: 'c4n4ry-refresh-token' };
 const code = { grant_type: 'authorization_code', code: 'c4n4ry-code', redirect_uri: 'http://127.0.0.1/' };
 
 /** Every kind of request that D18 tells apart, and whether a lost one may be repeated. */
 const kinds: [string, Readonly<Record<string, unknown>>, boolean][] = [
-  ['client_credentials', machine, true],
+  ['client_credentials', machineProfile, true],
   ['client_credentials of twitter', { type: 'twitter', ...client }, true],
   ['password', { type: 'microsoft', ...user }, true],
   ['password of custom', { type: 'custom', grant_type: 'password', ...user }, true],
@@ -86,7 +86,7 @@ describe('a request whose outcome is unknown', () => {
     it.each(kinds)('D18 is repeated only where that does no harm: %s', async (_kind, fields, repeatable) => {
       const server = await failing(fault);
       const ports = fakePorts();
-      const asking = acquireToken(profileOf({ ...fields, url: server.url }), ports);
+      const asking = requestToken(profileOf({ ...fields, url: server.url }), ports);
       if (repeatable) {
         await expect(asking).resolves.toMatchObject({ response: { access_token: 'given-access-token' } });
         expect(server.requests).toHaveLength(2);
@@ -106,7 +106,7 @@ describe('a request whose outcome is unknown', () => {
       const server = await failing(() => {});
       const { send } = fakePorts();
       const ports = fakePorts({ send: (request, bounds) => send(request, { ...bounds, timeoutMs: 250 }) });
-      const asking = acquireToken(profileOf({ ...fields, url: server.url }), ports);
+      const asking = requestToken(profileOf({ ...fields, url: server.url }), ports);
       if (repeatable) await expect(asking).resolves.toMatchObject({ tokenType: 'Bearer' });
       else expect(await errorOf(asking)).toMatchObject({ code: 'timeout', sent: true });
       expect(server.requests).toHaveLength(repeatable ? 2 : 1);
@@ -121,7 +121,7 @@ describe('a request that certainly did nothing', () => {
     const server = httpServer();
     ports.clock.whileAsleep = () => server.start(port);
     const profile = profileOf({ ...fields, url: `http://127.0.0.1:${port}/token` });
-    await expect(acquireToken(profile, ports)).resolves.toMatchObject({ tokenType: 'Bearer' });
+    await expect(requestToken(profile, ports)).resolves.toMatchObject({ tokenType: 'Bearer' });
     expect(server.requests).toHaveLength(1);
     expect(ports.clock.slept).toHaveLength(1);
   });
@@ -129,7 +129,7 @@ describe('a request that certainly did nothing', () => {
   it.each(kinds)('D18 is repeated after a 429: %s', async (_kind, fields) => {
     const server = await failing(status(429, { 'Retry-After': '7' }));
     const ports = fakePorts();
-    await acquireToken(profileOf({ ...fields, url: server.url }), ports);
+    await requestToken(profileOf({ ...fields, url: server.url }), ports);
     expect(server.requests).toHaveLength(2);
     expect(ports.clock.slept).toEqual([7000]);
   });
@@ -170,7 +170,7 @@ describe('what is never repeated', () => {
   ])('D18 %s', async (_what, fault, errorCode) => {
     const server = await failing(fault);
     const ports = fakePorts();
-    expect(await errorOf(acquireToken(profileOf({ ...machine, url: server.url }), ports))).toMatchObject({
+    expect(await errorOf(requestToken(profileOf({ ...machineProfile, url: server.url }), ports))).toMatchObject({
       code: errorCode,
     });
     expect(server.requests).toHaveLength(1);
@@ -181,7 +181,7 @@ describe('what is never repeated', () => {
     for (const code of [200, 400, 401, 403, 500, 502, 503, 504]) {
       const server = await serve((response) => giveJson(response, code, { error: 'invalid_grant' }));
       const profile = profileOf({ type: 'custom', grant_type: 'password', ...user, url: server.url });
-      await errorOf(acquireToken(profile, fakePorts()));
+      await errorOf(requestToken(profile, fakePorts()));
       expect(server.requests).toHaveLength(1);
     }
   });
@@ -190,7 +190,7 @@ describe('what is never repeated', () => {
     const authority = new Authority();
     const server = await serve(giveToken, authority.issue({ name: 'server', hosts: 'IP:127.0.0.1' }));
     const ports = fakePorts();
-    expect(await errorOf(acquireToken(profileOf({ ...machine, url: server.url }), ports))).toMatchObject({
+    expect(await errorOf(requestToken(profileOf({ ...machineProfile, url: server.url }), ports))).toMatchObject({
       code: 'tls_failed',
     });
     expect(server.connections).toBe(1);
@@ -199,7 +199,7 @@ describe('what is never repeated', () => {
   it.each([301, 302, 303, 307, 308])('D13 a %i, whose target is told and gets nothing', async (redirect) => {
     const target = await serve();
     const server = await failing((response) => response.writeHead(redirect, { Location: target.url }).end());
-    const error = await errorOf(acquireToken(profileOf({ ...machine, url: server.url }), fakePorts()));
+    const error = await errorOf(requestToken(profileOf({ ...machineProfile, url: server.url }), fakePorts()));
     expect(error).toMatchObject({ code: 'redirected' });
     expect(error.message).toContain(target.url);
     expect(server.requests).toHaveLength(1);
@@ -208,8 +208,8 @@ describe('what is never repeated', () => {
 
   it('D17 a request larger than 256 KiB, of which nothing is sent', async () => {
     const server = await serve();
-    const profile = profileOf({ ...machine, url: server.url, scope: 'x'.repeat(262_144) });
-    expect(await errorOf(acquireToken(profile, fakePorts()))).toMatchObject({ code: 'request_too_large' });
+    const profile = profileOf({ ...machineProfile, url: server.url, scope: 'x'.repeat(262_144) });
+    expect(await errorOf(requestToken(profile, fakePorts()))).toMatchObject({ code: 'request_too_large' });
     expect(server.connections).toBe(0);
   });
 });
@@ -222,7 +222,7 @@ describe('attempts', () => {
   ])('D18 are three at most: %s', async (_what, fault) => {
     const server = await failing(fault, Number.POSITIVE_INFINITY);
     const ports = fakePorts();
-    await errorOf(acquireToken(profileOf({ ...machine, url: server.url }), ports));
+    await errorOf(requestToken(profileOf({ ...machineProfile, url: server.url }), ports));
     expect(server.requests).toHaveLength(3);
     expect(ports.clock.slept).toHaveLength(2);
   });
@@ -234,7 +234,7 @@ describe('attempts', () => {
   ])('D18 are spread by chance: %f', async (chance, waits) => {
     const server = await failing(status(503), 3);
     const ports = fakePorts({ random: () => chance });
-    await errorOf(acquireToken(profileOf({ ...machine, url: server.url }), ports));
+    await errorOf(requestToken(profileOf({ ...machineProfile, url: server.url }), ports));
     expect(ports.clock.slept).toEqual(waits);
   });
 
@@ -243,7 +243,7 @@ describe('attempts', () => {
       giveJson(response, 503, { error: 'busy', error_description: 'c4n4ry-client-secret is not now' });
     });
     const ports = fakePorts();
-    await acquireToken(profileOf({ ...machine, url: server.url }), ports);
+    await requestToken(profileOf({ ...machineProfile, url: server.url }), ports);
     expect(ports.lines).toHaveLength(1);
     expect(ports.lines[0]).toMatch(/^attempt 1: .*HTTP 503.*; again in 0\.4 s$/);
     expect(ports.lines.join()).not.toContain('c4n4ry');
@@ -259,9 +259,9 @@ describe('attempts', () => {
       served.add(socket);
     });
     const ports = fakePorts();
-    const profile = profileOf({ ...machine, url: server.url });
-    await Promise.all([1, 2, 3, 4].map(() => acquireToken(profile, ports)));
-    await expect(acquireToken(profile, ports)).resolves.toMatchObject({ tokenType: 'Bearer' });
+    const profile = profileOf({ ...machineProfile, url: server.url });
+    await Promise.all([1, 2, 3, 4].map(() => requestToken(profile, ports)));
+    await expect(requestToken(profile, ports)).resolves.toMatchObject({ tokenType: 'Bearer' });
   });
 
   it.each(kinds)(
@@ -269,7 +269,7 @@ describe('attempts', () => {
     async (kind, fields, repeatable) => {
       const server = await serve();
       const ports = fakePorts();
-      for (let i = 0; i < 3; i++) await acquireToken(profileOf({ ...fields, url: server.url }), ports);
+      for (let i = 0; i < 3; i++) await requestToken(profileOf({ ...fields, url: server.url }), ports);
       expect(server.connections).toBe(repeatable && !kind.startsWith('refresh') ? 1 : 3);
     },
   );
@@ -280,28 +280,28 @@ describe('Retry-After', () => {
     const ports = fakePorts();
     const date = new Date(ports.clock.time + 12_000).toUTCString();
     const server = await failing(status(429, { 'Retry-After': date }));
-    await acquireToken(profileOf({ ...machine, url: server.url }), ports);
+    await requestToken(profileOf({ ...machineProfile, url: server.url }), ports);
     expect(ports.clock.slept).toEqual([12_000]);
   });
 
   it('D18 is honoured for a 503', async () => {
     const server = await failing(status(503, { 'Retry-After': '2' }));
     const ports = fakePorts();
-    await acquireToken(profileOf({ ...machine, url: server.url }), ports);
+    await requestToken(profileOf({ ...machineProfile, url: server.url }), ports);
     expect(ports.clock.slept).toEqual([2000]);
   });
 
   it.each(['Fri, 01 Jan 2021 00:00:00 GMT', '0'])('D18 %s means soon, after the usual pause', async (when) => {
     const server = await failing(status(429, { 'Retry-After': when }));
     const ports = fakePorts();
-    await acquireToken(profileOf({ ...machine, url: server.url }), ports);
+    await requestToken(profileOf({ ...machineProfile, url: server.url }), ports);
     expect(ports.clock.slept).toEqual([375]);
   });
 
   it.each(['30', '60', '999999999'])('D18 past the time left fails at once and says when: %s s', async (seconds) => {
     const server = await failing(status(429, { 'Retry-After': seconds }));
     const ports = fakePorts();
-    const error = await errorOf(acquireToken(profileOf({ ...machine, url: server.url }), ports));
+    const error = await errorOf(requestToken(profileOf({ ...machineProfile, url: server.url }), ports));
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({ code: 'rate_limited', retryAt: ports.clock.time + Number(seconds) * 1000 });
     expect(error.hint).toContain(`wait ${seconds} s`);
@@ -341,8 +341,8 @@ describe('time', () => {
   it('D17 one attempt gets 10 s, the last what is left of 30 s', async () => {
     const clock = new FakeClock();
     const { send, sent } = scripted(clock, taking(clock, 10_000, lost), taking(clock, 12_000, lost), () => token);
-    await acquireToken(
-      profileOf({ ...machine, url: 'http://localhost/' }),
+    await requestToken(
+      profileOf({ ...machineProfile, url: 'http://localhost/' }),
       fakePorts({ send, clock, random: () => 0 }),
     );
     expect(sent.map(({ at, timeoutMs }) => [at, timeoutMs])).toEqual([
@@ -355,8 +355,8 @@ describe('time', () => {
   it('D17 options.timeout is the whole time', async () => {
     const clock = new FakeClock();
     const { send, sent } = scripted(clock, taking(clock, 100, lost), taking(clock, 100, lost), () => token);
-    const profile = profileOf({ ...machine, url: 'http://localhost/', options: { timeout: '2s' } });
-    await acquireToken(profile, fakePorts({ send, clock, random: () => 0 }));
+    const profile = profileOf({ ...machineProfile, url: 'http://localhost/', options: { timeout: '2s' } });
+    await requestToken(profile, fakePorts({ send, clock, random: () => 0 }));
     expect(sent.map(({ timeoutMs }) => timeoutMs)).toEqual([2000, 1650, 1050]);
   });
 
@@ -364,21 +364,21 @@ describe('time', () => {
     const clock = new FakeClock();
     const { send, sent } = scripted(clock, taking(clock, 29_800, lost), () => token);
     const error = await errorOf(
-      acquireToken(profileOf({ ...machine, url: 'http://localhost/' }), fakePorts({ send, clock })),
+      requestToken(profileOf({ ...machineProfile, url: 'http://localhost/' }), fakePorts({ send, clock })),
     );
     expect(error.message).toBe('lost');
     expect(sent).toHaveLength(1);
     expect(clock.slept).toEqual([]);
   });
 
-  it('D17 nothing is sent by a machine that slept past the time', async () => {
+  it('D17 nothing is sent by a machineProfile that slept past the time', async () => {
     const clock = new FakeClock();
     clock.whileAsleep = () => {
       clock.time += 3_600_000;
     };
     const { send, sent } = scripted(clock, lost, () => token);
     const error = await errorOf(
-      acquireToken(profileOf({ ...machine, url: 'http://localhost/' }), fakePorts({ send, clock })),
+      requestToken(profileOf({ ...machineProfile, url: 'http://localhost/' }), fakePorts({ send, clock })),
     );
     expect(error.message).toBe('lost');
     expect(sent).toHaveLength(1);
@@ -396,8 +396,8 @@ describe('time', () => {
       return ports.sign(...args);
     };
     const options = { client_auth: 'private_key_jwt', key_file };
-    const profile = profileOf({ ...machine, url: 'http://localhost/', options });
-    const error = await errorOf(acquireToken(profile, fakePorts({ send, sign, clock })));
+    const profile = profileOf({ ...machineProfile, url: 'http://localhost/', options });
+    const error = await errorOf(requestToken(profile, fakePorts({ send, sign, clock })));
     expect(error).toMatchObject({
       code: 'timeout',
       message: 'no time was left to ask localhost',
@@ -416,11 +416,11 @@ describe('time', () => {
     };
     const key_file = new Authority().file('own.pem', 'read by nobody');
     const options = { client_auth: 'private_key_jwt', key_file, timeout: '4s' };
-    const profile = profileOf({ ...machine, url: 'http://localhost/', options });
+    const profile = profileOf({ ...machineProfile, url: 'http://localhost/', options });
     const announced: number[] = [];
-    const beforeSend = async (timeoutMs: number) => void announced.push(timeoutMs);
-    const witness = { beforeSend, afterReply: () => {}, afterLoss: () => {} };
-    await errorOf(acquireToken(profile, fakePorts({ send, sign, clock }), undefined, witness));
+    const onSend = async (timeoutMs: number) => void announced.push(timeoutMs);
+    const witness = { onSend, onResponse: () => {}, onResponseLost: () => {} };
+    await errorOf(requestToken(profile, fakePorts({ send, sign, clock }), undefined, witness));
     expect(announced).toEqual([]);
   });
 
@@ -431,12 +431,12 @@ describe('time', () => {
   ])('D17 nothing is sent when announcing it took all the time: %i of 4000 ms', async (ms, times) => {
     const clock = new FakeClock();
     const { send, sent } = scripted(clock, () => token);
-    const profile = profileOf({ ...machine, url: 'http://localhost/', options: { timeout: '4s' } });
-    const beforeSend = async (): Promise<void> => {
+    const profile = profileOf({ ...machineProfile, url: 'http://localhost/', options: { timeout: '4s' } });
+    const onSend = async (): Promise<void> => {
       clock.time += ms;
     };
-    const witness = { beforeSend, afterReply: () => {}, afterLoss: () => {} };
-    const asking = acquireToken(profile, fakePorts({ send, clock }), undefined, witness);
+    const witness = { onSend, onResponse: () => {}, onResponseLost: () => {} };
+    const asking = requestToken(profile, fakePorts({ send, clock }), undefined, witness);
     if (times === 0) expect(await errorOf(asking)).toMatchObject({ code: 'timeout', sent: false });
     else await asking;
     expect(sent).toHaveLength(times);
@@ -458,8 +458,8 @@ describe('time', () => {
     const { signal } = new AbortController();
     for (const timeout of ['30s', '4s']) {
       const options = { client_auth: 'private_key_jwt', key_file, timeout };
-      const profile = profileOf({ ...machine, url: 'http://localhost/', options });
-      await acquireToken(profile, fakePorts({ send, sign, clock }), signal);
+      const profile = profileOf({ ...machineProfile, url: 'http://localhost/', options });
+      await requestToken(profile, fakePorts({ send, sign, clock }), signal);
     }
     expect(given).toEqual([
       { timeoutMs: 10_000, signal },
@@ -469,8 +469,8 @@ describe('time', () => {
 
   it('D17 holds for a whole call over the wire', async () => {
     const server = await serve(() => {});
-    const profile = profileOf({ ...machine, url: server.url, options: { timeout: '300ms' } });
-    const error = await errorOf(acquireToken(profile, composePorts({ env: {}, cwd: '/' })));
+    const profile = profileOf({ ...machineProfile, url: server.url, options: { timeout: '300ms' } });
+    const error = await errorOf(requestToken(profile, composePorts({ env: {}, cwd: '/' })));
     expect(error.code).toBe('timeout');
     expect(server.requests).toHaveLength(1);
     await server.allClosed();
@@ -483,8 +483,8 @@ describe('time', () => {
       clock,
       taking(clock, 5000, () => token),
     );
-    const { expiresAt } = await acquireToken(
-      profileOf({ ...machine, url: 'http://localhost/' }),
+    const { expiresAt } = await requestToken(
+      profileOf({ ...machineProfile, url: 'http://localhost/' }),
       fakePorts({ send, clock }),
     );
     expect(expiresAt).toBe(start + 5000 + 3_600_000);
@@ -502,7 +502,7 @@ describe('a refresh token with a grace of 30 s', () => {
   ])('D18 is repeated only when that still falls into it: after %s s', async (seconds, times) => {
     const clock = new FakeClock();
     const { send, sent } = scripted(clock, busy(503, seconds), () => token);
-    await acquireToken(profile, fakePorts({ send, clock })).catch(() => {});
+    await requestToken(profile, fakePorts({ send, clock })).catch(() => {});
     expect(sent).toHaveLength(times);
   });
 
@@ -513,7 +513,7 @@ describe('a refresh token with a grace of 30 s', () => {
       return lost();
     };
     const { send, sent } = scripted(clock, hangs, busy(429, '20'), () => token);
-    expect(await errorOf(acquireToken(profile, fakePorts({ send, clock })))).toMatchObject({ code: 'rate_limited' });
+    expect(await errorOf(requestToken(profile, fakePorts({ send, clock })))).toMatchObject({ code: 'rate_limited' });
     expect(sent).toHaveLength(2);
   });
 
@@ -525,24 +525,24 @@ describe('a refresh token with a grace of 30 s', () => {
     };
     const short = profileOf({ type: 'okta', ...refresh, url: 'http://localhost/', options: { grace: '12s' } });
     const { send, sent } = scripted(clock, lost, hangs, () => token);
-    expect(await errorOf(acquireToken(short, fakePorts({ send, clock })))).toMatchObject({ message: 'not sent' });
+    expect(await errorOf(requestToken(short, fakePorts({ send, clock })))).toMatchObject({ message: 'not sent' });
     expect(sent).toHaveLength(2);
   });
 
-  it('D18 is not repeated by a machine that slept past it', async () => {
+  it('D18 is not repeated by a machineProfile that slept past it', async () => {
     const clock = new FakeClock();
     clock.whileAsleep = () => {
       clock.time += 40_000;
     };
     const { send, sent } = scripted(clock, lost, () => token);
-    expect(await errorOf(acquireToken(profile, fakePorts({ send, clock })))).toMatchObject({ message: 'lost' });
+    expect(await errorOf(requestToken(profile, fakePorts({ send, clock })))).toMatchObject({ message: 'lost' });
     expect(sent).toHaveLength(1);
   });
 
   it('D18 may wait long when nothing was sent', async () => {
     const clock = new FakeClock();
     const { send, sent } = scripted(clock, busy(429, '60'), () => token);
-    await acquireToken(profile, fakePorts({ send, clock }));
+    await requestToken(profile, fakePorts({ send, clock }));
     expect(sent.map(({ at }) => at)).toEqual([0, 60_000]);
   });
 });
@@ -561,7 +561,7 @@ describe('private_key_jwt', () => {
 
   it('D18 signs a new assertion for each attempt', async () => {
     const server = await failing(status(503), 2);
-    await acquireToken(profileOf({ ...machine, url: server.url, options }), fakePorts());
+    await requestToken(profileOf({ ...machineProfile, url: server.url, options }), fakePorts());
     const all = server.requests.map(({ body }) => partsOf(body));
     expect(all).toHaveLength(3);
     expect(new Set(all.map(({ payload }) => payload.jti)).size).toBe(3);
@@ -580,8 +580,8 @@ describe('private_key_jwt', () => {
     const both = authority.file('both.pem', own.key + own.cert);
     const server = await serve();
     const microsoft = { type: 'microsoft', grant_type: 'client_credentials', client_id: 'my-client', url: server.url };
-    await acquireToken(profileOf({ ...microsoft, options }), fakePorts());
-    await acquireToken(profileOf({ ...microsoft, options: { ...options, key_file: both } }), fakePorts());
+    await requestToken(profileOf({ ...microsoft, options }), fakePorts());
+    await requestToken(profileOf({ ...microsoft, options: { ...options, key_file: both } }), fakePorts());
     const [rsa, ec] = server.requests.map(({ body }) => partsOf(body));
     expect(rsa?.header.alg).toBe('PS256');
     expect(ec?.header).toMatchObject({ alg: 'ES256', 'x5t#S256': expect.stringMatching(/^[\w-]{43}$/) });
@@ -593,16 +593,16 @@ describe('private_key_jwt', () => {
 
   it('leaves alone an assertion that the profile brings along', async () => {
     const server = await serve();
-    const { client_secret: _, ...given } = { ...machine, client_assertion: 'c4n4ry.own.assertion' };
-    await acquireToken(profileOf({ ...given, url: server.url }), fakePorts());
+    const { client_secret: _, ...given } = { ...machineProfile, client_assertion: 'c4n4ry.own.assertion' };
+    await requestToken(profileOf({ ...given, url: server.url }), fakePorts());
     expect(new URLSearchParams(server.requests[0]?.body).get('client_assertion')).toBe('c4n4ry.own.assertion');
   });
 
   it('sends nothing with a key that cannot be used', async () => {
     const server = await serve();
     const bad = authority.file('bad.pem', 'no key');
-    const profile = profileOf({ ...machine, url: server.url, options: { ...options, key_file: bad } });
-    const error = await errorOf(acquireToken(profile, fakePorts()));
+    const profile = profileOf({ ...machineProfile, url: server.url, options: { ...options, key_file: bad } });
+    const error = await errorOf(requestToken(profile, fakePorts()));
     expect(error).toMatchObject({ code: 'profile_invalid', issues: [{ variable: 'svc.options.key_file' }] });
     expect(server.connections).toBe(0);
   });
@@ -613,8 +613,8 @@ describe('an abort', () => {
 
   it('before the call sends nothing', async () => {
     const server = await serve();
-    const profile = profileOf({ ...machine, url: server.url });
-    const error = await errorOf(acquireToken(profile, fakePorts(), AbortSignal.abort(reason)));
+    const profile = profileOf({ ...machineProfile, url: server.url });
+    const error = await errorOf(requestToken(profile, fakePorts(), AbortSignal.abort(reason)));
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
     expect(server.connections).toBe(0);
   });
@@ -624,8 +624,8 @@ describe('an abort', () => {
     const controller = new AbortController();
     const { send, sent } = scripted(clock, notSent, () => token);
     clock.whileAsleep = () => controller.abort(reason);
-    const profile = profileOf({ ...machine, url: 'http://localhost/' });
-    const asking = acquireToken(profile, fakePorts({ send, clock }), controller.signal);
+    const profile = profileOf({ ...machineProfile, url: 'http://localhost/' });
+    const asking = requestToken(profile, fakePorts({ send, clock }), controller.signal);
     expect(await errorOf(asking)).toMatchObject({ code: 'aborted', cause: reason });
     expect(sent).toHaveLength(1);
   });
@@ -634,7 +634,9 @@ describe('an abort', () => {
     const controller = new AbortController();
     const server = await serve(() => controller.abort(reason));
     const ports = fakePorts();
-    const error = await errorOf(acquireToken(profileOf({ ...machine, url: server.url }), ports, controller.signal));
+    const error = await errorOf(
+      requestToken(profileOf({ ...machineProfile, url: server.url }), ports, controller.signal),
+    );
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
     expect(server.requests).toHaveLength(1);
     expect(ports.clock.slept).toEqual([]);
@@ -653,8 +655,8 @@ describe('an abort', () => {
       return ports.sign(...args);
     };
     const options = { client_auth: 'private_key_jwt', key_file };
-    const profile = profileOf({ ...machine, url: server.url, options });
-    const error = await errorOf(acquireToken(profile, fakePorts({ sign }), controller.signal));
+    const profile = profileOf({ ...machineProfile, url: server.url, options });
+    const error = await errorOf(requestToken(profile, fakePorts({ sign }), controller.signal));
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
     expect(server.connections).toBe(0);
   });
@@ -671,8 +673,8 @@ describe('an abort', () => {
         abort(() => controller.abort(reason));
       };
       const { clock } = composePorts({ env: {}, cwd: '/' });
-      const profile = profileOf({ ...machine, url: server.url });
-      const error = await errorOf(acquireToken(profile, fakePorts({ clock, log }), controller.signal));
+      const profile = profileOf({ ...machineProfile, url: server.url });
+      const error = await errorOf(requestToken(profile, fakePorts({ clock, log }), controller.signal));
       expect(error).toBeInstanceOf(OAuthProfileError);
       expect(error).toMatchObject({ code: 'aborted', cause: reason });
       expect(server.requests).toHaveLength(1);
@@ -686,7 +688,7 @@ it('gives back what the provider sent and what it means', async () => {
   const sent = { access_token: 'a', refresh_token: 'r', token_type: 'bearer', expires_in: '60', x: [1, { y: null }] };
   const server = await serve((response) => giveJson(response, 200, sent));
   const ports = fakePorts();
-  const reply = await acquireToken(profileOf({ ...machine, url: server.url }), ports);
+  const reply = await requestToken(profileOf({ ...machineProfile, url: server.url }), ports);
   expect(reply).toMatchObject({ response: sent, tokenType: 'bearer', expiresAt: ports.clock.time + 60_000 });
   expect(reply.accessToken.reveal()).toBe('a');
   expect(reply.refreshToken?.reveal()).toBe('r');

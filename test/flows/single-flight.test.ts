@@ -1,13 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { Flights } from '../../src/flows/single-flight.ts';
+import { SingleFlight } from '../../src/flows/single-flight.ts';
 import { ManualClock, settle } from '../support/manual-clock.ts';
 import { errorOf } from '../support/wire-request.ts';
 
 /** Work that a test begins and ends. */
-function world() {
+function createTokenFixture() {
   const clock = new ManualClock();
-  const flights = new Flights<string>(clock);
+  const flights = new SingleFlight<string>(clock);
   const begun: {
     readonly abandoned: AbortSignal;
     readonly close: () => void;
@@ -23,7 +23,7 @@ function world() {
 
 describe('callers who want the same', () => {
   it('share a flight until it closes', async () => {
-    const { begun, join } = world();
+    const { begun, join } = createTokenFixture();
     const first = [join('a'), join('a'), join('b')];
     await settle();
     expect(begun).toHaveLength(2);
@@ -36,7 +36,7 @@ describe('callers who want the same', () => {
   });
 
   it('board a new flight when the last one is over, though it never closed', async () => {
-    const { begun, join } = world();
+    const { begun, join } = createTokenFixture();
     const first = join('a');
     await settle();
     begun[0]?.land('one');
@@ -48,7 +48,7 @@ describe('callers who want the same', () => {
   });
 
   it('do not lose a newer flight when an older one closes late', async () => {
-    const { begun, join } = world();
+    const { begun, join } = createTokenFixture();
     const all = [join('a')];
     await settle();
     begun[0]?.close();
@@ -65,7 +65,7 @@ describe('callers who want the same', () => {
   });
 
   it('leave alone when they abort; the work hears of it when the last one has left', async () => {
-    const { begun, join, clock } = world();
+    const { begun, join, clock } = createTokenFixture();
     const [one, other] = [new AbortController(), new AbortController()];
     const left = [errorOf(join('a', { signal: one.signal })), errorOf(join('a', { signal: other.signal }))];
     await settle();
@@ -79,7 +79,7 @@ describe('callers who want the same', () => {
   });
 
   it('leave when their patience ends', async () => {
-    const { begun, join, clock } = world();
+    const { begun, join, clock } = createTokenFixture();
     const short = expect(join('a', { timeoutMs: 500 })).rejects.toThrow('too late');
     const long = join('a');
     await settle();
@@ -92,7 +92,7 @@ describe('callers who want the same', () => {
   });
 
   it('let go of their signal when the work is done', async () => {
-    const { begun, join } = world();
+    const { begun, join } = createTokenFixture();
     const { signal } = new AbortController();
     const waiting = join('a', { signal });
     await settle();
@@ -104,7 +104,7 @@ describe('callers who want the same', () => {
 
   it('may wait without an end, and leave all the same', async () => {
     const clock = new ManualClock();
-    const flights = new Flights<string>(clock);
+    const flights = new SingleFlight<string>(clock);
     const controller = new AbortController();
     const never = () => new Promise<string>(() => {});
     const staying = flights.join('a', never, { signal: undefined });
@@ -117,7 +117,7 @@ describe('callers who want the same', () => {
   });
 
   it('do not board when they have left before', async () => {
-    const { begun, join } = world();
+    const { begun, join } = createTokenFixture();
     const error = await errorOf(join('a', { signal: AbortSignal.abort('enough') }));
     expect(error).toMatchObject({ code: 'aborted', message: 'the request was aborted', cause: 'enough' });
     await settle();
@@ -125,7 +125,7 @@ describe('callers who want the same', () => {
   });
 
   it('do not hear of the abort of others who left before them', async () => {
-    const { begun, join } = world();
+    const { begun, join } = createTokenFixture();
     const first = new AbortController();
     const leaving = errorOf(join('a', { signal: first.signal }));
     await settle();

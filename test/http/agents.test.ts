@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { composePorts } from '../../src/compose.ts';
-import { createSend } from '../../src/http/send.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
-import { bounds, noTls, post } from '../support/wire-request.ts';
+import { bounds, noTls, post, sendWith } from '../support/wire-request.ts';
 import { giveToken, serve, serveRaw } from '../support/wire-server.ts';
 
 const authority = new Authority();
@@ -16,7 +15,7 @@ describe.each([
   ['https', certificate, { ...noTls, ca }],
 ] as const)('connections over %s', (_scheme, tls, files) => {
   it('are used again where a request may be repeated', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const server = await serve(giveToken, tls);
     for (let i = 0; i < 4; i++) await send(post(server.url, { ...kept, tls: files }), bounds());
     expect(server.requests).toHaveLength(4);
@@ -25,7 +24,7 @@ describe.each([
   });
 
   it('serve once where a request may not be repeated, and are closed then', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const server = await serve(giveToken, tls);
     for (let i = 0; i < 3; i++) await send(post(server.url, { tls: files }), bounds());
     expect(server.connections).toBe(3);
@@ -34,7 +33,7 @@ describe.each([
   });
 
   it('that are kept do not serve a request that may not be repeated', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const server = await serve(giveToken, tls);
     await send(post(server.url, { ...kept, tls: files }), bounds());
     await send(post(server.url, { tls: files }), bounds());
@@ -42,7 +41,7 @@ describe.each([
   });
 
   it('that the server closed in the meantime do no harm', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const server = await serve(giveToken, tls);
     for (let i = 1; i <= 3; i++) {
       await expect(send(post(server.url, { ...kept, tls: files }), bounds())).resolves.toMatchObject({ status: 200 });
@@ -81,7 +80,7 @@ describe.each([
 
 describe('a kept connection', () => {
   it('is not used again after an answer that says it closes', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const server = await serve((response) => {
       response.setHeader('Connection', 'close');
       giveToken(response);
@@ -92,7 +91,7 @@ describe('a kept connection', () => {
   });
 
   it('is not used again when the reply was not read to its end', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const server = await serve((response, { number }) => {
       if (number === 1) response.write('x'.repeat(2_000_000));
       else giveToken(response);
@@ -103,7 +102,7 @@ describe('a kept connection', () => {
   });
 
   it('hands out no answer that came without a question', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const reply = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
     const server = await serveRaw((socket, number) => {
       socket.on('data', () => socket.write(reply(`first of ${number}`) + reply('stale')));
@@ -113,7 +112,7 @@ describe('a kept connection', () => {
   });
 
   it('that says goodbye while it is idle is not taken for an answer', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const server = await serveRaw((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', () => {
@@ -127,7 +126,7 @@ describe('a kept connection', () => {
   });
 
   it('made with a client certificate serves nobody without it', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const subjects: (string | undefined)[] = [];
     const server = await serve(giveToken, { ...certificate, clientCa: ca });
     server.server.on('secureConnection', (socket) => subjects.push(socket.getPeerCertificate()?.subject?.CN));
@@ -140,7 +139,7 @@ describe('a kept connection', () => {
   });
 
   it('made with an authority of one profile serves no profile that does not trust it', async () => {
-    const send = createSend({});
+    const send = sendWith({});
     const server = await serve(giveToken, certificate);
     await send(post(server.url, { ...kept, tls: { ...noTls, ca } }), bounds());
     await expect(send(post(server.url, kept), bounds())).rejects.toMatchObject({ code: 'tls_failed' });
@@ -148,8 +147,8 @@ describe('a kept connection', () => {
   });
 
   it('is closed when it was idle for long', async () => {
-    const { Agents } = await import('../../src/http/agents.ts');
-    const { options } = await new Agents({}).routeTo(post('http://127.0.0.1/', kept));
+    const { createConnector } = await import('../../src/http/connector.ts');
+    const { options } = createConnector({}).route(post('http://127.0.0.1/', kept));
     expect(options.agent).toMatchObject({ options: { keepAlive: true, timeout: 30_000 } });
   });
 });

@@ -2,16 +2,14 @@ import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createCallApi } from '../../src/http/call-api.ts';
-import { createEmulatedCallApi } from '../../src/http/call-emulated.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { ApiServer, apiBounds, apiGet, bytes, json, redirect } from '../support/api-server.ts';
+import { ApiServer, apiBounds, apiGet, bytes, callApiWith, json, redirect } from '../support/api-server.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy, refuseWith } from '../support/connect-proxy.ts';
 import { errorOf, noTls } from '../support/wire-request.ts';
 import { closedPort, isComplete, serveBytes, serveRaw } from '../support/wire-server.ts';
 
-const call = createCallApi({});
+const call = callApiWith({});
 const authority = new Authority();
 const certificate = authority.issue({ name: 'server', hosts: SERVER_NAMES });
 const tls = { ...noTls, ca: authority.ca.cert };
@@ -420,7 +418,7 @@ describe('the way', () => {
   it('leads through a proxy that the environment names, with a tunnel for TLS', async () => {
     const api = await ApiServer.start(json({}), certificate);
     const proxy = await ConnectProxy.start(api.port);
-    const proxied = createCallApi({ HTTPS_PROXY: proxy.url('user:pass-word@') });
+    const proxied = callApiWith({ HTTPS_PROXY: proxy.url('user:pass-word@') });
     const reply = await proxied(apiGet('https://login.example.test/x', { tls }), apiBounds());
     expect(reply.status).toBe(200);
     expect(proxy.connects[0]?.headers['proxy-authorization']).toBe(
@@ -432,7 +430,7 @@ describe('the way', () => {
   it('leads through a proxy for plain http, with the whole address', async () => {
     const api = await ApiServer.start(json({}));
     const proxy = await ConnectProxy.start(api.port);
-    const proxied = createCallApi({ HTTP_PROXY: proxy.url() });
+    const proxied = callApiWith({ HTTP_PROXY: proxy.url() });
     await proxied(apiGet('http://api.example.test/x?y=1', { method: 'POST', body: ['abc'] }), apiBounds());
     expect(proxy.forwards[0]?.url).toBe('http://api.example.test/x?y=1');
     expect(api.call).toMatchObject({ path: '/x?y=1', headers: { host: 'api.example.test' } });
@@ -442,7 +440,7 @@ describe('the way', () => {
   it('never leads to this machine through a proxy, nor to a host of NO_PROXY', async () => {
     const api = await ApiServer.start(json({}));
     const port = await closedPort();
-    const proxied = createCallApi({ HTTP_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: 'free.example.test' });
+    const proxied = callApiWith({ HTTP_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: 'free.example.test' });
     await expect(proxied(apiGet(api.origin), apiBounds())).resolves.toMatchObject({ status: 200 });
     expect(await errorOf(proxied(apiGet('http://api.example.test/'), apiBounds()))).toMatchObject({
       code: 'connection_failed',
@@ -457,7 +455,7 @@ describe('the way', () => {
   ])("ends with the proxy's own %i as %s", async (status, code) => {
     const api = await ApiServer.start(json({}), certificate);
     const proxy = await ConnectProxy.start(api.port, refuseWith(status));
-    const proxied = createCallApi({ HTTPS_PROXY: proxy.url() });
+    const proxied = callApiWith({ HTTPS_PROXY: proxy.url() });
     expect(await errorOf(proxied(apiGet('https://login.example.test/', { tls }), apiBounds()))).toMatchObject({ code });
     await proxy.allClosed();
   });
@@ -465,7 +463,7 @@ describe('the way', () => {
   it('ends in time where a proxy never answers', async () => {
     const api = await ApiServer.start(json({}), certificate);
     const proxy = await ConnectProxy.start(api.port, () => {});
-    const proxied = createCallApi({ HTTPS_PROXY: proxy.url() });
+    const proxied = callApiWith({ HTTPS_PROXY: proxy.url() });
     const request = apiGet('https://login.example.test/', { tls });
     expect(await errorOf(proxied(request, apiBounds({ timeoutMs: 150 })))).toMatchObject({
       code: 'timeout',
@@ -476,7 +474,7 @@ describe('the way', () => {
 
   it('ends at the emulator, with real names and real TLS', async () => {
     const api = await ApiServer.start(json({}), certificate);
-    const emulated = createEmulatedCallApi({ port: api.port, ca: authority.ca.cert });
+    const emulated = callApiWith({}, { port: api.port, ca: authority.ca.cert });
     await expect(emulated(apiGet('https://login.example.test/me'), apiBounds())).resolves.toMatchObject({
       status: 200,
     });
@@ -487,7 +485,7 @@ describe('the way', () => {
     const api = await ApiServer.start((_call, response) => {
       response.writeHead(421, { 'X-OAuth-Profile-Emulator': 'not_emulated' }).end('no');
     }, certificate);
-    const emulated = createEmulatedCallApi({ port: api.port, ca: authority.ca.cert });
+    const emulated = callApiWith({}, { port: api.port, ca: authority.ca.cert });
     for (const save of [undefined, (status: number) => (status < 300 ? async () => {} : undefined)]) {
       const error = await errorOf(emulated(apiGet('https://login.example.test/'), apiBounds({ save })));
       expect(error).toMatchObject({ code: 'not_emulated', message: 'login.example.test is not emulated' });

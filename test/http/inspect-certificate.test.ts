@@ -1,6 +1,7 @@
 import { createServer as createTls } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
+import { createConnector } from '../../src/http/connector.ts';
 import { createInspectCertificate } from '../../src/http/inspect-certificate.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy, refuseWith } from '../support/connect-proxy.ts';
@@ -18,14 +19,14 @@ const probe = (
   ca: string | undefined = own,
   env = {},
   limits: Parameters<ReturnType<typeof createInspectCertificate>>[3] = bounds,
-) => createInspectCertificate(env, undefined)('svc', new URL(url), ca, limits);
+) => createInspectCertificate(createConnector(env))('svc', new URL(url), ca, limits);
 
 describe('a certificate that is looked at', () => {
   it('is told with its issuer and its end, and nothing is sent', async () => {
     const server = await serve(undefined, pair);
     const seen = await probe(server.url);
-    expect(seen).toEqual({ issuer: 'Test CA', endsAt: expect.any(Number), failure: undefined, proxy: undefined });
-    expect(Math.abs(seen.endsAt - Date.now() - 30 * DAY_MS)).toBeLessThan(DAY_MS);
+    expect(seen).toEqual({ issuer: 'Test CA', expiresAt: expect.any(Number), failure: undefined, proxy: undefined });
+    expect(Math.abs(seen.expiresAt - Date.now() - 30 * DAY_MS)).toBeLessThan(DAY_MS);
     await server.allClosed();
     expect([server.connections, server.requests]).toEqual([1, []]);
   });
@@ -43,7 +44,7 @@ describe('a certificate that is looked at', () => {
     ['of another host', { name: 's', hosts: 'DNS:other.test' }, own, 'ALTNAME_INVALID', /another host/],
   ])('%s is told with why it is not trusted', async (_, wish, ca, code, hint) => {
     const server = await serve(undefined, authority.issue(wish));
-    const { issuer, failure } = await createInspectCertificate({}, undefined)('svc', new URL(server.url), ca, bounds);
+    const { issuer, failure } = await createInspectCertificate(createConnector({}))('svc', new URL(server.url), ca, bounds);
     expect(issuer).toBe('Test CA');
     expect(failure).toMatchObject({ code: 'tls_failed', message: expect.stringContaining(code) });
     expect(failure?.hint).toMatch(hint);
@@ -78,7 +79,7 @@ describe('a certificate that is looked at', () => {
     const emulator = await startEmulator({ profiles: {} });
     try {
       const { port, ca } = emulator;
-      const look = createInspectCertificate({ HTTPS_PROXY: 'http://127.0.0.1:1' }, { port, ca });
+      const look = createInspectCertificate(createConnector({ HTTPS_PROXY: 'http://127.0.0.1:1' }, { port, ca }));
       const seen = await look('svc', new URL('https://gitlab.com/oauth/token'), undefined, bounds);
       expect(seen).toMatchObject({ failure: undefined, proxy: undefined });
     } finally {

@@ -3,12 +3,11 @@ import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createSend } from '../../src/http/send.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { bounds, errorOf, post } from '../support/wire-request.ts';
+import { bounds, errorOf, post, sendWith } from '../support/wire-request.ts';
 import { closedPort, giveJson, giveToken, isComplete, serve, serveBytes, serveRaw } from '../support/wire-server.ts';
 
-const send = createSend({});
+const send = sendWith({});
 const token = '{"access_token":"given-access-token"}';
 
 describe('what arrives', () => {

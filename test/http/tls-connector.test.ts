@@ -3,18 +3,17 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSend } from '../../src/http/send.ts';
-import { tlsOptions } from '../../src/http/tls-connector.ts';
+import { secureContextOptions } from '../../src/http/tls.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { runModule } from '../support/child-module.ts';
-import { bounds, errorOf, noTls, post } from '../support/wire-request.ts';
+import { bounds, errorOf, noTls, post, sendWith } from '../support/wire-request.ts';
 import { giveToken, serve, serveRaw } from '../support/wire-server.ts';
 
 const authority = new Authority();
 const certificate = authority.issue({ name: 'server', hosts: SERVER_NAMES });
 const client = authority.issue({ name: 'client', usage: 'clientAuth' });
 const trusted = { ...noTls, ca: authority.ca.cert };
-const send = createSend({});
+const send = sendWith({});
 
 /** A TLS server that is not Node's; where there is none, one test has nothing to talk to. */
 const hasOpenssl = spawnSync('openssl', ['version']).error === undefined;
@@ -39,11 +38,11 @@ describe('a server that is trusted', () => {
   });
 
   it('D19 may be one of the system when the profile adds its own', () => {
-    const { ca } = tlsOptions(trusted, {});
+    const { ca } = secureContextOptions(trusted, {});
     // Newer Nodes have those of the system among them.
     expect(ca).toEqual(expect.arrayContaining([...rootCertificates]));
     expect(ca?.at(-1)).toBe(authority.ca.cert);
-    expect(tlsOptions(noTls, {})).toEqual({});
+    expect(secureContextOptions(noTls, {})).toEqual({});
   });
 
   it('D19 may be one of NODE_EXTRA_CA_CERTS when the profile adds another', async () => {
@@ -168,7 +167,7 @@ describe('files that cannot be used', () => {
     ['cert_key_file', { ...trusted, cert: client.cert, certKey: certificate.key }],
   ])('are named before anything is sent, with and without a proxy: options.%s', async (option, tls) => {
     const server = await serve(giveToken, certificate);
-    const proxied = createSend({ HTTPS_PROXY: `127.0.0.1:${server.port}` });
+    const proxied = sendWith({ HTTPS_PROXY: `127.0.0.1:${server.port}` });
     for (const reuseConnection of [true, false]) {
       for (const sending of [
         send(post(server.url, { tls, reuseConnection }), bounds()),

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { InvalidProfileError } from '../../src/errors.ts';
-import { checkTlsFiles } from '../../src/http/tls-files.ts';
+import { checkTlsFiles } from '../../src/http/tls.ts';
 import { Authority } from '../support/certificates.ts';
 import { noTls } from '../support/wire-request.ts';
 

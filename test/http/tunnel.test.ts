@@ -1,10 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createSend } from '../../src/http/send.ts';
 import type { WireRequest } from '../../src/ports.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy, refuseWith } from '../support/connect-proxy.ts';
-import { bounds, errorOf, noTls, post } from '../support/wire-request.ts';
+import { bounds, errorOf, noTls, post, sendWith } from '../support/wire-request.ts';
 import { closedPort, giveToken, serve, serveRaw } from '../support/wire-server.ts';
 
 const authority = new Authority();
@@ -24,7 +23,7 @@ describe.each([
   it('D19 asks for the host and port, and speaks TLS with the provider only', async () => {
     const server = await serve(giveToken, certificate);
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const send = createSend({ HTTPS_PROXY: proxy.url() });
+    const send = sendWith({ HTTPS_PROXY: proxy.url() });
     await expect(send(toTarget(), bounds())).resolves.toMatchObject({ status: 200 });
     expect(proxy.connects).toHaveLength(1);
     expect(proxy.connects[0]).toMatchObject({ method: 'CONNECT', url: 'login.example.test:443' });
@@ -36,7 +35,7 @@ describe.each([
   it('D19 sends user and password decoded, to the proxy only', async () => {
     const server = await serve(giveToken, certificate);
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const send = createSend({ HTTPS_PROXY: proxy.url('dom%5Cme:p%40ss%3A%C3%BC@') });
+    const send = sendWith({ HTTPS_PROXY: proxy.url('dom%5Cme:p%40ss%3A%C3%BC@') });
     await send(toTarget(), bounds());
     expect(proxy.connects[0]?.headers['proxy-authorization']).toBe(basic('dom\\me:p@ss:ü'));
     expect(server.requests[0]?.rawHeaders.join()).not.toMatch(/proxy/i);
@@ -45,7 +44,7 @@ describe.each([
   it('keeps the tunnel for requests that may be repeated, and only for them', async () => {
     const server = await serve(giveToken, certificate);
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const send = createSend({ HTTPS_PROXY: proxy.url() });
+    const send = sendWith({ HTTPS_PROXY: proxy.url() });
     for (let i = 0; i < 3; i++) await send(toTarget({ reuseConnection: true }), bounds());
     expect(proxy.connects).toHaveLength(1);
     await send(toTarget(), bounds());
@@ -63,7 +62,7 @@ describe.each([
   ])('D19 tells a %i of the proxy from one of the provider', async (status, code, hint) => {
     const server = await serve(giveToken, certificate);
     const proxy = await ConnectProxy.start(server.port, refuseWith(status, 'Proxy-Authenticate: Basic\r\n'), pair);
-    const send = createSend({ HTTPS_PROXY: proxy.url('me:c4n4ry-password@') });
+    const send = sendWith({ HTTPS_PROXY: proxy.url('me:c4n4ry-password@') });
     const error = await errorOf(send(toTarget(), bounds()));
     expect(error).toMatchObject({ code, sent: false });
     expect(error.message).toContain(`the proxy 127.0.0.1:${proxy.port}`);
@@ -76,7 +75,7 @@ describe.each([
 
   it('D17 D19 a CONNECT that hangs ends with the time limit, and its connection too', async () => {
     const proxy = await ConnectProxy.start(0, (_request, client) => client.resume(), pair);
-    const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(undefined, 100)));
+    const error = await errorOf(sendWith({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(undefined, 100)));
     expect(error).toMatchObject({ code: 'timeout', sent: false });
     expect(error.hint).toContain('proxy');
     await proxy.allClosed();
@@ -85,7 +84,7 @@ describe.each([
   it('D17 D19 a handshake that hangs behind the proxy ends with the time limit, and the tunnel too', async () => {
     const server = await serveRaw((socket) => socket.resume());
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(undefined, 100)));
+    const error = await errorOf(sendWith({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(undefined, 100)));
     expect(error).toMatchObject({ code: 'timeout', sent: false });
     await proxy.allClosed();
     await server.allClosed();
@@ -94,7 +93,7 @@ describe.each([
   it('D17 D19 a reply that never comes through the tunnel ends with the time limit', async () => {
     const server = await serve((response, { number }) => number === 1 && giveToken(response), certificate);
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const send = createSend({ HTTPS_PROXY: proxy.url() });
+    const send = sendWith({ HTTPS_PROXY: proxy.url() });
     await send(toTarget({ reuseConnection: true }), bounds());
     const error = await errorOf(send(toTarget({ reuseConnection: true }), bounds(undefined, 60)));
     expect(error).toMatchObject({ code: 'timeout', sent: true });
@@ -112,7 +111,7 @@ describe.each([
       },
       pair,
     );
-    const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(controller.signal)));
+    const error = await errorOf(sendWith({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(controller.signal)));
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
     await proxy.allClosed();
   });
@@ -121,7 +120,7 @@ describe.each([
     const controller = new AbortController();
     const server = await serveRaw((socket) => socket.once('data', () => controller.abort()));
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(controller.signal)));
+    const error = await errorOf(sendWith({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds(controller.signal)));
     expect(error.code).toBe('aborted');
     await proxy.allClosed();
   });
@@ -132,7 +131,7 @@ describe.each([
     ['breaks off in its answer', (socket) => socket.end('HTTP/1.1 200 Connection est')],
   ])('a proxy that %s is named as the one to look at', async (_what, answer) => {
     const proxy = await ConnectProxy.start(0, (_request, client) => answer(client), pair);
-    const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url('me:c4n4ry-password@') })(toTarget(), bounds()));
+    const error = await errorOf(sendWith({ HTTPS_PROXY: proxy.url('me:c4n4ry-password@') })(toTarget(), bounds()));
     expect(error).toMatchObject({ code: 'connection_failed', sent: false });
     expect(error.message).toContain(`cannot connect to the proxy 127.0.0.1:${proxy.port}`);
     expect(error.hint).toContain('HTTPS_PROXY');
@@ -141,7 +140,7 @@ describe.each([
 
   it('a tunnel that is closed at once sent nothing', async () => {
     const proxy = await ConnectProxy.start(0, (_request, client) => client.end('HTTP/1.1 200 OK\r\n\r\n'), pair);
-    const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds()));
+    const error = await errorOf(sendWith({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds()));
     expect(error).toMatchObject({ code: 'connection_failed', sent: false });
   });
 
@@ -149,7 +148,7 @@ describe.each([
     const foreign = authority.issue({ name: 'foreign', hosts: 'DNS:other.example.test,IP:127.0.0.1' });
     const server = await serve(giveToken, foreign);
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds()));
+    const error = await errorOf(sendWith({ HTTPS_PROXY: proxy.url() })(toTarget(), bounds()));
     expect(error).toMatchObject({ code: 'tls_failed', sent: false });
     expect(server.requests).toHaveLength(0);
   });
@@ -158,7 +157,7 @@ describe.each([
     const client = authority.issue({ name: 'client', usage: 'clientAuth' });
     const server = await serve(giveToken, { ...certificate, clientCa: authority.ca.cert });
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const send = createSend({ HTTPS_PROXY: proxy.url() });
+    const send = sendWith({ HTTPS_PROXY: proxy.url() });
     const files = { ...tls, cert: client.cert, certKey: client.key };
     await expect(send(toTarget({ tls: files }), bounds())).resolves.toMatchObject({ status: 200 });
   });
@@ -166,7 +165,7 @@ describe.each([
   it('carries 50 requests at once', async () => {
     const server = await serve(giveToken, certificate);
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const send = createSend({ HTTPS_PROXY: proxy.url() });
+    const send = sendWith({ HTTPS_PROXY: proxy.url() });
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, i) => send(toTarget({ reuseConnection: i % 2 === 0 }), bounds())),
     );
@@ -176,7 +175,7 @@ describe.each([
   it('carries plain http with the whole address, where the profile allows it', async () => {
     const server = await serve();
     const proxy = await ConnectProxy.start(server.port, undefined, pair);
-    const send = createSend({ HTTP_PROXY: proxy.url('me:secret@') });
+    const send = sendWith({ HTTP_PROXY: proxy.url('me:secret@') });
     const request = post('http://login.example.test:8080/token?x=1', { tls, reuseConnection: true });
     await expect(send(request, bounds())).resolves.toMatchObject({ status: 200 });
     expect(proxy.connects).toHaveLength(0);
@@ -194,7 +193,7 @@ describe('proxies and their certificates', () => {
     const server = await serve(giveToken, certificate);
     const wrong = authority.issue({ name: 'wrong', hosts: 'DNS:login.example.test' });
     const proxy = await ConnectProxy.start(server.port, undefined, wrong);
-    const error = await errorOf(createSend({ HTTPS_PROXY: proxy.url('me:c4n4ry-password@') })(toTarget(), bounds()));
+    const error = await errorOf(sendWith({ HTTPS_PROXY: proxy.url('me:c4n4ry-password@') })(toTarget(), bounds()));
     expect(error).toMatchObject({ code: 'tls_failed', sent: false });
     expect(error.message).toContain(`the proxy 127.0.0.1:${proxy.port}`);
     expect(proxy.connects).toHaveLength(0);
@@ -205,7 +204,7 @@ describe('proxies and their certificates', () => {
     'a proxy of an unknown authority gets the hint to set options.ca_file, for %s',
     async (url) => {
       const proxy = await ConnectProxy.start(0, () => {}, proxyCertificate);
-      const error = await errorOf(createSend({ ALL_PROXY: proxy.url() })(post(url), bounds()));
+      const error = await errorOf(sendWith({ ALL_PROXY: proxy.url() })(post(url), bounds()));
       expect(error).toMatchObject({ code: 'tls_failed', sent: false });
       expect(error.message).toContain(`the proxy 127.0.0.1:${proxy.port}`);
       expect(error.hint).toContain('graph.options.ca_file');
@@ -221,7 +220,7 @@ describe('proxies and their certificates', () => {
       const shown: unknown[] = [];
       proxy.server.on('secureConnection', (socket) => shown.push(socket.getPeerCertificate()));
       const files = { ...tls, cert: client.cert, certKey: client.key };
-      await createSend({ ALL_PROXY: proxy.url() })(post(url, { tls: files }), bounds());
+      await sendWith({ ALL_PROXY: proxy.url() })(post(url, { tls: files }), bounds());
       expect(shown).toEqual([{}]);
     },
   );
@@ -232,14 +231,14 @@ describe('plain http through a proxy', () => {
 
   it('D19 tells a 407 of the proxy', async () => {
     const server = await serve((response) => response.writeHead(407).end());
-    const error = await errorOf(createSend({ http_proxy: `http://127.0.0.1:${server.port}` })(plain, bounds()));
+    const error = await errorOf(sendWith({ http_proxy: `http://127.0.0.1:${server.port}` })(plain, bounds()));
     expect(error).toMatchObject({ code: 'proxy_refused', sent: false });
   });
 
   it('tells what the proxy was sent beside the request, because its page may repeat it', async () => {
     const server = await serve((response) => response.writeHead(403).end('who is me:c4n4ry-password?'));
     const proxy = `http://me:c4n4ry-password@127.0.0.1:${server.port}`;
-    const { secrets = [] } = await createSend({ http_proxy: proxy })(plain, bounds());
+    const { secrets = [] } = await sendWith({ http_proxy: proxy })(plain, bounds());
     const clear = secrets.map((secret) => secret.reveal());
     expect(clear).toContain('c4n4ry-password');
     expect(clear).toContain(basic('me:c4n4ry-password'));
@@ -247,12 +246,12 @@ describe('plain http through a proxy', () => {
 
   it('takes a 407 without a proxy for what it is', async () => {
     const server = await serve((response) => response.writeHead(407).end());
-    await expect(createSend({})(post(server.url), bounds())).resolves.toMatchObject({ status: 407 });
+    await expect(sendWith({})(post(server.url), bounds())).resolves.toMatchObject({ status: 407 });
   });
 
   it.each(['http://login.example.test/token', target])('names a proxy that nobody answers at, for %s', async (url) => {
     const proxy = `127.0.0.1:${await closedPort()}`;
-    const error = await errorOf(createSend({ ALL_PROXY: `http://me:c4n4ry-password@${proxy}` })(post(url), bounds()));
+    const error = await errorOf(sendWith({ ALL_PROXY: `http://me:c4n4ry-password@${proxy}` })(post(url), bounds()));
     expect(error).toMatchObject({ code: 'connection_failed', sent: false });
     expect(error.message).toBe(`cannot connect to the proxy ${proxy} (ECONNREFUSED)`);
     expect(inspect(error, { depth: 9 })).not.toMatch(/c4n4ry|bWU6/);
@@ -262,12 +261,12 @@ describe('plain http through a proxy', () => {
 it('D19 this machine is reached without a proxy', async () => {
   const proxy = await ConnectProxy.start(0, refuseWith(403));
   const server = await serve();
-  const send = createSend({ ALL_PROXY: proxy.url(), HTTP_PROXY: proxy.url() });
+  const send = sendWith({ ALL_PROXY: proxy.url(), HTTP_PROXY: proxy.url() });
   await expect(send(post(server.url), bounds())).resolves.toMatchObject({ status: 200 });
   expect(proxy.clients).toHaveLength(0);
 });
 
 it('D19 refuses a socks proxy before anything is sent', async () => {
-  const error = await errorOf(createSend({ ALL_PROXY: 'socks5://127.0.0.1:1080' })(post(target), bounds()));
+  const error = await errorOf(sendWith({ ALL_PROXY: 'socks5://127.0.0.1:1080' })(post(target), bounds()));
   expect(error).toMatchObject({ code: 'data_invalid', message: 'ALL_PROXY is not the address of an HTTP proxy' });
 });

@@ -183,7 +183,7 @@ describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', (
     const login = world.loginWithBrowser((address) => void signInAt(page, address, 'Deny'));
     await expect(login).rejects.toMatchObject({
       code: 'provider_rejected',
-      message: 'google refused profile google (access_denied: The person said no.)',
+      message: 'google refused profile google (access_denied: The user denied access.)',
       hint: expect.stringContaining('run: oauth-profile login google'),
     });
     await page.getByText('Nobody was signed in').waitFor();

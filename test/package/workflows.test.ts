@@ -6,9 +6,9 @@ import { parse } from 'yaml';
 interface Step {
   readonly uses?: string;
   readonly run?: string;
-  readonly env?: Record<string, string>;
 }
 interface Job {
+  readonly needs?: string;
   readonly permissions?: Record<string, string>;
   readonly strategy?: { readonly matrix: { readonly node?: readonly number[] } };
   readonly 'continue-on-error'?: boolean;
@@ -22,70 +22,78 @@ interface Workflow {
 }
 
 const root = join(import.meta.dirname, '..', '..');
-const folder = join(root, '.github', 'workflows');
-const { scripts, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const directory = join(root, '.github', 'workflows');
+const readJson = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+const { scripts, engines, version } = readJson('package.json') as {
   scripts: Record<string, string>;
   engines: { node: string };
+  version: string;
 };
-const textOf = (name: string) => readFileSync(join(folder, name), 'utf8');
-const read = (name: string) => parse(textOf(name), { strict: true, uniqueKeys: true }) as Workflow;
-const stepsOf = ({ jobs }: Workflow) => Object.values(jobs).flatMap(({ steps }) => steps);
+const readSource = (name: string) => readFileSync(join(directory, name), 'utf8');
+const read = (name: string) => parse(readSource(name), { strict: true, uniqueKeys: true }) as Workflow;
 
-describe.each(readdirSync(folder))('the workflow %s', (name) => {
+describe.each(readdirSync(directory))('the workflow %s', (name) => {
   const workflow = read(name);
-  const steps = stepsOf(workflow);
+  const steps = Object.values(workflow.jobs).flatMap((job) => job.steps);
 
-  it('calls only scripts and files that there are', () => {
+  it('calls only existing scripts and files', () => {
     const lines = steps.flatMap(({ run = '' }) => run.split(/&&|\n/).map((line) => line.trim()));
-    const named = lines.flatMap((line) => /^npm (?:run )?(test|(?<=run )[\w:-]+)/.exec(line)?.[1] ?? []);
-    expect(named.filter((script) => scripts[script] === undefined)).toEqual([]);
+    const called = lines.flatMap((line) => /^npm (?:run )?(test|(?<=run )[\w:-]+)/.exec(line)?.[1] ?? []);
+    expect(called.filter((script) => scripts[script] === undefined)).toEqual([]);
     const files = lines.flatMap((line) => /^(?:node )?(\.ci\/\w+|tools\/[\w-]+\.js)/.exec(line)?.[1] ?? []);
-    expect(files.length + named.length).toBeGreaterThan(0);
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it('takes actions by their major version, and says why it trusts them', () => {
-    const lines = textOf(name)
-      .split('\n')
-      .filter((line) => line.includes('uses:'));
-    expect(lines.length).toBe(steps.filter(({ uses }) => uses !== undefined).length);
-    for (const line of lines) expect(line).toMatch(/uses: actions\/[\w-]+@v\d+ # \S/);
+  it('uses only actions of GitHub and of release-please', () => {
+    const actions = steps.flatMap(({ uses }) => uses ?? []);
+    expect(
+      actions.filter((action) => !/^(?:actions\/[\w-]+|googleapis\/release-please-action)@v\d+$/.test(action)),
+    ).toEqual([]);
   });
 
-  it('may read the repository only, unless a job says what else it needs', () => {
+  it('can only read the repository, except for jobs that declare more', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' });
     const more = Object.entries(workflow.jobs).flatMap(([job, { permissions = {} }]) =>
       Object.entries(permissions)
         .filter(([, access]) => access !== 'read')
-        .map(([what]) => `${job}: ${what}`),
+        .map(([scope]) => `${job}: ${scope}`),
     );
-    expect(more).toEqual(name === 'release.yml' ? ['publish: id-token', 'notes: contents'] : []);
+    const release = ['release-please: contents', 'release-please: pull-requests', 'publish: id-token'];
+    expect(more).toEqual(name === 'release.yml' ? release : []);
   });
 
-  it('puts nothing from outside into a line of shell, and ends by itself', () => {
+  it('interpolates nothing into a shell command and has a timeout for each job', () => {
     for (const { run = '' } of steps) expect(run).not.toContain('${{');
     for (const job of Object.values(workflow.jobs)) expect(job['timeout-minutes']).toBeGreaterThan(0);
   });
 });
 
-it('pull requests are tried under every Node that the package promises, without a secret', () => {
+it('CI tests every supported version of Node without a secret', () => {
   const { on, jobs } = read('ci.yml');
   expect(Object.keys(on)).toEqual(['push', 'pull_request']);
-  expect(textOf('ci.yml')).not.toContain('secrets.');
-  const tried = jobs['test']?.strategy?.matrix.node ?? [];
-  expect(tried).toEqual([20, 22, 24, 26]);
-  expect(engines.node).toBe(`>=${tried[0]}`);
-  const lenient = Object.keys(jobs).filter((job) => jobs[job]?.['continue-on-error']);
-  expect(lenient).toEqual(['elsewhere']);
+  expect(readSource('ci.yml')).not.toContain('secrets.');
+  const versions = jobs['test']?.strategy?.matrix.node ?? [];
+  expect(versions).toEqual([20, 22, 24, 26]);
+  expect(engines.node).toBe(`>=${versions[0]}`);
+  expect(versions).toContain(Number(readFileSync(join(root, '.node-version'), 'utf8')));
+  const optional = Object.keys(jobs).filter((job) => jobs[job]?.['continue-on-error']);
+  expect(optional).toEqual(['other-systems']);
 });
 
-it('a release is published with its provenance, after the tests, by the one job that has the token', () => {
-  const { on, jobs } = read('release.yml');
-  expect(on).toEqual({ push: { tags: ['v*.*.*'] } });
-  const holders = Object.keys(jobs).filter((job) => JSON.stringify(jobs[job]).includes('secrets.'));
-  expect(holders).toEqual(['publish']);
+it('a release is published with provenance, after the tests, by the only job with the token', () => {
+  const { jobs } = read('release.yml');
+  const withSecrets = Object.keys(jobs).filter((job) => JSON.stringify(jobs[job]).includes('secrets.'));
+  expect(withSecrets).toEqual(['publish']);
   expect(jobs['publish']).toMatchObject({ needs: 'test', permissions: { 'id-token': 'write' } });
-  const publishing = stepsOf(read('release.yml')).filter(({ run }) => run?.startsWith('npm publish'));
-  expect(publishing).toHaveLength(1);
-  expect(publishing[0]?.run).toContain('--provenance');
+  const commands = Object.values(jobs).flatMap(({ steps }) => steps.map(({ run = '' }) => run));
+  expect(commands.filter((command) => command.startsWith('npm publish'))).toEqual([
+    'npm publish --ignore-scripts --provenance --access public',
+  ]);
+});
+
+it('every file that release-please updates exists', () => {
+  const { packages } = readJson('release-please-config.json') as { packages: { '.': { 'extra-files': string[] } } };
+  expect(packages['.']['extra-files'].filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  const released = (readJson('.release-please-manifest.json') as { '.': string })['.'];
+  expect(released === version || released === '0.0.0').toBe(true);
 });

@@ -3,14 +3,14 @@ import { Writable } from 'node:stream';
 import { format, inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { joinStrings, MASK, onSecretCreated, Secret } from '../../src/redaction/secret.ts';
+import { joinStrings, MASK, onSecretCreated, registerSecret, Secret } from '../../src/redaction/secret.ts';
 import { anyString } from '../support/any-string.ts';
 
-const CLEAR = 'hunter2-hunter2';
-const secret = new Secret(CLEAR);
+const PLAINTEXT = 'hunter2-hunter2';
+const secret = new Secret(PLAINTEXT);
 const nested = { deep: { deeper: { deepest: [{ secret }] } }, list: [secret], map: new Map([['secret', secret]]) };
 
-/** What a program's console would print. */
+/** The output of `console.log`. */
 function logged(...values: unknown[]): string {
   let out = '';
   const sink = new Writable({
@@ -32,10 +32,10 @@ function messageOf(act: () => unknown): string {
   return 'nothing was thrown';
 }
 
-const ways: Record<string, () => unknown> = {
+const conversions: Record<string, () => unknown> = {
   'in a template': () => `${secret}`,
   'by String()': () => String(secret),
-  'added to a text': () => `Bearer ${secret as unknown as string}`,
+  'appended to a string': () => `Bearer ${secret as unknown as string}`,
   'joined in a list': () => [secret, secret].join(),
   'by JSON.stringify': () => JSON.stringify(secret),
   'by JSON.stringify, nested': () => JSON.stringify(nested),
@@ -44,7 +44,8 @@ const ways: Record<string, () => unknown> = {
   'by inspect': () => inspect(secret),
   'by inspect, nested': () => inspect(nested, { depth: null }),
   'by inspect, hidden members shown': () => inspect(nested, { depth: null, showHidden: true, getters: true }),
-  'by inspect, without our own say': () => inspect(nested, { depth: null, customInspect: false, showHidden: true }),
+  'by inspect, without its custom function': () =>
+    inspect(nested, { depth: null, customInspect: false, showHidden: true }),
   'by inspect, beyond its depth': () => inspect({ a: { b: { c: { d: secret } } } }, { depth: 0 }),
   'by inspect as a key': () => inspect(new Map([[secret, 1]])),
   'by format': () => format('%s %o %O %j %d', secret, secret, secret, secret, secret),
@@ -70,7 +71,7 @@ const ways: Record<string, () => unknown> = {
 };
 
 describe('a secret', () => {
-  it.each(Object.entries(ways))('does not show %s', (_, print) => {
+  it.each(Object.entries(conversions))('is not revealed %s', (_, print) => {
     expect(inspect(print(), { depth: null })).not.toContain('hunter2');
   });
 
@@ -79,12 +80,12 @@ describe('a secret', () => {
     ['JSON', () => JSON.stringify({ secret }), `{"secret":"${MASK}"}`],
     ['inspect', () => inspect([secret]), `[ ${MASK} ]`],
     ['console.log', () => logged('%s', secret), `${MASK}\n`],
-  ])('is four dots in %s', (_, print, expected) => {
+  ])('is printed as four dots in %s', (_, print, expected) => {
     expect(print()).toBe(expected);
   });
 
-  it('shows the part that may be seen', () => {
-    const header = new Secret(`Basic ${CLEAR}`, `Basic ${MASK}`);
+  it('prints the part that is not secret', () => {
+    const header = new Secret(`Basic ${PLAINTEXT}`, `Basic ${MASK}`);
     expect([String(header), JSON.stringify(header), inspect(header)]).toEqual([
       `Basic ${MASK}`,
       `"Basic ${MASK}"`,
@@ -92,21 +93,21 @@ describe('a secret', () => {
     ]);
   });
 
-  it('gives its value to who asks for it', () => {
-    expect(secret.reveal()).toBe(CLEAR);
-    expect(secret.length).toBe(CLEAR.length);
-    expect(secret.test((value) => value === CLEAR)).toBe(true);
+  it('reveals its value on request', () => {
+    expect(secret.reveal()).toBe(PLAINTEXT);
+    expect(secret.length).toBe(PLAINTEXT.length);
+    expect(secret.test((value) => value === PLAINTEXT)).toBe(true);
     expect(secret.test((value) => value === '')).toBe(false);
   });
 
-  it('is changed into another secret', () => {
+  it('is mapped to another secret', () => {
     const changed = secret.map((value) => value.toUpperCase());
-    expect(changed.reveal()).toBe(CLEAR.toUpperCase());
+    expect(changed.reveal()).toBe(PLAINTEXT.toUpperCase());
     expect(String(changed)).toBe(MASK);
-    expect(secret.reveal()).toBe(CLEAR);
+    expect(secret.reveal()).toBe(PLAINTEXT);
   });
 
-  it('never shows, whatever it is', () => {
+  it('is masked, whatever its value', () => {
     fc.assert(
       fc.property(anyString(1), (value) => {
         const hidden = new Secret(value);
@@ -117,49 +118,56 @@ describe('a secret', () => {
   });
 });
 
-describe('joining texts', () => {
-  it('gives a plain text when no part is secret', () => {
+describe('joinStrings', () => {
+  it('returns a string if no part is secret', () => {
     expect(joinStrings(['a', 'b'])).toBe('ab');
     expect(joinStrings([])).toBe('');
   });
 
-  it('gives a secret as soon as one part is', () => {
+  it('returns a secret if one part is secret', () => {
     const joined = joinStrings(['Bearer ', secret, '!']);
     expect(joined).toBeInstanceOf(Secret);
-    expect((joined as Secret).reveal()).toBe(`Bearer ${CLEAR}!`);
+    expect((joined as Secret).reveal()).toBe(`Bearer ${PLAINTEXT}!`);
     expect(String(joined)).toBe(MASK);
   });
 });
 
-describe('a watcher', () => {
+describe('a listener of onSecretCreated', () => {
   const stops: (() => void)[] = [];
   afterEach(() => {
     for (const stop of stops.splice(0)) stop();
   });
-  const watch = (): string[] => {
+  const listen = (): string[] => {
     const seen: string[] = [];
     stops.push(onSecretCreated((found) => seen.push(found.reveal())));
     return seen;
   };
 
-  it('is told of every secret from now on: made, changed and joined', () => {
-    const seen = watch();
+  it('is called for every secret that is created, mapped, joined or registered', () => {
+    const seen = listen();
     const made = new Secret('made');
     made.map((value) => `${value} and changed`);
     joinStrings(['joined with ', made]);
-    expect(seen).toEqual(['made', 'made and changed', 'joined with made']);
+    registerSecret('registered');
+    expect(seen).toEqual(['made', 'made and changed', 'joined with made', 'registered']);
   });
 
-  it('is one of many', () => {
-    const [first, second] = [watch(), watch()];
+  it('does not replace other listeners', () => {
+    const [first, second] = [listen(), listen()];
     new Secret('for both');
     expect([first, second]).toEqual([['for both'], ['for both']]);
   });
 
-  it('hears nothing more once it stopped', () => {
-    const seen = watch();
+  it('is not called after it was removed', () => {
+    const seen = listen();
     stops[0]?.();
-    new Secret('unheard');
+    new Secret('created later');
+    expect(seen).toEqual([]);
+  });
+
+  it('is not called for an untracked secret', () => {
+    const seen = listen();
+    expect(String(Secret.untracked('wraps other secrets'))).toBe(MASK);
     expect(seen).toEqual([]);
   });
 });

@@ -44,6 +44,8 @@ const harmless = [
   'token_url',
   'secret_url',
   'api_key_url',
+  'token_endpoint',
+  'private_key_ENDPOINT',
   'options.token_path',
 ];
 const other = [
@@ -66,30 +68,30 @@ const other = [
   'options.key_file',
 ];
 
-describe('a field', () => {
-  it.each([...named, ...matching])('%s is secret', (name) => {
+describe('isSensitiveName', () => {
+  it.each([...named, ...matching])('matches %s', (name) => {
     expect(isSensitiveName(name)).toBe(true);
     expect(isSensitiveName(`graph.${name}`)).toBe(true);
   });
 
-  it.each([...harmless, ...other])('%s is not', (name) => {
+  it.each([...harmless, ...other])('does not match %s', (name) => {
     expect(isSensitiveName(name)).toBe(false);
     expect(isSensitiveName(`graph.${name}`)).toBe(false);
   });
 
   it.each(['token.client_id', 'secrets.prod.username', 'password.type', 'code.scope'])(
-    '%s is not: a profile may have any name',
+    'does not match %s, because a profile may have any name',
     (name) => {
       expect(isSensitiveName(name)).toBe(false);
     },
   );
 
-  it('client_assertion_type is secret, as the pattern says', () => {
+  it('matches client_assertion_type', () => {
     expect(isSensitiveName('client_assertion_type')).toBe(true);
   });
 });
 
-describe('a name in a message', () => {
+describe('displayName', () => {
   it.each([
     ['graph.client_secret.S3cr3t', 'graph', 'graph.client_secret.••••'],
     ['graph.client_secret.S3.cr3t', 'graph', 'graph.client_secret.••••'],
@@ -100,11 +102,11 @@ describe('a name in a message', () => {
     ['graph.client_id', 'graph', 'graph.client_id'],
     ['token.client_id', 'token', 'token.client_id'],
     ['acme.token.client_id', 'acme.token', 'acme.token.client_id'],
-  ])('shows nothing below the name of a secret: %s of profile %s', (name, profile, expected) => {
+  ])('masks what follows a sensitive name: %s of profile %s', (name, profile, expected) => {
     expect(displayName(name, profile)).toBe(expected);
   });
 
-  it('takes the first part for the profile, if nobody says which', () => {
+  it('takes the first part for the profile by default', () => {
     expect(displayName('token.client_id')).toBe('token.client_id');
     expect(displayName('graph.client_secret.S3cr3t')).toBe('graph.client_secret.••••');
     expect(displayName('plain')).toBe('plain');

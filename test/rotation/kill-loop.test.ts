@@ -93,7 +93,7 @@ describe('processes that are killed at any moment', TIMEOUT, () => {
       expect(crowd.turns).toBeGreaterThan(KILLS / 2);
       await expectAlive(family, env);
       // What the dead left is gone as well.
-      expect(home.files().map((file) => file.replace(/^.*\./, ''))).toEqual(['sealed', 'json']);
+      expect(home.files().map((file) => file.replace(/^.*\./, ''))).toEqual(['record', 'json']);
       expect(leaksIn(home.content(), [...(await family.state()).issued.slice(-40), env.OAUTH_PROFILE_KEY])).toEqual([]);
       home.remove();
     },
@@ -129,7 +129,9 @@ describe('processes that are killed at any moment', TIMEOUT, () => {
     const client = redis.connect();
     const names = await client.keys('*');
     client.disconnect();
-    expect(names.filter((name) => !name.startsWith('oauth-profile:record:'))).toEqual(['oauth-profile:keys']);
+    expect(names.filter((name) => !name.startsWith('oauth-profile:{store}:records:'))).toEqual([
+      'oauth-profile:{store}:keys',
+    ]);
     expect(names).toHaveLength(CHAINS + 1);
     await redis.remove();
   });

@@ -78,7 +78,7 @@ describe('8 processes with 20 callers each, and a vault', () => {
     await workers[0]?.get(family);
     const { issued } = await family.state();
     expect(await Promise.all(workers.map((worker) => worker.end()))).toEqual(workers.map(() => 0));
-    expect(home.files().filter((file) => !file.endsWith('.sealed'))).toEqual(['vault.json']);
+    expect(home.files().filter((file) => !file.endsWith('.record'))).toEqual(['vault.json']);
     expect(leaksIn(home.content(), [...issued, 'the-secret-of-the-fleet'])).toEqual([]);
   });
 });
@@ -106,7 +106,7 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs
     await family.hold();
     const monitor = await RedisMonitor.start(redis);
     const waiting = Promise.all(workers.map((worker) => worker.get(family, CALLERS)));
-    await expect.poll(() => monitor.askers, { timeout: 9000 }).toBe(PROCESSES);
+    await expect.poll(() => monitor.lockClients, { timeout: 9000 }).toBe(PROCESSES);
     await family.release();
     await expectOneFor(await waiting, family, 2);
     const lines = await monitor.stop();
@@ -120,7 +120,9 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs
     const client = redis.connect();
     const names = await client.keys('*');
     client.disconnect();
-    expect(names.filter((name) => !name.startsWith('oauth-profile:record:'))).toEqual(['oauth-profile:keys']);
+    expect(names.filter((name) => !name.startsWith('oauth-profile:{store}:records:'))).toEqual([
+      'oauth-profile:{store}:keys',
+    ]);
   });
 });
 

@@ -1,45 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Held, Kept, TokenStore } from '../../src/ports.ts';
+import type { RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
+import { longWait, plaintext, put, storedRecord, withLock } from '../support/store-home.ts';
 
-/** One store, and ways to reach it that the port does not have. */
+/** The store that a suite tests. */
 export interface StoreUnderTest {
-  /** A handle to the store: what one writes the other finds. */
+  /** Opens a handle. All handles share their records. */
   open(): TokenStore | Promise<TokenStore>;
-  /** Writes without asking for a turn, as a holder does who was thought lost; left out where that cannot happen. */
-  intrude?(name: string, kept: Kept): Promise<void>;
+  /** Writes a record without its lock, as an owner does that was presumed dead. Omitted if the store's locks cannot be lost. */
+  writeWithoutLock?(key: string, record: StoredRecord): Promise<void>;
   remove(): Promise<void> | void;
 }
 
-const patient = { timeoutMs: 20_000, signal: undefined };
-const kept = (head: string, content = `{"token":"${head}"}`): Kept => ({ head, content: new Secret(content) });
-const shown = (found: Kept | undefined) => found && { head: found.head, content: found.content.reveal() };
-const write = (next: Kept) => (held: Held) => held.write(next);
+const shortWait = { timeoutMs: 50, signal: undefined };
+const nextTask = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A turn that lasts until it is told to end. */
-function takeTurn(store: TokenStore, name: string, work: (held: Held) => Promise<unknown> = async () => {}) {
-  let end = (): void => {};
-  let begin: (held: Held) => void = () => {};
-  const begun = new Promise<Held>((resolve) => {
-    begin = resolve;
-  });
-  const ended = store.update(
-    name,
-    (held) =>
-      new Promise((resolve, reject) => {
-        begin(held);
-        end = () => work(held).then(resolve, reject);
-      }),
-    patient,
-  );
-  return { begun, ended, end: () => end() };
-}
-
-/** What every store promises, however it keeps it. */
+/** Tests the guarantees that every store gives. */
 export function describeStore(
   title: string,
   create: () => Promise<StoreUnderTest> | StoreUnderTest,
-  options: { readonly intrusion: boolean },
+  { locksCanBeLost = false }: { readonly locksCanBeLost?: boolean } = {},
 ): void {
   describe(title, () => {
     let under: StoreUnderTest;
@@ -57,257 +37,285 @@ export function describeStore(
       await under.remove();
     });
 
-    describe('keeping', () => {
-      it('finds nothing where nothing was kept', async () => {
+    describe('records', () => {
+      it('an unknown key has no record', async () => {
         expect(await store.read('a')).toBeUndefined();
         expect(await store.list()).toEqual([]);
-        expect(await store.update('a', async (held) => held.kept, patient)).toBeUndefined();
+        expect(await withLock(store, 'a', ({ record }) => record)).toBeUndefined();
       });
 
-      it('gives back what was kept, also through another handle', async () => {
-        expect(await store.update('a', write(kept('one')), patient)).toBe(true);
-        for (const handle of [store, other]) expect(shown(await handle.read('a'))).toEqual(shown(kept('one')));
+      it('a written record is read through every handle', async () => {
+        await put(store, 'a', storedRecord('one'));
+        for (const handle of [store, other]) {
+          expect(plaintext(await handle.read('a'))).toEqual(plaintext(storedRecord('one')));
+        }
       });
 
-      it('keeps the newest of several', async () => {
-        await store.update('a', write(kept('one')), patient);
-        await other.update('a', write(kept('two')), patient);
-        expect(shown(await store.read('a'))).toEqual(shown(kept('two')));
+      it('a second write replaces the record', async () => {
+        await put(store, 'a', storedRecord('one'));
+        await put(other, 'a', storedRecord('two'));
+        expect(plaintext(await store.read('a'))).toEqual(plaintext(storedRecord('two')));
       });
 
       it.each([
-        ['text of every kind', '{"a":"é€😀\\u0000\\n\\"\\\\"}'],
-        ['nothing', ''],
-        ['a very long text', JSON.stringify({ token: 'x'.repeat(200_000) })],
-      ])('keeps %s as it is', async (_, content) => {
-        await store.update('a', write(kept('one', content)), patient);
+        ['special characters', '{"a":"é€😀\\u0000\\n\\"\\\\"}'],
+        ['an empty string', ''],
+        ['200,000 characters', JSON.stringify({ token: 'x'.repeat(200_000) })],
+      ])('a content of %s is preserved', async (_, content) => {
+        await put(store, 'a', storedRecord('one', content));
         expect((await other.read('a'))?.content.reveal()).toBe(content);
       });
 
-      it('takes any name, and confuses none with another', async () => {
-        const names = ['a', 'A', 'a/b', '../../a', 'a\0b', '.', 'é', 'e\u0301', '__proto__', ' a', 'n'.repeat(1000)];
-        for (const name of names) await store.update(name, write(kept(`of ${name}`)), patient);
-        for (const name of names) expect((await other.read(name))?.head).toBe(`of ${name}`);
+      it('any string is a key, and different strings are different keys', async () => {
+        const keys = ['a', 'A', 'a/b', '../../a', 'a\0b', '.', 'é', 'e\u0301', '__proto__', ' a', 'n'.repeat(1000)];
+        for (const key of keys) await put(store, key, storedRecord(`version of ${key}`));
+        for (const key of keys) expect((await other.read(key))?.version).toBe(`version of ${key}`);
         const listed = await other.list();
-        expect(listed.map(({ name }) => name).sort()).toEqual([...names].sort());
-        for (const one of listed) expect(shown(one.kept)).toEqual(shown(kept(`of ${one.name}`)));
+        expect(listed.map(({ key }) => key).sort()).toEqual([...keys].sort());
+        for (const { key, record } of listed) {
+          expect(plaintext(record)).toEqual(plaintext(storedRecord(`version of ${key}`)));
+        }
       });
 
-      it('forgets what is removed, and only that', async () => {
-        await store.update('a', write(kept('one')), patient);
-        await store.update('b', write(kept('two')), patient);
-        await store.update('a', (held) => held.remove(), patient);
+      it('remove deletes one record and no other', async () => {
+        await put(store, 'a', storedRecord('one'));
+        await put(store, 'b', storedRecord('two'));
+        await withLock(store, 'a', (lock) => lock.remove());
         expect(await other.read('a')).toBeUndefined();
-        expect((await other.list()).map(({ name }) => name)).toEqual(['b']);
+        expect((await other.list()).map(({ key }) => key)).toEqual(['b']);
       });
 
-      it('lets a name be removed that is not there, and kept again afterwards', async () => {
-        await store.update(
-          'a',
-          async (held) => {
-            await held.remove();
-            expect(await held.write(kept('one'))).toBe(true);
-            await held.remove();
-            expect(await held.readAgain()).toBeUndefined();
-            expect(await held.write(kept('two'))).toBe(true);
-          },
-          patient,
-        );
-        expect((await other.read('a'))?.head).toBe('two');
+      it('one lock owner can remove and write in any order', async () => {
+        await withLock(store, 'a', async (lock) => {
+          await lock.remove();
+          expect(await lock.write(storedRecord('one'))).toBe(true);
+          await lock.remove();
+          expect(await lock.reload()).toBeUndefined();
+          expect(await lock.write(storedRecord('two'))).toBe(true);
+        });
+        expect((await other.read('a'))?.version).toBe('two');
       });
 
-      it('lets one holder write several times, with room reserved in between', async () => {
-        await store.update(
-          'a',
-          async (held) => {
-            expect(await held.write(kept('one'), { reserve: true })).toBe(true);
-            expect(shown(await held.readAgain())).toEqual(shown(kept('one')));
-            expect(await held.write(kept('one', '{"more":1}'), { reserve: true })).toBe(true);
-            expect(await held.write(kept('two', 'x'.repeat(30_000)))).toBe(true);
-            expect(await held.write(kept('three'))).toBe(true);
-          },
-          patient,
-        );
-        expect(shown(await other.read('a'))).toEqual(shown(kept('three')));
+      it('one lock owner can write several times, with and without reserved space', async () => {
+        await withLock(store, 'a', async (lock) => {
+          expect(await lock.write(storedRecord('one'), { reserve: true })).toBe(true);
+          expect(plaintext(await lock.reload())).toEqual(plaintext(storedRecord('one')));
+          expect(await lock.write(storedRecord('one', '{"more":1}'), { reserve: true })).toBe(true);
+          expect(await lock.write(storedRecord('two', 'x'.repeat(30_000)))).toBe(true);
+          expect(await lock.write(storedRecord('three'))).toBe(true);
+        });
+        expect(plaintext(await other.read('a'))).toEqual(plaintext(storedRecord('three')));
       });
 
-      it('says where it is', () => {
-        expect(store.place).not.toBe('');
-        expect(other.place).toBe(store.place);
+      it('every handle reports the same location', () => {
+        expect(store.location).not.toBe('');
+        expect(other.location).toBe(store.location);
       });
     });
 
     describe('fingerprints', () => {
-      it('are the same for the same text, secret or not, through any handle', () => {
+      it('a value has the same fingerprint through every handle, as a string or a Secret', () => {
         expect(store.fingerprint(new Secret('token'))).toBe(store.fingerprint('token'));
         expect(other.fingerprint('token')).toBe(store.fingerprint('token'));
       });
 
-      it('differ for different texts, and do not show them', () => {
-        const all = ['', 'token', 'token ', 'Token', 'tokeñ'].map((text) => store.fingerprint(text));
+      it('different values have different fingerprints that do not contain them', () => {
+        const all = ['', 'token', 'token ', 'Token', 'tokeñ'].map((value) => store.fingerprint(value));
         expect(new Set(all).size).toBe(all.length);
         for (const one of all) expect(one).toMatch(/^[\w-]{22,}$/);
       });
     });
 
-    describe('taking turns', () => {
-      it('gives back what the change gives', async () => {
-        expect(await store.update('a', async () => 'result', patient)).toBe('result');
-      });
-
-      it('passes on what the change throws, keeps what it had written, and lets the next in', async () => {
-        const failing = store.update(
-          'a',
-          async (held) => {
-            await held.write(kept('one'));
-            throw new Error('later');
-          },
-          patient,
-        );
-        await expect(failing).rejects.toThrow('later');
-        expect(await other.update('a', async (held) => held.kept?.head, patient)).toBe('one');
-      });
-
-      it('lets in one at a time, whichever handle they use', async () => {
-        let inside = 0;
-        const change = async (held: Held) => {
-          expect(++inside).toBe(1);
-          const number = Number(held.kept?.head ?? 0) + 1;
-          await new Promise((resolve) => setImmediate(resolve));
-          await held.write(kept(String(number)));
-          expect(--inside).toBe(0);
+    describe('locks', () => {
+      it('a lock has one owner at a time, whichever handle the callers use', async () => {
+        let owners = 0;
+        const increment = async (lock: RecordLock) => {
+          expect(++owners).toBe(1);
+          const number = Number(lock.record?.version ?? 0) + 1;
+          await nextTask();
+          await lock.write(storedRecord(String(number)));
+          expect(--owners).toBe(0);
         };
-        const calls = Array.from({ length: 40 }, (_, at) =>
-          (at % 2 === 0 ? store : other).update('a', change, patient),
+        const calls = Array.from({ length: 40 }, (_, index) =>
+          withLock(index % 2 === 0 ? store : other, 'a', increment),
         );
         await Promise.all(calls);
-        expect((await store.read('a'))?.head).toBe('40');
+        expect((await store.read('a'))?.version).toBe('40');
       });
 
-      it('lets callers of one handle in in the order in which they came', async () => {
+      it('callers of one handle get the lock in the order of their calls', async () => {
         const order: number[] = [];
-        const calls = Array.from({ length: 20 }, (_, at) =>
-          store.update('a', async () => void order.push(at), patient),
-        );
+        const calls = Array.from({ length: 20 }, (_, index) => withLock(store, 'a', () => order.push(index)));
         await Promise.all(calls);
-        expect(order).toEqual([...order].sort((one, two) => one - two));
-        expect(order).toHaveLength(20);
+        expect(order).toEqual(Array.from({ length: 20 }, (_, index) => index));
       });
 
-      it('reads again when the turn comes', async () => {
-        const first = takeTurn(store, 'a', write(kept('one')));
-        await first.begun;
-        const second = other.update('a', async (held) => held.kept?.head, patient);
-        first.end();
-        expect(await second).toBe('one');
+      it('the record is read when the lock is acquired', async () => {
+        const first = await store.lock('a', longWait);
+        const second = other.lock('a', longWait);
+        await first.write(storedRecord('one'));
+        await first.release();
+        const lock = await second;
+        expect(lock.record?.version).toBe('one');
+        await lock.release();
       });
 
-      it('does not let names wait for each other', async () => {
-        const first = takeTurn(store, 'a');
-        await first.begun;
-        expect(await store.update('b', async () => 'at once', patient)).toBe('at once');
-        expect(await other.update('c', async () => 'at once', patient)).toBe('at once');
-        first.end();
-        await first.ended;
+      it('different keys are locked independently', async () => {
+        const first = await store.lock('a', longWait);
+        await withLock(store, 'b', () => {});
+        await withLock(other, 'c', () => {});
+        await first.release();
       });
 
-      it('is read by anybody at any time', async () => {
-        await store.update('a', write(kept('one')), patient);
-        const first = takeTurn(store, 'a');
-        await first.begun;
-        expect((await store.read('a'))?.head).toBe('one');
-        expect((await other.list()).map(({ kept: { head } }) => head)).toEqual(['one']);
-        first.end();
-        await first.ended;
+      it('records can be read while another caller holds the lock', async () => {
+        await put(store, 'a', storedRecord('one'));
+        const first = await store.lock('a', longWait);
+        expect((await store.read('a'))?.version).toBe('one');
+        expect((await other.list()).map(({ record }) => record.version)).toEqual(['one']);
+        await first.release();
       });
 
-      it('says when the caller began to wait, not when the turn came', async () => {
-        const first = takeTurn(store, 'a');
-        await first.begun;
-        const from = store.now();
-        const second = store.update('a', async (held) => held.queuedAt, patient);
-        const until = store.now();
-        first.end();
-        // A store whose time is a server's knows it to a few milliseconds.
-        expect(await second).toBeGreaterThanOrEqual(from - 20);
-        expect(await second).toBeLessThanOrEqual(until + 20);
+      it('queuedAt is the time of the call, not of the acquisition', async () => {
+        const first = await store.lock('a', longWait);
+        const before = store.now();
+        const second = store.lock('a', longWait);
+        const after = store.now();
+        await first.release();
+        const lock = await second;
+        // A client knows a server's clock to a few milliseconds only.
+        expect(lock.queuedAt).toBeGreaterThanOrEqual(before - 20);
+        expect(lock.queuedAt).toBeLessThanOrEqual(after + 20);
+        await lock.release();
+      });
+
+      it('release can be called twice and releases once', async () => {
+        const first = await store.lock('a', longWait);
+        await first.release();
+        const second = await store.lock('a', longWait);
+        await first.release();
+        await expect(other.lock('a', shortWait)).rejects.toMatchObject({ code: 'store_locked' });
+        await second.release();
+      });
+
+      it('a released lock cannot be used', async () => {
+        const lock = await store.lock('a', longWait);
+        await lock.release();
+        await expect(lock.write(storedRecord('late'))).rejects.toThrow(TypeError);
+        await expect(lock.reload()).rejects.toThrow(TypeError);
+        await expect(lock.remove()).rejects.toThrow(TypeError);
+        expect(await store.read('a')).toBeUndefined();
       });
     });
 
-    describe('waiting', () => {
-      it.each(['the same', 'another'])(
-        'fails with store_locked when the turn does not come, through %s handle',
-        async (which) => {
-          const first = takeTurn(store, 'a', write(kept('one')));
-          await first.begun;
-          const change = vi.fn();
-          const late = (which === 'another' ? other : store).update('a', async () => change(), {
-            timeoutMs: 50,
-            signal: undefined,
-          });
-          await expect(late).rejects.toMatchObject({ code: 'store_locked', hint: expect.any(String) });
-          first.end();
-          expect(await first.ended).toBe(true);
-          expect(await store.update('a', async (held) => held.kept?.head, patient)).toBe('one');
-          expect(change).not.toHaveBeenCalled();
-        },
-      );
+    describe.each(['the same handle', 'another handle'])('waiting through %s', (which) => {
+      let waiter: TokenStore;
 
-      it.each(['the same', 'another'])('ends when the signal comes, through %s handle', async (which) => {
-        const first = takeTurn(store, 'a');
-        await first.begun;
-        const controller = new AbortController();
-        const reason = new Error('enough');
-        const change = vi.fn();
-        const waiting = (which === 'another' ? other : store).update('a', async () => change(), {
-          timeoutMs: 20_000,
-          signal: controller.signal,
+      beforeEach(() => {
+        waiter = which === 'another handle' ? other : store;
+      });
+
+      it('rejects with store_locked after the timeout', async () => {
+        const first = await store.lock('a', longWait);
+        await expect(waiter.lock('a', shortWait)).rejects.toMatchObject({
+          code: 'store_locked',
+          hint: expect.any(String),
         });
-        const behind = store.update('a', async () => 'served', patient);
+        expect(await first.write(storedRecord('one'))).toBe(true);
+        await first.release();
+        expect(await withLock(store, 'a', ({ record }) => record?.version)).toBe('one');
+      });
+
+      it('rejects with aborted on a signal, and the next waiter gets the lock', async () => {
+        const first = await store.lock('a', longWait);
+        const controller = new AbortController();
+        const reason = new Error('interrupted');
+        const waiting = waiter.lock('a', { timeoutMs: 20_000, signal: controller.signal });
+        const next = store.lock('a', longWait);
         controller.abort(reason);
         await expect(waiting).rejects.toMatchObject({ code: 'aborted', cause: reason });
-        first.end();
-        expect(await behind).toBe('served');
-        expect(change).not.toHaveBeenCalled();
+        await first.release();
+        await (await next).release();
       });
 
-      it('does not begin when the signal came before', async () => {
-        const change = vi.fn();
-        const signal = AbortSignal.abort();
-        const refused = store.update('a', async () => change(), { timeoutMs: 1000, signal });
-        await expect(refused).rejects.toMatchObject({ code: 'aborted' });
-        expect(change).not.toHaveBeenCalled();
+      it('ends without the lock if acceptIf accepts the record that the owner wrote', async () => {
+        const first = await store.lock('a', longWait);
+        const acceptIf = (record: StoredRecord | undefined, queuedAt: number) => {
+          // A client knows a server's clock to a few milliseconds only.
+          expect(queuedAt).toBeLessThanOrEqual(waiter.now() + 20);
+          return record?.version === 'new' ? { token: record.version } : undefined;
+        };
+        const calls = Array.from({ length: 5 }, () => waiter.lock('a', { ...longWait, acceptIf }));
+        await nextTask();
+        await first.write(storedRecord('journal'));
+        await first.write(storedRecord('new'));
+        await first.release();
+        for (const lock of await Promise.all(calls)) {
+          expect(lock.accepted).toEqual({ token: 'new' });
+          expect(lock.record?.version).toBe('new');
+          await expect(lock.reload()).rejects.toThrow(TypeError);
+          await expect(lock.write(storedRecord('late'))).rejects.toThrow(TypeError);
+          await expect(lock.remove()).rejects.toThrow(TypeError);
+        }
+        // None of the five, which have not been released, holds the lock.
+        await withLock(store, 'a', () => {});
       });
 
-      it('never ends a change that has begun', async () => {
+      it('ends with the error that acceptIf throws', async () => {
+        const first = await store.lock('a', longWait);
+        const failure = new Error('rejected by the provider');
+        const acceptIf = (record: StoredRecord | undefined): undefined => {
+          if (record?.version === 'failed') throw failure;
+        };
+        const waiting = waiter.lock('a', { ...longWait, acceptIf });
+        waiting.catch(() => {});
+        await nextTask();
+        await first.write(storedRecord('failed'));
+        await first.release();
+        await expect(waiting).rejects.toBe(failure);
+        await withLock(store, 'a', () => {});
+      });
+
+      it('ends with the lock if acceptIf accepts nothing', async () => {
+        const first = await store.lock('a', longWait);
+        const acceptIf = vi.fn(() => undefined);
+        const waiting = waiter.lock('a', { ...longWait, acceptIf });
+        await nextTask();
+        await first.write(storedRecord('one'));
+        await first.release();
+        const lock = await waiting;
+        expect(lock.accepted).toBeUndefined();
+        expect(lock.record?.version).toBe('one');
+        expect(await lock.write(storedRecord('two'))).toBe(true);
+        await lock.release();
+        expect(acceptIf).toHaveBeenCalled();
+      });
+    });
+
+    describe('limits', () => {
+      it('a signal that is already aborted prevents the acquisition', async () => {
+        const aborted = store.lock('a', { timeoutMs: 1000, signal: AbortSignal.abort() });
+        await expect(aborted).rejects.toMatchObject({ code: 'aborted' });
+        await withLock(store, 'a', () => {}, shortWait);
+      });
+
+      it('neither the timeout nor the signal affects a lock that is held', async () => {
         const controller = new AbortController();
-        const written = await store.update(
-          'a',
-          async (held) => {
-            controller.abort();
-            await new Promise((resolve) => setTimeout(resolve, 30));
-            return held.write(kept('one'));
-          },
-          { timeoutMs: 10, signal: controller.signal },
-        );
-        expect(written).toBe(true);
-        expect((await other.read('a'))?.head).toBe('one');
+        const lock = await store.lock('a', { timeoutMs: 10, signal: controller.signal });
+        controller.abort();
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        expect(await lock.write(storedRecord('one'))).toBe(true);
+        await lock.release();
+        expect((await other.read('a'))?.version).toBe('one');
       });
 
-      it('serves everybody behind one who gave up', async () => {
-        const first = takeTurn(store, 'a');
-        await first.begun;
-        const waits = [
-          patient,
-          { timeoutMs: 30, signal: undefined },
-          patient,
-          { timeoutMs: 30, signal: undefined },
-          patient,
-        ];
-        const calls = waits.map((wait, at) => store.update('a', async () => at, wait));
+      it('callers that give up do not affect those queued after them', async () => {
+        const first = await store.lock('a', longWait);
+        const calls = [longWait, shortWait, longWait, shortWait, longWait].map((wait, index) =>
+          withLock(store, 'a', () => index, wait),
+        );
         const results = Promise.allSettled(calls);
         await Promise.allSettled([calls[1], calls[3]]);
-        first.end();
+        await first.release();
         expect((await results).map((one) => (one.status === 'fulfilled' ? one.value : one.reason.code))).toEqual([
           0,
           'store_locked',
@@ -318,73 +326,57 @@ export function describeStore(
       });
     });
 
-    describe('closing', () => {
-      it('waits for changes under way', async () => {
-        const first = takeTurn(store, 'a', write(kept('one')));
-        await first.begun;
+    describe('close', () => {
+      it('waits for held locks', async () => {
+        const lock = await store.lock('a', longWait);
         let closed = false;
         const closing = store.close().then(() => {
           closed = true;
         });
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTask();
         expect(closed).toBe(false);
-        first.end();
+        await lock.write(storedRecord('one'));
+        await lock.release();
         await closing;
-        expect((await other.read('a'))?.head).toBe('one');
-        if (other !== store) expect(await other.update('a', async () => 'free', patient)).toBe('free');
+        expect((await other.read('a'))?.version).toBe('one');
+        if (other !== store) await withLock(other, 'a', () => {});
       });
 
-      it('can be done twice, and ends updates', async () => {
+      it('can be called twice, and later calls of lock are rejected', async () => {
         await store.close();
         await store.close();
-        await expect(store.update('a', async () => {}, patient)).rejects.toThrow(TypeError);
+        await expect(store.lock('a', longWait)).rejects.toThrow(TypeError);
       });
     });
 
-    if (options.intrusion)
-      describe('compare and set', () => {
-        const intrude = (name: string, next: Kept) => under.intrude?.(name, next);
-
-        it('writes nothing over the head of somebody else', async () => {
-          await store.update('a', write(kept('one')), patient);
-          await store.update(
-            'a',
-            async (held) => {
-              await intrude('a', kept('foreign'));
-              expect(await held.write(kept('two'))).toBe(false);
-              expect((await held.readAgain())?.head).toBe('foreign');
-              expect(await held.write(kept('two'))).toBe(true);
-            },
-            patient,
-          );
-          expect((await other.read('a'))?.head).toBe('two');
+    if (locksCanBeLost)
+      describe('compare-and-set', () => {
+        it('a write fails if another owner changed the version, and succeeds after a reload', async () => {
+          await put(store, 'a', storedRecord('one'));
+          await withLock(store, 'a', async (lock) => {
+            await under.writeWithoutLock?.('a', storedRecord('other'));
+            expect(await lock.write(storedRecord('two'))).toBe(false);
+            expect((await lock.reload())?.version).toBe('other');
+            expect(await lock.write(storedRecord('two'))).toBe(true);
+          });
+          expect((await other.read('a'))?.version).toBe('two');
         });
 
-        it('writes nothing where somebody else wrote first', async () => {
-          const written = await store.update(
-            'a',
-            async (held) => {
-              await intrude('a', kept('foreign'));
-              return held.write(kept('one'));
-            },
-            patient,
-          );
-          expect(written).toBe(false);
-          expect((await other.read('a'))?.head).toBe('foreign');
+        it('a write fails if another owner created the record', async () => {
+          await withLock(store, 'a', async (lock) => {
+            await under.writeWithoutLock?.('a', storedRecord('other'));
+            expect(await lock.write(storedRecord('one'))).toBe(false);
+          });
+          expect((await other.read('a'))?.version).toBe('other');
         });
 
-        it('writes over a journal of somebody else, who left the head as it was', async () => {
-          await store.update('a', write(kept('one')), patient);
-          const written = await store.update(
-            'a',
-            async (held) => {
-              await intrude('a', kept('one', '{"journal":1}'));
-              return held.write(kept('two'));
-            },
-            patient,
-          );
-          expect(written).toBe(true);
-          expect((await other.read('a'))?.head).toBe('two');
+        it('a write succeeds if another owner changed the content but not the version', async () => {
+          await put(store, 'a', storedRecord('one'));
+          await withLock(store, 'a', async (lock) => {
+            await under.writeWithoutLock?.('a', storedRecord('one', '{"journal":1}'));
+            expect(await lock.write(storedRecord('two'))).toBe(true);
+          });
+          expect((await other.read('a'))?.version).toBe('two');
         });
       });
   });

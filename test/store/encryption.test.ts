@@ -3,149 +3,158 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RecordLock } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { inventKey, keyLine, readKeys, recordId, seal, unseal } from '../../src/store/encryption.ts';
-import { anyKey, kept, patient, put, StoreHome, shown } from '../support/store-home.ts';
+import {
+  decryptRecord,
+  encryptRecord,
+  generateKey,
+  keyFileContent,
+  parseKeys,
+  recordId,
+} from '../../src/store/encryption.ts';
+import { anyKey, longWait, plaintext, put, StoreHome, storedRecord, withLock } from '../support/store-home.ts';
 
-const ringOf = (...keys: string[]) => readKeys(new Secret(keys.join(',')), 'the key');
+const keysOf = (...keys: string[]) => parseKeys(new Secret(keys.join(',')), 'the key');
+const unreadable = expect.objectContaining({ code: 'store_unreadable' });
 
-describe('a seal', () => {
-  const ring = ringOf(anyKey());
-  const [key] = ring;
-  const record = { name: 'family', turn: 7, kept: kept('head', '{"refresh_token":"secret-token"}') };
-  const sealed = seal(record, key);
-  const id = recordId(key, 'family');
-  const open = (bytes: Buffer) => unseal(bytes, id, ring, 'it');
+describe('an encrypted record', () => {
+  const keys = keysOf(anyKey());
+  const [key] = keys;
+  const original = {
+    key: 'family',
+    revision: 7,
+    record: storedRecord('a-version', '{"refresh_token":"secret-token"}'),
+  };
+  const encrypted = encryptRecord(original, key);
+  const decrypt = (bytes: Buffer) => decryptRecord(bytes, recordId(key, 'family'), keys, 'the file');
 
-  it('opens to what was sealed, whatever it is', () => {
+  it('is decrypted to any original content', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
         fc.nat(),
         fc.string(),
         fc.string({ unit: 'grapheme' }),
-        (name, turn, head, content) => {
-          const opened = unseal(seal({ name, turn, kept: kept(head, content) }, key), recordId(key, name), ring, 'it');
-          expect({ ...opened, kept: shown(opened.kept) }).toEqual({ name, turn, kept: { head, content } });
+        (recordKey, revision, version, content) => {
+          const bytes = encryptRecord({ key: recordKey, revision, record: storedRecord(version, content) }, key);
+          const decrypted = decryptRecord(bytes, recordId(key, recordKey), keys, 'the file');
+          expect({ ...decrypted, record: plaintext(decrypted.record) }).toEqual({
+            key: recordKey,
+            revision,
+            record: { version, content },
+          });
         },
       ),
     );
   });
 
-  it('shows nothing of what is in it', () => {
-    const text = sealed.toString('latin1');
-    for (const part of ['family', 'head', 'refresh_token', 'secret-token']) expect(text).not.toContain(part);
+  it('contains none of its plaintext', () => {
+    const bytes = encrypted.toString('latin1');
+    for (const part of ['family', 'a-version', 'refresh_token', 'secret-token']) expect(bytes).not.toContain(part);
   });
 
-  it('looks different each time', () => {
-    expect(seal(record, key).equals(sealed)).toBe(false);
+  it('differs each time', () => {
+    expect(encryptRecord(original, key).equals(encrypted)).toBe(false);
   });
 
-  it('never opens to anything else when any byte is changed', () => {
-    for (let at = 0; at < sealed.length; at++) {
+  it('is rejected if any byte is changed', () => {
+    for (let offset = 0; offset < encrypted.length; offset++) {
       for (const bits of [0x01, 0x80, 0xff]) {
-        const damaged = Buffer.from(sealed);
-        damaged[at] = (damaged[at] as number) ^ bits;
-        expect(() => open(damaged), `byte ${at}`).toThrow(expect.objectContaining({ code: 'store_unreadable' }));
+        const damaged = Buffer.from(encrypted);
+        damaged[offset] = (damaged[offset] as number) ^ bits;
+        expect(() => decrypt(damaged), `byte ${offset}`).toThrow(unreadable);
       }
     }
   });
 
-  it('never opens when it is cut short or longer', () => {
-    for (let length = 0; length < sealed.length; length++) {
-      expect(() => open(sealed.subarray(0, length)), `${length} bytes`).toThrow(/is damaged/);
+  it('is rejected if it is shorter or longer', () => {
+    for (let length = 0; length < encrypted.length; length++) {
+      expect(() => decrypt(encrypted.subarray(0, length)), `${length} bytes`).toThrow(unreadable);
     }
-    expect(() => open(Buffer.concat([sealed, Buffer.alloc(1)]))).toThrow(/is damaged/);
+    expect(() => decrypt(Buffer.concat([encrypted, Buffer.alloc(1)]))).toThrow(unreadable);
   });
 
-  it('never opens to anything from bytes that nobody sealed', () => {
+  it('is rejected if it consists of arbitrary bytes, with or without a valid header', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300 }), (tail) => {
-        expect(() => open(Buffer.concat([sealed.subarray(0, 29), tail]))).toThrow(/is damaged/);
-        expect(() => open(Buffer.from(tail))).toThrow();
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(() => decrypt(Buffer.concat([encrypted.subarray(0, 29), bytes]))).toThrow(unreadable);
+        expect(() => decrypt(Buffer.from(bytes))).toThrow(unreadable);
       }),
     );
   });
 
-  it('says what is wrong, and what to do', () => {
-    const newer = Buffer.from(sealed);
+  it('is rejected with a message for each reason', () => {
+    const newer = Buffer.from(encrypted);
     newer[4] = 2;
-    expect(() => open(newer)).toThrow(
-      expect.objectContaining({
-        message: 'it was written by a newer version of oauth-profile',
-        hint: 'update oauth-profile',
-      }),
-    );
-    expect(() => unseal(sealed, id, ringOf(anyKey()), 'it')).toThrow(
-      expect.objectContaining({
-        message: `it is sealed with another key (${key.id})`,
-        hint: expect.stringContaining('OAUTH_PROFILE_KEY'),
-      }),
-    );
-    expect(() => unseal(sealed, recordId(key, 'other'), ring, 'it')).toThrow(/holds the record of another name/);
+    expect(() => decrypt(newer)).toThrow(/newer version/);
+    const otherKey = () => decryptRecord(encrypted, recordId(key, 'family'), keysOf(anyKey()), 'the file');
+    expect(otherKey).toThrow(key.id);
+    expect(otherKey).toThrow(expect.objectContaining({ hint: expect.stringContaining('OAUTH_PROFILE_KEY') }));
+    expect(() => decryptRecord(encrypted, recordId(key, 'other'), keys, 'the file')).toThrow(/copied or renamed/);
   });
 
-  it('opens with any key of the ring', () => {
-    const [old, next] = [anyKey(), anyKey()];
-    const [oldKey] = ringOf(old);
-    const one = seal(record, oldKey);
-    const opened = unseal(one, recordId(oldKey, 'family'), ringOf(next, old), 'it');
-    expect(shown(opened.kept)).toEqual(shown(record.kept));
+  it('is decrypted with any of several keys', () => {
+    const [oldKey, newKey] = [anyKey(), anyKey()];
+    const [first] = keysOf(oldKey);
+    const bytes = encryptRecord(original, first);
+    const { record } = decryptRecord(bytes, recordId(first, 'family'), keysOf(newKey, oldKey), 'the file');
+    expect(plaintext(record)).toEqual(plaintext(original.record));
   });
 });
 
-describe('a key', () => {
-  it('is told by an id that says nothing about it', () => {
+describe('an encryption key', () => {
+  it('has an id and derived keys that do not contain it', () => {
     const bytes = randomBytes(32);
-    const [key] = ringOf(bytes.toString('base64'));
+    const [key] = keysOf(bytes.toString('base64'));
     expect(key.id).toMatch(/^[0-9a-f]{16}$/);
     expect(bytes.toString('hex')).not.toContain(key.id);
-    for (const part of [key.sealing, key.naming]) expect(part.equals(bytes)).toBe(false);
+    for (const derived of [key.encryption, key.naming]) expect(derived.equals(bytes)).toBe(false);
   });
 
-  it('is read with blanks, as base64url, and without padding', () => {
+  it('may be surrounded by whitespace, base64url-encoded or unpadded', () => {
     const bytes = Buffer.from('fb'.repeat(32), 'hex');
     const ids = [
       bytes.toString('base64'),
       ` ${bytes.toString('base64')}\n`,
       bytes.toString('base64url'),
       bytes.toString('base64').replace('=', ''),
-    ].map((text) => ringOf(text)[0].id);
+    ].map((value) => keysOf(value)[0].id);
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('is read once where it stands twice', () => {
+  it('counts once if it is given twice', () => {
     const [one, two] = [anyKey(), anyKey()];
-    expect(ringOf(one, two, one)).toHaveLength(2);
+    expect(keysOf(one, two, one)).toHaveLength(2);
   });
 
-  it('that was invented is read again from its line', () => {
-    const { key, text } = inventKey();
-    expect(readKeys(new Secret(keyLine(text).toString()), 'it')[0]).toEqual(key);
+  it('that was generated is parsed from its key file', () => {
+    const { key, base64 } = generateKey();
+    expect(parseKeys(new Secret(keyFileContent(base64).toString()), 'the file')[0]).toEqual(key);
   });
 
   it.each([
     ['too short', randomBytes(31).toString('base64')],
     ['too long', randomBytes(33).toString('base64')],
-    ['hex', randomBytes(32).toString('hex')],
+    ['hexadecimal', randomBytes(32).toString('hex')],
     ['a password', 'correct horse battery staple'],
-    ['an empty one after a comma', `${anyKey()},`],
-  ])('is refused when it is %s, without showing it', (_, text) => {
+    ['empty after a comma', `${anyKey()},`],
+  ])('is rejected if it is %s, without revealing it', (_, value) => {
     try {
-      readKeys(new Secret(text), 'OAUTH_PROFILE_KEY');
+      parseKeys(new Secret(value), 'OAUTH_PROFILE_KEY');
       expect.unreachable();
     } catch (error) {
       expect(error).toMatchObject({
         code: 'store_unreadable',
-        message: 'OAUTH_PROFILE_KEY is not base64 of 32 bytes',
+        message: expect.stringContaining('OAUTH_PROFILE_KEY'),
         hint: expect.stringContaining('openssl rand -base64 32'),
       });
-      expect(JSON.stringify(error)).not.toContain(text.slice(0, 12));
+      expect(JSON.stringify(error)).not.toContain(value.slice(0, 12));
     }
   });
 });
 
-describe('a vault', () => {
+describe('the vault', () => {
   let home: StoreHome;
 
   beforeEach(() => {
@@ -154,143 +163,146 @@ describe('a vault', () => {
 
   afterEach(() => home.remove());
 
-  const overwrite = (vault: ReturnType<StoreHome['open']>) =>
-    vault.update('a', (held) => held.write(kept('new')), patient);
-
   it.each([
-    ['damaged', (bytes: Buffer) => bytes.fill(0, 60, 64), /is damaged/],
-    ['empty', () => Buffer.alloc(0), /is damaged/],
-    ['of a newer version', (bytes: Buffer) => bytes.fill(9, 4, 5), /newer version/],
-  ])('refuses a record that is %s, and never overwrites it', async (_, change, message) => {
+    ['damaged', (bytes: Buffer) => bytes.fill(0, 60, 64)],
+    ['empty', () => Buffer.alloc(0)],
+    ['written by a newer version', (bytes: Buffer) => bytes.fill(9, 4, 5)],
+  ])('rejects a record that is %s, and never overwrites it', async (_, change) => {
     const key = anyKey();
-    await put(home.open(key), 'a', kept('one'));
-    await put(home.open(key), 'b', kept('two'));
-    const file = home.sealed().find((path) => path.includes(recordId(ringOf(key)[0], 'a'))) as string;
+    await put(home.open(key), 'a', storedRecord('one'));
+    await put(home.open(key), 'b', storedRecord('two'));
+    const file = home.records().find((path) => path.includes(recordId(keysOf(key)[0], 'a'))) as string;
     writeFileSync(file, change(readFileSync(file)));
     const before = readFileSync(file);
     const vault = home.open(key);
-    const refusal = { code: 'store_unreadable', message: expect.stringMatching(message), hint: expect.any(String) };
-    await expect(vault.read('a')).rejects.toMatchObject(refusal);
-    await expect(vault.list()).rejects.toMatchObject(refusal);
-    await expect(overwrite(vault)).rejects.toMatchObject(refusal);
+    const error = { code: 'store_unreadable', message: expect.stringContaining(file), hint: expect.any(String) };
+    await expect(vault.read('a')).rejects.toMatchObject(error);
+    await expect(vault.list()).rejects.toMatchObject(error);
+    await expect(put(vault, 'a', storedRecord('new'))).rejects.toMatchObject(error);
     expect(readFileSync(file).equals(before)).toBe(true);
-    expect((await vault.read('b'))?.head).toBe('two');
+    expect(home.leftovers()).toEqual([]);
+    expect((await vault.read('b'))?.version).toBe('two');
   });
 
-  it('refuses a record that was put in the place of another', async () => {
-    const key = anyKey();
-    const vault = home.open(key);
-    await put(vault, 'a', kept('one'));
-    await put(vault, 'b', kept('two'));
-    const [one, two] = home.sealed() as [string, string];
+  it('rejects a record that was renamed to replace another', async () => {
+    const vault = home.open(anyKey());
+    await put(vault, 'a', storedRecord('one'));
+    await put(vault, 'b', storedRecord('two'));
+    const [one, two] = home.records() as [string, string];
     renameSync(one, two);
-    const refusals = await Promise.allSettled([vault.read('a'), vault.read('b')]);
-    const reasons = refusals.map((result) => (result.status === 'rejected' ? result.reason.message : 'nothing'));
-    expect(reasons.join()).toMatch(/holds the record of another name: it was copied or renamed/);
+    const results = await Promise.allSettled([vault.read('a'), vault.read('b')]);
+    const codes = results.map((result) => (result.status === 'rejected' ? result.reason.code : result.value));
+    expect(codes).toContain('store_unreadable');
   });
 
-  it('refuses another key even where it would find nothing, and leaves everything as it is', async () => {
-    await put(home.open(anyKey()), 'a', kept('one'));
+  it('rejects another key even for a key without a record, and changes nothing', async () => {
+    const key = anyKey();
+    await put(home.open(key), 'a', storedRecord('one'));
     const before = home.files();
     const vault = home.open(anyKey());
-    const refusal = { code: 'store_unreadable', message: expect.stringContaining('sealed with another key') };
-    await expect(vault.read('a')).rejects.toMatchObject(refusal);
-    await expect(vault.read('never kept')).rejects.toMatchObject(refusal);
-    await expect(vault.list()).rejects.toMatchObject(refusal);
-    await expect(overwrite(vault)).rejects.toMatchObject(refusal);
+    const error = { code: 'store_unreadable', message: expect.stringContaining(keysOf(key)[0].id) };
+    await expect(vault.read('a')).rejects.toMatchObject(error);
+    await expect(vault.read('unknown')).rejects.toMatchObject(error);
+    await expect(vault.list()).rejects.toMatchObject(error);
+    await expect(put(vault, 'a', storedRecord('new'))).rejects.toMatchObject(error);
     expect(home.files()).toEqual(before);
   });
 
-  it('shows nothing of names and contents in its folder', async () => {
-    await put(home.open(anyKey()), 'a-telling-name', kept('a-telling-head', '{"refresh_token":"rt-0123456789"}'));
+  it('reveals neither keys nor contents of records in its directory', async () => {
+    await put(home.open(anyKey()), 'profile-name', storedRecord('version-1', '{"refresh_token":"rt-0123456789"}'));
     const all = home
       .files()
-      .map((file) => file + readFileSync(join(home.vaultFolder, file), 'latin1'))
+      .map((file) => file + readFileSync(join(home.vaultDirectory, file), 'latin1'))
       .join();
-    for (const text of ['telling', 'rt-0123456789', 'refresh_token']) expect(all).not.toContain(text);
+    for (const value of ['profile-name', 'version-1', 'rt-0123456789', 'refresh_token']) {
+      expect(all).not.toContain(value);
+    }
   });
 });
 
 describe('a change of keys', () => {
   let home: StoreHome;
-  const [old, next] = [anyKey(), anyKey()];
+  const [oldKey, newKey] = [anyKey(), anyKey()];
 
   beforeEach(async () => {
     home = new StoreHome();
-    const vault = home.open(old);
-    for (const name of ['a', 'b', 'c']) await put(vault, name, kept(`${name}1`));
+    const vault = home.open(oldKey);
+    for (const key of ['a', 'b', 'c']) await put(vault, key, storedRecord(`${key}1`));
   });
 
   afterEach(() => home.remove());
 
-  const keyIds = () => new Set(home.sealed().map((file) => /-([0-9a-f]{16})\.sealed$/.exec(file)?.[1]));
-  const idOf = (key: string) => ringOf(key)[0].id;
+  const usedKeyIds = () => new Set(home.records().map((file) => /-([0-9a-f]{16})\.record$/.exec(file)?.[1]));
+  const idOf = (key: string) => keysOf(key)[0].id;
 
-  it('loses nothing: the old key still opens', async () => {
-    const vault = home.open(`${next},${old}`);
-    expect((await vault.read('a'))?.head).toBe('a1');
-    expect((await vault.list()).map(({ name }) => name).sort()).toEqual(['a', 'b', 'c']);
-    expect(keyIds()).toEqual(new Set([idOf(old)]));
+  it('loses no record: the old key still decrypts', async () => {
+    const vault = home.open(`${newKey},${oldKey}`);
+    expect((await vault.read('a'))?.version).toBe('a1');
+    expect((await vault.list()).map(({ key }) => key).sort()).toEqual(['a', 'b', 'c']);
+    expect(usedKeyIds()).toEqual(new Set([idOf(oldKey)]));
   });
 
-  it('keeps fingerprints, so that known members of a family stay known', () => {
-    expect(home.open(`${next},${old}`).fingerprint('token')).toBe(home.open(old).fingerprint('token'));
+  it('does not change fingerprints, so that refresh tokens of a family stay known', () => {
+    expect(home.open(`${newKey},${oldKey}`).fingerprint('token')).toBe(home.open(oldKey).fingerprint('token'));
   });
 
-  it('brings every record under the first key with the first write, and the old key can be given up', async () => {
-    await put(home.open(`${next},${old}`), 'a', kept('a2'));
-    expect(keyIds()).toEqual(new Set([idOf(next)]));
-    expect(home.sealed()).toHaveLength(3);
-    const vault = home.open(next);
-    expect((await vault.read('a'))?.head).toBe('a2');
-    expect((await vault.read('b'))?.head).toBe('b1');
+  it('re-encrypts all records with the first write, and the old key is no longer needed', async () => {
+    await put(home.open(`${newKey},${oldKey}`), 'a', storedRecord('a2'));
+    expect(usedKeyIds()).toEqual(new Set([idOf(newKey)]));
+    expect(home.records()).toHaveLength(3);
+    const vault = home.open(newKey);
+    expect((await vault.read('a'))?.version).toBe('a2');
+    expect((await vault.read('b'))?.version).toBe('b1');
   });
 
-  it('leaves a record that somebody is busy with, and takes it along the next time', async () => {
-    const both = `${next},${old}`;
-    await home.open(old).update('b', () => put(home.open(both), 'a', kept('a2')), patient);
-    expect(keyIds()).toEqual(new Set([idOf(old), idOf(next)]));
-    await put(home.open(both), 'a', kept('a3'));
-    expect(keyIds()).toEqual(new Set([idOf(next)]));
-    expect((await home.open(next).read('b'))?.head).toBe('b1');
+  it('skips a locked record, which the next process re-encrypts', async () => {
+    const both = `${newKey},${oldKey}`;
+    const lock = await home.open(oldKey).lock('b', longWait);
+    await put(home.open(both), 'a', storedRecord('a2'));
+    await lock.release();
+    expect(usedKeyIds()).toEqual(new Set([idOf(oldKey), idOf(newKey)]));
+    await put(home.open(both), 'a', storedRecord('a3'));
+    expect(usedKeyIds()).toEqual(new Set([idOf(newKey)]));
+    expect((await home.open(newKey).read('b'))?.version).toBe('b1');
   });
 
-  it('is noticed by those who have only the old key', async () => {
-    const behind = home.open(old);
-    expect((await behind.read('a'))?.head).toBe('a1');
-    await put(home.open(`${next},${old}`), 'a', kept('a2'));
-    const refusal = { code: 'store_unreadable', message: expect.stringContaining(idOf(next)) };
-    await expect(behind.read('a')).rejects.toMatchObject(refusal);
-    await expect(put(behind, 'a', kept('forked'))).rejects.toMatchObject(refusal);
+  it('is detected by a process that has only the old key', async () => {
+    const outdated = home.open(oldKey);
+    expect((await outdated.read('a'))?.version).toBe('a1');
+    await put(home.open(`${newKey},${oldKey}`), 'a', storedRecord('a2'));
+    const error = { code: 'store_unreadable', message: expect.stringContaining(idOf(newKey)) };
+    await expect(outdated.read('a')).rejects.toMatchObject(error);
+    await expect(put(outdated, 'a', storedRecord('forked'))).rejects.toMatchObject(error);
   });
 
-  it('lets in one at a time, whichever key comes first', async () => {
-    let inside = 0;
-    const change = async (held: Parameters<Parameters<ReturnType<StoreHome['open']>['update']>[1]>[0]) => {
-      expect(++inside).toBe(1);
-      await held.write(kept(String(Number(held.kept?.head.replace(/^a/, '')) + 1)));
-      inside--;
+  it('does not break the exclusion of processes that have the keys in another order', async () => {
+    let owners = 0;
+    const increment = async (lock: RecordLock) => {
+      expect(++owners).toBe(1);
+      await lock.write(storedRecord(String(Number(lock.record?.version.replace(/^a/, '')) + 1)));
+      owners--;
     };
-    const vaults = [home.open(`${next},${old}`), home.open(`${old},${next}`), home.open(`${next},${old},${anyKey()}`)];
-    await Promise.all(
-      Array.from({ length: 30 }, (_, at) => (vaults[at % 3] as (typeof vaults)[0]).update('a', change, patient)),
+    const vaults = [`${newKey},${oldKey}`, `${oldKey},${newKey}`, `${newKey},${oldKey},${anyKey()}`].map((keys) =>
+      home.open(keys),
     );
-    for (const vault of vaults) expect((await vault.read('a'))?.head).toBe('31');
+    await Promise.all(
+      Array.from({ length: 30 }, (_, index) => withLock(vaults[index % 3] as (typeof vaults)[0], 'a', increment)),
+    );
+    for (const vault of vaults) expect((await vault.read('a'))?.version).toBe('31');
   });
 
-  it('that was cut short leaves two copies, of which the newer counts', async () => {
-    const [before] = home.sealed().map((file) => [file, readFileSync(file)] as const);
-    const copies = home.sealed().map((file) => [file, readFileSync(file)] as const);
-    await put(home.open(`${next},${old}`), 'a', kept('a2'));
-    // As if it had been killed before it could take the old ones away.
+  it('that was interrupted leaves two copies of a record, and the newer one is valid', async () => {
+    const copies = home.records().map((file) => [file, readFileSync(file)] as const);
+    await put(home.open(`${newKey},${oldKey}`), 'a', storedRecord('a2'));
+    // As if the process had been killed before it removed the old copies.
     for (const [file, bytes] of copies) writeFileSync(file, bytes, { mode: 0o600 });
-    expect(before).toBeDefined();
-    for (const ring of [`${next},${old}`, `${old},${next}`]) {
-      const vault = home.open(ring);
-      expect((await vault.read('a'))?.head).toBe('a2');
-      expect((await vault.list()).map(({ kept: { head } }) => head).sort()).toEqual(['a2', 'b1', 'c1']);
+    for (const keys of [`${newKey},${oldKey}`, `${oldKey},${newKey}`]) {
+      const vault = home.open(keys);
+      expect((await vault.read('a'))?.version).toBe('a2');
+      const versions = (await vault.list()).map(({ record }) => record.version);
+      expect(versions.sort()).toEqual(['a2', 'b1', 'c1']);
     }
-    await home.open(`${next},${old}`).update('a', (held) => held.remove(), patient);
-    expect(await home.open(`${old},${next}`).read('a')).toBeUndefined();
+    await withLock(home.open(`${newKey},${oldKey}`), 'a', (lock) => lock.remove());
+    expect(await home.open(`${oldKey},${newKey}`).read('a')).toBeUndefined();
   });
 });

@@ -3,7 +3,9 @@ import { createServer as createHttp, type IncomingHttpHeaders, type ServerRespon
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { ApiLimits, ApiRequest } from '../../src/ports.ts';
+import { createCallApi } from '../../src/http/call-api.ts';
+import { createConnector } from '../../src/http/connector.ts';
+import type { ApiLimits, ApiRequest, CallApi, EmulatorEndpoint, Environment } from '../../src/ports.ts';
 import type { Pair } from './certificates.ts';
 
 /** A request as an API saw it, its body byte for byte. */
@@ -111,6 +113,11 @@ export const redirect =
   (_call, response) => {
     response.writeHead(status, { Location: location }).end('moved');
   };
+
+/** The real transport of API requests, with these proxy variables. */
+export function callApiWith(env: Environment = {}, emulator?: EmulatorEndpoint): CallApi {
+  return createCallApi(createConnector(env, emulator));
+}
 
 /** A request as a command hands it to the transport. */
 export function apiGet(url: string, changes: Partial<ApiRequest> = {}): ApiRequest {

@@ -1,6 +1,6 @@
 import { signAssertion } from '../../src/http/client-assertion.ts';
-import { createSend } from '../../src/http/send.ts';
 import type { Clock, Ports } from '../../src/ports.ts';
+import { sendWith } from './wire-request.ts';
 
 /** Time that stands still until somebody sleeps. */
 export class FakeClock implements Clock {
@@ -25,7 +25,7 @@ export function fakePorts(
   const lines: string[] = [];
   const clock = new FakeClock();
   return {
-    send: createSend({}),
+    send: sendWith(),
     sign: signAssertion,
     clock,
     random: () => 0.5,

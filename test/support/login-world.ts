@@ -2,8 +2,8 @@ import { composeSignIn } from '../../src/compose.ts';
 import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { type BrowserLoginOptions, loginAuthorizationCode } from '../../src/flows/login/authorization-code.ts';
-import { type DeviceCodePrompt, loginDeviceCode } from '../../src/flows/login/device-code.ts';
+import { type BrowserLoginOptions, loginWithAuthorizationCode } from '../../src/flows/login/authorization-code.ts';
+import { type DeviceCodePrompt, loginWithDeviceCode } from '../../src/flows/login/device-code.ts';
 import { type LoginResult, login as signInAndKeep } from '../../src/flows/login/login.ts';
 import type { LoginPorts, Ports } from '../../src/ports.ts';
 import { completeProfile, type StoredGrant } from '../../src/profile/complete-profile.ts';
@@ -84,12 +84,12 @@ export class LoginWorld {
     };
     const person = {
       readLine: changes.readLine,
-      showAddress: (address: string) => void this.told.push(address),
+      showUrl: (address: string) => void this.told.push(address),
       showMistake: (text: string) => void this.told.push(text),
     };
     const wish = { port: undefined, open: true, ...changes.wish };
     return this.#keep(
-      () => loginAuthorizationCode(login, wish, ports, outside, person, changes.signal),
+      () => loginWithAuthorizationCode(login, wish, ports, outside, person, changes.signal),
       login,
       ports,
       changes,
@@ -99,14 +99,16 @@ export class LoginWorld {
   async loginWithDevice(person: DeviceCodePrompt, changes: Changes = {}): Promise<LoginResult> {
     const { profile: login } = this;
     const ports = { ...this.session.ports, ...changes.ports };
-    return this.#keep(() => loginDeviceCode(login, ports, person, changes.signal), login, ports, changes);
+    return this.#keep(() => loginWithDeviceCode(login, ports, person, changes.signal), login, ports, changes);
   }
 
   /** A token, as the command `token` gets it. */
-  async token(anew = false): Promise<{ token: string; reused: boolean; response: Readonly<Record<string, unknown>> }> {
+  async token(
+    anew = false,
+  ): Promise<{ token: string; fromCache: boolean; response: Readonly<Record<string, unknown>> }> {
     const profile = await this.session.readProfile(this.name, this.variables);
-    const { reply, reused } = await this.session.obtain(profile, { anew, keep: true });
-    return { token: reply.accessToken.reveal(), reused, response: reply.response };
+    const { token, fromCache } = await this.session.getToken(profile, { anew, keep: true });
+    return { token: reply.accessToken.reveal(), fromCache, response: reply.response };
   }
 
   async close(): Promise<void> {
@@ -115,7 +117,7 @@ export class LoginWorld {
   }
 
   async #keep(
-    signIn: () => ReturnType<typeof loginDeviceCode>,
+    signIn: () => ReturnType<typeof loginWithDeviceCode>,
     login: LoginProfile,
     ports: Ports,
     { mayReplace = async () => false }: Changes,

@@ -1,6 +1,6 @@
-import { readCarefulYaml } from '../../src/config/careful-yaml.ts';
 import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
+import { readYaml } from '../../src/config/yaml.ts';
 import { InvalidProfileError, type ProfileIssue, ProviderError } from '../../src/errors.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
@@ -25,7 +25,7 @@ export function readAcme(fields: DataObject, sources: ProfileSources = createSou
 /** The profile `name` from a YAML file. */
 export function readFromYaml(name: string, text: string, sources: ProfileSources = createSources()): Profile {
   const label = 'profiles.yaml';
-  return readProfile(name, new Variables().add(readCarefulYaml(text, label, 1000), { ...source, label }), sources);
+  return readProfile(name, new Variables().add(readYaml(text, label), { ...source, label }), sources);
 }
 
 /** Parses and completes a profile for which no login is stored. */

@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { RedisServer } from './redis-server.ts';
 
-/** Everything that a Redis is told, in its own words, from now until it is read. */
+/** Records every command that a server receives, with MONITOR. */
 export class RedisMonitor {
   readonly #server: RedisServer;
   readonly #socket: Socket;
-  #text = '';
+  #output = '';
 
   private constructor(server: RedisServer, socket: Socket) {
     this.#server = server;
     this.#socket = socket;
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      this.#text += text;
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      this.#output += chunk;
     });
   }
 
@@ -20,32 +20,32 @@ export class RedisMonitor {
     const socket = connect(server.port, '127.0.0.1');
     const monitor = new RedisMonitor(server, socket);
     socket.write('MONITOR\r\n');
-    await monitor.#until('+OK');
+    await monitor.#waitFor('+OK');
     return monitor;
   }
 
-  /** How many clients have asked for a lock up to now. */
-  get askers(): number {
-    const lines = this.#text.split('\r\n').filter((line) => /"EVAL(?:SHA)?".*oauth-profile:lock:/.test(line));
+  /** Number of clients that tried to acquire a lock. */
+  get lockClients(): number {
+    const lines = this.#output.split('\r\n').filter((line) => /"eval".*\{store\}:lock:/i.test(line));
     return new Set(lines.map((line) => line.split(' ')[2])).size;
   }
 
-  /** The lines of all that was told up to now. */
+  /** Stops and returns all commands as lines. */
   async stop(): Promise<string[]> {
     const redis = this.#server.connect();
-    await redis.echo('that was all');
+    await redis.echo('end of the recording');
     redis.disconnect();
-    await this.#until('that was all');
+    await this.#waitFor('end of the recording');
     this.#socket.destroy();
-    return this.#text.split('\r\n').filter((line) => line.startsWith('+1') && !line.includes('that was all'));
+    return this.#output.split('\r\n').filter((line) => line.startsWith('+1') && !line.includes('end of the recording'));
   }
 
-  async #until(text: string): Promise<void> {
-    while (!this.#text.includes(text)) await once(this.#socket, 'data');
+  async #waitFor(text: string): Promise<void> {
+    while (!this.#output.includes(text)) await once(this.#socket, 'data');
   }
 }
 
-/** How often somebody got a lock. */
+/** Counts the locks that were acquired. */
 export function locksTaken(lines: readonly string[]): number {
-  return lines.filter((line) => /"SET" "oauth-profile:lock:/i.test(line)).length;
+  return lines.filter((line) => /"SET" "oauth-profile:\{store\}:lock:/i.test(line)).length;
 }

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Stands between a client and a Redis, and can lose what it is told. */
+/** A proxy in front of a Redis server that can lose responses. */
 export class RedisProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #losing = '';
-  #lost: (() => void)[] = [];
+  #pattern = '';
+  #onLost: (() => void)[] = [];
 
   private constructor(target: number) {
     this.#server = createServer((client) => {
       const redis = connect(target, '127.0.0.1');
-      let doomed = false;
+      let losesResponse = false;
       for (const socket of [client, redis]) {
         this.#sockets.add(socket);
         socket.on('error', () => {});
@@ -22,17 +22,16 @@ export class RedisProxy {
         });
       }
       client.on('data', (chunk) => {
-        if (this.#losing !== '' && chunk.includes(this.#losing)) {
-          doomed = true;
-          this.#losing = '';
+        if (this.#pattern !== '' && chunk.includes(this.#pattern)) {
+          losesResponse = true;
+          this.#pattern = '';
         }
         redis.write(chunk);
       });
       redis.on('data', (chunk) => {
-        // Redis did what it was asked, and nobody hears of it. That it has never heard of a script is no such answer.
-        if (doomed && !chunk.includes('NOSCRIPT')) {
+        if (losesResponse) {
           client.destroy();
-          for (const tell of this.#lost.splice(0)) tell();
+          for (const resolve of this.#onLost.splice(0)) resolve();
         } else client.write(chunk);
       });
     });
@@ -49,10 +48,10 @@ export class RedisProxy {
     return `redis://127.0.0.1:${(this.#server.address() as { port: number }).port}`;
   }
 
-  /** Loses the answer to the next command that contains the text; resolves when that has happened. */
-  loseAnswerTo(text: string): Promise<void> {
-    this.#losing = text;
-    return new Promise((resolve) => this.#lost.push(resolve));
+  /** Loses the response to the next command that contains `pattern`; Redis runs the command. Resolves when the response is lost. */
+  loseResponseTo(pattern: string): Promise<void> {
+    this.#pattern = pattern;
+    return new Promise((resolve) => this.#onLost.push(resolve));
   }
 
   async remove(): Promise<void> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,22 +8,30 @@ import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import type { Authority } from './certificates.ts';
 
-/** Whether tests with a real Redis can run; those that cannot are listed as skipped. */
-export const hasRedis = isThere();
+/** Whether redis-server is installed. Tests that need it are reported as skipped otherwise. */
+export const hasRedis = isInstalled();
 
-/** What is different about a server. */
+const children = new Set<ChildProcess>();
+// A test run that fails early leaves no servers.
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** How a server differs from the default one. */
 export interface RedisServerOptions {
   readonly password?: string;
-  /** Who certifies it; then it speaks TLS alone. */
+  /** Issues the certificate of a server that only accepts TLS. */
   readonly authority?: Authority;
-  /** Further arguments; a later one wins. */
+  /** Additional arguments. A later argument overrides an earlier one. */
   readonly args?: readonly string[];
+  /** Starts a Sentinel that monitors the primary `main` on this port. */
+  readonly sentinelOf?: number;
 }
 
-/** A Redis of its own, with everything written through to a temporary folder, that can be killed and started again. */
+/** A Redis server with a temporary directory, to which every write is synchronized. It can be killed and started again. */
 export class RedisServer {
   readonly port: number;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'oauth-profile-redis-'));
+  readonly #directory = mkdtempSync(join(tmpdir(), 'oauth-profile-redis-'));
   readonly #options: RedisServerOptions;
   #child: ChildProcess | undefined;
 
@@ -46,33 +54,37 @@ export class RedisServer {
       : `rediss://${login}localhost:${this.port}`;
   }
 
+  get host(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  /** Path of the Unix socket. */
+  get socket(): string {
+    return join(this.#directory, 'redis.sock');
+  }
+
   get pid(): number {
     return this.#child?.pid as number;
   }
 
-  /** With the data of the last time. */
+  /** Starts with the data of the previous run. */
   async start(): Promise<void> {
-    const { password, authority, args = [] } = this.#options;
-    const listen =
-      authority === undefined ? ['--port', String(this.port)] : ['--port', '0', ...tlsArguments(authority, this.port)];
-    const login = password === undefined ? [] : ['--requirepass', password];
-    const keep = ['--dir', this.#folder, '--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
-    const child = spawn('redis-server', [...listen, '--bind', '127.0.0.1', ...login, ...keep, ...args], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn('redis-server', this.#arguments(), { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
+    children.add(child);
+    child.once('exit', () => children.delete(child));
     await new Promise<void>((resolve, reject) => {
       const lines = createInterface({ input: child.stdout });
-      let said = '';
+      let output = '';
       lines.on('line', (line) => {
-        said += `${line}\n`;
-        if (line.includes('Ready to accept connections')) resolve();
+        output += `${line}\n`;
+        if (/Ready to accept connections|Sentinel ID is/.test(line)) resolve();
       });
-      child.once('exit', () => reject(new Error(`redis-server did not start:\n${said}`)));
+      child.once('exit', () => reject(new Error(`redis-server did not start:\n${output}`)));
     });
   }
 
-  /** Ends at once, as a power failure would end it. */
+  /** Ends the server with SIGKILL, as a power failure would. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -85,7 +97,7 @@ export class RedisServer {
     this.#child?.kill(name);
   }
 
-  /** A plain client, to look at what is there. */
+  /** Creates a client for inspection. */
   connect(): Redis {
     const { password, authority } = this.#options;
     return new Redis({
@@ -98,7 +110,26 @@ export class RedisServer {
 
   async remove(): Promise<void> {
     await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #arguments(): string[] {
+    const { password, authority, args = [], sentinelOf } = this.#options;
+    if (sentinelOf !== undefined) {
+      const settings = [
+        ...[`port ${this.port}`, 'bind 127.0.0.1', `dir ${this.#directory}`],
+        `sentinel monitor main 127.0.0.1 ${sentinelOf} 2`,
+        ...['sentinel down-after-milliseconds main 1000', 'sentinel failover-timeout main 5000'],
+      ];
+      // Sentinel rewrites its configuration.
+      const file = join(this.#directory, 'sentinel.conf');
+      writeFileSync(file, `${settings.join('\n')}\n`);
+      return [file, '--sentinel'];
+    }
+    const ports = authority === undefined ? ['--port', String(this.port)] : tlsArguments(authority, this.port);
+    const login = password === undefined ? [] : ['--requirepass', password];
+    const persistence = ['--dir', this.#directory, '--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+    return [...ports, '--bind', '127.0.0.1', '--unixsocket', this.socket, ...login, ...persistence, ...args];
   }
 }
 
@@ -106,12 +137,12 @@ function tlsArguments(authority: Authority, port: number): string[] {
   const { cert, key } = authority.issue({ name: 'redis', hosts: 'DNS:localhost,IP:127.0.0.1' });
   const files = { cert: authority.file('redis.pem', cert), key: authority.file('redis.key', key) };
   return [
-    ...['--tls-port', String(port), '--tls-auth-clients', 'no', '--tls-ca-cert-file', authority.caFile],
+    ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no', '--tls-ca-cert-file', authority.caFile],
     ...['--tls-cert-file', files.cert, '--tls-key-file', files.key],
   ];
 }
 
-/** A port where nobody listens. */
+/** Returns a port on which nothing listens. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -121,7 +152,22 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-function isThere(): boolean {
+/** Counts the sockets and timers that keep this process alive. */
+export function activeResources(): number {
+  return process.getActiveResourcesInfo().filter((name) => /^(?:TCP|TLS|Pipe)\w*Wrap$|^Timeout$/.test(name)).length;
+}
+
+/** Counts them when earlier connections are closed. */
+export async function settledResources(): Promise<number> {
+  let previous = -1;
+  while (previous !== activeResources()) {
+    previous = activeResources();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return previous;
+}
+
+function isInstalled(): boolean {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' });
     return true;

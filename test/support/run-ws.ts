@@ -6,7 +6,7 @@ import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import { Resolver } from '../../src/config/resolver.ts';
 import type { Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
-import { createCallApi } from '../../src/http/call-api.ts';
+import { localFiles } from '../../src/files/local-files.ts';
 import type { CallApi } from '../../src/ports.ts';
 import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
@@ -16,7 +16,6 @@ import { baseCommands } from '../../src/script/commands/base.ts';
 import { matchesPattern } from '../../src/script/commands/bounded.ts';
 import { type WsPorts, wsCommands } from '../../src/script/commands/ws/ws.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
-import { localFiles } from '../../src/script/local-files.ts';
 import { Registry } from '../../src/script/registry.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import { runScript } from '../../src/script/run-script.ts';
@@ -66,7 +65,7 @@ export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Prom
   const registry = new Registry([
     ...baseCommands,
     ...wsCommands({
-      callApi: world.callApi ?? createCallApi({}),
+      callApi: world.callApi ?? callApiWith(),
       files: localFiles,
       version: '1.2.3',
       readProfile: async (name, variables) => completeProfile(parseProfile(name, variables, outside)),

@@ -2,22 +2,22 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 
-// Processes are played in one: each has a number, can die before any call of the file system, and does nothing more then.
+// Simulates several processes in one. Each has a PID and can be killed before any file system call; it then does nothing more.
 
-/** A folder where nothing takes long, if there is one. */
-export const quickFolder = fs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+/** A directory in memory, if there is one. */
+export const memoryDirectory = fs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** Who is at work, and who is dead. */
-export const world = { pid: 1, dead: new Set<number>(), nonces: new Map<string, number>() };
+/** State of the simulation: the current process, the killed ones, and the PID for each nonce. */
+export const simulation = { pid: 1, killed: new Set<number>(), nonces: new Map<string, number>() };
 
-/** In the place of `owner.ts`: processes are those of the play. */
-export const playedOwners = {
-  inventOwner: () => {
-    const nonce = world.nonces.size.toString(16).padStart(16, '0');
-    world.nonces.set(nonce, world.pid);
-    return `aaaaaaaaaaaa-${world.pid}-1-${nonce}`;
+/** Replaces functions of `process-status.ts`. */
+export const simulatedProcessStatus = {
+  createOwnerId: () => {
+    const nonce = simulation.nonces.size.toString(16).padStart(16, '0');
+    simulation.nonces.set(nonce, simulation.pid);
+    return `aaaaaaaaaaaa-${simulation.pid}-1-${nonce}`;
   },
-  lifeOf: (owner: string) => (world.dead.has(Number(owner.split('-')[1])) ? 'dead' : 'alive'),
+  getProcessStatus: (owner: string) => (simulation.killed.has(Number(owner.split('-')[1])) ? 'ended' : 'running'),
 };
 
 class Killed extends Error {}
@@ -34,68 +34,68 @@ const calls = [
   'mkdirSync',
 ] as const;
 const real: Record<string, unknown> = { ...Object.fromEntries(calls.map((call) => [call, fs[call]])), fsync: fs.fsync };
-let before: (() => void) | undefined;
+let beforeCall: (() => void) | undefined;
 
-/** Begins the play; the returned function ends it. */
-export function playCrashes(): () => void {
+/** Starts the simulation; the returned function ends it. */
+export function startSimulation(): () => void {
   for (const call of calls) {
     Object.assign(fs, {
       [call]: (...args: unknown[]) => {
-        before?.();
+        beforeCall?.();
         return (real[call] as (...args: unknown[]) => unknown)(...args);
       },
     });
   }
-  // The disk is not played: whatever was written is there.
+  // Power failures are not simulated.
   Object.assign(fs, { fsync: (_fd: number, done: (error: null) => void) => done(null) });
   syncBuiltinESMExports();
   return () => {
-    before = undefined;
+    beforeCall = undefined;
     Object.assign(fs, real);
     syncBuiltinESMExports();
   };
 }
 
-/** Nobody is dead, and nobody will be. */
-export function reviveAll(): void {
-  before = undefined;
-  world.dead.clear();
+/** Resets the simulation: no process is killed. */
+export function reset(): void {
+  beforeCall = undefined;
+  simulation.killed.clear();
 }
 
-/** Does something as that process, until it is killed before the given call; says whether it was. */
-export async function asProcess(pid: number, killedBefore: number, act: () => unknown): Promise<boolean> {
-  let done = 0;
-  world.pid = pid;
-  before = () => {
-    if (done++ >= killedBefore) throw new Killed();
+/** Runs `work` as the process `pid` and kills it before the given call. Returns whether `work` came that far. */
+export async function runAsProcess(pid: number, killBeforeCall: number, work: () => unknown): Promise<boolean> {
+  let count = 0;
+  simulation.pid = pid;
+  beforeCall = () => {
+    if (count++ >= killBeforeCall) throw new Killed();
   };
   try {
-    await act();
+    await work();
   } catch (error) {
-    // Whatever came of it: it was dead.
-    if (done <= killedBefore) throw error;
+    // Errors of a killed process have no meaning.
+    if (count <= killBeforeCall) throw error;
   } finally {
-    before = undefined;
+    beforeCall = undefined;
   }
-  if (done > killedBefore) world.dead.add(pid);
-  return done > killedBefore;
+  if (count > killBeforeCall) simulation.killed.add(pid);
+  return count > killBeforeCall;
 }
 
-/** Does `meanwhile` before the given call of `act`; says whether it came to that. */
-export function interrupted(at: number, meanwhile: () => void, act: () => void): boolean {
-  const outer = before;
-  let done = 0;
-  before = () => {
-    if (done++ !== at) return;
-    const own = before;
-    before = outer;
-    meanwhile();
-    before = own;
+/** Runs `interruption` before the given call of `work`. Returns whether `work` came that far. */
+export function interrupt(atCall: number, interruption: () => void, work: () => void): boolean {
+  const outer = beforeCall;
+  let count = 0;
+  beforeCall = () => {
+    if (count++ !== atCall) return;
+    const own = beforeCall;
+    beforeCall = outer;
+    interruption();
+    beforeCall = own;
   };
   try {
-    act();
+    work();
   } finally {
-    before = outer;
+    beforeCall = outer;
   }
-  return done > at;
+  return count > atCall;
 }

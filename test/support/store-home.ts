@@ -2,22 +2,46 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Kept } from '../../src/ports.ts';
+import type { LockOptions, RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import type { Keychain } from '../../src/store/vault/key-provider.ts';
 import { openVault, type Vault, type VaultOptions } from '../../src/store/vault/vault.ts';
 
-/** A key as a user would make it. */
+/** A random value for OAUTH_PROFILE_KEY. */
 export const anyKey = (): string => randomBytes(32).toString('base64');
 
-/** What a test keeps: a head, and a content made from it unless given. */
-export const kept = (head: string, content = `{"token":"${head}"}`): Kept => ({ head, content: new Secret(content) });
+/** A record of this version; its content is derived from the version unless given. */
+export const storedRecord = (version: string, content = `{"token":"${version}"}`): StoredRecord => ({
+  version,
+  content: new Secret(content),
+});
 
-/** What is kept, in clear. */
-export const shown = (found: Kept | undefined) => found && { head: found.head, content: found.content.reveal() };
+/** A record in plaintext, for comparison. */
+export const plaintext = (record: StoredRecord | undefined) =>
+  record && { version: record.version, content: record.content.reveal() };
 
-/** Longer than any test waits. */
-export const patient = { timeoutMs: 20_000, signal: undefined };
+/** Lock options with a longer timeout than any test needs. */
+export const longWait = { timeoutMs: 20_000, signal: undefined };
+
+/** Runs `work` with the lock of `key`, then releases it. */
+export async function withLock<R>(
+  store: TokenStore,
+  key: string,
+  work: (lock: RecordLock) => Promise<R> | R,
+  options: LockOptions<never> = longWait,
+): Promise<R> {
+  const lock = await store.lock(key, options);
+  try {
+    return await work(lock);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Writes one record. */
+export async function put(store: TokenStore, key: string, next: StoredRecord): Promise<void> {
+  if (!(await withLock(store, key, (lock) => lock.write(next)))) throw new Error('the record was not written');
+}
 
 /** A system without a keychain. */
 export const noKeychain: Keychain = {
@@ -25,60 +49,59 @@ export const noKeychain: Keychain = {
   set: () => Promise.reject(new Error('no keychain')),
 };
 
-/** A home of its own for vaults, with nothing in it. */
+/** A temporary home directory for vaults. */
 export class StoreHome {
-  readonly folder: string;
-  readonly vaultFolder: string;
+  readonly directory: string;
+  readonly vaultDirectory: string;
   readonly keyFile: string;
 
-  constructor(base = tmpdir()) {
-    this.folder = mkdtempSync(join(base, 'oauth-profile-store-'));
-    this.vaultFolder = join(this.folder, 'data', 'oauth-profile', 'vault');
-    this.keyFile = join(this.folder, 'config', 'oauth-profile', 'vault.key');
+  constructor(parent = tmpdir()) {
+    this.directory = mkdtempSync(join(parent, 'oauth-profile-store-'));
+    this.vaultDirectory = join(this.directory, 'data', 'oauth-profile', 'vault');
+    this.keyFile = join(this.directory, 'config', 'oauth-profile', 'vault.key');
   }
 
   env(changes: Record<string, string> = {}): Record<string, string> {
     return {
-      HOME: this.folder,
-      XDG_DATA_HOME: join(this.folder, 'data'),
-      XDG_CONFIG_HOME: join(this.folder, 'config'),
+      HOME: this.directory,
+      XDG_DATA_HOME: join(this.directory, 'data'),
+      XDG_CONFIG_HOME: join(this.directory, 'config'),
       ...changes,
     };
   }
 
-  /** A vault with the key, or with one that it has to find itself. */
+  /** Opens the vault with `key`; without one, the vault finds or creates its key. */
   open(key: string | undefined, options: Partial<VaultOptions> = {}): Vault {
     const env = this.env(key === undefined ? {} : { OAUTH_PROFILE_KEY: key });
     return openVault({ env, keychain: noKeychain, ...options });
   }
 
-  /** The names in the vault's folder. */
+  /** File names in the vault's directory. */
   files(): string[] {
-    return readdirSync(this.vaultFolder).sort();
+    return readdirSync(this.vaultDirectory).sort();
   }
 
-  /** The sealed files, with their folder. */
-  sealed(): string[] {
+  /** Paths of the encrypted records. */
+  records(): string[] {
     return this.files()
-      .filter((file) => file.endsWith('.sealed'))
-      .map((file) => join(this.vaultFolder, file));
+      .filter((file) => file.endsWith('.record'))
+      .map((file) => join(this.vaultDirectory, file));
   }
 
-  makeFolder(): void {
-    mkdirSync(this.vaultFolder, { recursive: true, mode: 0o700 });
+  /** File names in the vault's directory other than records and metadata: locks and temporary files. */
+  leftovers(): string[] {
+    return this.files().filter((file) => !file.endsWith('.record') && file !== 'vault.json');
+  }
+
+  createVaultDirectory(): void {
+    mkdirSync(this.vaultDirectory, { recursive: true, mode: 0o700 });
   }
 
   removeVault(): void {
-    rmSync(this.vaultFolder, { recursive: true });
+    rmSync(this.vaultDirectory, { recursive: true });
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
-}
-
-/** Writes one record. */
-export async function put(vault: Vault, name: string, next: Kept): Promise<void> {
-  const written = await vault.update(name, (held) => held.write(next), patient);
-  if (!written) throw new Error('it was not written');
 }

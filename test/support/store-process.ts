@@ -8,42 +8,47 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { afterAll } from 'vitest';
 
-let folder: string | undefined;
+let directory: string | undefined;
 
-// Whoever imports this may start children until its last test is over.
+// After the last test of the file that imports this.
 afterAll(() => {
-  if (folder !== undefined) rmSync(folder, { recursive: true });
+  if (directory !== undefined) rmSync(directory, { recursive: true });
 });
 
-/** The child in JavaScript, since Node 20 reads no TypeScript. */
+/** Compiles `store-child.ts`, since Node 20 does not run TypeScript. Returns the path of the script. */
 export async function buildStoreChild(): Promise<string> {
-  folder = mkdtempSync(join(tmpdir(), 'oauth-profile-child-'));
+  directory = mkdtempSync(join(tmpdir(), 'oauth-profile-child-'));
   await build({
     configFile: false,
     logLevel: 'error',
     ssr: { external: ['@napi-rs/keyring'] },
     build: {
       ssr: fileURLToPath(new URL('./store-child.ts', import.meta.url)),
-      outDir: folder,
+      outDir: directory,
       minify: false,
       target: 'node20',
     },
   });
-  return join(folder, 'store-child.js');
+  return join(directory, 'store-child.js');
 }
 
-/** A process of its own that works with a vault. */
+/** A child process that works with a vault. */
 export class StoreProcess {
   readonly child: ChildProcess;
   readonly exited: Promise<unknown>;
-  /** What it could not do. */
+  /** Lines about failed commands. */
   readonly failures: string[] = [];
   readonly #lines: string[] = [];
   readonly #waiting: (() => void)[] = [];
 
-  /** `wrap` is a command to start it under. */
-  constructor(script: string, env: Record<string, string>, args: readonly string[] = [], wrap: readonly string[] = []) {
-    const [command = '', ...rest] = [...wrap, process.execPath, script, ...args];
+  /** `wrapper` is a command that starts the process. */
+  constructor(
+    script: string,
+    env: Record<string, string>,
+    args: readonly string[] = [],
+    wrapper: readonly string[] = [],
+  ) {
+    const [command = '', ...rest] = [...wrapper, process.execPath, script, ...args];
     this.child = spawn(command, rest, {
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -64,17 +69,20 @@ export class StoreProcess {
     return this.child.pid as number;
   }
 
-  tell(line: string): void {
+  /** Sends a command. */
+  send(line: string): void {
     this.child.stdin?.write(`${line}\n`);
   }
 
-  /** Waits for a line that begins so, and gives back the rest of it. */
-  async said(start: string): Promise<string> {
+  /** Waits for a line that starts with `prefix` and returns the rest of it. */
+  async received(prefix: string): Promise<string> {
     for (;;) {
       if (this.failures.length > 0) throw new Error(this.failures[0]);
-      const found = this.#lines.findIndex((line) => line.startsWith(start));
-      if (found !== -1) return (this.#lines.splice(found, 1)[0] as string).slice(start.length).trim();
-      if (this.child.exitCode !== null || this.child.signalCode !== null) throw new Error(`it ended without ${start}`);
+      const found = this.#lines.findIndex((line) => line.startsWith(prefix));
+      if (found !== -1) return (this.#lines.splice(found, 1)[0] as string).slice(prefix.length).trim();
+      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+        throw new Error(`the process ended without "${prefix}"`);
+      }
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }

@@ -1,6 +1,13 @@
 import { expect } from 'vitest';
 import { OAuthProfileError } from '../../src/errors.ts';
-import type { Limits, TlsFiles, WireRequest } from '../../src/ports.ts';
+import { createConnector } from '../../src/http/connector.ts';
+import { createSend } from '../../src/http/send.ts';
+import type { EmulatorEndpoint, Environment, Limits, Send, TlsFiles, WireRequest } from '../../src/ports.ts';
+
+/** The real transport of token requests, with these proxy variables. */
+export function sendWith(env: Environment = {}, emulator?: EmulatorEndpoint): Send {
+  return createSend(createConnector(env, emulator));
+}
 
 /** A POST as the flows hand it to the transport. */
 export function post(url: string, changes: Partial<WireRequest> = {}): WireRequest {

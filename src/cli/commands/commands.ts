@@ -1,25 +1,20 @@
 import { describeCommand, listCommands } from '../../script/describe-command.ts';
 import { ScriptHost } from '../../script-host.ts';
+import { usageError } from '../args.ts';
 import type { Context } from '../context.ts';
-import { usage } from '../usage.ts';
 
-/** `commands [group.name]`: what a script can do. */
-export async function run(context: Context): Promise<number> {
-  const { call, terminal } = context;
+/** `commands [group.name]`: lists the script commands, or describes one. */
+export async function runCommands({ args, terminal }: Context): Promise<number> {
   const { registry } = new ScriptHost();
-  const [name] = call.positionals;
-  if (name === undefined) {
-    terminal.print(listCommands(registry));
-    return 0;
-  }
-  const command = registry.find(name);
-  if (command === undefined) {
-    const near = registry.nearest(name);
-    throw usage(
-      [`there is no command ${name}`],
-      near === undefined ? 'see oauth-profile commands' : `did you mean ${near}?`,
+  const [name] = args.positionals;
+  const command = name === undefined ? undefined : registry.find(name);
+  if (name !== undefined && command === undefined) {
+    const suggestion = registry.nearest(name);
+    throw usageError(
+      `unknown script command "${name}"`,
+      suggestion === undefined ? 'see oauth-profile commands' : `did you mean ${suggestion}?`,
     );
   }
-  terminal.print(describeCommand(command));
+  terminal.stdout(command === undefined ? listCommands(registry) : describeCommand(command));
   return 0;
 }

@@ -1,24 +1,27 @@
+import { createClient } from '../../client.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
+import { usageError } from '../args.ts';
 import type { Command } from '../command.ts';
 import { commands, globalFlags } from '../command-definitions.ts';
-import { type Context, variablesOf } from '../context.ts';
-import { usage } from '../usage.ts';
+import { type Context, clientOptions, variableSources } from '../context.ts';
 
-/** What the scripts below call to complete a profile's name. */
+/** Argument with which the scripts below ask for the names of profiles. */
 const NAMES = 'profiles';
 
-/** `completion <shell>`: a script that the shell sources. */
-export async function run(context: Context): Promise<number> {
-  const [shell = ''] = context.call.positionals;
+/** `completion <shell>`: prints a completion script. */
+export async function runCompletion(context: Context): Promise<number> {
+  const { args, terminal } = context;
+  const [shell = ''] = args.positionals;
   if (shell === NAMES) {
-    // A shell takes a word such as $(rm …) at its word; names that would need quotes are left to the person.
-    const names = profileNames(await variablesOf(context)).filter((name) => /^[\w.@+-]+$/.test(name));
-    context.terminal.print(names.map((name) => `${name}\n`).join(''));
+    const variables = await createClient(clientOptions(context)).loadVariables(variableSources(context));
+    // Names that need quotes are not completed: a shell would evaluate a name such as $(rm …).
+    const names = profileNames(variables).filter((name) => /^[\w.@+-]+$/.test(name));
+    terminal.stdout(names.map((name) => `${name}\n`).join(''));
     return 0;
   }
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
-  if (script === undefined) throw usage([`there is no completion for ${shell}`], 'write bash, zsh or fish');
-  context.terminal.print(script());
+  if (script === undefined) throw usageError(`unknown shell "${shell}"`, 'write bash, zsh or fish');
+  terminal.stdout(script());
   return 0;
 }
 
@@ -28,7 +31,7 @@ const flagsOf = (name: string): string[] =>
     (flag) => `--${flag.name}`,
   );
 
-/** The commands whose arguments are of a kind. */
+/** The commands whose positional arguments are of a kind. */
 const commandsOf = (kind: Command['positionals']['kind']): string[] =>
   commands.filter(({ positionals }) => positionals.kind === kind).map(({ name }) => name);
 

@@ -3,30 +3,32 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
+import { childEnvironment } from '../../interactive/child-environment.ts';
 import type { Environment } from '../../ports.ts';
-import { childEnvironment } from '../../redaction/child-environment.ts';
-import { escapeControls } from '../../redaction/printable.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
+import type { Secret } from '../../redaction/secret.ts';
+import { has } from '../command.ts';
 import type { Context } from '../context.ts';
 import { renderError } from '../render-error.ts';
-import { obtain } from './token.ts';
+import { getTokenForCommand } from './token.ts';
 
-/** Our own failures, apart from everything that the child may answer; as `env` and `timeout` do. */
+/** Exit status of our own failures, as `env` and `timeout` use it. */
 const OWN_FAILURE = 125;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
+const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
 
-/** `exec <profile> -- cmd …`: the child finds the token in its environment, and its status is ours. */
-export async function run(context: Context): Promise<number> {
-  const { call, terminal, surroundings } = context;
-  const [, command = '', ...args] = call.positionals;
+/** `exec <profile> -- cmd …`: runs a command with the token in its environment and returns its exit status. */
+export async function runExec(context: Context): Promise<number> {
+  const { args, environment } = context;
+  const [, command = '', ...commandArgs] = args.positionals;
   let handover: Handover | undefined;
   try {
-    const { reply } = await obtain(context);
-    handover = call.switches.has('token-file')
-      ? writeFile(reply.accessToken, surroundings.env)
-      : inVariable(reply.accessToken);
-    return await runChild(command, args, { ...childEnvironment(surroundings.env), ...handover.env });
+    const { token } = await getTokenForCommand(context);
+    handover = has(args, 'token-file')
+      ? writeTokenFile(token.accessToken, environment.env)
+      : { env: { OAUTH_ACCESS_TOKEN: token.accessToken.reveal() }, remove: () => {} };
+    return await runChild(command, commandArgs, { ...childEnvironment(environment.env), ...handover.env });
   } catch (error) {
-    const status = renderError(error, terminal, call.switches.has('json'), call.switches.has('verbose'), call);
+    const status = renderError(error, context);
     return status === 130 ? status : OWN_FAILURE;
   } finally {
     handover?.remove();
@@ -39,20 +41,14 @@ interface Handover {
   remove(): void;
 }
 
-type Token = Awaited<ReturnType<typeof obtain>>['reply']['accessToken'];
-
-function inVariable(token: Token): Handover {
-  return { env: { OAUTH_ACCESS_TOKEN: token.reveal() }, remove: () => {} };
-}
-
-/** In memory where the system has a file system for that, else among the temporary files; for this user alone. */
-function writeFile(token: Token, env: Environment): Handover {
+/** Writes a file with mode 0600, in the user's runtime directory (memory) if there is one. */
+function writeTokenFile(token: Secret, env: Environment): Handover {
   const runtime = env['XDG_RUNTIME_DIR'] ?? '';
-  // The variable outlives its folder where somebody changes to another user, and a relative path would be the working folder's.
+  // After `su`, the variable may name a directory that does not exist.
   const parent = isAbsolute(runtime) && existsSync(runtime) ? runtime : tmpdir();
-  const folder = mkdtempSync(join(parent, 'oauth-profile-'));
-  const file = join(folder, 'token');
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const directory = mkdtempSync(join(parent, 'oauth-profile-'));
+  const file = join(directory, 'token');
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
     writeFileSync(file, token.reveal(), { mode: 0o600 });
   } catch (error) {
@@ -64,28 +60,24 @@ function writeFile(token: Token, env: Environment): Handover {
 
 function runChild(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
-    // A terminal sends Ctrl-C to both of us; who else sends a signal sends it to us alone.
+    // A terminal sends Ctrl-C to both processes; any other sender only to this one.
     const forward = (signal: NodeJS.Signals): void => {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     };
-    // Before the child begins: what it does first may be to have us signalled.
-    for (const signal of SIGNALS) process.on(signal, forward);
+    for (const signal of FORWARDED_SIGNALS) process.on(signal, forward);
     const child = spawn(command, args, { env, stdio: 'inherit' });
-    const done = (): void => {
-      for (const signal of SIGNALS) process.off(signal, forward);
+    const stopForwarding = (): void => {
+      for (const signal of FORWARDED_SIGNALS) process.off(signal, forward);
     };
     child.on('error', (error: NodeJS.ErrnoException) => {
-      done();
-      const why = error.code === 'ENOENT' ? 'is not there' : `cannot be run (${error.code})`;
-      reject(
-        new OAuthProfileError('usage', `the command ${escapeControls(command)} ${why}`, {
-          hint: 'check its name and your PATH',
-        }),
-      );
+      stopForwarding();
+      const name = escapeControls(command);
+      const message = error.code === 'ENOENT' ? `command not found: ${name}` : `cannot run ${name} (${error.code})`;
+      reject(new OAuthProfileError('usage', message, { hint: 'check the name of the command and your PATH' }));
     });
     child.on('exit', (status, signal) => {
-      done();
-      // As a shell tells it.
+      stopForwarding();
+      // As shells report a signal.
       resolve(status ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
   });

@@ -1,80 +1,79 @@
-import { readRecord } from '../../flows/stored-record.ts';
+import { parseRecord } from '../../flows/records.ts';
 import type { TokenStore } from '../../ports.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
-import { type Context, sessionOf, variablesOf } from '../context.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
+import { has } from '../command.ts';
+import { type Context, withClient } from '../context.ts';
 
-/** What `list` tells of one profile, or of one kept token. */
+/** A profile, or a stored record of one. */
 interface Row {
   readonly profile: string;
-  /** Whether the profile stands in the variables that were read. */
+  /** Whether the profile is defined in the files that were read. */
   readonly defined: boolean;
   readonly kind?: 'token' | 'refresh';
   /** First characters of a digest: enough to tell two tokens apart. */
   readonly fingerprint?: string;
-  /** When the last access token came; missing where the provider never gave one. */
+  /** When the last access token was obtained. */
   readonly obtainedAt?: string | undefined;
   readonly expiresAt?: string | undefined;
   readonly refreshable?: boolean;
   readonly account?: string | undefined;
 }
 
-/** `list`: the profiles, and what is kept for them; fingerprints, never a token. */
-export async function run(context: Context): Promise<number> {
-  const { call, terminal } = context;
-  const variables = await variablesOf(context);
-  const session = sessionOf(context);
-  try {
-    const store = await session.openStore();
+/** `list`: shows the profiles and what is stored for them, with fingerprints instead of tokens. */
+export function runList(context: Context): Promise<number> {
+  const { args, terminal } = context;
+  return withClient(context, async ({ client, variables }) => {
+    const store = await client.openStore();
     const defined = profileNames(variables);
-    const kept = await keptRows(store, defined);
-    const others = defined.filter((name) => !kept.some(({ profile }) => profile === name));
-    const rows = [...kept, ...others.map((profile) => ({ profile, defined: true }))].sort((one, other) =>
+    const stored = await storedRows(store, defined);
+    const others = defined.filter((name) => !stored.some(({ profile }) => profile === name));
+    const rows = [...stored, ...others.map((profile) => ({ profile, defined: true }))].sort((one, other) =>
       one.profile < other.profile ? -1 : 1,
     );
-    if (call.switches.has('json'))
-      terminal.print(`${escapeControlsInJson({ store: store.place, profiles: rows }, 2)}\n`);
-    else terminal.print(table(rows, store.place, context, store.now()));
+    if (has(args, 'json')) terminal.stdout(`${escapeControlsInJson({ store: store.location, profiles: rows }, 2)}\n`);
+    else terminal.stdout(formatTable(rows, store.location, context, store.now()));
     return 0;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
-async function keptRows(store: TokenStore, defined: readonly string[]): Promise<Row[]> {
+async function storedRows(store: TokenStore, defined: readonly string[]): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const { kept } of await store.list()) {
-    const record = readRecord(kept);
+  for (const { record: stored } of await store.list()) {
+    const record = parseRecord(stored);
     if (record.kind === 'login') continue;
     const { profile } = record;
-    const tokens = Object.values(record.tokens);
-    const newest = tokens.sort((one, other) => other.obtainedAt - one.obtainedAt)[0];
+    const [newest] = Object.values(record.tokens).sort((one, other) => other.obtainedAt - one.obtainedAt);
     const family = record.kind === 'family' ? record : undefined;
     const token = family?.refreshToken ?? newest?.response;
     if (token === undefined) continue;
-    const isoTime = (ms: number | undefined): string | undefined =>
-      ms === undefined ? undefined : new Date(ms).toISOString();
     rows.push({
       profile,
       defined: defined.includes(profile),
       kind: family === undefined ? 'token' : 'refresh',
       fingerprint: store.fingerprint(token).slice(0, 8),
-      obtainedAt: isoTime(newest?.obtainedAt),
-      expiresAt: isoTime(newest?.expiresAt),
-      refreshable: family !== undefined && family.refusal === undefined,
+      obtainedAt: formatTime(newest?.obtainedAt),
+      expiresAt: formatTime(newest?.expiresAt),
+      refreshable: family !== undefined && family.cachedError === undefined,
       account: family?.account,
     });
   }
   return rows;
 }
 
-function table(rows: readonly Row[], place: string, { terminal }: Context, now: number): string {
+/** ISO 8601; `undefined` outside the range of dates, which a provider's `expires_in` may exceed. */
+function formatTime(ms: number | undefined): string | undefined {
+  const date = new Date(ms ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+function formatTable(rows: readonly Row[], location: string, { terminal }: Context, now: number): string {
   const style = terminal.style.out;
   const cells = rows.map((row) => [
     escapeControls(row.profile) + (row.defined ? '' : ' (not defined here)'),
     row.fingerprint ?? '',
-    row.kind === undefined ? 'nothing kept' : tokenText(row, now),
-    row.refreshable ? 'refreshable' : row.kind === 'refresh' ? 'refused: log in again' : '',
+    row.kind === undefined ? 'nothing stored' : formatExpiry(row, now),
+    row.refreshable ? 'refreshable' : row.kind === 'refresh' ? 'rejected: log in again' : '',
     escapeControls(row.account ?? ''),
   ]);
   const head = ['profile', 'fingerprint', 'access token', '', 'account'];
@@ -85,12 +84,12 @@ function table(rows: readonly Row[], place: string, { terminal }: Context, now: 
       .join('  ')
       .trimEnd();
   const body = cells.map((row) => `${line(row)}\n`).join('');
-  return `${style.dim(line(head))}\n${body}${style.dim(`kept in ${escapeControls(place)}`)}\n`;
+  return `${style.dim(line(head))}\n${body}${style.dim(`stored in ${escapeControls(location)}`)}\n`;
 }
 
-function tokenText({ obtainedAt, expiresAt }: Row, now: number): string {
-  if (obtainedAt === undefined) return 'never got one';
-  if (expiresAt === undefined) return 'no expiry known';
+function formatExpiry({ obtainedAt, expiresAt }: Row, now: number): string {
+  if (obtainedAt === undefined) return 'none';
+  if (expiresAt === undefined) return 'expiry unknown';
   const seconds = Math.floor((Date.parse(expiresAt) - now) / 1000);
   if (seconds <= 0) return 'expired';
   const [amount, unit] =

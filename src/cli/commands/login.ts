@@ -1,173 +1,153 @@
-import { composeSignIn } from '../../compose.ts';
-import { type BrowserPrompt, loginAuthorizationCode } from '../../flows/login/authorization-code.ts';
-import { type DeviceCodePrompt, loginDeviceCode } from '../../flows/login/device-code.ts';
-import { type LoginResult, login as signInAndKeep } from '../../flows/login/login.ts';
-import { completeProfile } from '../../profile/complete-profile.ts';
+import { type BrowserPrompt, loginWithAuthorizationCode } from '../../flows/login/authorization-code.ts';
+import { type DeviceCodePrompt, loginWithDeviceCode } from '../../flows/login/device-code.ts';
+import { type LoginResult, login } from '../../flows/login/login.ts';
 import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
-import { type Context, sessionOf, variablesOf, warn } from '../context.ts';
-import { emulationOf } from '../emulation.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
+import { usageError } from '../args.ts';
+import { has, valueOf } from '../command.ts';
+import { assertExclusive, type Context, portFlag, warn, withClient } from '../context.ts';
 import { type ReadLine, terminalPrompt } from '../prompt.ts';
-import { usage } from '../usage.ts';
 
-/** `login <profile>`: a person signs in, and the refresh token is kept. */
-export async function run(context: Context): Promise<number> {
-  const { call, signal, surroundings } = context;
-  const name = call.positionals[0] ?? '';
-  const asked = methodFlags(context);
-  const port = portOf(context);
-  const variables = await variablesOf(context);
-  const emulation = await emulationOf(context, variables);
-  const session = sessionOf(context, emulation?.address);
-  try {
-    const { ports, outside } = session;
-    const parsed = parseProfile(name, variables, outside);
-    const login = again(toLoginProfile(parsed), context);
-    const method = asked ?? defaultMethod(login);
-    if (method === 'device' && (port !== undefined || call.switches.has('no-open')))
-      throw usage(['--port and --no-open are for a sign-in with a browser'], 'add --browser, or leave them out');
-    const person = terminalPrompt();
-    const signInPorts = await composeSignIn(surroundings, emulation?.address);
-    const wish = { port, open: !call.switches.has('no-open') };
-    const kept = await signInAndKeep(
+/** `login <profile>`: logs the user in and stores the refresh token. */
+export function runLogin(context: Context): Promise<number> {
+  const { args, signal } = context;
+  const name = args.positionals[0] ?? '';
+  assertExclusive(context, 'device', 'browser');
+  const port = portFlag(context, 1);
+  return withClient(context, async ({ client, variables, emulation }) => {
+    const { ports } = client;
+    const parsed = parseProfile(name, variables, client.sources);
+    const profile = withEmulateFlag(toLoginProfile(parsed), context);
+    const method = chooseMethod(profile, context);
+    if (method === 'device' && (port !== undefined || has(args, 'no-open')))
+      throw usageError('--port and --no-open apply to a browser login', 'add --browser, or omit them');
+    const readLine = terminalPrompt();
+    const loginPorts = await client.loginPorts();
+    const options = { port, open: !has(args, 'no-open') };
+    const store = await client.openStore();
+    const result = await login(
       {
-        login,
-        signIn: () =>
+        parsed,
+        login: profile,
+        authenticate: () =>
           method === 'device'
-            ? loginDeviceCode(login, ports, devicePerson(context), signal)
-            : loginAuthorizationCode(login, wish, ports, signInPorts, browserPerson(context, person), signal),
-        readWith: (brought) => completeProfile(parsed, brought),
-        mayReplace: (former, account) => mayReplace(context, name, person, former, account),
+            ? loginWithDeviceCode(profile, ports, deviceCodePrompt(context), signal)
+            : loginWithAuthorizationCode(profile, options, ports, loginPorts, browserPrompt(context, readLine), signal),
+        mayReplace: (former, account) => confirmReplacement(context, name, readLine, former, account),
       },
       ports,
-      await session.openStore(),
+      store,
     );
-    report(context, login, kept, (await session.openStore()).place);
-    if (emulation !== undefined) warn(context, 'emulated: that is how it goes, but nothing is kept after this command');
+    printResult(context, profile, result, store.location);
+    if (emulation !== undefined) warn(context, 'emulated login: nothing was stored');
     return 0;
-  } finally {
-    await session.close();
-    await emulation?.close();
-  }
+  });
 }
 
-/** Who rehearses a login wants to try the rehearsal again. */
-function again(login: LoginProfile, { call }: Context): LoginProfile {
-  const address = call.values.get('emulate')?.[0];
-  if (address === undefined && !call.switches.has('emulate')) return login;
-  return { ...login, command: `${login.command} --emulate${address === undefined ? '' : `=${address}`}` };
+/** The command that hints name must repeat `--emulate`. */
+function withEmulateFlag(profile: LoginProfile, { args }: Context): LoginProfile {
+  const url = valueOf(args, 'emulate');
+  if (url === undefined && !has(args, 'emulate')) return profile;
+  return { ...profile, command: `${profile.command} --emulate${url === undefined ? '' : `=${url}`}` };
 }
 
-function methodFlags({ call }: Context): 'device' | 'browser' | undefined {
-  const [method, second] = (['device', 'browser'] as const).filter((flag) => call.switches.has(flag));
-  if (second !== undefined) throw usage(['--device and --browser exclude each other'], 'choose one');
-  return method;
-}
-
-function defaultMethod({ name, endpoints, provider }: LoginProfile): 'device' | 'browser' {
+function chooseMethod({ name, endpoints, provider }: LoginProfile, { args }: Context): 'device' | 'browser' {
+  if (has(args, 'device')) return 'device';
+  if (has(args, 'browser')) return 'browser';
   if (endpoints.authorizationUrl === undefined && endpoints.device.length === 0) {
-    throw usage(
-      [`nobody can sign in for ${escapeControls(name)}: type ${provider.type} has no address for that`],
-      `set ${escapeControls(name)}.options.authorization_url or ${escapeControls(name)}.options.device_authorization_url`,
+    const profile = escapeControls(name);
+    throw usageError(
+      `${profile} has no URL to log in at (type ${provider.type})`,
+      `set ${profile}.options.authorization_url or ${profile}.options.device_authorization_url`,
     );
   }
   return endpoints.preferredFlow;
 }
 
-function portOf({ call }: Context): number | undefined {
-  const given = call.values.get('port')?.[0];
-  if (given === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(given) || Number(given) < 1 || Number(given) > 65_535)
-    throw usage(['--port is no port'], 'write a number from 1 to 65535');
-  return Number(given);
-}
-
-function devicePerson(context: Context): DeviceCodePrompt {
-  const { terminal } = context;
+function deviceCodePrompt({ terminal }: Context): DeviceCodePrompt {
   const { bold, cyan, dim } = terminal.style.err;
   return {
     showCode({ userCode, verificationUri, verificationUriComplete }, leftMs) {
       const complete =
         verificationUriComplete === undefined
           ? ''
-          : `\n  or open ${cyan(verificationUriComplete)}, which has the code in it`;
-      terminal.tell(`To sign in, open ${cyan(verificationUri)}
+          : `\n  or open ${cyan(verificationUriComplete)}, which includes the code`;
+      terminal.stderr(`To log in, open ${cyan(verificationUri)}
   and enter the code ${bold(userCode)}${complete}
-${terminal.isLive ? '' : `waiting for that, ${durationText(leftMs)} at most\n`}`);
+${terminal.isInteractive ? '' : `Waiting for authorization (expires in ${formatDuration(leftMs)})\n`}`);
       terminal.flush();
     },
     showWaiting(leftMs) {
-      if (!terminal.isLive) return;
-      terminal.tell(`\r\u001b[K${dim(`waiting for that, ${durationText(leftMs)} left`)}`);
+      if (!terminal.isInteractive) return;
+      terminal.stderr(`\r\u001b[K${dim(`Waiting for authorization (expires in ${formatDuration(leftMs)})…`)}`);
       terminal.flush();
     },
   };
 }
 
-function browserPerson(context: Context, readLine: ReadLine | undefined): BrowserPrompt {
-  const { terminal } = context;
+function browserPrompt({ terminal }: Context, readLine: ReadLine | undefined): BrowserPrompt {
   const { cyan } = terminal.style.err;
   return {
     readLine,
-    showAddress(address, problem, leftMs) {
-      const how =
+    showUrl(url, problem, leftMs) {
+      const instruction =
         problem === undefined
-          ? `Sign in with the browser that opens now; if none does, open\n  ${cyan(address)}\n`
-          : `To sign in, open this address in a browser (${problem}):\n  ${cyan(address)}\n`;
+          ? `Log in with the browser that opens now. If none opens, open this URL:\n  ${cyan(url)}\n`
+          : `To log in, open this URL in a browser (${problem}):\n  ${cyan(url)}\n`;
       const paste =
         problem === undefined || readLine === undefined
           ? ''
-          : 'If that browser is on another machine, it ends at a page that cannot be reached: paste its address here.\n';
-      const wait = terminal.isLive ? '' : `waiting for that, ${durationText(leftMs)} at most\n`;
-      terminal.tell(how + paste + wait);
+          : 'If the browser is on another machine, it ends at a page that cannot be reached. Paste the URL of that page here.\n';
+      const wait = terminal.isInteractive ? '' : `Waiting for authorization (expires in ${formatDuration(leftMs)})\n`;
+      terminal.stderr(instruction + paste + wait);
       terminal.flush();
     },
-    showMistake(text) {
-      terminal.tell(`${text}; paste the whole address\n`);
+    showMistake(message) {
+      terminal.stderr(`${message}; paste the whole URL\n`);
       terminal.flush();
     },
   };
 }
 
-/** Whoever runs this in a script cannot be asked, and must say so beforehand. */
-async function mayReplace(
-  { call, terminal, signal }: Context,
+/** Without a terminal, only `--force` replaces the login of another account. */
+async function confirmReplacement(
+  { args, terminal, signal }: Context,
   name: string,
   readLine: ReadLine | undefined,
   former: string,
   account: string,
 ): Promise<boolean> {
-  if (call.switches.has('force')) return true;
+  if (has(args, 'force')) return true;
   if (readLine === undefined) return false;
-  terminal.tell(`${escapeControls(name)} is signed in as ${former}. Sign in as ${account} instead? [y/N] `);
+  terminal.stderr(`${escapeControls(name)} is logged in as ${former}. Log in as ${account} instead? [y/N] `);
   terminal.flush();
   return /^y(?:es)?$/i.test((await readLine(signal)).trim());
 }
 
-function report(context: Context, login: LoginProfile, kept: LoginResult, place: string): void {
-  const { terminal, call } = context;
-  const { account, scope, expiresAt, replaced } = kept;
-  if (terminal.isLive) terminal.tell('\r\u001b[K');
-  if (call.switches.has('json')) {
+function printResult(context: Context, profile: LoginProfile, result: LoginResult, location: string): void {
+  const { terminal, args } = context;
+  const { account, scope, expiresAt, replaced } = result;
+  const name = escapeControls(profile.name);
+  if (terminal.isInteractive) terminal.stderr('\r\u001b[K');
+  if (has(args, 'json')) {
     const expiry = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
-    const told = { profile: login.name, account, scope, expiresAt: expiry, store: place, replaced };
-    terminal.print(`${escapeControlsInJson(told, 2)}\n`);
+    const output = { profile: profile.name, account, scope, expiresAt: expiry, store: location, replaced };
+    terminal.stdout(`${escapeControlsInJson(output, 2)}\n`);
   } else {
-    const who = account === undefined ? '' : ` as ${account}`;
+    const user = account === undefined ? '' : ` as ${account}`;
     const { green } = terminal.style.out;
-    terminal.print(
-      `${green('signed in')}: ${escapeControls(login.name)}${who}; the refresh token is kept in ${escapeControls(place)}\n`,
+    terminal.stdout(
+      `${green('logged in')}: ${name}${user}; the refresh token is stored in ${escapeControls(location)}\n`,
     );
   }
-  if (login.configuredRefreshToken !== undefined)
-    warn(
-      context,
-      `${escapeControls(login.name)}.refresh_token (${login.configuredRefreshToken.source}) is not used any more: remove it`,
-    );
+  if (profile.configuredRefreshToken !== undefined) {
+    const { source } = profile.configuredRefreshToken;
+    warn(context, `${name}.refresh_token (${source}) is no longer used: remove it`);
+  }
 }
 
-function durationText(ms: number): string {
+function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

@@ -1,107 +1,97 @@
-import { composeSignIn } from '../../compose.ts';
-import { Resolver } from '../../config/resolver.ts';
+import type { Client } from '../../client.ts';
 import { locationOf, type Variables } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { type FoundLogin, findLogins, forget, revocationEndpoint, revokeToken } from '../../flows/login/logout.ts';
-import type { TokenStore } from '../../ports.ts';
-import { collectFields } from '../../profile/collect-fields.ts';
+import {
+  deleteLogin,
+  type FoundLogin,
+  findLogins,
+  findRevocationEndpoint,
+  revokeToken,
+} from '../../flows/login/logout.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { providerName } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/printable.ts';
-import type { Session } from '../../session.ts';
-import { type Context, sessionOf, variablesOf, warn } from '../context.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
+import { usageError } from '../args.ts';
+import { has } from '../command.ts';
+import { type Context, warn, withClient } from '../context.ts';
 import { renderError } from '../render-error.ts';
-import { usage } from '../usage.ts';
 
-/** `logout <profile>` and `logout --all`: what a login left is forgotten, and with `--revoke` the provider is told. */
-export async function run(context: Context): Promise<number> {
-  const { call, terminal } = context;
-  const [name] = call.positionals;
-  const all = call.switches.has('all');
+/** `logout <profile>` and `logout --all`: deletes stored logins; `--revoke` also revokes them at the provider. */
+export function runLogout(context: Context): Promise<number> {
+  const { args, terminal } = context;
+  const [name] = args.positionals;
+  const all = has(args, 'all');
   if ((name === undefined) !== all) {
-    throw usage(
-      [all ? 'a profile and --all exclude each other' : 'a profile is missing'],
+    throw usageError(
+      all ? 'a profile and --all cannot be combined' : 'missing argument: <profile>',
       'write oauth-profile logout <profile>, or oauth-profile logout --all',
     );
   }
-  const json = call.switches.has('json');
-  const variables = await variablesOf(context);
-  const session = sessionOf(context);
-  const forgotten: { profile: string; account: string | undefined; revoked: boolean }[] = [];
-  let status = 0;
-  try {
-    const store = await session.openStore();
-    const found = await findLogins(store, name);
-    if (found.length === 0) tellNothing(context, name, variables, session);
-    for (const login of found) {
+  const json = has(args, 'json');
+  return withClient(context, async ({ client, variables }) => {
+    const deleted: { profile: string; account: string | undefined; revoked: boolean }[] = [];
+    let status = 0;
+    const store = await client.openStore();
+    const logins = await findLogins(store, name);
+    if (logins.length === 0) printNotLoggedIn(context, name, variables, client);
+    for (const login of logins) {
       try {
-        const revoked = call.switches.has('revoke') && (await revoke(context, login, variables, session, store));
-        if (!revoked) await forget(login, store);
-        forgotten.push({ profile: login.profile, account: login.account, revoked });
-        if (!json) terminal.print(lineFor(login, revoked));
-        tellOfPasted(context, login.profile, variables);
+        const revoked = has(args, 'revoke') && (await revoke(context, login, variables, client));
+        if (!revoked) await deleteLogin(login, store);
+        deleted.push({ profile: login.profile, account: login.account, revoked });
+        if (!json) terminal.stdout(formatLogout(login, revoked));
+        warnOfConfiguredToken(context, login.profile, variables);
       } catch (error) {
-        // The others are forgotten all the same.
-        if (!(error instanceof OAuthProfileError) || found.length === 1) throw error;
-        status ||= renderError(error, terminal, json, call.switches.has('verbose'), call);
+        // Go on with the other logins.
+        if (!(error instanceof OAuthProfileError) || logins.length === 1) throw error;
+        status ||= renderError(error, context);
       }
     }
-    if (json) terminal.print(`${escapeControlsInJson({ forgotten }, 2)}\n`);
+    if (json) terminal.stdout(`${escapeControlsInJson({ deleted }, 2)}\n`);
     return status;
-  } finally {
-    await session.close();
-  }
+  });
 }
 
-/** Tells the provider and forgets; `false` where the provider has nowhere to be told. */
-async function revoke(
-  context: Context,
-  found: FoundLogin,
-  variables: Variables,
-  session: Session,
-  store: TokenStore,
-): Promise<boolean> {
-  const { signal, surroundings } = context;
-  const { ports } = session;
+/** Revokes and deletes a login. Returns `false` if the provider has no revocation endpoint. */
+async function revoke(context: Context, found: FoundLogin, variables: Variables, client: Client): Promise<boolean> {
+  const { signal } = context;
+  const { ports } = client;
   try {
-    const login = toLoginProfile(parseProfile(found.profile, variables, session.outside));
-    const endpoint = await revocationEndpoint(login, ports, await composeSignIn(surroundings, undefined), signal);
+    const login = toLoginProfile(parseProfile(found.profile, variables, client.sources));
+    const endpoint = await findRevocationEndpoint(login, ports, await client.loginPorts(), signal);
     if (endpoint === undefined) {
-      const who = providerName(login);
-      warn(context, `${who} has no address where a refresh token is revoked: end it in the account's settings there`);
+      warn(context, `${providerName(login)} has no revocation endpoint: revoke access in your account settings there`);
       return false;
     }
-    await forget(found, store, (token, kept) => revokeToken(login, endpoint, token, kept, ports, store, signal));
+    const store = await client.openStore();
+    await deleteLogin(found, store, (family) => revokeToken(login, endpoint, family, ports, store, signal));
     return true;
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code === 'aborted') throw error;
     const name = escapeControls(found.profile);
-    warn(context, `${name} is still signed in, so that you can try again; to forget it anyway, leave --revoke out`);
+    warn(context, `${name} is still logged in, so that you can try again; to delete the login anyway, omit --revoke`);
     throw error;
   }
 }
 
-function tellNothing(context: Context, name: string | undefined, variables: Variables, session: Session): void {
-  // A name that stands nowhere is more likely misspelt.
-  if (name !== undefined) collectFields(name, variables, new Resolver(variables, session.outside));
-  const who = name === undefined ? 'nobody' : escapeControls(name);
-  if (!context.call.switches.has('json'))
-    context.terminal.print(`${who} is ${name === undefined ? '' : 'not '}signed in\n`);
-  if (name !== undefined) tellOfPasted(context, name, variables);
+function printNotLoggedIn(context: Context, name: string | undefined, variables: Variables, client: Client): void {
+  // An unknown name is an error: it is probably misspelt.
+  if (name !== undefined) parseProfile(name, variables, client.sources);
+  if (!has(context.args, 'json'))
+    context.terminal.stdout(name === undefined ? 'no stored logins\n' : `${escapeControls(name)} is not logged in\n`);
+  if (name !== undefined) warnOfConfiguredToken(context, name, variables);
 }
 
-/** What stands in a file is not ours to forget. */
-function tellOfPasted(context: Context, profile: string, variables: Variables): void {
-  const pasted = variables.get(`${profile}.refresh_token`);
-  if (pasted !== undefined)
-    warn(
-      context,
-      `${escapeControls(profile)}.refresh_token stands in ${locationOf(pasted)} and is used from now on: remove it`,
-    );
+/** A refresh token in a file is not deleted. */
+function warnOfConfiguredToken(context: Context, profile: string, variables: Variables): void {
+  const configured = variables.get(`${profile}.refresh_token`);
+  if (configured === undefined) return;
+  const name = escapeControls(profile);
+  warn(context, `${name}.refresh_token is set in ${locationOf(configured)} and is used from now on: remove it`);
 }
 
-function lineFor({ profile, account }: FoundLogin, revoked: boolean): string {
-  const who = account === undefined ? '' : ` (${escapeControls(account)})`;
-  return `signed out: ${escapeControls(profile)}${who}, ${revoked ? 'revoked and forgotten' : 'forgotten on this machine'}\n`;
+function formatLogout({ profile, account }: FoundLogin, revoked: boolean): string {
+  const user = account === undefined ? '' : ` (${escapeControls(account)})`;
+  return `logged out: ${escapeControls(profile)}${user}, ${revoked ? 'revoked and deleted' : 'deleted from this machine'}\n`;
 }

@@ -1,7 +1,8 @@
 import { relative, resolve } from 'node:path';
+import { createClient } from '../../client.ts';
 import type { Variables } from '../../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../../errors.ts';
-import { escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControlsInJson } from '../../redaction/sanitize.ts';
 import type { Listener } from '../../script/events.ts';
 import { renderIssues } from '../../script/parser/render-issues.ts';
 import { jsonReport } from '../../script/reports/json.ts';
@@ -12,85 +13,93 @@ import type { RunResult } from '../../script/result.ts';
 import type { Script } from '../../script/script.ts';
 import { ScriptHost } from '../../script-host.ts';
 import { version } from '../../version.ts';
-import { type Context, sessionOf, variablesReader, warn } from '../context.ts';
-import { emulationOf } from '../emulation.ts';
+import { usageError } from '../args.ts';
+import { has, valueOf } from '../command.ts';
+import { assertExclusive, type Context, clientOptions, variableSources, warn } from '../context.ts';
+import { openEmulation } from '../emulation.ts';
 import { findScripts } from '../find-scripts.ts';
 import { renderError } from '../render-error.ts';
-import { usage } from '../usage.ts';
 import { appendSummary, parseReports, writeReports } from '../write-reports.ts';
 
 const TICK_MS = 100;
 const DEFAULT_WIDTH = 80;
 
-/** A script and the variables that it starts with. */
+/** A script and its initial variables. */
 interface Job {
   readonly script: Script;
   readonly variables: Variables;
 }
 
-/** `run <script…>`: reads all scripts, and only if none has a fault runs them. */
-export async function run(context: Context): Promise<number> {
-  const { call, surroundings, signal } = context;
-  if (call.switches.has('events') && call.switches.has('json'))
-    throw usage(['--events and --json exclude each other'], 'choose one');
-  const parallel = parallelOf(call.values.get('parallel')?.[0]);
-  const files = findScripts(call.positionals, surroundings.cwd);
-  const reports = parseReports(call.values.get('report') ?? [], surroundings.cwd);
+/** `run <script…>`: parses all scripts and, if none has an issue, runs them. */
+export async function runScripts(context: Context): Promise<number> {
+  const { args, environment, signal } = context;
+  assertExclusive(context, 'events', 'json');
+  const parallel = parseParallel(valueOf(args, 'parallel'));
+  const files = findScripts(args.positionals, environment.cwd);
+  const reports = parseReports(args.values.get('report') ?? [], environment.cwd);
   const host = new ScriptHost();
-  const jobs = await readAll(files, host, context);
+  const options = clientOptions(context);
+  const plain = createClient(options);
+  const jobs = await readAll(files, host, context, plain.loadVariables);
   if (jobs === undefined) return 2;
-  const emulation = await emulationOf(context, ...jobs.map(({ variables }) => variables));
+  const emulation = await openEmulation(
+    context,
+    plain.sources,
+    jobs.map(({ variables }) => variables),
+  );
+  const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation.endpoint });
   try {
-    if (emulation !== undefined) warn(context, 'emulated: providers are played by this machine, nothing leaves it');
-    const session = sessionOf(context, emulation?.address);
-    try {
-      host.connect(session, surroundings, emulation?.address);
-      const report = { ...(await runAll(jobs, parallel, host, context)), emulated: emulation !== undefined };
-      await tell(report, context, (text) => host.redact(text));
-      await writeReports(reports, report, (text) => host.redact(text));
-      if (signal.aborted) return 130;
-      return report.runs.every(({ state }) => state === 'passed') ? 0 : 1;
-    } finally {
-      await session.close();
-    }
+    if (emulation !== undefined) warn(context, 'emulated: the providers run on this machine, nothing leaves it');
+    host.connect(client);
+    const report = { ...(await runAll(jobs, parallel, host, context)), emulated: emulation !== undefined };
+    await printReport(report, context, (text) => host.redact(text));
+    await writeReports(reports, report, (text) => host.redact(text));
+    if (signal.aborted) return 130;
+    return report.runs.every(({ state }) => state === 'passed') ? 0 : 1;
   } finally {
     host.close();
+    await client.close();
     await emulation?.close();
   }
 }
 
-/** Reads every script; the issues of all of them are shown at once. */
-async function readAll(files: readonly string[], host: ScriptHost, context: Context): Promise<Job[] | undefined> {
-  const { terminal, surroundings, call } = context;
-  const readVariables = variablesReader(context);
-  // What is wrong with the data is wrong for every script: it is said once.
-  await readVariables();
+/** Parses every script. The issues of all scripts are printed together. */
+async function readAll(
+  files: readonly string[],
+  host: ScriptHost,
+  context: Context,
+  loadVariables: ReturnType<typeof createClient>['loadVariables'],
+): Promise<Job[] | undefined> {
+  const { terminal, environment, args } = context;
+  const sources = variableSources(context);
+  // Issues of the data concern every script: report them once.
+  await loadVariables(sources);
   const jobs: Job[] = [];
-  let faulty = false;
+  let isInvalid = false;
   for (const file of files) {
     try {
-      const script = await host.read(file, surroundings);
+      const script = await host.read(file, environment);
       const { data: entries, source } = script;
-      jobs.push({ script, variables: await readVariables({ entries, source }) });
+      jobs.push({ script, variables: await loadVariables({ ...sources, script: { entries, source } }) });
     } catch (error) {
       if (!(error instanceof OAuthProfileError)) throw error;
-      faulty = true;
-      const json = call.switches.has('json');
-      if (error instanceof InvalidScriptError && !json) terminal.tell(renderIssues(error, terminal.style.err));
-      renderError(error, terminal, json, false, call);
+      isInvalid = true;
+      if (error instanceof InvalidScriptError && !has(args, 'json'))
+        terminal.stderr(renderIssues(error, terminal.style.err));
+      renderError(error, context);
     }
   }
-  return faulty ? undefined : jobs;
+  return isInvalid ? undefined : jobs;
 }
 
-/** As many at once as allowed; the results in the order of the jobs. */
+/** Runs `parallel` scripts at a time. The results are in the order of the jobs. */
 async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, context: Context): Promise<Report> {
   const shown = showProgress(context, jobs.length);
   const startedAt = Date.now();
   const runs: RunResult[] = [];
-  const waiting = jobs.entries();
+  const queue = jobs.entries();
   const work = async (): Promise<void> => {
-    for (const [index, { script, variables }] of waiting) {
+    for (const [index, { script, variables }] of queue) {
       runs[index] = await host.run(script, variables, context.signal, shown.listener);
     }
   };
@@ -102,19 +111,19 @@ async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, 
   return { runs, startedAt, elapsedMs: Date.now() - startedAt, version };
 }
 
-/** What a person sees of a run that goes on, or what a program reads of it. */
+/** Shows progress on stderr, or prints events with `--events`. */
 function showProgress(context: Context, scripts: number): { listener: Listener; end(): void } {
-  const { call, terminal } = context;
-  if (call.switches.has('events')) {
-    return { listener: (event) => terminal.print(`${escapeControlsInJson(event)}\n`), end: () => {} };
+  const { args, terminal } = context;
+  if (has(args, 'events')) {
+    return { listener: (event) => terminal.stdout(`${escapeControlsInJson(event)}\n`), end: () => {} };
   }
-  if (call.switches.has('json') || call.switches.has('quiet')) return { listener: () => {}, end: () => {} };
-  const live = terminal.isLive;
+  if (has(args, 'json') || has(args, 'quiet')) return { listener: () => {}, end: () => {} };
+  const live = terminal.isInteractive;
   const shown: Progress = progress(
     terminal.style.err,
     () => terminal.columns ?? DEFAULT_WIDTH,
-    (text) => terminal.tell(text),
-    { live, verbose: call.switches.has('verbose'), scripts },
+    (text) => terminal.stderr(text),
+    { live, verbose: has(args, 'verbose'), scripts },
   );
   const timer = live ? setInterval(() => shown.tick(Date.now()), TICK_MS) : undefined;
   return {
@@ -126,16 +135,15 @@ function showProgress(context: Context, scripts: number): { listener: Listener; 
   };
 }
 
-async function tell(report: Report, context: Context, redact: (text: string) => string): Promise<void> {
-  const { call, terminal, surroundings } = context;
-  if (call.switches.has('json')) terminal.print(jsonReport(report));
-  else if (!call.switches.has('events')) terminal.print(summaryText(report, terminal.style.out));
-  const { env, cwd } = surroundings;
+async function printReport(report: Report, context: Context, redact: (text: string) => string): Promise<void> {
+  const { args, terminal, environment } = context;
+  if (has(args, 'json')) terminal.stdout(jsonReport(report));
+  else if (!has(args, 'events')) terminal.stdout(summaryText(report, terminal.style.out));
+  const { env, cwd } = environment;
   if (env['GITHUB_ACTIONS'] !== 'true') return;
   const { githubAnnotations, githubSummary } = await import('../../script/reports/github.ts');
-  // The result on stdout stays as it is.
   const pathOf = (file: string): string => relative(env['GITHUB_WORKSPACE'] || cwd, resolve(cwd, file));
-  terminal.tellRunner(githubAnnotations(report, pathOf));
+  terminal.workflowCommand(githubAnnotations(report, pathOf));
   const file = env['GITHUB_STEP_SUMMARY'];
   if (!file) return;
   try {
@@ -145,9 +153,8 @@ async function tell(report: Report, context: Context, redact: (text: string) => 
   }
 }
 
-function parallelOf(given: string | undefined): number {
-  if (given === undefined) return 1;
-  if (!/^[1-9]\d{0,2}$/.test(given))
-    throw usage(['--parallel is no number of scripts'], 'write a number from 1 to 999');
-  return Number(given);
+function parseParallel(value: string | undefined): number {
+  if (value === undefined) return 1;
+  if (!/^[1-9]\d{0,2}$/.test(value)) throw usageError('invalid --parallel: expected a number from 1 to 999');
+  return Number(value);
 }

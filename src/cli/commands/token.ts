@@ -1,127 +1,122 @@
 import { OAuthProfileError } from '../../errors.ts';
-import type { Obtained } from '../../flows/wish.ts';
+import type { TokenResult } from '../../flows/token-cache.ts';
+import { getProfileToken } from '../../get-token.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/printable.ts';
+import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
-import { type Context, logTo, sessionOf, variablesOf, warn, wishOf } from '../context.ts';
-import { emulationOf } from '../emulation.ts';
-import { usage } from '../usage.ts';
+import { has, valueOf } from '../command.ts';
+import { assertExclusive, type Context, durationFlag, logVerbose, warn, withClient } from '../context.ts';
 
-/** `token <profile>`: the token on stdout, in the form that was asked for. */
-export async function run(context: Context): Promise<number> {
-  const { call, terminal } = context;
-  const modes = ['json', 'header', 'field'].filter((mode) => call.switches.has(mode) || call.values.has(mode));
-  if (modes.length > 1) throw usage([`--${modes.join(' and --')} exclude each other`], 'choose one');
-  const { reply } = await obtain(context);
-  const field = call.values.get('field')?.[0];
-  if (field !== undefined) terminal.printClear(`${fieldOf(reply, field)}\n`);
-  else if (call.switches.has('header')) terminal.printClear(`${headerOf(reply)}\n`);
-  else if (call.switches.has('json')) printJson(context, reply);
-  else terminal.printClear(`${tokenOf(reply)}\n`);
+/** `token <profile>`: prints the token in the requested form. */
+export async function runToken(context: Context): Promise<number> {
+  const { args, terminal } = context;
+  assertExclusive(context, 'json', 'header', 'field');
+  const { token } = await getTokenForCommand(context);
+  const field = valueOf(args, 'field');
+  if (field !== undefined) terminal.stdoutRaw(`${formatField(token, field)}\n`);
+  else if (has(args, 'header')) terminal.stdoutRaw(`${formatHeader(token)}\n`);
+  else if (has(args, 'json')) printJson(context, token);
+  else terminal.stdoutRaw(`${formatToken(token)}\n`);
   return 0;
 }
 
-/** A token for the profile that the command line names, from wherever it says. */
-export async function obtain(context: Context): Promise<Obtained> {
-  const { call } = context;
-  const variables = await variablesOf(context);
-  const emulation = await emulationOf(context, variables);
-  const session = sessionOf(context, emulation?.address);
-  try {
-    const profile = await session.readProfile(call.positionals[0] ?? '', variables);
-    const verbose = call.switches.has('verbose');
-    if (verbose) tellWay(profile, context);
-    const obtained = await session.obtain(profile, wishOf(context, profile));
-    if (verbose) {
-      const origin = obtained.reused ? `kept in ${(await session.openStore()).place}` : 'new';
-      logTo(context, `the token is ${origin}${lifetimeOf(obtained.reply)}`);
-    }
-    if (emulation !== undefined) warn(context, 'emulated: this token is of use to the emulator alone');
-    return obtained;
-  } finally {
-    await session.close();
-    await emulation?.close();
-  }
-}
-
-/** Tells what is about to be asked for. */
-function tellWay({ name, provider, grant, url, notes }: Profile, context: Context): void {
-  for (const note of notes) warn(context, note);
-  const way = [provider.type, grant].filter((part) => part !== undefined).join(', ');
-  logTo(context, escapeControls(`${name}: ${way}, ${url.href}`));
-}
-
-function lifetimeOf({ expiresAt }: ParsedToken): string {
-  return expiresAt === undefined ? '' : `; it lasts for another ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
-}
-
-/** The token alone; what is no token by RFC 6749 §A.12 could steer a terminal, or end a header. */
-function tokenOf({ accessToken }: ParsedToken): string {
-  const token = accessToken.reveal();
-  if (/^[ -~]+$/.test(token)) return token;
-  throw new OAuthProfileError('response_unreadable', 'the access token has characters in it that no token may have', {
-    hint: 'see the response with --json, where they are escaped; RFC 6749 allows printable ASCII alone',
+/** Gets a token for the profile in the first argument, as the flags say. */
+export function getTokenForCommand(context: Context): Promise<TokenResult> {
+  const { args } = context;
+  const minTtlMs = durationFlag(context, 'min-ttl');
+  return withClient(context, async ({ client, variables, emulation }) => {
+    const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
+    if (has(args, 'verbose')) logProfile(profile, context);
+    const result = await getProfileToken(client, profile, {
+      reuse: true,
+      forceRefresh: has(args, 'force-refresh'),
+      minTtlMs,
+      signal: context.signal,
+    });
+    const origin = result.fromCache ? `from ${(await client.openStore()).location}` : 'new';
+    logVerbose(context, `token: ${origin}${lifetimeOf(result.token)}`);
+    if (emulation !== undefined) warn(context, 'emulated: this token is only valid with the emulator');
+    return result;
   });
 }
 
-/** `Bearer` in the spelling of RFC 6750 §2.1, which picky servers insist on, whatever the provider's. */
-function headerOf(reply: ParsedToken): string {
-  const type = reply.tokenType ?? 'Bearer';
-  const token = tokenOf(reply);
-  if (!/^[ -~]+$/.test(type)) {
-    throw new OAuthProfileError('response_unreadable', 'the token_type of the response cannot stand in a header', {
-      hint: 'see the response with --json',
-    });
-  }
-  return `Authorization: ${/^bearer$/i.test(type) ? 'Bearer' : type} ${token}`;
+function logProfile({ name, provider, grant, url, notes }: Profile, context: Context): void {
+  for (const note of notes) warn(context, note);
+  const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
+  logVerbose(context, escapeControls(`${name}: ${parts.join(', ')}`));
 }
 
-function fieldOf({ response }: ParsedToken, name: string): string {
+function lifetimeOf({ expiresAt }: ParsedToken): string {
+  return expiresAt === undefined ? '' : `, expires in ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
+}
+
+/** The access token. Other characters than RFC 6749 §A.12 allows could control a terminal or end a header. */
+function formatToken({ accessToken }: ParsedToken): string {
+  const token = accessToken.reveal();
+  if (/^[ -~]+$/.test(token)) return token;
+  throw new OAuthProfileError('response_unreadable', 'the access token contains characters that are not allowed', {
+    hint: 'show the response with --json, which escapes them; RFC 6749 allows printable ASCII only',
+  });
+}
+
+/** A complete Authorization header. `Bearer` is spelled as in RFC 6750 §2.1, because some servers compare it case-sensitively. */
+function formatHeader(token: ParsedToken): string {
+  const type = token.tokenType ?? 'Bearer';
+  const value = formatToken(token);
+  if (!/^[ -~]+$/.test(type)) {
+    throw new OAuthProfileError('response_unreadable', 'the token_type of the response is not valid in a header', {
+      hint: 'show the response with --json',
+    });
+  }
+  return `Authorization: ${/^bearer$/i.test(type) ? 'Bearer' : type} ${value}`;
+}
+
+function formatField({ response }: ParsedToken, name: string): string {
   if (!Object.hasOwn(response, name)) {
-    throw new OAuthProfileError('usage', `a token was issued, but the response has no member ${escapeControls(name)}`, {
-      hint: `it has ${escapeControls(memberNames(response).join(', '))}`,
+    throw new OAuthProfileError('usage', `the token response has no member ${escapeControls(name)}`, {
+      hint: `its members are ${escapeControls(memberNames(response).join(', '))}`,
     });
   }
   const value = response[name];
   if (typeof value !== 'string') return escapeControlsInJson(value);
   if (!hasControls(value)) return value;
-  throw new OAuthProfileError('response_unreadable', `${escapeControls(name)} has control characters in it`, {
-    hint: 'see the response with --json, where they are escaped',
+  throw new OAuthProfileError('response_unreadable', `${escapeControls(name)} contains control characters`, {
+    hint: 'show the response with --json, which escapes them',
   });
 }
 
-/** The response with its access token; every other secret only for who asked to see it. */
-function printJson({ terminal, call }: Context, { response, accessToken }: ParsedToken): void {
-  if (call.switches.has('reveal')) {
-    terminal.printClear(`${escapeControlsInJson(response, 2)}\n`);
+/** The response with its access token. Other secrets are masked unless `--reveal` is given. */
+function printJson({ terminal, args }: Context, { response, accessToken }: ParsedToken): void {
+  if (has(args, 'reveal')) {
+    terminal.stdoutRaw(`${escapeControlsInJson(response, 2)}\n`);
     return;
   }
   const token = accessToken.reveal();
-  // The token goes past the sink's search, which could find another secret in it by chance; all around it is searched.
+  // The token itself bypasses the redactor, which masks everything around it.
   const placeholder = `@${crypto.randomUUID()}@`;
-  const masked = escapeControlsInJson(withoutSecrets(response, false, token, placeholder), 2);
+  const masked = escapeControlsInJson(maskSecrets(response, false, token, placeholder), 2);
   const [head = '', ...tails] = masked.split(`"${placeholder}"`);
-  terminal.print(head);
+  terminal.stdout(head);
   for (const tail of tails) {
-    terminal.printClear(escapeControlsInJson(token));
-    terminal.print(tail);
+    terminal.stdoutRaw(escapeControlsInJson(token));
+    terminal.stdout(tail);
   }
-  terminal.print('\n');
+  terminal.stdout('\n');
 }
 
-/** A copy in which every text below a secret's name is masked, and the token stands as its placeholder. */
-function withoutSecrets(value: unknown, secret: boolean, token: string, placeholder: string): unknown {
+/** A copy with every string below a sensitive name masked, and the token replaced by its placeholder. */
+function maskSecrets(value: unknown, isSecret: boolean, token: string, placeholder: string): unknown {
   if (value === token) return placeholder;
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, secret, token, placeholder));
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, isSecret, token, placeholder));
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).map(([name, member]) => [
       name,
-      withoutSecrets(member, secret || isSensitiveName(name), token, placeholder),
+      maskSecrets(member, isSecret || isSensitiveName(name), token, placeholder),
     ]);
     return Object.fromEntries(members);
   }
-  return typeof value === 'string' && secret ? MASK : value;
+  return typeof value === 'string' && isSecret ? MASK : value;
 }

@@ -1,33 +1,32 @@
 import { randomInt } from 'node:crypto';
 import { authenticateClient } from '../client-auth.ts';
-import type { RequestContext } from '../issue.ts';
-import { type EmulatorRequest, type EmulatorResponse, json } from '../message.ts';
-import { rejectWith } from '../problem.ts';
-import { MAX_KEPT_LENGTH } from '../realm.ts';
+import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
+import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
+import { reject } from '../rejection.ts';
 
-/** Without letters that look or sound alike (RFC 8628 §6.1). */
+/** Consonants only: no similar characters and no words (RFC 8628 §6.1). */
 const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const INTERVAL_SECONDS = 5;
 
 /** The device authorization endpoint (RFC 8628 §3.1). */
-export function deviceEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
-  const { realm, mint, now } = desk;
-  const settings = realm.dialect.device;
+export function deviceEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
+  const { realm, signer, now } = context;
+  const settings = realm.provider.device;
   if (settings === undefined) return { status: 404, body: '' };
   const id = request.form.get('client_id') || undefined;
   const client =
     request.headers['authorization'] || request.form.has('client_secret')
-      ? authenticateClient(desk, request, 'device_code')
+      ? authenticateClient(context, request, 'device_code')
       : realm.clients.get(id ?? '');
   if (client === undefined)
-    return rejectWith(
+    return reject(
       id === undefined ? { kind: 'missing_field', field: 'client_id' } : { kind: 'unknown_client', clientId: id },
     );
   const scope = request.form.get('scope') ?? '';
-  if (scope.length > MAX_KEPT_LENGTH) rejectWith({ kind: 'wrong_scope', scope: `${scope.slice(0, 40)}…` });
+  if (scope.length > MAX_STORED_LENGTH) reject({ kind: 'invalid_scope', scope: `${scope.slice(0, 40)}…` });
   const letters = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
-  const deviceCode = mint.opaque('dc-');
+  const deviceCode = signer.opaque('dc-');
   realm.devices.set(deviceCode, {
     clientId: client.id,
     scope,
@@ -37,15 +36,15 @@ export function deviceEndpoint(desk: RequestContext, request: EmulatorRequest): 
     polledAt: undefined,
     decision: undefined,
   });
-  const uri = `${request.base}${settings.verifyPath}`;
+  const uri = `${request.base}${settings.verificationPath}`;
   return json(200, {
     device_code: deviceCode,
     user_code: userCode,
     verification_uri: uri,
-    ...(settings.complete && { verification_uri_complete: `${uri}?user_code=${userCode}` }),
+    ...(settings.hasCompleteUri && { verification_uri_complete: `${uri}?user_code=${userCode}` }),
     expires_in: settings.expiresIn,
     interval: INTERVAL_SECONDS,
-    ...(settings.message && {
+    ...(settings.hasMessage && {
       message: `To sign in, use a web browser to open the page ${uri} and enter the code ${userCode} to authenticate.`,
     }),
   });

@@ -1,25 +1,24 @@
-import type { Place } from '../dialect.ts';
-import type { RequestContext } from '../issue.ts';
-import { type EmulatorRequest, type EmulatorResponse, json, text } from '../message.ts';
-import { rejectWith } from '../problem.ts';
+import { type EmulatorRequest, type EmulatorResponse, json, text } from '../messages.ts';
+import type { RequestTarget } from '../provider.ts';
+import type { RequestContext } from '../realm.ts';
+import { reject } from '../rejection.ts';
 
-/** What a provider publishes of itself: its issuer, its endpoints, what they understand. */
-export function metadataEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
-  const { dialect, tenants } = desk.realm;
-  const tenant = dialect.tenantOf(request);
-  if (tenant !== undefined && !tenants.has(tenant.toLowerCase()))
-    rejectWith({ kind: 'tenant_without_metadata', tenant });
-  const metadata = dialect.metadata?.(placeOf(desk, request));
+/** The metadata document: the issuer, the endpoints and what they support (RFC 8414). */
+export function metadataEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
+  const { provider, tenants } = context.realm;
+  const tenant = provider.tenantOf(request);
+  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject({ kind: 'tenant_without_metadata', tenant });
+  const metadata = provider.metadata?.(requestTarget(context, request));
   return metadata === undefined ? text(404, 'Not Found') : json(200, metadata);
 }
 
-/** The keys that tokens are signed with: none that could be published, since a throw-away secret signs them. */
+/** The JWKS. It is empty: tokens are signed with a symmetric key. */
 export function keysEndpoint(): EmulatorResponse {
   return json(200, { keys: [] });
 }
 
-/** A request's place at the real provider, also when a browser asked for it on loopback. */
-export function placeOf({ realm }: RequestContext, { host, path }: EmulatorRequest): Place {
+/** The target of a request at the real provider, also if it arrived on loopback. */
+export function requestTarget({ realm }: RequestContext, { host, path }: EmulatorRequest): RequestTarget {
   const tokenUrl = realm.tokenUrls.get(host);
   return { host, path, origin: tokenUrl?.origin ?? `https://${host}`, tokenUrl };
 }

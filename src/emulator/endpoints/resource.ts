@@ -1,20 +1,20 @@
-import type { RequestContext } from '../issue.ts';
-import type { EmulatorRequest, EmulatorResponse } from '../message.ts';
+import type { EmulatorRequest, EmulatorResponse } from '../messages.ts';
+import type { RequestContext } from '../realm.ts';
 
-/** A protected resource: tells who the token's owner is, or refuses as the provider does. */
-export function resourceEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
-  const { realm, mint, now } = desk;
-  const { dialect } = realm;
+/** A protected resource: returns data about the user, or rejects the token as the provider does. */
+export function resourceEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
+  const { realm, signer, now } = context;
+  const { provider } = realm;
   const [, token = ''] = /^Bearer (.+)$/i.exec(String(request.headers['authorization'] ?? '')) ?? [];
-  const claims = mint.read(dialect.undress(token));
-  if (claims === undefined || claims.iss !== dialect.type) return dialect.resourceRefusal();
+  const claims = signer.verify(provider.decodeAccessToken(token));
+  if (claims === undefined || claims.iss !== provider.type) return provider.unauthorizedResponse();
   const family = claims.fam === undefined ? undefined : realm.families.get(claims.fam);
-  const dead =
+  const isInvalid =
     (claims.exp !== undefined && claims.exp * 1000 <= now) ||
     family?.revoked === true ||
     realm.revokedTokens.get(claims.jti ?? '') !== undefined ||
-    // Where each refresh token serves once, a refresh kills the access tokens issued before.
-    (dialect.refresh.policy === 'once' && family !== undefined && claims.gen !== family.generation) ||
-    (dialect.sameToken && claims.gen !== (realm.invalidations.get(claims.client_id) ?? 0));
-  return dead ? dialect.resourceRefusal() : dialect.resource(claims.sub, claims.client_id, request.path);
+    // With single-use refresh tokens, a refresh invalidates earlier access tokens.
+    (provider.refresh.policy === 'single_use' && family !== undefined && claims.gen !== family.generation) ||
+    (provider.stableToken && claims.gen !== (realm.invalidations.get(claims.client_id) ?? 0));
+  return isInvalid ? provider.unauthorizedResponse() : provider.resource(claims.sub, claims.client_id, request.path);
 }

@@ -1,25 +1,20 @@
 import { createHash } from 'node:crypto';
 import { authenticateClient } from '../client-auth.ts';
-import type { Issued } from '../dialect.ts';
-import { issue, issueToUser, newRefreshToken, type RequestContext } from '../issue.ts';
-import { type EmulatorRequest, type EmulatorResponse, json } from '../message.ts';
-import { rejectWith } from '../problem.ts';
-import { type Client, MAX_KEPT_LENGTH } from '../realm.ts';
+import { createRefreshToken, issueTokens, issueUserTokens } from '../issue-tokens.ts';
+import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
+import type { IssuedTokens } from '../provider.ts';
+import { type Client, MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
+import { reject } from '../rejection.ts';
 
-const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
+const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** A grant: makes tokens of a request whose client is known. */
-type Grant = (desk: RequestContext, request: EmulatorRequest, client: Client | undefined) => Issued;
+/** Handles a token request after client authentication. */
+type GrantHandler = (context: RequestContext, request: EmulatorRequest, client: Client | undefined) => IssuedTokens;
 
-const grants: Readonly<Record<string, Grant>> = {
-  client_credentials: (desk, { form }, client) => {
+const grants: Readonly<Record<string, GrantHandler>> = {
+  client_credentials: (context, { form }, client) => {
     const scope = form.get('scope') ?? '';
-    return issue(
-      desk,
-      { clientId: client?.id ?? '', user: undefined, scope, grant: 'client_credentials' },
-      undefined,
-      undefined,
-    );
+    return issueTokens(context, { clientId: client?.id ?? '', user: undefined, scope, grant: 'client_credentials' });
   },
   password: passwordGrant,
   refresh_token: refreshGrant,
@@ -27,125 +22,130 @@ const grants: Readonly<Record<string, Grant>> = {
   device_code: deviceGrant,
 };
 
-/** The token endpoint (RFC 6749 §3.2). `passwordOff` is how GitLab.com is today. */
-export function tokenEndpoint(desk: RequestContext, request: EmulatorRequest, passwordOff: boolean): EmulatorResponse {
-  const { dialect, tenants } = desk.realm;
+/** The token endpoint (RFC 6749 §3.2). `passwordGrantDisabled` emulates gitlab.com, which no longer supports that grant. */
+export function tokenEndpoint(
+  context: RequestContext,
+  request: EmulatorRequest,
+  passwordGrantDisabled: boolean,
+): EmulatorResponse {
+  const { provider, tenants } = context.realm;
   const { form } = request;
   const seen = new Set<string>();
   for (const name of form.keys()) {
-    if (seen.has(name)) rejectWith({ kind: 'duplicate_field', field: name });
+    if (seen.has(name)) reject({ kind: 'duplicate_field', field: name });
     seen.add(name);
   }
-  const named = form.get('grant_type') ?? '';
-  if (named === '') rejectWith({ kind: 'missing_field', field: 'grant_type' });
-  const grant = named === DEVICE ? 'device_code' : named;
-  const tenant = dialect.tenantOf(request);
-  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) rejectWith({ kind: 'unknown_tenant', tenant });
-  const perform = dialect.grants.includes(grant) ? grants[grant] : undefined;
-  if (perform === undefined) return rejectWith({ kind: 'unsupported_grant', grant: named });
-  if (grant === 'password' && dialect.tenantsWithoutPassword.includes(tenant?.toLowerCase() ?? ''))
-    rejectWith({ kind: 'tenant_without_password' });
-  const client = authenticateClient(desk, request, grant);
-  if (grant === 'password' && passwordOff) rejectWith({ kind: 'password_off' });
-  checkScope(desk, grant, form.get('scope') ?? '');
-  return json(200, dialect.response(perform(desk, request, client)));
+  const grantType = form.get('grant_type') ?? '';
+  if (grantType === '') reject({ kind: 'missing_field', field: 'grant_type' });
+  const grant = grantType === DEVICE_CODE_GRANT ? 'device_code' : grantType;
+  const tenant = provider.tenantOf(request);
+  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject({ kind: 'unknown_tenant', tenant });
+  const handleGrant = provider.grants.includes(grant) ? grants[grant] : undefined;
+  if (handleGrant === undefined) return reject({ kind: 'unsupported_grant', grant: grantType });
+  if (grant === 'password' && provider.tenantsWithoutPasswordGrant.includes(tenant?.toLowerCase() ?? ''))
+    reject({ kind: 'tenant_without_password_grant' });
+  const client = authenticateClient(context, request, grant);
+  if (grant === 'password' && passwordGrantDisabled) reject({ kind: 'password_grant_disabled' });
+  checkScope(context, grant, form.get('scope') ?? '');
+  return json(200, provider.response(handleGrant(context, request, client)));
 }
 
-function checkScope({ realm: { dialect } }: RequestContext, grant: string, scope: string): void {
-  if (scope.length > MAX_KEPT_LENGTH) rejectWith({ kind: 'wrong_scope', scope: `${scope.slice(0, 40)}…` });
-  if (!dialect.scopeRequiredFor.includes(grant)) return;
-  if (scope === '') rejectWith({ kind: 'missing_field', field: 'scope' });
-  if (grant === 'client_credentials' && !dialect.allowsOwnScope(scope)) rejectWith({ kind: 'wrong_scope', scope });
+function checkScope({ realm: { provider } }: RequestContext, grant: string, scope: string): void {
+  if (scope.length > MAX_STORED_LENGTH) reject({ kind: 'invalid_scope', scope: `${scope.slice(0, 40)}…` });
+  if (!provider.scopeRequiredFor.includes(grant)) return;
+  if (scope === '') reject({ kind: 'missing_field', field: 'scope' });
+  if (grant === 'client_credentials' && !provider.allowsClientScope(scope)) reject({ kind: 'invalid_scope', scope });
 }
 
-function required({ form }: EmulatorRequest, field: string): string {
-  return form.get(field) || rejectWith({ kind: 'missing_field', field });
+function requireField({ form }: EmulatorRequest, field: string): string {
+  return form.get(field) || reject({ kind: 'missing_field', field });
 }
 
-function passwordGrant(desk: RequestContext, request: EmulatorRequest, client: Client | undefined): Issued {
-  const user = required(request, 'username');
-  const password = required(request, 'password');
-  const { users } = desk.realm;
-  if (!users.has(user) || users.get(user) !== password) rejectWith({ kind: 'wrong_password' });
+function passwordGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
+  const user = requireField(request, 'username');
+  const password = requireField(request, 'password');
+  const { users } = context.realm;
+  if (!users.has(user) || users.get(user) !== password) reject({ kind: 'invalid_password' });
   const scope = request.form.get('scope') ?? '';
-  return issueToUser(desk, { clientId: client?.id ?? '', user, scope, grant: 'password' });
+  return issueUserTokens(context, { clientId: client?.id ?? '', user, scope, grant: 'password' });
 }
 
-function refreshGrant(desk: RequestContext, request: EmulatorRequest, client: Client | undefined): Issued {
-  const { realm, now } = desk;
-  const { policy, graceSeconds, widens } = realm.dialect.refresh;
-  const token = required(request, 'refresh_token');
-  const record = realm.refreshTokens.get(token) ?? rejectWith({ kind: 'dead_refresh_token' });
+function refreshGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
+  const { realm, now } = context;
+  const { policy, graceSeconds, allowsNewScopes } = realm.provider.refresh;
+  const token = requireField(request, 'refresh_token');
+  const record = realm.refreshTokens.get(token) ?? reject({ kind: 'invalid_refresh_token' });
   const { family } = record;
-  if (family.revoked || family.clientId !== (client?.id ?? '')) rejectWith({ kind: 'dead_refresh_token' });
-  if (record.expiresAt <= now) rejectWith({ kind: 'expired_refresh_token' });
+  if (family.revoked || family.clientId !== (client?.id ?? '')) reject({ kind: 'invalid_refresh_token' });
+  if (record.expiresAt <= now) reject({ kind: 'expired_refresh_token' });
   const scope = request.form.get('scope') || family.scope;
-  if (!widens && !isWithin(scope, family.scope)) rejectWith({ kind: 'wrong_scope', scope });
-  const late = record.usedAt !== undefined && now - record.usedAt > graceSeconds * 1000;
-  if (policy === 'once' && record.usedAt !== undefined) rejectWith({ kind: 'dead_refresh_token' });
-  if (policy === 'rotates' && record.usedAt !== undefined && (late || graceSeconds === 0)) {
+  if (!allowsNewScopes && !isGranted(scope, family.scope)) reject({ kind: 'invalid_scope', scope });
+  const isReused = record.usedAt !== undefined;
+  const graceEnded = graceSeconds === 0 || now - (record.usedAt ?? now) > graceSeconds * 1000;
+  if (policy === 'single_use' && isReused) reject({ kind: 'invalid_refresh_token' });
+  if (policy === 'rotating' && isReused && graceEnded) {
     family.revoked = true;
-    rejectWith({ kind: 'dead_refresh_token' });
+    reject({ kind: 'invalid_refresh_token' });
   }
   record.usedAt ??= now;
   family.generation++;
-  const grantee = { clientId: family.clientId, user: family.user, scope, grant: 'refresh_token' };
-  const next = policy === 'kept' ? undefined : newRefreshToken(desk, family);
-  return issue(desk, grantee, family, next);
+  const grant = { clientId: family.clientId, user: family.user, scope, grant: 'refresh_token' };
+  const next = policy === 'static' ? undefined : createRefreshToken(context, family);
+  return issueTokens(context, grant, family, next);
 }
 
-/** RFC 6749 §6; what is unknown of a token that came with a profile is not held against it. */
-function isWithin(scope: string, granted: string): boolean {
+/** Whether all scopes were granted before (RFC 6749 §6). The scope of a profile's refresh token may be unknown. */
+function isGranted(scope: string, granted: string): boolean {
   const allowed = granted.split(' ');
   return granted === '' || scope.split(' ').every((one) => allowed.includes(one));
 }
 
-function codeGrant(desk: RequestContext, request: EmulatorRequest, client: Client | undefined): Issued {
-  const { realm, now } = desk;
-  const code = required(request, 'code');
-  const record = realm.codes.get(code) ?? rejectWith({ kind: 'dead_code' });
+function codeGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
+  const { realm, now } = context;
+  const code = requireField(request, 'code');
+  const record = realm.codes.get(code) ?? reject({ kind: 'invalid_code' });
   if (record.used) {
-    if (record.family !== undefined && realm.dialect.codeReuseRevokes) record.family.revoked = true;
-    rejectWith({ kind: 'dead_code' });
+    if (record.family !== undefined && realm.provider.codeReuseRevokesTokens) record.family.revoked = true;
+    reject({ kind: 'invalid_code' });
   }
   record.used = true;
-  if (record.expiresAt <= now || record.clientId !== client?.id) return rejectWith({ kind: 'dead_code' });
-  if (request.form.get('redirect_uri') !== record.redirectUri) rejectWith({ kind: 'wrong_redirect' });
+  if (record.expiresAt <= now || record.clientId !== client?.id) return reject({ kind: 'invalid_code' });
+  if (request.form.get('redirect_uri') !== record.redirectUri) reject({ kind: 'redirect_uri_mismatch' });
   const verifier = request.form.get('code_verifier') ?? '';
-  // A verifier for a code without a challenge: somebody took the challenge out (RFC 9700 §2.1.1).
-  if (record.challenge === undefined && verifier !== '') rejectWith({ kind: 'wrong_verifier' });
+  // A verifier without a challenge means that the challenge was removed from the authorization request (RFC 9700 §2.1.1).
+  if (record.challenge === undefined && verifier !== '') reject({ kind: 'invalid_code_verifier' });
   if (record.challenge !== undefined) {
     const hashed =
       record.challengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
-    if (hashed !== record.challenge) rejectWith({ kind: 'wrong_verifier' });
+    if (hashed !== record.challenge) reject({ kind: 'invalid_code_verifier' });
   }
   const { clientId, user, scope, offline } = record;
-  const issued = issueToUser(desk, { clientId, user, scope, grant: 'authorization_code' }, offline);
+  const issued = issueUserTokens(context, { clientId, user, scope, grant: 'authorization_code' }, offline);
   record.family = realm.refreshTokens.get(issued.refreshToken ?? '')?.family;
   return issued;
 }
 
-function deviceGrant(desk: RequestContext, request: EmulatorRequest, client: Client | undefined): Issued {
-  const { realm, now } = desk;
-  // Microsoft's own steps name the field `code`; RFC 8628 §3.4 says device_code.
+function deviceGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
+  const { realm, now } = context;
+  // Microsoft also accepts `code`; RFC 8628 §3.4 calls the field device_code.
   const code =
     request.form.get('device_code') ||
     request.form.get('code') ||
-    rejectWith({ kind: 'missing_field', field: 'device_code' });
+    reject({ kind: 'missing_field', field: 'device_code' });
   const device = realm.devices.get(code);
-  if (device === undefined || device.clientId !== client?.id) return rejectWith({ kind: 'dead_device_code' });
-  if (device.expiresAt <= now) rejectWith({ kind: 'expired_device_code' });
-  const early = device.polledAt !== undefined && now - device.polledAt < device.intervalMs;
+  if (device === undefined || device.clientId !== client?.id) return reject({ kind: 'invalid_device_code' });
+  if (device.expiresAt <= now) reject({ kind: 'expired_device_code' });
+  const tooEarly = device.polledAt !== undefined && now - device.polledAt < device.intervalMs;
   device.polledAt = now;
   if (device.decision === undefined) {
-    if (!early) rejectWith({ kind: 'pending' });
-    // RFC 8628 §3.5: the interval grows for good.
+    if (!tooEarly) reject({ kind: 'authorization_pending' });
+    // RFC 8628 §3.5: this and all later intervals are 5 seconds longer.
     device.intervalMs += 5_000;
-    rejectWith({ kind: 'slow_down' });
+    reject({ kind: 'slow_down' });
   }
-  if (device.decision === 'declined') return rejectWith({ kind: 'declined' });
+  if (device.decision === 'denied') return reject({ kind: 'access_denied' });
   realm.devices.delete(code);
-  return issueToUser(desk, {
+  return issueUserTokens(context, {
     clientId: device.clientId,
     user: device.decision?.user ?? '',
     scope: device.scope,

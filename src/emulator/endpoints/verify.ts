@@ -1,34 +1,36 @@
-import type { RequestContext } from '../issue.ts';
-import { type EmulatorRequest, type EmulatorResponse, html } from '../message.ts';
+import { type EmulatorRequest, type EmulatorResponse, html } from '../messages.ts';
 import { escapeHtml, form, page } from '../pages.ts';
+import type { RequestContext } from '../realm.ts';
 import { signInAndConsent } from './sign-in.ts';
 
-/** Where a person enters the code that a device shows (RFC 8628 §3.3). */
-export function verifyEndpoint(desk: RequestContext, request: EmulatorRequest): EmulatorResponse {
-  const { realm, now } = desk;
-  const { type } = realm.dialect;
+/** The page on which the user enters the code of a device (RFC 8628 §3.3). */
+export function verifyEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
+  const { realm, now } = context;
+  const { type } = realm.provider;
   const entered = (request.form.get('user_code') ?? request.query.get('user_code') ?? '').trim();
-  const wanted = normalise(entered);
+  const userCode = normalizeCode(entered);
   const device = [...realm.devices.values()].find(
-    (one) => normalise(one.userCode) === wanted && one.expiresAt > now && one.decision === undefined,
+    (one) => normalizeCode(one.userCode) === userCode && one.expiresAt > now && one.decision === undefined,
   );
   if (request.method !== 'POST' || device === undefined) {
-    const unknown = request.method === 'POST' ? 'That code is not known, was used, or has expired.' : undefined;
+    const unknown = request.method === 'POST' ? 'This code is unknown, already used or expired.' : undefined;
     return html(
       unknown === undefined ? 200 : 400,
       page('Enter the code', type, form({}, codeFields(entered, unknown))),
     );
   }
-  const asked = { clientId: device.clientId, scope: device.scope };
-  const step = signInAndConsent(desk, request, asked, { user_code: device.userCode });
+  const consent = { clientId: device.clientId, scope: device.scope };
+  const step = signInAndConsent(context, request, consent, { user_code: device.userCode });
   if (step !== 'denied' && 'page' in step) return html(step.status, step.page);
-  device.decision = step === 'denied' ? 'declined' : { user: step.user };
-  const said =
-    step === 'denied' ? 'You said no. The device gets nothing.' : 'The device is signed in. You can close this window.';
-  return html(200, page(step === 'denied' ? 'Denied' : 'Done', type, `<p>${said}</p>`));
+  device.decision = step === 'denied' ? 'denied' : { user: step.user };
+  const result =
+    step === 'denied'
+      ? 'Access was denied. The device is not signed in.'
+      : 'The device is signed in. You can close this window.';
+  return html(200, page(step === 'denied' ? 'Denied' : 'Done', type, `<p>${result}</p>`));
 }
 
-function normalise(code: string): string {
+function normalizeCode(code: string): string {
   return code.toUpperCase().replace(/[^A-Z0-9]/g, '');
 }
 

@@ -1,46 +1,52 @@
 import { OAuthProfileError } from '../../errors.ts';
 import type { Limits, TokenStore } from '../../ports.ts';
-import type { Diagnostic } from './finding.ts';
+import type { Diagnostic } from './diagnostic.ts';
 
-/** A store, and where the key of a vault comes from. */
+/** A store. Only a vault knows where its key comes from. */
 type CheckedStore = TokenStore & { keySource?(): 'environment' | 'keychain' | 'file' | undefined };
 
-/** What a look at the store takes. */
+/** What {@link checkStore} uses. */
 export interface StorePorts {
   open(): Promise<CheckedStore>;
-  /** Whether a folder is there, or could be made. */
-  tryFolder(folder: string): Promise<'there' | 'possible' | { readonly problem: string }>;
+  /** Whether a directory exists or could be created. */
+  inspectDirectory(directory: string): Promise<'exists' | 'possible' | { readonly problem: string }>;
 }
 
-const KEYS = {
-  environment: 'the key of OAUTH_PROFILE_KEY',
-  keychain: "a key in the system's keychain",
+const KEY_SOURCES = {
+  environment: 'the key in OAUTH_PROFILE_KEY',
+  keychain: 'a key in the system keychain',
   file: 'a key file of this user',
 };
-const ADVICE = 'set OAUTH_PROFILE_HOME to a folder that you may write to';
 
-/** Reads what is kept and takes a lock, and changes nothing; a vault that is not there yet is not made. */
+/** Reads the records and acquires a lock. Changes nothing: a vault that does not exist is not created. */
 export async function checkStore(
-  { open, tryFolder }: StorePorts,
-  refreshes: boolean,
-  bounds: Limits,
+  { open, inspectDirectory }: StorePorts,
+  isRequired: boolean,
+  limits: Limits,
 ): Promise<Diagnostic> {
-  const finding = (level: Diagnostic['level'], where: string, message: string, hint?: string): Diagnostic =>
-    // Other grants go on without a store.
-    ({ level: level === 'fault' && !refreshes ? 'warning' : level, about: 'store', where, message, hint });
+  const diagnostic = (level: Diagnostic['level'], where: string, message: string, hint?: string): Diagnostic =>
+    // Other grants than `refresh_token` work without a store.
+    ({ level: level === 'error' && !isRequired ? 'warning' : level, about: 'store', where, message, hint });
   try {
     const store = await open();
-    const { place } = store;
+    const { location } = store;
     const isVault = store.keySource !== undefined;
-    const folder = isVault ? await tryFolder(place) : 'there';
-    if (typeof folder === 'object') return finding('fault', place, folder.problem, ADVICE);
-    if (folder === 'possible') return finding('note', place, 'there is no vault yet; the first token to keep makes it');
+    const state = isVault ? await inspectDirectory(location) : 'exists';
+    if (typeof state === 'object')
+      return diagnostic(
+        'error',
+        location,
+        state.problem,
+        'set OAUTH_PROFILE_HOME to a directory that you can write to',
+      );
+    if (state === 'possible')
+      return diagnostic('note', location, 'the vault does not exist yet; it is created when the first token is stored');
     if (isVault) await store.list();
-    await store.update(store.fingerprint('check'), async () => {}, bounds);
-    const source = store.keySource?.() ?? 'environment';
-    return finding('ok', place, `can be read and written, sealed with ${KEYS[source]}`);
+    await (await store.lock(store.fingerprint('check'), limits)).release();
+    const source = KEY_SOURCES[store.keySource?.() ?? 'environment'];
+    return diagnostic('ok', location, `readable and writable, encrypted with ${source}`);
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code === 'aborted' || error.code === 'usage') throw error;
-    return finding('fault', 'store', error.message, error.hint);
+    return diagnostic('error', 'store', error.message, error.hint);
   }
 }

@@ -9,101 +9,100 @@ import { type LoginResponse, parseLoginResponse } from '../../oauth/token-respon
 import type { Ports } from '../../ports.ts';
 import type { DeviceEndpoints } from '../../profile/endpoints.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
-import { isPassing, postForm } from '../post-form.ts';
-import { toLoginError } from './explain-sign-in.ts';
+import { isTransient, post } from '../request-token.ts';
+import { toLoginError } from './login-error.ts';
 
-/** What a person is shown of a device code. */
+/** How a device code is shown to the user. */
 export interface DeviceCodePrompt {
   showCode(code: Pick<DeviceCode, 'userCode' | 'verificationUri' | 'verificationUriComplete'>, leftMs: number): void;
-  /** Again and again until the person has decided. */
+  /** Called before each poll. */
   showWaiting(leftMs: number): void;
 }
 
 /** RFC 8628 §3.5. */
-const SLOWER_MS = 5_000;
+const SLOW_DOWN_MS = 5_000;
 
-/** Signs a person in with a code that is entered on any device (RFC 8628). */
-export async function loginDeviceCode(
+/** Device code flow (RFC 8628). */
+export async function loginWithDeviceCode(
   login: LoginProfile,
   ports: Ports,
-  person: DeviceCodePrompt,
+  prompt: DeviceCodePrompt,
   signal: AbortSignal | undefined,
 ): Promise<LoginResponse> {
-  const places = login.endpoints.device;
-  for (const [index, place] of places.entries()) {
+  const candidates = login.endpoints.device;
+  for (const [index, endpoints] of candidates.entries()) {
     try {
-      return await signInAt(place, login, ports, person, signal);
+      return await loginAt(endpoints, login, ports, prompt, signal);
     } catch (error) {
-      if (index === places.length - 1 || !isForOwnTenant(error, login)) throw toLoginError(error, login);
-      ports.log(`${(error as Error).message}; asking the profile's own tenant instead`);
+      if (index === candidates.length - 1 || !requiresOwnTenant(error, login)) throw toLoginError(error, login);
+      ports.log(`${(error as Error).message}; trying the profile's own tenant`);
     }
   }
-  throw new OAuthProfileError('profile_invalid', `${login.name} has no address that device codes are asked of`, {
+  throw new OAuthProfileError('profile_invalid', `${login.name} has no device authorization URL`, {
     hint: `set ${login.name}.options.device_authorization_url, or use --browser`,
   });
 }
 
-async function signInAt(
-  place: DeviceEndpoints,
+async function loginAt(
+  endpoints: DeviceEndpoints,
   login: LoginProfile,
   ports: Ports,
-  person: DeviceCodePrompt,
+  prompt: DeviceCodePrompt,
   signal: AbortSignal | undefined,
 ): Promise<LoginResponse> {
   const { clock, log } = ports;
-  const code = await postForm(
-    buildDeviceAuthorizationRequest(login, place),
-    parseDeviceAuthorizationResponse,
-    'any',
-    ports,
+  const code = await post(buildDeviceAuthorizationRequest(login, endpoints), ports, {
+    parse: parseDeviceAuthorizationResponse,
+    mayRetry: () => true,
     signal,
-  );
-  const poll = buildDeviceTokenRequest(login, place, code.deviceCode);
-  person.showCode(code, code.expiresAt - clock.now());
+  });
+  const poll = buildDeviceTokenRequest(login, endpoints, code.deviceCode);
+  prompt.showCode(code, code.expiresAt - clock.now());
   let { intervalMs } = code;
-  let failed: unknown;
+  let lastFailure: unknown;
   for (let waitMs = intervalMs; ; ) {
     const leftMs = code.expiresAt - clock.now();
-    person.showWaiting(Math.max(0, leftMs));
+    prompt.showWaiting(Math.max(0, leftMs));
     await clock.sleep(Math.max(0, Math.min(waitMs, leftMs)), signal);
-    // Whoever entered the code must not read that nobody did, where the provider was out of order to the end.
-    if (leftMs < waitMs) throw failed ?? expired(login);
+    // If the provider failed until the end, the user may have entered the code: report the failure instead.
+    if (leftMs < waitMs) throw lastFailure ?? expiredError(login);
     try {
-      return await postForm(poll, parseLoginResponse, 'never', ports, signal);
+      // The next poll is the retry.
+      return await post(poll, ports, { parse: parseLoginResponse, mayRetry: () => false, signal });
     } catch (error) {
-      const pause = pauseAfter(error, intervalMs);
-      if (pause === undefined) throw error;
-      failed = isAnswer(error) ? undefined : error;
-      if (pause !== intervalMs) log(`asking every ${pause / 1000} s from now on: ${(error as Error).message}`);
-      intervalMs = pause;
+      const nextMs = intervalAfter(error, intervalMs);
+      if (nextMs === undefined) throw error;
+      lastFailure = isPending(error) ? undefined : error;
+      if (nextMs !== intervalMs) log(`polling every ${nextMs / 1000} s from now on: ${(error as Error).message}`);
+      intervalMs = nextMs;
       const retryAt = (error instanceof ProviderError ? error.retryAt : undefined) ?? 0;
       waitMs = Math.max(intervalMs, retryAt - clock.now());
     }
   }
 }
 
-/** The interval after a poll that brought no token; `undefined` where no further one would. */
-function pauseAfter(error: unknown, intervalMs: number): number | undefined {
-  if (isPassing(error)) return intervalMs * 2;
+/** The polling interval after a failed poll; `undefined` if no further poll can succeed. */
+function intervalAfter(error: unknown, intervalMs: number): number | undefined {
+  if (isTransient(error)) return intervalMs * 2;
   if (!(error instanceof ProviderError)) return undefined;
   if (error.provider.error === 'authorization_pending') return intervalMs;
-  if (error.provider.error === 'slow_down' || error.code === 'rate_limited') return intervalMs + SLOWER_MS;
+  if (error.provider.error === 'slow_down' || error.code === 'rate_limited') return intervalMs + SLOW_DOWN_MS;
   return error.code === 'provider_unavailable' ? intervalMs * 2 : undefined;
 }
 
-/** Whether the provider looked at the code, and the person has not decided yet. */
-function isAnswer(error: unknown): boolean {
+/** Whether the provider processed the poll and the user has not decided yet. */
+function isPending(error: unknown): boolean {
   return error instanceof ProviderError && error.code === 'provider_rejected';
 }
 
-/** D23: an application of one tenant is refused where those of many are served. */
-function isForOwnTenant(error: unknown, { provider }: LoginProfile): boolean {
+/** D23: a single-tenant application is rejected by the endpoint for all organizations. */
+function requiresOwnTenant(error: unknown, { provider }: LoginProfile): boolean {
   const codes = provider.login?.deviceTenant?.rejectedWith ?? [];
   return error instanceof ProviderError && error.provider.codes?.some((code) => codes.includes(code)) === true;
 }
 
-function expired({ command }: LoginProfile): OAuthProfileError {
-  return new OAuthProfileError('timeout', 'nobody entered the code in time', {
+function expiredError({ command }: LoginProfile): OAuthProfileError {
+  return new OAuthProfileError('timeout', 'the code expired before it was entered', {
     hint: `run again: ${command}`,
   });
 }

@@ -5,24 +5,24 @@ import { tlsFiles } from '../../profile/profile.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** What the server of a sign-in publishes of itself; many publish nothing, which is no failure. */
+/** Reads the metadata of the authorization server; `undefined` if it publishes none (RFC 8414, OpenID Connect Discovery). */
 export async function findIssuer(
   { endpoints, url, options }: LoginProfile,
   ports: Ports,
-  outside: Pick<LoginPorts, 'readDocument'>,
+  loginPorts: Pick<LoginPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
 ): Promise<ServerMetadata | undefined> {
   const tls = tlsFiles(options);
   for (const location of endpoints.metadataUrls) {
     try {
-      const document = await outside.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });
-      const found = parseMetadata(document, location, {
+      const document = await loginPorts.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });
+      const issuer = parseMetadata(document, location, {
         authorizationUrl: endpoints.authorizationUrl,
         tokenUrl: url,
       });
-      if (found !== undefined) return found;
+      if (issuer !== undefined) return issuer;
     } catch (error) {
-      ports.log(`nothing is published at ${location.href}: ${(error as Error).message}`);
+      ports.log(`no metadata at ${location.href}: ${(error as Error).message}`);
     }
   }
   return undefined;

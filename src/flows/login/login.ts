@@ -2,51 +2,50 @@ import { OAuthProfileError } from '../../errors.ts';
 import { parseAccount } from '../../oauth/account.ts';
 import type { LoginResponse } from '../../oauth/token-response.ts';
 import type { Ports, TokenStore } from '../../ports.ts';
-import type { StoredGrant } from '../../profile/complete-profile.ts';
+import { completeProfile } from '../../profile/complete-profile.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
-import type { Profile } from '../../profile/profile.ts';
+import type { ParsedProfile } from '../../profile/parse-profile.ts';
 import { loginCommand } from '../../profile/profile.ts';
-import { familyName } from '../find-family.ts';
-import { assertStoreWritable, findStoredLogin, saveLogin } from './save-login.ts';
+import { familyKey, findLogin } from '../token-family.ts';
+import { assertStoreWritable, saveLogin } from './save-login.ts';
 
-/** A sign-in that is to be kept. */
+/** A login to perform and store. */
 export interface LoginTask {
+  readonly parsed: ParsedProfile;
   readonly login: LoginProfile;
-  /** Lets the person sign in, in whichever way. */
-  readonly signIn: () => Promise<LoginResponse>;
-  /** The profile as it is read with what the sign-in brought. */
-  readonly readWith: (brought: StoredGrant) => Profile;
-  /** Asked when somebody else has signed in than before. */
+  /** Lets the user log in, with the device code or the authorization code flow. */
+  readonly authenticate: () => Promise<LoginResponse>;
+  /** Called if the user logged in with another account than before. */
   readonly mayReplace: (former: string, account: string) => Promise<boolean>;
 }
 
-/** What is kept now. */
+/** A stored login. */
 export interface LoginResult {
   readonly account: string | undefined;
   readonly scope: string | undefined;
-  /** When the first access token ends (epoch milliseconds), where that is known. */
+  /** Expiry of the access token, in epoch milliseconds. */
   readonly expiresAt: number | undefined;
-  /** Whether a former login, of whichever account, is gone. */
+  /** Whether an earlier login was replaced. */
   readonly replaced: boolean;
 }
 
-/** Signs a person in and keeps what that brings, or keeps what was there. */
+/** Logs the user in and stores the result. An error leaves an earlier login as it was. */
 export async function login(task: LoginTask, ports: Ports, store: TokenStore): Promise<LoginResult> {
-  const { name, url, clientId, configuredRefreshToken: pasted } = task.login;
+  const { name, url, clientId, configuredRefreshToken } = task.login;
   const binding = { origin: url.origin, clientId };
-  // Who cannot keep the result finds out before the person does anything.
   await assertStoreWritable(name, binding, store);
-  const former = await findStoredLogin(name, binding, store);
-  const reply = await task.signIn();
-  const { refreshToken, expiresAt, response } = reply;
-  const account = parseAccount(response);
-  if (former?.account !== undefined && account !== undefined && former.account !== account) {
-    if (!(await task.mayReplace(former.account, account))) throw otherAccount(name, former.account, account);
+  const former = await findLogin(name, binding, store);
+  const response = await task.authenticate();
+  const { refreshToken, expiresAt } = response;
+  const account = parseAccount(response.response);
+  const formerAccount = former?.family.account;
+  if (formerAccount !== undefined && account !== undefined && formerAccount !== account) {
+    if (!(await task.mayReplace(formerAccount, account))) throw otherAccountError(name, formerAccount, account);
   }
-  const family = familyName(binding, refreshToken, store);
-  const profile = { ...task.readWith({ refreshToken, family: family }), family };
-  await saveLogin({ profile, refreshToken, reply, account, pasted: pasted?.value }, ports, store);
-  const { scope } = response;
+  const family = familyKey(binding, refreshToken, store);
+  const profile = { ...completeProfile(task.parsed, { refreshToken, family }), family };
+  await saveLogin({ profile, response, account, configuredRefreshToken: configuredRefreshToken?.value }, ports, store);
+  const { scope } = response.response;
   return {
     account,
     scope: typeof scope === 'string' ? scope : undefined,
@@ -55,12 +54,10 @@ export async function login(task: LoginTask, ports: Ports, store: TokenStore): P
   };
 }
 
-function otherAccount(name: string, former: string, account: string): OAuthProfileError {
+function otherAccountError(name: string, former: string, account: string): OAuthProfileError {
   return new OAuthProfileError(
     'usage',
-    `${account} signed in, but ${name} is signed in as ${former}; nothing was changed`,
-    {
-      hint: `to replace it, run: ${loginCommand(name)} --force`,
-    },
+    `you logged in as ${account}, but ${name} is logged in as ${former}; nothing was changed`,
+    { hint: `to replace the login, run: ${loginCommand(name)} --force` },
   );
 }

@@ -2,89 +2,81 @@ import { OAuthProfileError } from '../../errors.ts';
 import { buildRevocationRequest, parseRevocationResponse } from '../../oauth/revocation.ts';
 import type { LoginPorts, Ports, TokenStore } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
-import type { Secret } from '../../redaction/secret.ts';
-import { postForm } from '../post-form.ts';
-import { type FamilyRecord, fromKept } from '../stored-record.ts';
+import { type FamilyRecord, parseRecordOf } from '../records.ts';
+import { post } from '../request-token.ts';
+import { isBoundTo } from '../token-family.ts';
 import { findIssuer } from './find-issuer.ts';
+import { withLock } from './save-login.ts';
 
-/** A login that is kept. */
+/** A stored login. */
 export interface FoundLogin {
   readonly profile: string;
   readonly account: string | undefined;
-  /** Names of its two records. */
-  readonly record: string;
+  /** Key of the login record. */
+  readonly key: string;
+  /** Key of the family record. */
   readonly family: string;
-  readonly origin: string | undefined;
 }
 
-const WAIT = { timeoutMs: 30_000, signal: undefined };
-
-/** All logins that are kept, or those of one profile, whatever server and client they are of. */
+/** Finds all stored logins, or those of one profile, of any server and client. */
 export async function findLogins(store: TokenStore, profile?: string): Promise<FoundLogin[]> {
   const found: FoundLogin[] = [];
-  for (const { name: record, kept } of await store.list()) {
-    const login = fromKept(kept, 'login');
+  for (const { key, record } of await store.list()) {
+    const login = parseRecordOf('login', record);
     if (login === undefined || (profile !== undefined && login.profile !== profile)) continue;
-    const family = fromKept(await store.read(login.family), 'family');
-    found.push({
-      profile: login.profile,
-      account: family?.account,
-      record,
-      family: login.family,
-      origin: family?.origin,
-    });
+    const family = parseRecordOf('family', await store.read(login.family));
+    found.push({ profile: login.profile, account: family?.account, key, family: login.family });
   }
   return found;
 }
 
 /**
- * Forgets a login. What `revoke` throws leaves everything as it was: only with the refresh token can the provider be told again. Nobody
- * refreshes meanwhile, so it is the newest one that is revoked.
+ * Deletes a stored login. If `revoke` throws, everything stays as it was: without the refresh token it cannot be revoked later. No process refreshes
+ * in the meantime, so the newest refresh token is revoked.
  */
-export async function forget(
-  { record, family }: FoundLogin,
+export async function deleteLogin(
+  { key, family }: FoundLogin,
   store: TokenStore,
-  revoke?: (token: Secret, kept: FamilyRecord) => Promise<void>,
+  revoke?: (family: FamilyRecord) => Promise<void>,
 ): Promise<void> {
-  await store.update(
-    family,
-    async (held) => {
-      const kept = fromKept(held.kept, 'family');
-      if (kept !== undefined) await revoke?.(kept.refreshToken, kept);
-      await held.remove();
-    },
-    WAIT,
-  );
-  await store.update(record, (held) => held.remove(), WAIT);
+  await withLock(store, family, async (lock) => {
+    const record = parseRecordOf('family', lock.record);
+    if (record !== undefined) await revoke?.(record);
+    await lock.remove();
+  });
+  await withLock(store, key, (lock) => lock.remove());
 }
 
-/** The address where a login's refresh token can be revoked; `undefined` where the provider has none. */
-export async function revocationEndpoint(
+/** The revocation endpoint of a login's provider, if it has one. */
+export async function findRevocationEndpoint(
   login: LoginProfile,
   ports: Ports,
-  outside: Pick<LoginPorts, 'readDocument'>,
+  loginPorts: Pick<LoginPorts, 'readDocument'>,
   signal: AbortSignal | undefined,
 ): Promise<URL | undefined> {
   if (login.provider.login !== undefined) return login.endpoints.revocationUrl;
-  const revoke = (await findIssuer(login, ports, outside, signal))?.revocationUrl;
+  const revoke = (await findIssuer(login, ports, loginPorts, signal))?.revocationUrl;
   return revoke?.origin === login.url.origin ? revoke : undefined;
 }
 
-/** Tells the provider that a refresh token is of no use any more (RFC 7009); it is sent to nobody but the one it is bound to. */
+/** Revokes the refresh token of a family (RFC 7009). It is only sent to the server that it is bound to. */
 export async function revokeToken(
   login: LoginProfile,
   endpoint: URL,
-  token: Secret,
-  kept: FamilyRecord,
+  family: FamilyRecord,
   ports: Ports,
   store: TokenStore,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (kept.origin !== login.url.origin || kept.client !== store.fingerprint(login.clientId)) {
-    throw new OAuthProfileError('profile_invalid', `${login.name} is not the profile any more that was signed in for`, {
-      hint: 'bring its former address and client back, or log out without --revoke',
+  if (!isBoundTo(family, { origin: login.url.origin, clientId: login.clientId }, store)) {
+    throw new OAuthProfileError('profile_invalid', `${login.name} has another server or client than the stored login`, {
+      hint: 'restore its former url and client_id, or log out without --revoke',
     });
   }
-  // A server may be told as often as one likes (RFC 7009 §2.2).
-  await postForm(buildRevocationRequest(login, endpoint, token), parseRevocationResponse, 'any', ports, signal);
+  await post(buildRevocationRequest(login, endpoint, family.refreshToken), ports, {
+    parse: parseRevocationResponse,
+    // Revocation is idempotent (RFC 7009 §2.2).
+    mayRetry: () => true,
+    signal,
+  });
 }

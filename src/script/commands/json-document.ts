@@ -1,8 +1,8 @@
-import { parseJson } from '../../config/parse-json.ts';
+import { parseJson } from '../../config/json.ts';
 import { member } from '../../config/resolver.ts';
 import { isCollection, type Value } from '../../config/value.ts';
 import { wrapSecret, wrapSecretsByName } from '../../config/variables.ts';
-import { escapeControls } from '../../redaction/printable.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { textValue, withValue } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';

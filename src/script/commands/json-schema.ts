@@ -1,7 +1,7 @@
 import type { Ajv, AnySchema, ErrorObject, Options, ValidateFunction } from 'ajv';
 import { member } from '../../config/resolver.ts';
 import { isCollection } from '../../config/value.ts';
-import { escapeControls } from '../../redaction/printable.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
 import { MASK, Secret } from '../../redaction/secret.ts';
 import { textValue, withValue, withValues } from '../compare.ts';
 import { StepFailure } from '../step-failure.ts';

@@ -1,6 +1,6 @@
-import { parseJson } from '../../config/parse-json.ts';
+import { parseJson } from '../../config/json.ts';
 import { isCollection, isEmpty, type Value } from '../../config/value.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { textValue } from '../compare.ts';

@@ -3,7 +3,7 @@ import { closestMatch } from '../../config/suggestions.ts';
 import { toText } from '../../config/value.ts';
 import type { Entry } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import type { Script, Step } from '../script.ts';
 import { literalOf } from './literal-of.ts';
 import type { Reading } from './reading.ts';
@@ -18,7 +18,7 @@ const MAX_KEY = 60;
 /** Makes a script of what was written; whatever is wrong with it is told to `reading`, and then the script is not whole. */
 export function buildScript<At>(root: ConfigNode<At>, reading: Reading<At>): Script {
   const map: MapNode<At> = root.kind === 'map' ? root : { kind: 'map', at: root.at, members: [] };
-  const find = (key: string): ConfigNode<At> | undefined => map.members.find(({ name }) => name === key)?.part;
+  const find = (key: string): ConfigNode<At> | undefined => map.members.find(({ name }) => name === key)?.node;
   if (root.kind === 'list') {
     reading.fault(root.at, 'a script is a map with steps, not a list', 'write steps: and the list below it');
   } else if (root.kind === 'scalar' && root.value !== null) {
@@ -83,7 +83,7 @@ function readData<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): E
   }
   const entries = new Map<string, Entry>();
   try {
-    for (const { name, at, part: value } of variablesIn(part)) {
+    for (const { name, at, node: value } of variablesIn(part)) {
       if (entries.has(name)) {
         reading.fault(at, `${excerpt(name, MAX_KEY)} is defined twice`, 'keep one of the two definitions');
       } else if (entries.size >= MAX_VARIABLES) {

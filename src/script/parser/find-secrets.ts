@@ -11,7 +11,7 @@ export const harmlessReference = /^(?:(?:Bearer|Basic) )?\$\{(?:env:|file:)?[\w.
 export function* findSecrets<At>(root: ConfigNode<At>, registry: Registry): Generator<At> {
   if (root.kind !== 'map') yield* secretsIn(root, registry, false);
   else {
-    for (const { name, part } of root.members) {
+    for (const { name, node: part } of root.members) {
       if (name === 'steps' && part.kind === 'list') yield* secretsInSteps(part.items, registry);
       else yield* secretsIn(part, registry, !scriptKeys.includes(name));
     }
@@ -33,7 +33,7 @@ function* secretsIn<At>(part: ConfigNode<At>, registry: Registry, hidden: boolea
   } else if (part.kind === 'list') {
     for (const item of part.items) yield* secretsIn(item, registry, hidden);
   } else {
-    for (const { name, part: inner } of part.members) {
+    for (const { name, node: inner } of part.members) {
       const parameters = registry.find(name)?.parameters;
       if (parameters === undefined) yield* secretsIn(inner, registry, hidden || name === '' || isSensitiveName(name));
       else if (inner.kind === 'list') {
@@ -41,7 +41,7 @@ function* secretsIn<At>(part: ConfigNode<At>, registry: Registry, hidden: boolea
           yield* secretsIn(item, registry, hidden || isSecret(parameters[index]));
         }
       } else if (inner.kind === 'map') {
-        for (const { name: key, part: value } of inner.members) {
+        for (const { name: key, node: value } of inner.members) {
           const known = parameters.find((one) => one.name === key);
           yield* secretsIn(value, registry, hidden || isSecret(known) || isSensitiveName(key));
         }

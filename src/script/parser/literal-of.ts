@@ -16,7 +16,7 @@ export function literalOf<At>(part: ConfigNode<At>, reading: Reading<At>): Value
     const items = part.items.map((item) => literalOf(item, reading));
     return items.every((item) => item !== undefined) ? items : undefined;
   }
-  const members = part.members.map(({ name, part: inner }) => [name, literalOf(inner, reading)] as const);
+  const members = part.members.map(({ name, node: inner }) => [name, literalOf(inner, reading)] as const);
   return members.every((member): member is readonly [string, Value] => member[1] !== undefined)
     ? Object.fromEntries(members)
     : undefined;

@@ -4,7 +4,7 @@ import { escapeReferences, hasReference } from '../../config/reference.ts';
 import { RawScalar, type Scalar } from '../../config/value.ts';
 import type { Source } from '../../config/variables.ts';
 import { InvalidScriptError, type ScriptIssue } from '../../errors.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import type { Registry } from '../registry.ts';
 import type { Script } from '../script.ts';
@@ -82,7 +82,7 @@ class ObjectParts {
     const members: Member<string>[] = [];
     for (const [name, value] of Object.entries(map)) {
       const path = at === '' ? name : `${at}.${name}`;
-      if (value !== undefined) members.push({ name, at: path, part: this.part(value, path, depth + 1) });
+      if (value !== undefined) members.push({ name, at: path, node: this.part(value, path, depth + 1) });
     }
     return { kind: 'map', at, members };
   }

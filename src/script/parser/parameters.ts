@@ -2,7 +2,7 @@ import { type ConfigNode, type MapNode, type Member, toValue } from '../../confi
 import { hasReference } from '../../config/reference.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import type { Value } from '../../config/value.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import type { Command, Parameter } from '../command.ts';
 import { InvalidArgument, kinds } from '../parameter-kinds.ts';
 import { nameOfCommand, signatureOf } from '../registry.ts';
@@ -15,7 +15,7 @@ const MAX_PROBLEM = 200;
 /** A command's parameters by name, from a list, a map, a single scalar, or nothing. */
 export function readParameters<At>(
   command: Command,
-  { at, part }: Member<At>,
+  { at, node: part }: Member<At>,
   reading: Reading<At>,
 ): Record<string, Value> {
   const given = new Map<Parameter, ConfigNode<At>>();
@@ -87,7 +87,7 @@ function takeByName<At>(
   const { parameters } = command;
   const signature = signatureOf(command);
   const meant = new Set<string | undefined>();
-  for (const { name, at: keyAt, part } of members) {
+  for (const { name, at: keyAt, node: part } of members) {
     const parameter = parameters.find((one) => one.name === name);
     if (parameter !== undefined) given.set(parameter, part);
     else {
@@ -123,5 +123,5 @@ function checkValue<At>({ name, kind }: Parameter, part: ConfigNode<At>, reading
 function sampleOf<At>(part: ConfigNode<At>): Value {
   if (part.kind === 'scalar') return typeof part.value === 'string' && hasReference(part.value) ? 'word' : part.value;
   if (part.kind === 'list') return part.items.map(sampleOf);
-  return Object.fromEntries(part.members.map(({ name, part: inner }) => [name, sampleOf(inner)]));
+  return Object.fromEntries(part.members.map(({ name, node: inner }) => [name, sampleOf(inner)]));
 }

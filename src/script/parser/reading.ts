@@ -1,4 +1,4 @@
-import type { Position } from '../../config/line-starts.ts';
+import type { Position } from '../../config/node.ts';
 import type { Source } from '../../config/variables.ts';
 import type { Registry } from '../registry.ts';
 

@@ -1,5 +1,5 @@
 import type { InvalidScriptError, ScriptIssue } from '../../errors.ts';
-import { escapeControls } from '../../redaction/printable.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
 import { columnsOf } from '../fit-columns.ts';
 
 /** How the parts of a message are coloured. */

@@ -1,5 +1,5 @@
-import type { Span } from '../../config/yaml-document.ts';
-import { beginning, escapeControls } from '../../redaction/printable.ts';
+import type { Span } from '../../config/yaml.ts';
+import { escapeControls, truncate } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { harmlessReference } from './find-secrets.ts';
@@ -119,6 +119,6 @@ function cut(line: string, caret: number): Excerpt {
   const to = Math.min(line.length, from + MAX_LENGTH);
   // What a cut left of a character beyond the BMP is not shown.
   const before = (from > 0 ? '…' : '') + escapeControls(line.slice(from, caret).replace(/^[\udc00-\udfff]/, ''));
-  const after = escapeControls(beginning(line.slice(caret), to - caret)) + (to < line.length ? '…' : '');
+  const after = escapeControls(truncate(line.slice(caret), to - caret)) + (to < line.length ? '…' : '');
   return { excerpt: (before + after).trimEnd(), caret: before.length };
 }

@@ -1,7 +1,7 @@
 import type { ConfigNode, MapNode, Member } from '../../config/node.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import { RawScalar, toText } from '../../config/value.ts';
-import { excerpt } from '../../redaction/printable.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import { type Condition, ConditionSyntaxError, parseCondition } from '../condition.ts';
 import type { Step } from '../script.ts';
 import { readParameters } from './parameters.ts';
@@ -16,7 +16,7 @@ export function readStep<At>(part: ConfigNode<At>, reading: Reading<At>): Step |
     reading.fault(part.at, 'a step is a command with its parameters', adviseOn(part, reading));
     return undefined;
   }
-  const find = (key: string): ConfigNode<At> | undefined => part.members.find(({ name }) => name === key)?.part;
+  const find = (key: string): ConfigNode<At> | undefined => part.members.find(({ name }) => name === key)?.node;
   const member = findCommand(part, reading);
   const command = member === undefined ? undefined : reading.registry.find(member.name);
   const settings = {

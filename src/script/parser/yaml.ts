@@ -1,6 +1,6 @@
 import type { Source } from '../../config/variables.ts';
-import { readYamlDocument, type Span } from '../../config/yaml-document.ts';
-import { type Explained, explainProblems } from '../../config/yaml-errors.ts';
+import { parseYaml, type Span } from '../../config/yaml.ts';
+import type { YamlIssue } from '../../config/yaml-errors.ts';
 import { InvalidScriptError, type ScriptIssue } from '../../errors.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import type { Registry } from '../registry.ts';
@@ -11,40 +11,40 @@ import { offsetWithin } from './offset-within.ts';
 import { type CheckPath, MAX_VALUES } from './reading.ts';
 import { SourceLines } from './source-lines.ts';
 
-const MAX_FAULTS = 100;
+const MAX_ISSUES = 100;
 
-/** Reads a script from YAML 1.2, or throws an `InvalidScriptError` with everything that is wrong with it; `checkPath`, if given, checks JSON paths too. */
+/** Reads a script from YAML 1.2. All issues are thrown as one `InvalidScriptError`. */
 export function readScript(text: string, source: Source, registry: Registry, checkPath?: CheckPath): Script {
-  const clean = text.replace(/^\ufeff/, '');
-  const document = readYamlDocument(clean, MAX_VALUES);
-  const found = explainProblems(clean, document.problems);
-  const { root } = document;
+  const yaml = text.replace(/^\ufeff/, '');
+  const { root, issues: found, positionOf } = parseYaml(yaml, MAX_VALUES);
+  const issues = [...found];
   const script =
     root &&
     buildScript<Span>(root, {
       source,
       registry,
       checkPath,
-      fault: ({ start }, message, hint) => found.push({ offset: start, message, hint }),
-      within: ({ start, end }, index) => ({ start: Math.min(offsetWithin(clean, start, index), end), end }),
-      positionOf: ({ start }) => document.positionOf(start),
+      fault: ({ start }, message, hint) => issues.push({ offset: start, message, hint }),
+      within: ({ start, end }, index) => ({ start: Math.min(offsetWithin(yaml, start, index), end), end }),
+      positionOf: ({ start }) => positionOf(start),
     });
-  if (script !== undefined && found.length === 0) return script;
-  const placed = distinct(found).map((fault) => ({ ...fault, ...document.positionOf(fault.offset) }));
-  // Where a text cannot be understood, the first error of a line brings the others.
-  const issues = root === undefined ? placed.filter(({ line }, index) => placed[index - 1]?.line !== line) : placed;
+  if (script !== undefined && issues.length === 0) return script;
+  const located = sortByOffset(issues).map((issue) => ({ ...issue, ...positionOf(issue.offset) }));
+  // In invalid YAML, the first error of a line causes the others.
+  const reported =
+    root === undefined ? located.filter(({ line }, index) => located[index - 1]?.line !== line) : located;
   const takesSecret = (name: string): boolean =>
     registry.find(name)?.parameters.some((one) => one.secret || isSensitiveName(one.name)) === true;
-  const lines = new SourceLines(clean, root && [...findSecrets(root, registry)], takesSecret);
-  const shown = issues.slice(0, MAX_FAULTS).map(({ offset, line, column, message, hint }): ScriptIssue => {
-    const quoted = lines.quote(offset, line, column);
-    return { line, column, ...quoted, message, ...(hint !== undefined && { hint: hint }) };
+  const lines = new SourceLines(yaml, root && [...findSecrets(root, registry)], takesSecret);
+  const shown = reported.slice(0, MAX_ISSUES).map(({ offset, line, column, message, hint }): ScriptIssue => {
+    const excerpt = lines.quote(offset, line, column);
+    return { line, column, ...excerpt, message, ...(hint !== undefined && { hint }) };
   });
-  throw new InvalidScriptError(source.label, shown, issues.length);
+  throw new InvalidScriptError(source.label, shown, reported.length);
 }
 
-/** In the order of the file; an alias repeats the issues of what it stands for. */
-function distinct(found: readonly Explained[]): Explained[] {
-  const byPlace = new Map(found.map((fault) => [`${fault.offset} ${fault.message}`, fault]));
-  return [...byPlace.values()].sort((one, other) => one.offset - other.offset);
+/** Sorts issues and removes duplicates: an alias repeats the issues of its target. */
+function sortByOffset(issues: readonly YamlIssue[]): YamlIssue[] {
+  const unique = new Map(issues.map((issue) => [`${issue.offset} ${issue.message}`, issue]));
+  return [...unique.values()].sort((a, b) => a.offset - b.offset);
 }

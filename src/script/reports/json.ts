@@ -1,4 +1,4 @@
-import { escapeControlsInJson } from '../../redaction/printable.ts';
+import { escapeControlsInJson } from '../../redaction/sanitize.ts';
 import type { Exchange, RunResult, StepResult } from '../result.ts';
 import { type Report, totalsOf } from './report.ts';
 

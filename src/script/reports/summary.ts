@@ -1,4 +1,4 @@
-import { beginning } from '../../redaction/printable.ts';
+import { truncate } from '../../redaction/sanitize.ts';
 import type { Exchange, RunResult, StepResult } from '../result.ts';
 import { duration } from './duration.ts';
 import { indentJson } from './indent-json.ts';
@@ -64,7 +64,7 @@ function linesOf(text: string): string[] {
   const lines = visible(indentJson(text)).split('\n');
   const shown = lines.slice(0, MAX_LINES).map((line) => {
     if (line.length <= MAX_LINE) return line;
-    return `${beginning(line, MAX_LINE)}… (${line.length - MAX_LINE} more characters)`;
+    return `${truncate(line, MAX_LINE)}… (${line.length - MAX_LINE} more characters)`;
   });
   const left = lines.length - shown.length;
   return left > 0 ? [...shown, `… ${left} more lines`] : shown;

@@ -1,4 +1,4 @@
-import { beginning, escapeControls } from '../../redaction/printable.ts';
+import { escapeControls, truncate } from '../../redaction/sanitize.ts';
 
 /** Text from outside in one line, every character one that XML, HTML and a terminal can show as it is. */
 export function visibleLine(text: string): string {
@@ -13,6 +13,6 @@ export function visible(text: string): string {
 /** Text without its end where it is longer than `length` characters, and a word about what is missing. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
-  const kept = beginning(text, length);
+  const kept = truncate(text, length);
   return `${kept}\n… ${text.length - kept.length} more characters`;
 }

@@ -1,66 +1,70 @@
-import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { abortError } from '../../errors.ts';
 import { monotonicMs } from '../../monotonic.ts';
 import type { Limits } from '../../ports.ts';
-import { locked } from '../store-errors.ts';
-import type { Stake } from './lock-owner.ts';
-import { ours } from './owner.ts';
-import { partsOf } from './owner-name.ts';
-import { pause } from './pause.ts';
+import { lockTimeoutError } from '../store-errors.ts';
+import { isAbandoned, LockOwner, readLock } from './lock-owner.ts';
+import { parseOwnerId } from './process-status.ts';
 
-/** How long to wait before looking again, at first and after a while. */
-const LOOK_MS = 4;
-const LOOK_LATER_MS = 10;
-const LATER_MS = 1000;
+/** Average time between two attempts. */
+const POLL_MS = 7;
 
-/** How to wait for locks. */
-export interface Waiting extends Limits {
-  /** When the caller began to wait, for whatever came before the locks; now unless given. */
-  readonly startedAt?: number | undefined;
-  /** A number from 0 up to 1, so that a crowd does not look in step. */
+/** How to wait for file locks. */
+export interface FileLockOptions extends Limits {
+  /** Monotonic time at which the caller began to wait; `timeoutMs` counts from then. */
+  readonly startedAt: number;
+  /** Returns a number in [0, 1), so that waiting processes do not poll at the same moment. */
   readonly random: () => number;
-  /** Told whom we wait for. */
-  readonly onHolder?: ((holder: string) => void) | undefined;
-  /** Asked while we wait; `true` ends it. */
-  readonly isContent?: (() => boolean) | undefined;
+  /** Called before each attempt of a caller that had to wait; `true` ends the wait without the locks. */
+  readonly isSatisfied?: (() => boolean) | undefined;
+  /** Whether the caller had to wait before this call. */
+  readonly hasWaited?: boolean | undefined;
 }
 
-/**
- * Takes all of the locks, or none: then it fails, or gives `false` where none is needed any more. Always in the same order, so that no two
- * processes wait for each other.
- */
-export async function takeLocks(stake: Stake, locks: readonly string[], waiting: Waiting): Promise<boolean> {
-  const began = monotonicMs();
-  const taken: string[] = [];
+/** Acquires all of the locks; `undefined` if `isSatisfied` ended the wait. Waiting creates no files. */
+export async function acquireFileLocks(
+  directory: string,
+  locks: readonly string[],
+  options: FileLockOptions,
+): Promise<LockOwner | undefined> {
+  const { startedAt, timeoutMs, signal, random, isSatisfied } = options;
+  let hasWaited = options.hasWaited ?? false;
+  let owner: LockOwner | undefined;
+  // In the same order in every process, to exclude deadlocks.
+  const pending = locks.toSorted();
   try {
-    for (const lock of [...locks].sort()) {
-      if (await takeLock(stake, lock, waiting, began)) taken.push(lock);
-      else break;
+    for (let lock = pending[0]; lock !== undefined; lock = pending[0]) {
+      if (signal?.aborted) throw abortError(signal);
+      if (hasWaited && isSatisfied?.()) return undefined;
+      if (isFree(lock)) {
+        owner ??= new LockOwner(directory);
+        if (owner.tryAcquire(lock)) {
+          pending.shift();
+          continue;
+        }
+      }
+      const elapsedMs = monotonicMs() - startedAt;
+      if (elapsedMs >= timeoutMs) throw lockTimeoutError(describeLockOwner(lock), elapsedMs);
+      // The first attempt is followed by `isSatisfied` at once. An abort is reported by the next round.
+      if (hasWaited) {
+        const pollMs = Math.min(POLL_MS * (0.5 + random()), timeoutMs - elapsedMs);
+        await sleep(pollMs, undefined, { signal }).catch(() => {});
+      }
+      hasWaited = true;
     }
-    return taken.length === locks.length;
+    return owner;
   } finally {
-    if (taken.length < locks.length) for (const lock of taken) stake.release(lock);
+    if (pending.length > 0) owner?.close();
   }
 }
 
-async function takeLock(stake: Stake, lock: string, waiting: Waiting, began: number): Promise<boolean> {
-  const { timeoutMs, signal, random, onHolder, isContent } = waiting;
-  let tried = { at: Number.NEGATIVE_INFINITY, ino: -1 };
-  for (;;) {
-    if (signal?.aborted) throw abortError(signal);
-    const ino = statSync(lock, { throwIfNoEntry: false })?.ino ?? -1;
-    const now = monotonicMs();
-    // As long as the same holder is there, whether it lives need not be asked each time.
-    if (ino === -1 || ino !== tried.ino || now - tried.at >= ours().askEveryMs) {
-      const holder = stake.take(lock);
-      if (holder === undefined) return true;
-      const name = `process ${partsOf(holder)?.pid ?? '(unknown)'}`;
-      onHolder?.(name);
-      if (now - began >= timeoutMs) throw locked(name, now - (waiting.startedAt ?? began));
-      tried = { at: now, ino };
-    }
-    if (isContent?.()) return false;
-    const ms = (now - began < LATER_MS ? LOOK_MS : LOOK_LATER_MS) * (0.5 + random());
-    await pause(Math.min(ms, Math.max(0, timeoutMs - (now - began))), signal);
-  }
+/** Describes the owner of a lock for messages. */
+export function describeLockOwner(lock: string): string {
+  const owner = parseOwnerId(readLock(lock)?.owner ?? '');
+  return owner === undefined ? 'another process' : `process ${owner.pid}`;
+}
+
+function isFree(lock: string): boolean {
+  const state = readLock(lock);
+  return state === undefined || isAbandoned(lock, state);
 }

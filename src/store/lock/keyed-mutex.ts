@@ -1,63 +1,64 @@
 import { abortError } from '../../errors.ts';
 import type { Limits } from '../../ports.ts';
 
-/** The longest that a timer can wait. */
+/** The longest delay that `setTimeout` accepts. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Lets the callers of one process in one after the other, for each name in the order in which they came. */
-export class Turns {
-  /** For each name that is taken: who waits to take it next. */
+/** One lock per key among the callers of this process, granted in the order of the calls. */
+export class KeyedMutex {
+  /** For each locked key, the callers that wait for it. */
   readonly #queues = new Map<string, Set<() => void>>();
-  readonly #underWay = new Set<Promise<unknown>>();
-  #closed = false;
+  #onIdle: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
 
-  /** Does `work` when the turn has come; `late` makes the error for when it does not come in time. */
-  take<T>(name: string, wait: Limits, late: () => Error, work: () => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(new TypeError('the store is closed'));
-    const turn = this.#wait(name, wait, late)
-      .then(work)
-      .finally(() => this.#underWay.delete(turn));
-    this.#underWay.add(turn);
-    return turn;
+  isLocked(key: string): boolean {
+    return this.#queues.has(key);
   }
 
-  /** How many wait behind the one whose turn it is. */
-  waiting(name: string): number {
-    return this.#queues.get(name)?.size ?? 0;
+  /** Waits for the lock of `key` and returns the function that releases it. Rejects with `timeoutError()` after `timeoutMs`. */
+  async acquire(key: string, { timeoutMs, signal }: Limits, timeoutError: () => Error): Promise<() => void> {
+    if (this.#closing !== undefined) throw new TypeError('the store is closed');
+    if (signal?.aborted) throw abortError(signal);
+    const queue = this.#queues.get(key);
+    if (queue === undefined) this.#queues.set(key, new Set());
+    else await waitInQueue(queue, timeoutMs, signal, timeoutError);
+    return () => this.#release(key);
   }
 
-  /** To be called at the end of `work`; the next turn begins at once. */
-  leave(name: string): void {
-    const [next] = this.#queues.get(name) ?? [];
-    if (next === undefined) this.#queues.delete(name);
-    else next();
-  }
-
-  /** Lets nobody in any more, and waits for those who are. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await Promise.allSettled(this.#underWay);
-  }
-
-  #wait(name: string, { timeoutMs, signal }: Limits, late: () => Error): Promise<void> {
-    if (signal?.aborted) return Promise.reject(abortError(signal));
-    const queue = this.#queues.get(name);
-    if (queue === undefined) {
-      this.#queues.set(name, new Set());
-      return Promise.resolve();
-    }
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => settle(() => reject(late())), Math.min(timeoutMs, MAX_TIMER_MS));
-      const onAbort = () => settle(() => reject(abortError(signal)));
-      const onTurn = () => settle(resolve);
-      function settle(finish: () => void): void {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        queue?.delete(onTurn);
-        finish();
-      }
-      signal?.addEventListener('abort', onAbort, { once: true });
-      queue.add(onTurn);
+  /** Rejects new callers, and waits until all others have released their locks. */
+  close(): Promise<void> {
+    this.#closing ??= new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.#queues.size === 0) resolve();
     });
+    return this.#closing;
   }
+
+  #release(key: string): void {
+    const [grantNext] = this.#queues.get(key) ?? [];
+    if (grantNext !== undefined) grantNext();
+    else this.#queues.delete(key);
+    if (this.#queues.size === 0) this.#onIdle?.();
+  }
+}
+
+function waitInQueue(
+  queue: Set<() => void>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  timeoutError: () => Error,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => settle(() => reject(timeoutError())), Math.min(timeoutMs, MAX_TIMER_MS));
+    const onAbort = () => settle(() => reject(abortError(signal)));
+    const onTurn = () => settle(resolve);
+    function settle(finish: () => void): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      queue.delete(onTurn);
+      finish();
+    }
+    signal?.addEventListener('abort', onAbort, { once: true });
+    queue.add(onTurn);
+  });
 }

@@ -12,189 +12,183 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { monotonicMs } from '../../monotonic.ts';
-import { failedWith } from '../store-errors.ts';
-import { inventOwner, type Life, lifeOf } from './owner.ts';
-import { isOwner } from './owner-name.ts';
+import { hasErrorCode } from '../store-errors.ts';
+import { createOwnerId, getProcessStatus, type ProcessStatus, parseOwnerId } from './process-status.ts';
 
-/** How long a lock stays with a holder whose death cannot be known and who gives no sign of life. */
+/** A lock whose owner's process status is unknown is abandoned after this time without a heartbeat. */
 const LEASE_MS = 5000;
-const RENEW_MS = 1500;
+const HEARTBEAT_MS = 1500;
 
-/** What is seen of a lock: whose it is, and a mark that changes when the holder renews it. */
-interface Sight {
+/** Content of a lock file. */
+export interface LockState {
   readonly owner: string;
-  readonly mark: string;
+  /** Changes with each heartbeat. */
+  readonly heartbeat: string;
 }
 
-/** Since when a lock of unknown life looks as it does; for all stakes of this process, so that those who wait one after the other add up. */
-const watched = new Map<string, { mark: string; since: number }>();
-
-const live = new Set<Stake>();
-const letGoOfAll = (): void => {
-  for (const stake of live) stake.remove();
-};
-
 /**
- * The file that stands for one holder. Its hard links are the locks, so that a lock appears at once with the holder's name in it. A lock whose
- * holder's file is gone is over, even if it could not be removed.
+ * One owner of locks in a directory. Its owner file contains its id, and a lock is a hard link to that file: it appears together with its
+ * content, and a change of the owner file's mtime is a heartbeat for all of its locks. A lock whose owner file is gone is released, even if
+ * the link still exists.
  */
-export class Stake {
-  readonly owner = inventOwner();
+export class LockOwner {
+  readonly id = createOwnerId();
   readonly #file: string;
-  readonly #files = new Set<string>();
+  readonly #ownFiles = new Set<string>();
   readonly #locks = new Set<string>();
-  readonly #renewing: NodeJS.Timeout;
+  readonly #heartbeat: NodeJS.Timeout;
 
-  constructor(readonly folder: string) {
-    this.#file = join(folder, `${this.owner}.owner`);
-    this.#write();
-    if (live.size === 0) process.on('exit', letGoOfAll);
-    live.add(this);
-    this.#renewing = setInterval(() => this.#renew(), RENEW_MS).unref();
+  constructor(readonly directory: string) {
+    this.#file = join(directory, `${this.id}.owner`);
+    this.#createFile();
+    this.#heartbeat = setInterval(() => {
+      const now = new Date();
+      ignoreErrors(() => utimesSync(this.#file, now, now));
+    }, HEARTBEAT_MS).unref();
   }
 
-  /** Where this holder can put a file of its own, which goes when the holder does, or is swept after its death. */
-  path(kind: 'temp' | 'reserve'): string {
-    const file = join(this.folder, `${this.owner}.${kind}`);
-    this.#files.add(file);
+  /** Path of a file that belongs to this owner: removed by `close`, or as a stale file after the end of the process. */
+  ownFile(kind: 'temp' | 'reserve'): string {
+    const file = join(this.directory, `${this.id}.${kind}`);
+    this.#ownFiles.add(file);
     return file;
   }
 
-  /** Takes the lock, or tells who has it. */
-  take(lock: string): string | undefined {
-    for (;;) {
-      if (this.#link(lock)) break;
-      const sight = look(lock);
-      // Gone by now.
-      if (sight === undefined) continue;
-      if (sight.owner === this.owner) break;
-      if (!this.#isOver(lock, sight) || !this.#replace(lock, sight)) return sight.owner;
+  /** Acquires the lock if it is free or abandoned. */
+  tryAcquire(lock: string): boolean {
+    while (!this.#link(lock)) {
+      const state = readLock(lock);
+      if (state === undefined) continue;
+      if (state.owner === this.id) break;
+      if (!isAbandoned(lock, state) || !this.#takeOver(lock, state)) return false;
       break;
     }
     this.#locks.add(lock);
-    watched.delete(lock);
-    return undefined;
+    lastChange.delete(lock);
+    return true;
   }
 
-  /** Gives the lock back, unless somebody took it from a holder who seemed lost. */
+  /** Whether the lock is still this owner's: an owner without heartbeats may have lost it. */
+  holds(lock: string): boolean {
+    return readLock(lock)?.owner === this.id;
+  }
+
+  /** Releases the lock, unless another owner has taken it over. */
   release(lock: string): void {
     this.#locks.delete(lock);
-    const claim = claimOf(lock, this.owner);
+    const takeover = takeoverPath(lock, this.id);
     try {
-      // The same claim as for taking over, so that the two can never cross.
-      linkSync(this.#file, claim);
+      // Excludes a takeover between the check and the removal.
+      linkSync(this.#file, takeover);
     } catch {
-      // Being taken over, or no room for a link: when our file is gone, the lock is over all the same.
+      // A takeover is in progress, or the disk is full. Once the owner file is removed, the lock is released anyway.
       return;
     }
-    if (look(lock)?.owner === this.owner) unlinkSync(lock);
-    unlinkSync(claim);
+    if (this.holds(lock)) unlinkSync(lock);
+    unlinkSync(takeover);
   }
 
-  /** Gives everything back, and takes every file of this holder away. */
-  remove(): void {
-    clearInterval(this.#renewing);
-    for (const lock of this.#locks) attempt(() => this.release(lock));
-    for (const file of this.#files) attempt(() => unlinkSync(file));
-    attempt(() => unlinkSync(this.#file));
-    live.delete(this);
-    if (live.size === 0) process.off('exit', letGoOfAll);
+  /** Releases all locks and removes all files of this owner. */
+  close(): void {
+    clearInterval(this.#heartbeat);
+    for (const lock of this.#locks) ignoreErrors(() => this.release(lock));
+    for (const file of this.#ownFiles) ignoreErrors(() => unlinkSync(file));
+    ignoreErrors(() => unlinkSync(this.#file));
   }
 
-  #write(): void {
+  #createFile(): void {
     try {
-      writeFileSync(this.#file, this.owner, { flag: 'wx', mode: 0o600 });
+      writeFileSync(this.#file, this.id, { flag: 'wx', mode: 0o600 });
     } catch (error) {
       rmSync(this.#file, { force: true });
       throw error;
     }
   }
 
-  #renew(): void {
-    const now = new Date();
-    attempt(() => utimesSync(this.#file, now, now));
-  }
-
-  #link(lock: string): boolean {
+  #link(path: string): boolean {
     try {
-      linkSync(this.#file, lock);
+      linkSync(this.#file, path);
       return true;
     } catch (error) {
-      if (failedWith(error, 'EEXIST')) return false;
-      if (!failedWith(error, 'ENOENT')) throw error;
-      // Swept away by somebody who could not know that we still live.
-      this.#write();
-      linkSync(this.#file, lock);
+      if (hasErrorCode(error, 'EEXIST')) return false;
+      if (!hasErrorCode(error, 'ENOENT')) throw error;
+      // Removed as a stale file by a process that cannot determine our status.
+      this.#createFile();
+      linkSync(this.#file, path);
       return true;
     }
-  }
-
-  /** Whether the holder is dead, or gave no sign of life for as long as a lease lasts while we were looking. */
-  #isOver(lock: string, { owner, mark }: Sight): boolean {
-    const life = lifeIn(this.folder, owner);
-    if (life !== 'unknown') return life === 'dead';
-    const now = monotonicMs();
-    const seen = watched.get(lock);
-    if (seen?.mark === mark) return now - seen.since >= LEASE_MS;
-    watched.set(lock, { mark, since: now });
-    return false;
   }
 
   /**
-   * Puts our lock in the place of one that is over. Only one process can hold the claim after a given holder; the lock is looked at again
-   * under the claim, and whoever comes later finds another holder there and gives the claim back.
+   * Replaces an abandoned lock. For each abandoned owner, one process at a time can create the takeover file. It then checks the lock again: a
+   * later process finds another owner and removes its takeover file.
    */
-  #replace(place: string, dead: Sight): boolean {
-    const claim = claimOf(place, dead.owner);
-    if (!this.#link(claim)) {
-      const claimant = look(claim);
-      if (claimant === undefined || !this.#isOver(claim, claimant)) return false;
-      // It died while taking over, or while giving back: the claim itself is taken over, in the same way.
-      if (!this.#replace(claim, claimant)) return false;
+  #takeOver(lock: string, abandoned: LockState): boolean {
+    const takeover = takeoverPath(lock, abandoned.owner);
+    if (!this.#link(takeover)) {
+      const rival = readLock(takeover);
+      if (rival === undefined || !isAbandoned(takeover, rival)) return false;
+      // The other process ended during a takeover or a release: take over its takeover file in the same way.
+      if (!this.#takeOver(takeover, rival)) return false;
     }
-    const now = look(place);
-    if (now?.owner === dead.owner && now.mark === dead.mark) attempt(() => renameSync(claim, place));
-    else attempt(() => unlinkSync(claim));
-    return look(place)?.owner === this.owner;
+    const current = readLock(lock);
+    const isUnchanged = current?.owner === abandoned.owner && current.heartbeat === abandoned.heartbeat;
+    ignoreErrors(() => (isUnchanged ? renameSync(takeover, lock) : unlinkSync(takeover)));
+    return this.holds(lock);
   }
 }
 
-/** Whether a holder is at work; one whose file is gone has finished. */
-export function lifeIn(folder: string, owner: string): Life {
-  const there = statSync(join(folder, `${owner}.owner`), { throwIfNoEntry: false });
-  return there === undefined && isOwner(owner) ? 'dead' : lifeOf(owner);
+/** When this process first saw each heartbeat, shared by all of its waiters. */
+const lastChange = new Map<string, { heartbeat: string; seenAt: number }>();
+
+/** Whether the owner has ended, or its status is unknown and no heartbeat was seen for the duration of a lease. */
+export function isAbandoned(lock: string, { owner, heartbeat }: LockState): boolean {
+  const status = getOwnerStatus(dirname(lock), owner);
+  if (status !== 'unknown') return status === 'ended';
+  const now = monotonicMs();
+  const seen = lastChange.get(lock);
+  if (seen?.heartbeat === heartbeat) return now - seen.seenAt >= LEASE_MS;
+  lastChange.set(lock, { heartbeat, seenAt: now });
+  return false;
 }
 
-/** Whose lock it is now, if anybody's. */
-export function look(lock: string): Sight | undefined {
+/** Status of an owner: one without an owner file has released all of its locks. */
+export function getOwnerStatus(directory: string, owner: string): ProcessStatus {
+  const stats = statSync(join(directory, `${owner}.owner`), { throwIfNoEntry: false });
+  return stats === undefined && parseOwnerId(owner) !== undefined ? 'ended' : getProcessStatus(owner);
+}
+
+/** Reads a lock file; `undefined` if it does not exist. */
+export function readLock(lock: string): LockState | undefined {
   let fd: number;
   try {
     fd = openSync(lock, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   } catch (error) {
-    if (failedWith(error, 'ENOENT')) return undefined;
+    if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;
   }
   try {
-    const text = readFileSync(fd, 'latin1');
+    const content = readFileSync(fd, 'latin1');
     const { ino, mtimeMs } = fstatSync(fd);
-    // After a power failure the content may be missing.
-    return { owner: isOwner(text) ? text : `unknown-${ino}`, mark: `${ino} ${mtimeMs}` };
+    // A power failure may have lost the content.
+    const owner = parseOwnerId(content) === undefined ? `unknown-${ino}` : content;
+    return { owner, heartbeat: `${ino} ${mtimeMs}` };
   } finally {
     closeSync(fd);
   }
 }
 
-/** The file that whoever wants to take over from `owner` must have; short, since it can itself be taken over. */
-export function claimOf(lock: string, owner: string): string {
-  return `${lock}.after.${owner.slice(owner.lastIndexOf('-') + 1)}`;
+/** File that a process must create to replace `owner`'s lock; named by the nonce, since it can itself be taken over. */
+export function takeoverPath(lock: string, owner: string): string {
+  return `${lock}.takeover.${owner.slice(owner.lastIndexOf('-') + 1)}`;
 }
 
-function attempt(act: () => void): void {
+function ignoreErrors(change: () => void): void {
   try {
-    act();
+    change();
   } catch {
-    // Somebody else was quicker, or the folder is gone.
+    // Another process removed the file first, or the directory is gone.
   }
 }

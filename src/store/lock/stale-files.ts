@@ -1,73 +1,69 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { claimOf, lifeIn, look, Stake } from './lock-owner.ts';
-import { lifeOf } from './owner.ts';
-import { isOwner } from './owner-name.ts';
+import { getOwnerStatus, LockOwner, readLock, takeoverPath } from './lock-owner.ts';
+import { getProcessStatus, type ProcessStatus, parseOwnerId } from './process-status.ts';
 
-/** Where death cannot be known, what nobody has touched for so long is litter. */
-const FORGOTTEN_MS = 3_600_000;
+/** Age at which a file is stale whose owner's process status is unknown. */
+const STALE_AFTER_MS = 3_600_000;
 
-/** Takes away what the dead left in the folder, as far as that is possible. */
-export function sweep(folder: string): void {
+/** Removes the files of ended processes from a directory. Errors are ignored: the next process tries again. */
+export function removeStaleFiles(directory: string): void {
   try {
-    const files = readdirSync(folder);
-    sweepLocks(folder, files);
-    sweepClaims(folder, files);
-    sweepOwners(folder, files);
+    const files = readdirSync(directory);
+    removeStaleLocks(directory, files);
+    removeStaleTakeovers(directory, files);
+    removeStaleOwnerFiles(directory, files);
   } catch {
-    // The next one will.
+    // See above.
   }
 }
 
-/** Whether anybody holds a lock in the folder, or waits for one. */
-export function hasWaiters(folder: string): boolean {
+function removeStaleLocks(directory: string, files: readonly string[]): void {
+  const stale = files
+    .filter((file) => file.endsWith('.lock'))
+    .map((file) => join(directory, file))
+    .filter((lock) => {
+      const state = readLock(lock);
+      return state !== undefined && getOwnerStatus(directory, state.owner) === 'ended';
+    });
+  if (stale.length === 0) return;
+  // Acquired and released like any lock, so that no other process acquires it in between.
+  const owner = new LockOwner(directory);
   try {
-    return readdirSync(folder).some((file) => file.endsWith('.owner'));
-  } catch {
-    return false;
-  }
-}
-
-function sweepLocks(folder: string, files: readonly string[]): void {
-  const locks = files.filter((file) => /\.(?:lock|commit)$/.test(file)).map((file) => join(folder, file));
-  const over = locks.filter((lock) => {
-    const sight = look(lock);
-    return sight !== undefined && lifeIn(folder, sight.owner) === 'dead';
-  });
-  if (over.length === 0) return;
-  // In the same way as anybody who waits, so that no two get in.
-  const stake = new Stake(folder);
-  try {
-    for (const lock of over) if (stake.take(lock) === undefined) stake.release(lock);
+    for (const lock of stale) if (owner.tryAcquire(lock)) owner.release(lock);
   } finally {
-    stake.remove();
+    owner.close();
   }
 }
 
-function sweepClaims(folder: string, files: readonly string[]): void {
-  // A claim on a lock comes before the claim on that claim.
+function removeStaleTakeovers(directory: string, files: readonly string[]): void {
+  // A takeover of a takeover file has a longer name: the shorter ones come first.
   for (const file of files.toSorted((one, other) => one.length - other.length)) {
-    const [, lock] = /^(.+)\.after\.[^.]+$/.exec(file) ?? [];
-    if (lock === undefined) continue;
-    const claim = join(folder, file);
-    const former = look(join(folder, lock));
-    // As long as the former holder's lock stands, the claim counts; afterwards nobody can make use of it.
-    if (former !== undefined && claimOf(join(folder, lock), former.owner) === claim) continue;
-    const claimant = look(claim);
-    if (claimant !== undefined && isLitter(claim, lifeIn(folder, claimant.owner))) rmSync(claim, { force: true });
+    const [, lockName] = /^(.+)\.takeover\.[^.]+$/.exec(file) ?? [];
+    if (lockName === undefined) continue;
+    const takeover = join(directory, file);
+    const lock = join(directory, lockName);
+    const replaced = readLock(lock);
+    // In effect while the lock of the owner to replace exists, unusable afterwards.
+    if (replaced !== undefined && takeoverPath(lock, replaced.owner) === takeover) continue;
+    const state = readLock(takeover);
+    if (state !== undefined && isStale(takeover, getOwnerStatus(directory, state.owner))) {
+      rmSync(takeover, { force: true });
+    }
   }
 }
 
-function sweepOwners(folder: string, files: readonly string[]): void {
+function removeStaleOwnerFiles(directory: string, files: readonly string[]): void {
   for (const name of files) {
-    const [, owner] = /^(.+)\.(?:owner|temp|reserve)$/.exec(name) ?? [];
-    const file = join(folder, name);
-    if (owner !== undefined && isOwner(owner) && isLitter(file, lifeOf(owner))) rmSync(file, { force: true });
+    const [, owner = ''] = /^(.+)\.(?:owner|temp|reserve)$/.exec(name) ?? [];
+    if (parseOwnerId(owner) === undefined) continue;
+    const file = join(directory, name);
+    if (isStale(file, getProcessStatus(owner))) rmSync(file, { force: true });
   }
 }
 
-function isLitter(file: string, life: ReturnType<typeof lifeOf>): boolean {
-  if (life !== 'unknown') return life === 'dead';
+function isStale(file: string, status: ProcessStatus): boolean {
+  if (status !== 'unknown') return status === 'ended';
   const stats = statSync(file, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs > FORGOTTEN_MS;
+  return stats !== undefined && Date.now() - stats.mtimeMs > STALE_AFTER_MS;
 }

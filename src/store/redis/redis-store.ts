@@ -1,262 +1,354 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { abortError } from '../../errors.ts';
-import { monotonicMs } from '../../monotonic.ts';
-import type { Environment, Held, Kept, Limits, TokenStore, Wait } from '../../ports.ts';
+import type { Environment, LockOptions, RecordLock, StoredRecord, TokenStore } from '../../ports.ts';
 import { Secret } from '../../redaction/secret.ts';
-import { type KeyRing, readKeys, type SealedRecord, unseal } from '../encryption.ts';
+import {
+  decryptRecord,
+  encryptRecord,
+  type KeyRing,
+  parseKeys,
+  type RecordPlaintext,
+  recordId,
+} from '../encryption.ts';
 import { fingerprint } from '../fingerprint.ts';
-import { Turns } from '../lock/keyed-mutex.ts';
-import { pause } from '../lock/pause.ts';
-import { locked, unreadable } from '../store-errors.ts';
-import { type Names, RedisClient, type Stored } from './redis-client.ts';
-import { markOf, namesOf, type StampedRecord, toStored } from './redis-record.ts';
+import { KeyedMutex } from '../lock/keyed-mutex.ts';
+import { acceptedRecord, heldRecord } from '../record-lock.ts';
+import { lockTimeoutError, storeUnreadableError } from '../store-errors.ts';
+import { parseRedisUrl, type RedisTarget } from './connect.ts';
+import { isErrorResponse, nodesOf, RedisConnection, type RetryOptions } from './connection.ts';
+import * as scripts from './scripts.ts';
+import { KEY_IDS, recordsKey, STAMP_LENGTH, VERSION_LENGTH } from './scripts.ts';
 
-const RENEW_MS = 1_500;
-const FIRST_POLL_MS = 10;
-const LONGEST_POLL_MS = 250;
+/** A lock expires this long after its last renewal. */
+const LEASE_MS = 5_000;
+const RENEW_INTERVAL_MS = 1_500;
+/** Waiters poll at intervals that grow from the first to the second value. */
+const MIN_POLL_MS = 10;
+const MAX_POLL_MS = 250;
 
-/** A store in Redis, shared by all machines that know its address and the key; the lease decides who may send, the head who may write. */
+const ONCE: RetryOptions = { retryMs: 0 };
+/** Reads and locks survive a restart of Redis. */
+const RETRY: RetryOptions = { retryMs: 10_000 };
+/** The write of a successor survives a failover. */
+const RETRY_SUCCESSOR: RetryOptions = { retryMs: 60_000 };
+const RETRY_DURING_LEASE: RetryOptions = { retryMs: LEASE_MS };
+
+/** Opens a store in Redis for all machines that have its URL and OAUTH_PROFILE_KEY. The lease decides who may send, the version who may write. */
 export async function openRedisStore(
-  address: string,
-  { env, warn }: { readonly env: Environment; readonly warn: (text: string) => void },
+  url: string,
+  { env, warn }: { readonly env: Environment; readonly warn: (message: string) => void },
 ): Promise<TokenStore> {
-  const key = env['OAUTH_PROFILE_KEY']?.trim();
-  if (!key) {
-    throw unreadable(
-      'OAUTH_PROFILE_KEY is not set: what is kept in Redis is sealed with it',
-      'make one with: openssl rand -base64 32, and set it on every machine that shares the store',
+  const target = parseRedisUrl(url);
+  const keys = env['OAUTH_PROFILE_KEY']?.trim();
+  if (!keys) {
+    throw storeUnreadableError(
+      'OAUTH_PROFILE_KEY is not set: records in Redis are encrypted with it',
+      'create a key with: openssl rand -base64 32, and set it on every machine that uses the store',
     );
   }
-  const ring = readKeys(new Secret(key), 'OAUTH_PROFILE_KEY');
-  const client = new RedisClient(address);
-  const { weaknesses, keyIds } = await client.open();
-  const store = new RedisStore(client, ring, keyIds);
+  const store = new RedisStore(target, parseKeys(new Secret(keys), 'OAUTH_PROFILE_KEY'));
   try {
-    for (const id of keyIds) await store.refuseForeignKey(id);
+    for (const warning of await store.open()) warn(warning);
   } catch (error) {
-    client.close();
+    await store.close();
     throw error;
   }
-  for (const weakness of weaknesses) warn(`the Redis at ${client.place}: ${weakness}`);
   return store;
 }
 
+/** A record with the stamp of its stored value. */
+interface StampedRecord extends RecordPlaintext {
+  readonly stamp: string;
+}
+
+/** The lock of one record that a caller holds or waits for. */
+interface Lease {
+  /** Ids of the record under each encryption key. */
+  readonly ids: readonly string[];
+  readonly nonce: string;
+  renewal?: NodeJS.Timeout;
+}
+
 class RedisStore implements TokenStore {
-  readonly #turns = new Turns();
-  readonly #client: RedisClient;
-  readonly #ring: KeyRing;
-  /** Whether records have been brought under the first key of the ring, as far as that was possible. */
-  #sealedAnew: boolean;
+  readonly location: string;
+  readonly #hosts: string;
+  readonly #connection: RedisConnection;
+  readonly #keys: KeyRing;
+  readonly #mutex = new KeyedMutex();
+  /** The clock of Redis minus this machine's, in milliseconds. */
+  #clockOffset: number | undefined;
+  /** Whether some records may be encrypted with other keys than the first. */
+  #mustReencrypt = false;
 
-  /** `keyIds` are those of the keys that something was sealed with before. */
-  constructor(client: RedisClient, ring: KeyRing, keyIds: readonly string[]) {
-    this.#client = client;
-    this.#ring = ring;
-    this.#sealedAnew = keyIds.every((id) => id === ring[0].id);
+  constructor(target: RedisTarget, keys: KeyRing) {
+    this.location = target.location;
+    this.#hosts = target.hosts;
+    this.#connection = new RedisConnection(target);
+    this.#keys = keys;
   }
 
-  get place(): string {
-    return this.#client.place;
+  /** Connects, or fails at once. Returns warnings about the configuration of Redis. */
+  async open(): Promise<string[]> {
+    const warnings = await this.#findWeaknesses();
+    const keyIds = (await this.#evalWithTime(scripts.OPEN, [KEY_IDS], [], ONCE)).map(String);
+    for (const id of keyIds) await this.#rejectUnknownKey(id);
+    this.#mustReencrypt = keyIds.some((id) => id !== this.#keys[0].id);
+    return warnings;
   }
 
-  fingerprint(text: string | Secret): string {
-    return fingerprint(text);
+  fingerprint(value: string | Secret): string {
+    return fingerprint(value);
   }
 
   now(): number {
-    return this.#client.now();
+    return Date.now() + (this.#clockOffset ?? 0);
   }
 
-  async read(name: string): Promise<Kept | undefined> {
-    return this.#newest(await this.#client.read(namesOf(name, this.#ring)))?.kept;
+  async read(key: string): Promise<StoredRecord | undefined> {
+    return (await this.#read(this.#idsOf(key)))?.record;
   }
 
-  async list(): Promise<{ name: string; kept: Kept }[]> {
-    const newest = new Map<string, SealedRecord>();
-    for (const stored of await this.#client.read(await this.#client.names())) {
-      const record = this.#open(stored);
-      if ((newest.get(record.name)?.turn ?? -1) < record.turn) newest.set(record.name, record);
-    }
-    return [...newest.values()].map(({ name, kept }) => ({ name, kept }));
-  }
-
-  async update<T>(name: string, change: (held: Held) => Promise<T>, wait: Wait<T>): Promise<T> {
-    const queuedAt = this.now();
-    const deadline = monotonicMs() + wait.timeoutMs;
-    const late = (): Error => locked('another process', wait.timeoutMs);
-    const result = await this.#turns.take(name, wait, late, async () => {
-      try {
-        return await this.#alone(name, change, { ...wait, late, deadline, queuedAt });
-      } finally {
-        this.#turns.leave(name);
+  async list(): Promise<{ key: string; record: StoredRecord }[]> {
+    const newest = new Map<string, StampedRecord>();
+    for (const { id } of this.#keys) {
+      for (const found of await this.#readAll(id)) {
+        if ((newest.get(found.key)?.revision ?? -1) < found.revision) newest.set(found.key, found);
       }
-    });
-    if (!this.#sealedAnew) await this.#sealAnew().catch(() => {});
-    return result;
+    }
+    return [...newest.values()].map(({ key, record }) => ({ key, record }));
+  }
+
+  async lock<T = never>(key: string, options: LockOptions<T>): Promise<RecordLock<T>> {
+    const queuedAt = this.now();
+    const deadline = performance.now() + options.timeoutMs;
+    const timeoutError = (): Error => lockTimeoutError('another process', options.timeoutMs);
+    // A caller that waited for another one of this process checks the record before it takes the lock.
+    const seen = options.acceptIf === undefined ? 'any' : this.#mutex.isLocked(key) ? 'none' : 'new';
+    const unlock = await this.#mutex.acquire(key, options, timeoutError);
+    const lease: Lease = { ids: this.#idsOf(key), nonce: randomBytes(16).toString('hex') };
+    try {
+      const found = await this.#acquire(lease, seen, queuedAt, deadline, options);
+      if (found === undefined) throw timeoutError();
+      if (found.accepted === undefined) return this.#hold(key, lease, found.record, queuedAt, unlock);
+      unlock();
+      return acceptedRecord(found.accepted, found.record?.record, queuedAt);
+    } catch (error) {
+      // Redis may have granted the lock although its response was lost.
+      await this.#release(lease);
+      unlock();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
-    await this.#turns.close();
-    this.#client.close();
+    await this.#mutex.close();
+    await this.#connection.close();
   }
 
-  /** Refuses what is sealed with a key that is not at hand: the record that is looked for may be under it. */
-  async refuseForeignKey(keyId: string): Promise<void> {
-    if (this.#ring.some(({ id }) => id === keyId) || (await this.#client.forgetKey(keyId))) return;
-    throw unreadable(
-      `what the Redis at ${this.place} keeps is sealed with another key (${keyId})`,
-      'set OAUTH_PROFILE_KEY to that key; while keys change, put the old one after a comma; who shares nothing takes a database of his own',
-    );
-  }
-
-  async #alone<T>(name: string, change: (held: Held) => Promise<T>, wait: Waiting<T>): Promise<T> {
-    const names = namesOf(name, this.#ring);
-    const nonce = randomBytes(16).toString('hex');
-    const lease = new Lease(this.#client, names, nonce);
-    try {
-      const found = await this.#enter(names, nonce, wait);
-      if ('content' in found) {
-        lease.wasNotTaken();
-        return found.content;
-      }
-      lease.keep();
-      return await change(this.#hold(name, names, nonce, found.record, wait.queuedAt, lease));
-    } finally {
-      await lease.end();
-    }
-  }
-
-  /** Waits until the lock is ours, or until what somebody else has written does as well. */
-  async #enter<T>(
-    names: Names,
-    nonce: string,
-    wait: Waiting<T>,
-  ): Promise<{ readonly record: StampedRecord | undefined } | { readonly content: T }> {
-    const keyIds = this.#ring.map(({ id }) => id);
-    let seen = wait.contentWith === undefined ? 'any' : 'look';
-    for (;;) {
-      const turn = await this.#client.take(names, nonce, seen, keyIds, leftOf(wait));
-      if (turn.state === 'taken') return { record: this.#newest(turn.found) };
-      if (turn.state === 'foreign') await this.refuseForeignKey(turn.keyId);
-      if (turn.state === 'changed') {
-        const record = this.#newest(turn.found);
-        const content = wait.contentWith?.(record?.kept, wait.queuedAt);
-        if (content !== undefined) return { content };
-        // Whoever looks for the first time has found the lock taken; later it may be free, and only the change came in between.
-        const first = seen === 'look';
+  /** Polls until the lock is acquired or a changed record is accepted; `undefined` after the deadline. */
+  async #acquire<T>(
+    { ids, nonce }: Lease,
+    seen: string,
+    queuedAt: number,
+    deadline: number,
+    { signal, acceptIf }: LockOptions<T>,
+  ): Promise<{ readonly record: StampedRecord | undefined; readonly accepted?: T | undefined } | undefined> {
+    const keyIds = this.#keys.map(({ id }) => id);
+    for (let pollMs = MIN_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 1.3)) {
+      const retryMs = Math.min(Math.max(0, deadline - performance.now()), RETRY.retryMs);
+      const args = [...ids, nonce, LEASE_MS, seen, ...keyIds];
+      const [state, ...values] = await this.#evalWithTime(scripts.ACQUIRE, this.#scriptKeys(ids), args, {
+        retryMs,
+        signal,
+      });
+      if (state === 1) return { record: this.#decryptNewest(ids, values) };
+      if (state === 2) {
+        const record = this.#decryptNewest(ids, values);
+        const accepted = acceptIf?.(record?.record, queuedAt);
+        if (accepted !== undefined) return { record, accepted };
         seen = record?.stamp ?? '';
-        if (!first) continue;
+        continue;
       }
-      await this.#waitForChange(names, seen, wait);
-    }
-  }
-
-  async #waitForChange(names: Names, seen: string, wait: Waiting<unknown>): Promise<void> {
-    const { signal, late } = wait;
-    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(LONGEST_POLL_MS, pauseMs * 1.3)) {
-      if (leftOf(wait) === 0) throw late();
-      // Half of it is left to chance, so that a fleet does not ask in step.
-      const ms = Math.min(pauseMs * (0.5 + Math.random() / 2), leftOf(wait));
-      await pause(ms, signal);
+      if (state === 3) await this.#rejectUnknownKey(String(values[0]));
+      const timeLeft = deadline - performance.now();
+      if (timeLeft <= 0) return undefined;
+      // Jitter, so that the machines of a fleet do not poll at the same time.
+      const delay = Math.min(pollMs * (0.5 + Math.random() / 2), timeLeft);
+      await sleep(delay, undefined, { signal }).catch(() => {});
       if (signal?.aborted) throw abortError(signal);
-      if (await this.#client.isWorthTaking(names, seen, leftOf(wait))) return;
     }
   }
 
-  #hold(
-    name: string,
-    names: Names,
-    nonce: string,
+  #hold<T>(
+    key: string,
+    lease: Lease,
     found: StampedRecord | undefined,
     queuedAt: number,
-    lease: Lease,
-  ): Held {
-    let record = found;
-    return {
-      kept: found?.kept,
-      queuedAt,
-      readAgain: async () => {
-        lease.check();
-        record = this.#newest(await this.#client.read(names));
-        return record?.kept;
+    unlock: () => void,
+  ): RecordLock<T> {
+    let current = found;
+    lease.renewal = setInterval(() => void this.#evalOnLock(scripts.RENEW, lease, LEASE_MS), RENEW_INTERVAL_MS);
+    return heldRecord(found?.record, queuedAt, {
+      reload: async () => {
+        current = await this.#read(lease.ids);
+        return current?.record;
       },
-      write: async (next, { reserve = false } = {}) => {
-        lease.check();
-        const following = { name, turn: (record?.turn ?? 0) + 1, kept: next };
-        const stored = toStored(following, this.#ring[0]);
-        // Only a new head is worth anything in the hands of somebody who lost the lease; all else could hide what the next one wrote.
-        const held = reserve || record?.kept.head === next.head;
-        const written = await this.#client.write(names, nonce, markOf(record), stored, held);
-        if (written) record = { ...following, stamp: stored.stamp };
+      write: async (record, { reserve = false } = {}) => {
+        const next = { key, revision: (current?.revision ?? 0) + 1, record, stamp: createStamp(key, record.version) };
+        // Without the lock, only a successor may be written: a journal entry could overwrite that of the next owner.
+        const needsLock = reserve || current?.record.version === record.version;
+        const written = await this.#write(lease, current, next, needsLock);
+        if (written) current = next;
         return written;
       },
       remove: async () => {
-        lease.check();
-        if (!(await this.#client.remove(names, nonce))) throw locked('another process', 0);
-        record = undefined;
+        const [removed] = await this.#evalOnRecord(scripts.REMOVE, lease.ids, [lease.nonce], RETRY);
+        if (removed !== 1) throw lockTimeoutError('another process', 0);
+        current = undefined;
       },
-    };
+      release: async () => {
+        await this.#release(lease);
+        unlock();
+        if (this.#mustReencrypt) await this.#reencrypt().catch(() => {});
+      },
+    });
   }
 
-  /** After a change of keys: brings every record under the first key that nobody is busy with, so that the others can be given up. */
-  async #sealAnew(): Promise<void> {
-    this.#sealedAnew = true;
-    for (const { id } of this.#ring.slice(1)) {
-      for (const stored of await this.#client.read(await this.#client.names(id))) {
-        const sealAgain = async (held: Held) => held.kept && held.write(held.kept);
-        await this.update(this.#open(stored).name, sealAgain, { timeoutMs: 0, signal: undefined }).catch(() => {});
-      }
-      await this.#client.forgetKey(id);
+  async #write(
+    { ids, nonce }: Lease,
+    current: StampedRecord | undefined,
+    next: StampedRecord,
+    needsLock: boolean,
+  ): Promise<boolean> {
+    const [key] = this.#keys;
+    const version = current?.stamp.slice(0, VERSION_LENGTH) ?? '';
+    const value = Buffer.concat([Buffer.from(next.stamp), encryptRecord(next, key)]);
+    const args = [nonce, LEASE_MS, version, value, key.id, needsLock ? 'locked' : ''];
+    for (;;) {
+      const sentAt = performance.now();
+      const retry = needsLock ? RETRY_DURING_LEASE : RETRY_SUCCESSOR;
+      const [written] = await this.#evalOnRecord(scripts.WRITE, ids, args, retry);
+      if (written !== 1) return false;
+      // A late response does not show that the lock is still held.
+      if (!needsLock || performance.now() - sentAt < LEASE_MS / 2) return true;
     }
   }
 
-  #newest(found: readonly Stored[]): StampedRecord | undefined {
-    return found.map((stored) => this.#open(stored)).sort((one, other) => other.turn - one.turn)[0];
+  async #release(lease: Lease): Promise<void> {
+    clearInterval(lease.renewal);
+    await this.#evalOnLock(scripts.RELEASE, lease);
   }
 
-  #open({ id, stamp, sealed }: Stored): StampedRecord {
-    return { ...unseal(sealed, id, this.#ring, `the record ${id.slice(0, 8)} in ${this.place}`), stamp };
+  /** Re-encrypts all records that are not locked with the first key, so that the other keys can be removed. */
+  async #reencrypt(): Promise<void> {
+    this.#mustReencrypt = false;
+    for (const { id } of this.#keys.slice(1)) {
+      for (const { key } of await this.#readAll(id)) {
+        const lock = await this.lock(key, { timeoutMs: 0, signal: undefined }).catch(() => undefined);
+        if (lock?.record !== undefined) await lock.write(lock.record).catch(() => {});
+        await lock?.release();
+      }
+      await this.#forgetKey(id);
+    }
+  }
+
+  /** Throws if records are encrypted with a key that this machine does not have: the record of the caller may be one of them. */
+  async #rejectUnknownKey(keyId: string): Promise<void> {
+    if (this.#keys.some(({ id }) => id === keyId) || (await this.#forgetKey(keyId))) return;
+    throw storeUnreadableError(
+      `the records in Redis at ${this.#hosts} are encrypted with another key (${keyId})`,
+      'set OAUTH_PROFILE_KEY to that key, or to NEW_KEY,OLD_KEY while you change keys; use a separate database for other records',
+    );
+  }
+
+  /** Returns whether no record is encrypted with the key any more. */
+  async #forgetKey(keyId: string): Promise<boolean> {
+    return (await this.#connection.eval(scripts.FORGET_KEY, [KEY_IDS, recordsKey(keyId)], [keyId], RETRY))[0] === 1;
+  }
+
+  async #read(ids: readonly string[]): Promise<StampedRecord | undefined> {
+    return this.#decryptNewest(ids, await this.#evalOnRecord(scripts.READ, ids, [], RETRY));
+  }
+
+  async #readAll(keyId: string): Promise<StampedRecord[]> {
+    const values = await this.#connection.run((client) => client.hgetallBuffer(recordsKey(keyId)), RETRY);
+    return Object.entries(values).map(([id, value]) => this.#decrypt(id, value));
+  }
+
+  #decryptNewest(ids: readonly string[], values: readonly unknown[]): StampedRecord | undefined {
+    const records = ids.flatMap((id, index) => {
+      const value = values[index] as Buffer;
+      return value.length === 0 ? [] : [this.#decrypt(id, value)];
+    });
+    return records.sort((a, b) => b.revision - a.revision)[0];
+  }
+
+  #decrypt(id: string, value: Buffer): StampedRecord {
+    const location = `record ${id.slice(0, 8)} in Redis at ${this.#hosts}`;
+    const plaintext = decryptRecord(value.subarray(STAMP_LENGTH), id, this.#keys, location);
+    return { ...plaintext, stamp: value.toString('latin1', 0, STAMP_LENGTH) };
+  }
+
+  #idsOf(key: string): string[] {
+    return this.#keys.map((encryptionKey) => recordId(encryptionKey, key));
+  }
+
+  #scriptKeys(ids: readonly string[]): string[] {
+    return [KEY_IDS, ...ids.map(scripts.lockKey), ...this.#keys.map(({ id }) => recordsKey(id))];
+  }
+
+  #evalOnRecord(
+    script: string,
+    ids: readonly string[],
+    args: readonly (string | number | Buffer)[],
+    retry: RetryOptions,
+  ): Promise<unknown[]> {
+    return this.#connection.eval(script, this.#scriptKeys(ids), [...ids, ...args], retry);
+  }
+
+  /** Errors are ignored: the lease expires, and an owner that lost its lock continues, since the version protects the record. */
+  async #evalOnLock(script: string, { ids, nonce }: Lease, ...args: readonly number[]): Promise<void> {
+    await this.#connection.eval(script, ids.map(scripts.lockKey), [nonce, ...args], ONCE).catch(() => {});
+  }
+
+  /** Runs a script whose response starts with the time of Redis, and compares the clocks in the middle between request and response. */
+  async #evalWithTime(...[script, keys, args, retry]: Parameters<RedisConnection['eval']>): Promise<unknown[]> {
+    const sentAt = Date.now();
+    const [seconds, microseconds, ...rest] = await this.#connection.eval(script, keys, args, retry);
+    const receivedAt = Date.now();
+    const offset = Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - (sentAt + receivedAt) / 2);
+    // Do not replace an offset that agrees with this response: it may be more precise.
+    const uncertainty = (receivedAt - sentAt) / 2 + 1;
+    const difference = Math.abs(offset - (this.#clockOffset ?? Number.POSITIVE_INFINITY));
+    if (difference > uncertainty) this.#clockOffset = offset;
+    return rest;
+  }
+
+  /** Checks the configuration of each primary, as far as the user may read it. */
+  async #findWeaknesses(): Promise<string[]> {
+    const readInfo = (node: Redis): Promise<string> =>
+      node.info().catch((error) => {
+        if (!isErrorResponse(error)) throw error;
+        return '';
+      });
+    const infos = await this.#connection.run((client) => Promise.all(nodesOf(client, 'master').map(readInfo)), ONCE);
+    const valuesOf = (field: RegExp): (string | undefined)[] => infos.map((info) => field.exec(info)?.[1]);
+    const persistence = valuesOf(/^aof_enabled:(\d)/m);
+    const policies = valuesOf(/^maxmemory_policy:(\S+)/m);
+    const policy = policies.find((value) => value !== undefined && value !== 'noeviction');
+    return [
+      persistence.includes('0') && 'can lose a rotated refresh token in a restart: set appendonly yes',
+      policy && `can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`,
+      [...persistence, ...policies].includes(undefined) &&
+        'does not permit INFO: cannot verify that it has appendonly yes and maxmemory-policy noeviction',
+    ].flatMap((weakness) => (weakness ? [`Redis at ${this.#hosts} ${weakness}`] : []));
   }
 }
 
-interface Waiting<T> extends Pick<Wait<T>, 'contentWith'>, Pick<Limits, 'signal'> {
-  readonly queuedAt: number;
-  readonly deadline: number;
-  readonly late: () => Error;
-}
-
-function leftOf({ deadline }: Waiting<unknown>): number {
-  return Math.max(0, deadline - monotonicMs());
-}
-
-/** The right to send, for as long as it is renewed. */
-class Lease {
-  #renewing: NodeJS.Timeout | undefined;
-  #over = false;
-  #taken = true;
-
-  constructor(
-    readonly client: RedisClient,
-    readonly names: Names,
-    readonly nonce: string,
-  ) {}
-
-  keep(): void {
-    this.#renewing = setInterval(() => void this.client.renew(this.names, this.nonce).catch(() => {}), RENEW_MS);
-  }
-
-  /** Else it may be ours even if nobody said so. */
-  wasNotTaken(): void {
-    this.#taken = false;
-  }
-
-  check(): void {
-    if (this.#over) throw new TypeError('the turn of this change is over');
-  }
-
-  async end(): Promise<void> {
-    this.#over = true;
-    clearInterval(this.#renewing);
-    if (this.#taken) await this.client.release(this.names, this.nonce).catch(() => {});
-  }
+/** Creates the start of a stored value. Its first part is the same under every encryption key, and reveals nothing about the version. */
+function createStamp(key: string, version: string): string {
+  const versionPart = createHmac('sha256', key).update(version).digest('hex').slice(0, VERSION_LENGTH);
+  return `${versionPart}${randomBytes((STAMP_LENGTH - VERSION_LENGTH) / 2).toString('hex')}`;
 }

@@ -1,59 +1,60 @@
 import { linkSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { inventKey, keyLine } from '../encryption.ts';
-import type { Stake } from '../lock/lock-owner.ts';
-import { failedWith, unreadable, writing } from '../store-errors.ts';
-import { makeFolder, replaceFile, syncFolder, writeThrough } from './durable-fs.ts';
-import type { FoundKeys, KeyNote, Keys } from './key-provider.ts';
+import { generateKey, type KeyRing, keyFileContent } from '../encryption.ts';
+import type { LockOwner } from '../lock/lock-owner.ts';
+import { hasErrorCode, mapWriteErrors, storeUnreadableError } from '../store-errors.ts';
+import { createPrivateDirectory, replaceFile, syncDirectory, writeDurably } from './durable-fs.ts';
+import type { KeyProvider, VaultKeys, VaultMetadata } from './key-provider.ts';
 
-/** The keys of a vault, made if it has none, and remembered; nobody else may be doing the same. */
-export async function settleKeys(keys: Keys, stake: Stake): Promise<FoundKeys> {
-  const found = (await keys.find()) ?? (await makeKey(keys, stake.owner));
-  const note: KeyNote = { version: 1, source: found.source, key: found.ring[0].id };
-  const line = Buffer.from(`${JSON.stringify(note)}\n`);
-  if (!isNoted(keys, found)) await replaceFile(keys.noteFile, line, stake.path('temp'));
-  return keys.remember(found);
-}
-
-/** Whether the vault remembers these keys. */
-export function isNoted(keys: Keys, { ring, source }: FoundKeys): boolean {
-  const note = keys.note();
-  return note?.source === source && note.key === ring[0].id;
-}
-
-/** In the keychain if there is one that keeps what it is given, else in a file. */
-async function makeKey(keys: Keys, owner: string): Promise<FoundKeys> {
-  const { key, text } = inventKey();
-  try {
-    const keychain = await keys.keychain();
-    // Under its own id, so that a key never takes the place of another.
-    await keychain.set(key.id, text);
-    const kept = await keychain.get(key.id);
-    if (kept !== undefined && text.test((value) => value === kept)) return { ring: [key], source: 'keychain' };
-  } catch {
-    // There is none, or nobody is there to open it.
+/** Returns the keys of a vault, creates the first one if needed, and records its source. `owner` holds the vault's lock. */
+export async function ensureKeys(provider: KeyProvider, owner: LockOwner): Promise<VaultKeys> {
+  const found = (await provider.find()) ?? (await createKey(provider, owner.id));
+  if (!isRecorded(provider, found)) {
+    const metadata: VaultMetadata = { version: 1, source: found.source, key: found.keys[0].id };
+    await replaceFile(provider.metadataFile, Buffer.from(`${JSON.stringify(metadata)}\n`), owner.ownFile('temp'));
   }
-  return { ring: keys.inFile() ?? (await makeKeyFile(keys, owner)), source: 'file' };
+  return provider.cache(found);
 }
 
-/** The file appears with its content, and never in the place of another: vaults in other folders share it. */
-async function makeKeyFile(keys: Keys, owner: string) {
-  const { text } = inventKey();
-  const { file } = keys;
-  const temp = `${file}.${owner}`;
-  return writing(dirname(file), async () => {
-    await makeFolder(dirname(file));
+/** Whether the vault's metadata names these keys. */
+export function isRecorded(provider: KeyProvider, { keys, source }: VaultKeys): boolean {
+  const metadata = provider.readMetadata();
+  return metadata?.source === source && metadata.key === keys[0].id;
+}
+
+/** Creates a key in the keychain if that stores it, else in the key file. */
+async function createKey(provider: KeyProvider, ownerId: string): Promise<VaultKeys> {
+  const { key, base64 } = generateKey();
+  try {
+    const keychain = await provider.openKeychain();
+    // The account is the key id, so that one vault never overwrites the key of another.
+    await keychain.set(key.id, base64);
+    const stored = await keychain.get(key.id);
+    if (stored !== undefined && base64.test((value) => value === stored)) return { keys: [key], source: 'keychain' };
+  } catch {
+    // There is no keychain, or it is locked.
+  }
+  return { keys: provider.readKeyFile() ?? (await createKeyFile(provider, ownerId)), source: 'file' };
+}
+
+/** Creates the key file with its content in one step. Never replaces one: vaults in other directories use it too. */
+async function createKeyFile(provider: KeyProvider, ownerId: string): Promise<KeyRing> {
+  const { base64 } = generateKey();
+  const { keyFile } = provider;
+  const temp = `${keyFile}.${ownerId}`;
+  return mapWriteErrors(dirname(keyFile), async () => {
+    await createPrivateDirectory(dirname(keyFile));
     try {
-      await writeThrough(temp, keyLine(text));
-      linkSync(temp, file);
+      await writeDurably(temp, keyFileContent(base64));
+      linkSync(temp, keyFile);
     } catch (error) {
-      if (!failedWith(error, 'EEXIST')) throw error;
+      if (!hasErrorCode(error, 'EEXIST')) throw error;
     } finally {
       rmSync(temp, { force: true });
     }
-    await syncFolder(dirname(file));
-    const ring = keys.inFile();
-    if (ring === undefined) throw unreadable(`${file} went away while it was made`, 'try again');
-    return ring;
+    await syncDirectory(dirname(keyFile));
+    const keys = provider.readKeyFile();
+    if (keys === undefined) throw storeUnreadableError(`${keyFile} was deleted while it was created`, 'try again');
+    return keys;
   });
 }

@@ -1,153 +1,160 @@
 import { join } from 'node:path';
 import type { Environment } from '../../ports.ts';
 import { Secret } from '../../redaction/secret.ts';
-import { type KeyRing, readKeys } from '../encryption.ts';
-import { unreadable } from '../store-errors.ts';
-import { findKeyFile, readPrivate } from './private-files.ts';
+import { type KeyRing, parseKeys } from '../encryption.ts';
+import { storeUnreadableError } from '../store-errors.ts';
+import { findKeyFile, readPrivateFile } from './private-files.ts';
 import type { Records } from './records.ts';
 
 /** Where the key of a vault comes from. */
 export type KeySource = 'environment' | 'keychain' | 'file';
 
-/** Keeps secrets for the user. */
+/** Stores secrets in the user's keychain. */
 export interface Keychain {
   get(account: string): Promise<string | undefined>;
   set(account: string, value: Secret): Promise<void>;
 }
 
-/** What a vault remembers about its key, in `vault.json`. */
-export interface KeyNote {
+/** Content of `vault.json`. */
+export interface VaultMetadata {
   readonly version: 1;
   readonly source: KeySource;
+  /** Key id. */
   readonly key: string;
 }
 
-/** Keys, and where they are from. */
-export interface FoundKeys {
-  readonly ring: KeyRing;
+/** The keys of a vault and their source. */
+export interface VaultKeys {
+  readonly keys: KeyRing;
   readonly source: KeySource;
 }
 
-/** Finds the keys of a vault; `make-key` makes the first. */
-export class Keys {
-  readonly noteFile: string;
-  #found: FoundKeys | undefined;
+/** Finds the keys of a vault. */
+export class KeyProvider {
+  readonly metadataFile: string;
+  #cached: VaultKeys | undefined;
 
   constructor(
     readonly env: Environment,
     readonly records: Records,
-    readonly keychain: () => Promise<Keychain>,
+    readonly openKeychain: () => Promise<Keychain>,
   ) {
-    this.noteFile = join(records.folder, 'vault.json');
+    this.metadataFile = join(records.directory, 'vault.json');
   }
 
-  /** The key file; asked for only where it is needed, since it needs a home. */
-  get file(): string {
+  /** Path of the key file. Throws without a home directory, which a key from another source does not need. */
+  get keyFile(): string {
     return findKeyFile(this.env);
   }
 
-  /** Where the key comes from; `undefined` where there is none yet. */
+  /** Source of the key; `undefined` if the vault has none yet. */
   source(): KeySource | undefined {
-    return this.#given() === undefined ? this.note()?.source : 'environment';
+    return this.#environmentKeys() === undefined ? this.readMetadata()?.source : 'environment';
   }
 
-  /** The keys of the vault, or `undefined` where it has none and needs none yet. */
-  async find(): Promise<FoundKeys | undefined> {
-    if (this.#found !== undefined) return this.#found;
-    const given = this.#given();
-    if (given === undefined) this.#found = await this.#search();
-    else this.#found = { ring: readKeys(new Secret(given), 'OAUTH_PROFILE_KEY'), source: 'environment' };
-    return this.#found;
+  /** Returns the keys; `undefined` if the vault has no key and no records. */
+  async find(): Promise<VaultKeys | undefined> {
+    this.#cached ??= await this.#find();
+    return this.#cached;
   }
 
-  /** Has these keys found from now on. */
-  remember(found: FoundKeys): FoundKeys {
-    this.#found = found;
+  /** Sets the result of later calls of `find`. */
+  cache(found: VaultKeys): VaultKeys {
+    this.#cached = found;
     return found;
   }
 
-  /** What the vault remembers. */
-  note(): KeyNote | undefined {
-    const text = readPrivate(this.noteFile)?.toString();
-    if (text === undefined) return undefined;
-    let note: Partial<KeyNote> & { version?: unknown };
+  readMetadata(): VaultMetadata | undefined {
+    const json = readPrivateFile(this.metadataFile)?.toString();
+    if (json === undefined) return undefined;
+    let metadata: Partial<VaultMetadata> & { version?: unknown };
     try {
-      note = JSON.parse(text);
+      metadata = JSON.parse(json);
     } catch (error) {
-      throw this.#damagedNote(error);
+      throw this.#damagedMetadata(error);
     }
-    if (typeof note?.version === 'number' && note.version > 1) {
-      throw unreadable(`${this.noteFile} was written by a newer version of oauth-profile`, 'update oauth-profile');
+    if (typeof metadata?.version === 'number' && metadata.version > 1) {
+      throw storeUnreadableError(
+        `${this.metadataFile} was written by a newer version of oauth-profile`,
+        'update oauth-profile',
+      );
     }
-    const { source, key } = note ?? {};
-    if (source !== 'environment' && source !== 'keychain' && source !== 'file') throw this.#damagedNote();
-    if (typeof key !== 'string') throw this.#damagedNote();
+    const { source, key } = metadata ?? {};
+    if (source !== 'environment' && source !== 'keychain' && source !== 'file') throw this.#damagedMetadata();
+    if (typeof key !== 'string') throw this.#damagedMetadata();
     return { version: 1, source, key };
   }
 
-  /** The key in the key file, where there is one. */
-  inFile(): KeyRing | undefined {
-    const text = readPrivate(this.file)?.toString();
-    return text === undefined ? undefined : readKeys(Secret.untracked(text.trim()), this.file);
+  readKeyFile(): KeyRing | undefined {
+    const content = readPrivateFile(this.keyFile)?.toString();
+    return content === undefined ? undefined : parseKeys(Secret.untracked(content.trim()), this.keyFile);
   }
 
-  #given(): string | undefined {
-    const text = this.env['OAUTH_PROFILE_KEY'];
-    // What a job sets to nothing is what it does not have.
-    return text === undefined || text.trim() === '' ? undefined : text;
+  #environmentKeys(): string | undefined {
+    const value = this.env['OAUTH_PROFILE_KEY'];
+    // CI systems set a missing secret to an empty string.
+    return value === undefined || value.trim() === '' ? undefined : value;
   }
 
-  async #search(): Promise<FoundKeys | undefined> {
-    const note = this.note();
-    const used = this.records.keyIds();
-    if (note === undefined && used.size === 0) return undefined;
-    // Records say what they need; without any, the note says what was meant.
-    const wanted = used.size > 0 ? [...used] : [note?.key as string];
-    for (const source of note === undefined ? (['file', 'keychain'] as const) : [note.source]) {
-      const ring = await this.#lookIn(source, wanted, note !== undefined && used.size > 0);
-      if (ring?.some((key) => wanted.includes(key.id))) return { ring, source };
+  async #find(): Promise<VaultKeys | undefined> {
+    const given = this.#environmentKeys();
+    if (given !== undefined) return { keys: parseKeys(new Secret(given), 'OAUTH_PROFILE_KEY'), source: 'environment' };
+    const metadata = this.readMetadata();
+    const usedIds = this.records.keyIds();
+    if (metadata === undefined && usedIds.size === 0) return undefined;
+    const wantedIds = usedIds.size > 0 ? [...usedIds] : [metadata?.key as string];
+    for (const source of metadata === undefined ? (['file', 'keychain'] as const) : [metadata.source]) {
+      const keys = await this.#findIn(source, wantedIds, metadata !== undefined && usedIds.size > 0);
+      if (keys?.some((key) => wantedIds.includes(key.id))) return { keys, source };
     }
-    if (used.size === 0) return undefined;
-    throw this.#missing(note?.source, wanted);
+    if (usedIds.size === 0) return undefined;
+    throw this.#missingKey(metadata?.source, wantedIds);
   }
 
-  async #lookIn(source: KeySource, wanted: readonly string[], mustAnswer: boolean): Promise<KeyRing | undefined> {
+  async #findIn(source: KeySource, ids: readonly string[], isRequired: boolean): Promise<KeyRing | undefined> {
     if (source === 'environment') return undefined;
-    if (source === 'file') return this.inFile();
+    if (source === 'file') return this.readKeyFile();
     try {
-      const keychain = await this.keychain();
-      for (const id of wanted) {
-        const text = await keychain.get(id);
-        if (text !== undefined) return readKeys(new Secret(text), `the keychain's entry oauth-profile/${id}`);
+      const keychain = await this.openKeychain();
+      for (const id of ids) {
+        const value = await keychain.get(id);
+        if (value !== undefined) return parseKeys(new Secret(value), `the keychain entry oauth-profile/${id}`);
       }
       return undefined;
     } catch (error) {
-      if (!mustAnswer) return undefined;
-      throw unreadable(
-        "the system's keychain does not give out the key of the vault",
-        `unlock it, or set OAUTH_PROFILE_KEY to its entry oauth-profile/${wanted[0]}`,
+      if (!isRequired) return undefined;
+      throw storeUnreadableError(
+        "cannot read the vault's key from the system keychain",
+        `unlock the keychain, or set OAUTH_PROFILE_KEY to its entry oauth-profile/${ids[0]}`,
         error,
       );
     }
   }
 
-  #missing(source: KeySource | undefined, ids: readonly string[]): Error {
-    const { folder } = this.records;
-    const which = `the vault ${folder} is sealed with a key (${ids.join(', ')})`;
-    const start = `or remove ${folder} and sign in again`;
+  #missingKey(source: KeySource | undefined, ids: readonly string[]): Error {
+    const { directory } = this.records;
+    const subject = `the vault ${directory} is encrypted with a key (${ids.join(', ')})`;
+    const startOver = `or delete ${directory} and log in again`;
     if (source === 'environment') {
-      return unreadable(`${which} that came from OAUTH_PROFILE_KEY, which is not set`, `set it, ${start}`);
-    }
-    if (source === 'keychain') {
-      return unreadable(
-        `${which} that is no longer in the system's keychain`,
-        `put it into OAUTH_PROFILE_KEY, ${start}`,
+      return storeUnreadableError(
+        `${subject} from OAUTH_PROFILE_KEY, which is not set`,
+        `set OAUTH_PROFILE_KEY, ${startOver}`,
       );
     }
-    return unreadable(`${which} that is not in ${this.file}`, `bring that file back, ${start}`);
+    if (source === 'keychain') {
+      return storeUnreadableError(
+        `${subject} that is no longer in the system keychain`,
+        `set OAUTH_PROFILE_KEY to that key, ${startOver}`,
+      );
+    }
+    return storeUnreadableError(`${subject} that is not in ${this.keyFile}`, `restore that file, ${startOver}`);
   }
 
-  #damagedNote(cause?: unknown): Error {
-    return unreadable(`${this.noteFile} is damaged`, 'remove it: the key is then searched for again', cause);
+  #damagedMetadata(cause?: unknown): Error {
+    return storeUnreadableError(
+      `${this.metadataFile} is damaged`,
+      'delete it: the key is then looked up in the key file and the keychain',
+      cause,
+    );
   }
 }

@@ -2,21 +2,21 @@ import type { Secret } from '../../redaction/secret.ts';
 import type { Keychain } from './key-provider.ts';
 
 const SERVICE = 'oauth-profile';
-/** Longer than a person needs to let us in; a keychain that hangs must not hang us. */
-const PATIENCE_MS = 30_000;
+/** Long enough for the user to unlock the keychain. */
+const TIMEOUT_MS = 30_000;
 
-/** The keychain of the system; each call fails where there is none. */
+/** The keychain of the operating system. Each call fails if there is none. */
 export const systemKeychain: Keychain = {
   async get(account) {
-    return (await (await entry(account)).getPassword(AbortSignal.timeout(PATIENCE_MS))) ?? undefined;
+    return (await (await openEntry(account)).getPassword(AbortSignal.timeout(TIMEOUT_MS))) ?? undefined;
   },
   async set(account: string, value: Secret) {
-    await (await entry(account)).setPassword(value.reveal(), AbortSignal.timeout(PATIENCE_MS));
+    await (await openEntry(account)).setPassword(value.reveal(), AbortSignal.timeout(TIMEOUT_MS));
   },
 };
 
-async function entry(account: string) {
+async function openEntry(account: string) {
   const { AsyncEntry } = await import('@napi-rs/keyring');
-  // Without the pin a keyring of the kernel may serve, which a reboot empties.
+  // The default on Linux may be the kernel keyring, which a reboot empties.
   return new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' } });
 }

@@ -1,149 +1,119 @@
 import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { OAuthProfileError } from '../../errors.ts';
-import type { Held, Kept } from '../../ports.ts';
-import { type KeyRing, type SealedRecord, seal } from '../encryption.ts';
-import { takeLocks } from '../lock/file-lock.ts';
-import { look, type Stake } from '../lock/lock-owner.ts';
-import { locked, writing } from '../store-errors.ts';
-import { syncFolder, writeThrough } from './durable-fs.ts';
+import type { StoredRecord } from '../../ports.ts';
+import { encryptRecord, type KeyRing, type RecordPlaintext } from '../encryption.ts';
+import type { LockOwner } from '../lock/lock-owner.ts';
+import type { LockedOperations } from '../record-lock.ts';
+import { mapWriteErrors } from '../store-errors.ts';
+import { syncDirectory, writeDurably } from './durable-fs.ts';
 import type { Records } from './records.ts';
 
-/** Room for the reply of a provider, beyond the size of the record. */
+/** Space for a provider's response, in addition to the size of the record. */
 const RESERVED_BYTES = 65_536;
-/** Comparing and renaming takes no time; this is for a process that was stopped just then. */
-const COMMIT_MS = 15_000;
 
-/** What a holder works with. */
-export interface Tenure {
-  readonly stake: Stake;
-  readonly locks: readonly string[];
-  /** Whether room is reserved. */
-  reserved: boolean;
-  /** When the next process should get its turn. */
-  endsAt: number | undefined;
-}
+/** A record of the vault whose file locks `owner` holds. */
+export class LockedRecord implements LockedOperations {
+  readonly #key: string;
+  readonly #owner: LockOwner;
+  readonly #records: Records;
+  readonly #keys: KeyRing;
+  readonly #onRelease: () => void;
+  #lastRead: RecordPlaintext | undefined;
+  #isSpaceReserved = false;
 
-/** A record whose lock this process holds. */
-export class HeldRecord implements Held {
-  readonly kept: Kept | undefined;
-  #seen: SealedRecord | undefined;
-  #over = false;
-
-  constructor(
-    readonly name: string,
-    readonly queuedAt: number,
-    readonly tenure: Tenure,
-    readonly records: Records,
-    readonly ring: KeyRing,
-  ) {
-    this.#seen = this.#read();
-    this.kept = this.#seen?.kept;
+  constructor(key: string, owner: LockOwner, records: Records, keys: KeyRing, onRelease = () => {}) {
+    this.#key = key;
+    this.#owner = owner;
+    this.#records = records;
+    this.#keys = keys;
+    this.#onRelease = onRelease;
+    this.#lastRead = this.#read();
   }
 
-  async readAgain(): Promise<Kept | undefined> {
-    this.#whileHeld();
-    this.#seen = this.#read();
-    return this.#seen?.kept;
+  get record(): StoredRecord | undefined {
+    return this.#lastRead?.record;
   }
 
-  async write(next: Kept, { reserve = false }: { readonly reserve?: boolean } = {}): Promise<boolean> {
-    this.#whileHeld();
-    const record = { name: this.name, turn: (this.#seen?.turn ?? 0) + 1, kept: next };
-    const bytes = seal(record, this.ring[0]);
-    // Only a new head is worth anything in the hands of somebody who lost the lock; all else could hide what the next one wrote.
-    const mustHold = reserve || this.#seen?.kept.head === next.head;
-    const { folder } = this.records;
-    return writing(folder, async () => {
-      // First, so that nothing is announced that there is no room for.
-      if (reserve) await this.#reserve(bytes.length);
-      const useReserve = !reserve && this.tenure.reserved;
-      const temp = this.tenure.stake.path(useReserve ? 'reserve' : 'temp');
+  async reload(): Promise<StoredRecord | undefined> {
+    this.#lastRead = this.#read();
+    return this.record;
+  }
+
+  async write(record: StoredRecord, { reserve = false }: { readonly reserve?: boolean } = {}): Promise<boolean> {
+    const next = { key: this.#key, revision: (this.#lastRead?.revision ?? 0) + 1, record };
+    const bytes = encryptRecord(next, this.#keys[0]);
+    // Without the lock, only a new version may be written: it may be the only copy of a valid refresh token. Any other write could hide what the
+    // new owner wrote.
+    const mustHoldLock = reserve || this.record?.version === record.version;
+    return mapWriteErrors(this.#records.directory, async () => {
+      if (reserve) await this.#reserveSpace(bytes.length);
+      const useReserve = !reserve && this.#isSpaceReserved;
+      const temp = this.#owner.ownFile(useReserve ? 'reserve' : 'temp');
       try {
-        await writeThrough(temp, bytes, useReserve);
-        if (!(await this.#commit(() => this.#replace(temp, mustHold)))) return false;
+        await writeDurably(temp, bytes, useReserve);
+        if (mustHoldLock && !this.#isLockHeld()) return false;
+        if (!this.#replaceIfUnchanged(temp)) return false;
       } finally {
         if (!useReserve) rmSync(temp, { force: true });
       }
-      if (useReserve) this.tenure.reserved = false;
-      await syncFolder(folder);
-      this.#seen = record;
+      if (useReserve) this.#isSpaceReserved = false;
+      await syncDirectory(this.#records.directory);
+      this.#lastRead = next;
       return true;
     });
   }
 
   async remove(): Promise<void> {
-    this.#whileHeld();
-    const { folder } = this.records;
-    await writing(folder, async () => {
-      await this.#commit(() => {
-        if (!this.#isHeld()) throw locked('another process', 0);
-        for (const key of this.ring) rmSync(this.records.file(this.name, key), { force: true });
-      });
-      await syncFolder(folder);
-      this.#seen = undefined;
+    await mapWriteErrors(this.#records.directory, async () => {
+      if (!this.#isLockHeld()) {
+        throw new OAuthProfileError('store_locked', 'another process has taken over the lock for this token', {
+          hint: 'try again',
+        });
+      }
+      for (const key of this.#keys) rmSync(this.#records.file(this.#key, key), { force: true });
+      await syncDirectory(this.#records.directory);
+      this.#lastRead = undefined;
     });
   }
 
-  /** The turn is over. */
-  end(): void {
-    this.#over = true;
+  async release(): Promise<void> {
+    this.#owner.close();
+    this.#onRelease();
   }
 
-  #read(): SealedRecord | undefined {
-    return this.records.find(this.name, this.ring);
+  #read(): RecordPlaintext | undefined {
+    return this.#records.find(this.#key, this.#keys);
   }
 
-  /** In the place of what is there, if that is still what was seen. */
-  #replace(temp: string, mustHold: boolean): boolean {
-    if (mustHold && !this.#isHeld()) return false;
-    if (this.#read()?.kept.head !== this.#seen?.kept.head) return false;
-    const [first, ...others] = this.ring;
-    renameSync(temp, this.records.file(this.name, first));
-    for (const key of others) rmSync(this.records.file(this.name, key), { force: true });
-    return true;
-  }
-
-  /** A holder whose death cannot be known from elsewhere may have been taken for lost. */
-  #isHeld(): boolean {
-    const { locks, stake } = this.tenure;
-    return locks.every((lock) => look(lock)?.owner === stake.owner);
+  #isLockHeld(): boolean {
+    return this.#records.locks(this.#key, this.#keys).every((lock) => this.#owner.holds(lock));
   }
 
   /**
-   * Alone while comparing and renaming, also where a holder from elsewhere was thought lost and comes back. It needs no room: a link to a file
-   * that is there.
+   * Compare-and-set, for an owner that lost its lock and returns. The comparison and the rename are not one step. If the new owner writes between
+   * them, the result is the same as if this owner had written first and the new owner's write had failed. A later version of the new owner can
+   * only be overwritten by a process that is suspended exactly here for a whole exchange. A second lock would not prevent that: an owner that is
+   * suspended longer than its lease would lose it, too.
    */
-  async #commit<T>(act: () => T): Promise<T> {
-    const { stake } = this.tenure;
-    const locks = this.records.locks(this.name, this.ring, 'commit');
-    try {
-      await takeLocks(stake, locks, { timeoutMs: COMMIT_MS, signal: undefined, random: () => 0.5 });
-    } catch (error) {
-      // What has been obtained must not be lost to a process that was stopped at the wrong moment.
-      if (!(error instanceof OAuthProfileError && error.code === 'store_locked')) throw error;
-    }
-    try {
-      return act();
-    } finally {
-      for (const lock of locks) stake.release(lock);
-    }
+  #replaceIfUnchanged(temp: string): boolean {
+    if (this.#read()?.record.version !== this.record?.version) return false;
+    const [first, ...others] = this.#keys;
+    renameSync(temp, this.#records.file(this.#key, first));
+    for (const key of others) rmSync(this.#records.file(this.#key, key), { force: true });
+    return true;
   }
 
-  async #reserve(size: number): Promise<void> {
-    if (this.tenure.reserved) return;
-    const file = this.tenure.stake.path('reserve');
+  async #reserveSpace(size: number): Promise<void> {
+    if (this.#isSpaceReserved) return;
+    const file = this.#owner.ownFile('reserve');
     try {
-      // Nothing that a file system could make smaller.
-      await writeThrough(file, randomBytes(size + RESERVED_BYTES));
+      // Random bytes: a file system could compress others.
+      await writeDurably(file, randomBytes(size + RESERVED_BYTES));
     } catch (error) {
       rmSync(file, { force: true });
       throw error;
     }
-    this.tenure.reserved = true;
-  }
-
-  #whileHeld(): void {
-    if (this.#over) throw new TypeError('the turn of this change is over');
+    this.#isSpaceReserved = true;
   }
 }

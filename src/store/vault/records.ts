@@ -1,81 +1,80 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Key, type KeyRing, recordId, type SealedRecord, unseal } from '../encryption.ts';
-import { failedWith, unreadable } from '../store-errors.ts';
-import { readPrivate } from './private-files.ts';
+import { decryptRecord, type Key, type KeyRing, type RecordPlaintext, recordId } from '../encryption.ts';
+import { hasErrorCode, storeUnreadableError } from '../store-errors.ts';
+import { readPrivateFile } from './private-files.ts';
 
-const RECORD_FILE = /^([0-9a-f]{32})-([0-9a-f]{16})\.sealed$/;
+const RECORD_FILE = /^([0-9a-f]{32})-([0-9a-f]{16})\.record$/;
 
-/** The sealed files of a vault, `<record id>-<key id>.sealed`; whose folder it is must have been checked. */
+/** The encrypted files of a vault, `<record id>-<key id>.record`. The caller has checked the directory. */
 export class Records {
-  constructor(readonly folder: string) {}
+  constructor(readonly directory: string) {}
 
-  /** Where a record is sealed with that key. */
-  file(name: string, key: Key, id = recordId(key, name)): string {
-    return join(this.folder, `${id}-${key.id}.sealed`);
+  /** File of a record that is encrypted with `key`. */
+  file(recordKey: string, key: Key): string {
+    return join(this.directory, `${recordId(key, recordKey)}-${key.id}.record`);
   }
 
-  /** The files that lock a name, under each key that it could be sealed with. */
-  locks(name: string, ring: KeyRing, kind: 'lock' | 'commit'): string[] {
-    return ring.map((key) => join(this.folder, `${recordId(key, name)}.${kind}`));
+  /** Lock files of a record: one for each key, since the record id depends on the key and other processes may know only one of them. */
+  locks(recordKey: string, keys: KeyRing): string[] {
+    return keys.map((key) => join(this.directory, `${recordId(key, recordKey)}.lock`));
   }
 
-  /** What is kept under the name. Where nothing is, nothing may be sealed with an unknown key: the record could be under it. */
-  find(name: string, ring: KeyRing): SealedRecord | undefined {
-    let newest: SealedRecord | undefined;
-    for (const key of ring) {
-      const id = recordId(key, name);
-      const record = this.#open(this.file(name, key, id), id, ring);
-      if (record !== undefined && record.turn > (newest?.turn ?? -1)) newest = record;
+  /** Reads a record. If there is none, all records must be readable: an unknown key could hide it. */
+  find(recordKey: string, keys: KeyRing): RecordPlaintext | undefined {
+    let newest: RecordPlaintext | undefined;
+    for (const key of keys) {
+      const found = this.#read(this.file(recordKey, key), recordId(key, recordKey), keys);
+      if (found !== undefined && found.revision > (newest?.revision ?? -1)) newest = found;
     }
-    if (newest === undefined) this.refuseUnknownKeys(ring);
+    if (newest === undefined) this.assertKnownKeys(keys);
     return newest;
   }
 
-  /** Something that changes with every write of the record. */
-  mark(name: string, ring: KeyRing): string {
-    const stats = ring.map((key) => statSync(this.file(name, key), { throwIfNoEntry: false }));
+  /** A string that changes with every write of the record. */
+  fileState(recordKey: string, keys: KeyRing): string {
+    const stats = keys.map((key) => statSync(this.file(recordKey, key), { throwIfNoEntry: false }));
     return stats.map((one) => (one === undefined ? '' : `${one.ino} ${one.ctimeMs}`)).join();
   }
 
-  /** Everything that is kept. */
-  all(ring: KeyRing): readonly SealedRecord[] {
-    this.refuseUnknownKeys(ring);
-    const newest = new Map<string, SealedRecord>();
+  list(keys: KeyRing): readonly RecordPlaintext[] {
+    this.assertKnownKeys(keys);
+    const newest = new Map<string, RecordPlaintext>();
     for (const file of this.#files()) {
-      const record = this.#open(join(this.folder, file), file.slice(0, file.indexOf('-')), ring);
-      if (record !== undefined && record.turn > (newest.get(record.name)?.turn ?? -1)) newest.set(record.name, record);
+      const found = this.#read(join(this.directory, file), file.slice(0, file.indexOf('-')), keys);
+      if (found !== undefined && found.revision > (newest.get(found.key)?.revision ?? -1)) newest.set(found.key, found);
     }
     return [...newest.values()];
   }
 
-  /** The ids of all keys that something is sealed with. */
+  /** Ids of all keys with which records are encrypted. */
   keyIds(): ReadonlySet<string> {
     return new Set(this.#files().map((file) => RECORD_FILE.exec(file)?.[2] as string));
   }
 
-  /** Refuses a vault of which a part is sealed with a key that is not at hand. */
-  refuseUnknownKeys(ring: KeyRing): void {
+  /** Throws if a record is encrypted with a key that is not in `keys`. */
+  assertKnownKeys(keys: KeyRing): void {
     for (const id of this.keyIds()) {
-      if (ring.some((key) => key.id === id)) continue;
-      throw unreadable(
-        `the vault ${this.folder} is sealed with another key (${id})`,
-        'set OAUTH_PROFILE_KEY to that key, or unset it if the vault has a key of its own; while keys change, put the old one after a comma',
+      if (keys.some((key) => key.id === id)) continue;
+      throw storeUnreadableError(
+        `the vault ${this.directory} is encrypted with another key (${id})`,
+        'set OAUTH_PROFILE_KEY to that key, or unset it if the vault has its own key; to change keys, append the old key after a comma',
       );
     }
   }
 
   #files(): string[] {
     try {
-      return readdirSync(this.folder).filter((file) => RECORD_FILE.test(file));
+      return readdirSync(this.directory).filter((file) => RECORD_FILE.test(file));
     } catch (error) {
-      if (failedWith(error, 'ENOENT')) return [];
-      throw unreadable(`${this.folder} cannot be read (${(error as NodeJS.ErrnoException).code})`, 'check it', error);
+      if (hasErrorCode(error, 'ENOENT')) return [];
+      const { code } = error as NodeJS.ErrnoException;
+      throw storeUnreadableError(`cannot read ${this.directory} (${code})`, 'check its owner and permissions', error);
     }
   }
 
-  #open(file: string, id: string, ring: KeyRing): SealedRecord | undefined {
-    const bytes = readPrivate(file);
-    return bytes === undefined ? undefined : unseal(bytes, id, ring, file);
+  #read(file: string, id: string, keys: KeyRing): RecordPlaintext | undefined {
+    const bytes = readPrivateFile(file);
+    return bytes === undefined ? undefined : decryptRecord(bytes, id, keys, file);
   }
 }

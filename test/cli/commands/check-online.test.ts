@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/flows/diagnose/finding.ts';
-import { familyName } from '../../../src/flows/find-family.ts';
 import { saveLogin } from '../../../src/flows/login/save-login.ts';
+import { familyName } from '../../../src/flows/token-family.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { openVault } from '../../../src/store/vault/vault.ts';
 import { Authority, SERVER_NAMES } from '../../support/certificates.ts';
@@ -51,7 +51,7 @@ async function look(svc: object, env: Record<string, string> = {}) {
   return { findings, levels, exit, ok: told.profiles[0]?.ok, store: told.store };
 }
 
-const machine = { type: 'custom', grant_type: 'client_credentials', client_id: 'me', client_secret: SECRET };
+const machineProfile = { type: 'custom', grant_type: 'client_credentials', client_id: 'me', client_secret: SECRET };
 
 describe('emulated providers', () => {
   const profiles = {
@@ -60,7 +60,7 @@ describe('emulated providers', () => {
     staff: { type: 'okta', tenant_id: 'acme', client_id: 'c', client_secret: SECRET, refresh_token: REFRESH },
     lab: { type: 'gitlab', client_id: 'c', client_secret: SECRET, refresh_token: REFRESH },
     x: { type: 'twitter', client_id: 'c', client_secret: SECRET },
-    own: { ...machine, url: 'https://login.example.com/oauth/token' },
+    own: { ...machineProfile, url: 'https://login.example.com/oauth/token' },
   };
 
   it('are as their profiles want them', async () => {
@@ -72,7 +72,7 @@ describe('emulated providers', () => {
     expect(exit).toBe(0);
   });
 
-  it('leave the vault of this machine alone', async () => {
+  it('leave the vault of this machineProfile alone', async () => {
     const { stdout } = await run(profiles, '--emulate --json --quiet');
     expect(JSON.parse(stdout).store).toBeUndefined();
     expect(existsSync(join(sandbox.home, '.local'))).toBe(false);
@@ -117,7 +117,7 @@ describe('a server that we did not write', () => {
     provider = await startOidcProvider(clients, authority.issue({ name: 'idp', hosts: SERVER_NAMES }));
   });
   afterAll(() => provider.close());
-  const svc = () => ({ ...machine, url: provider.tokenUrl, 'options.ca_file': authority.caFile });
+  const svc = () => ({ ...machineProfile, url: provider.tokenUrl, 'options.ca_file': authority.caFile });
 
   it('agrees with profiles that ask as it says: with the secret in the body, in a header, without one, refreshing', async () => {
     const profiles = {
@@ -159,7 +159,7 @@ describe('certificates', () => {
 
   it('of an unknown authority are a fault, which options.ca_file cures', async () => {
     const server = await served();
-    const { findings, exit } = await look({ ...machine, url: server.url });
+    const { findings, exit } = await look({ ...machineProfile, url: server.url });
     expect(findings).toEqual([
       {
         level: 'fault',
@@ -170,7 +170,7 @@ describe('certificates', () => {
       },
     ]);
     expect(exit).toBe(2);
-    const cured = await look({ ...machine, url: server.url, 'options.ca_file': authority.caFile });
+    const cured = await look({ ...machineProfile, url: server.url, 'options.ca_file': authority.caFile });
     expect([cured.levels, cured.exit]).toEqual([['ok certificate', 'ok clock', 'note discovery'], 0]);
   });
 
@@ -179,7 +179,7 @@ describe('certificates', () => {
     ['that have ended are a fault', [-20, -1], 'fault certificate', 2],
   ])('%s', async (_, days, level, status) => {
     const server = await served(days);
-    const { levels, exit } = await look({ ...machine, url: server.url, 'options.ca_file': authority.caFile });
+    const { levels, exit } = await look({ ...machineProfile, url: server.url, 'options.ca_file': authority.caFile });
     expect([levels[0], exit]).toEqual([level, status]);
   });
 
@@ -188,7 +188,7 @@ describe('certificates', () => {
     const pair = authority.issue({ name: 'idp', hosts: SERVER_NAMES });
     const server = await serve((response) => giveJson(response, 404, {}), { ...pair, clientCa: authority.ca.cert });
     const svc = {
-      ...machine,
+      ...machineProfile,
       url: server.url,
       'options.ca_file': authority.caFile,
       'options.cert_file': authority.file('client.pem', client.cert),
@@ -197,7 +197,7 @@ describe('certificates', () => {
     const { findings, exit } = await look(svc);
     expect([findings.filter(({ level }) => level === 'fault'), exit]).toEqual([[], 0]);
     expect(server.requests.length).toBeGreaterThan(0);
-    const without = await look({ ...machine, url: server.url, 'options.ca_file': authority.caFile });
+    const without = await look({ ...machineProfile, url: server.url, 'options.ca_file': authority.caFile });
     expect([without.levels.at(-1), without.exit]).toEqual(['fault connection', 2]);
   });
 });
@@ -205,7 +205,7 @@ describe('certificates', () => {
 describe('the network', () => {
   const authority = new Authority();
   const tls = authority.issue({ name: 'idp', hosts: SERVER_NAMES });
-  const svc = { ...machine, url: 'https://login.example.test/token', 'options.ca_file': authority.caFile };
+  const svc = { ...machineProfile, url: 'https://login.example.test/token', 'options.ca_file': authority.caFile };
 
   it('through a proxy is named, without the password of the proxy', async () => {
     const server = await serve((response) => giveJson(response, 404, {}), tls);
@@ -243,7 +243,7 @@ describe('the network', () => {
   it('gets GET requests alone, with nothing of the profile in them', async () => {
     const server = await serve((response) => giveJson(response, 404, {}), tls);
     const everything = {
-      ...machine,
+      ...machineProfile,
       url: `https://127.0.0.1:${server.port}/a/b/c/token?key=${SECRET}`,
       username: 'u',
       password: SECRET,
@@ -277,7 +277,7 @@ describe('the network', () => {
       'options.client_auth': 'private_key_jwt',
       'options.key_file': 'key.pem',
     };
-    const { levels, exit } = await look({ ...machine, url: server.url, ...(key && signing) });
+    const { levels, exit } = await look({ ...machineProfile, url: server.url, ...(key && signing) });
     expect([levels[0], exit]).toEqual([level, status]);
   });
 
@@ -292,7 +292,7 @@ describe('the network', () => {
       }),
     );
     for (const flags of ['', '--json']) {
-      const { stdout } = await run({ svc: { ...machine, url: server.url } }, flags);
+      const { stdout } = await run({ svc: { ...machineProfile, url: server.url } }, flags);
       expect(stdout).toContain('u202e');
       expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     }
@@ -303,7 +303,7 @@ describe('this machine', () => {
   it('has the port of the redirect free, or not', async () => {
     const server = await serve((response) => giveJson(response, 404, {}));
     const port = await closedPort();
-    const svc = { ...machine, url: server.url, 'options.redirect_uri': `http://127.0.0.1:${port}/callback` };
+    const svc = { ...machineProfile, url: server.url, 'options.redirect_uri': `http://127.0.0.1:${port}/callback` };
     const free = await look(svc);
     expect([free.levels.at(-1), free.exit]).toEqual(['ok redirect', 0]);
     const other = createServer().listen(port, '127.0.0.1');
@@ -317,7 +317,7 @@ describe('this machine', () => {
 
   it('has no vault before something is kept, and then one whose key is shown', async () => {
     const server = await serve();
-    const svc = { ...machine, url: server.url };
+    const svc = { ...machineProfile, url: server.url };
     expect((await look(svc)).store).toMatchObject({ level: 'note', message: expect.stringContaining('no vault yet') });
     const env = { OAUTH_PROFILE_KEY: anyKey() };
     expect((await sandbox.run('oauth-profile token svc --data p.json', env)).exit).toBe(0);
@@ -366,7 +366,7 @@ describe('this machine', () => {
 
   it('cannot reach a Redis that is not there', async () => {
     const server = await serve();
-    const refreshing = { ...machine, url: server.url, grant_type: 'refresh_token', refresh_token: REFRESH };
+    const refreshing = { ...machineProfile, url: server.url, grant_type: 'refresh_token', refresh_token: REFRESH };
     const { store, exit } = await look(refreshing, {
       OAUTH_PROFILE_STORE: `redis://127.0.0.1:${await closedPort()}`,
       OAUTH_PROFILE_KEY: anyKey(),
@@ -384,7 +384,7 @@ describe('this machine', () => {
     try {
       const server = await serve();
       const env = { OAUTH_PROFILE_STORE: redis.url, OAUTH_PROFILE_KEY: anyKey() };
-      const { store } = await look({ ...machine, url: server.url }, env);
+      const { store } = await look({ ...machineProfile, url: server.url }, env);
       expect(store).toMatchObject({ level: 'ok', message: expect.stringContaining('can be read and written') });
     } finally {
       await redis.remove();

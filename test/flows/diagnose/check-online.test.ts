@@ -9,7 +9,7 @@ import { profileOf } from '../../support/profile-of.ts';
 const NOW = Date.UTC(2027, 0, 1);
 const DAY_MS = 86_400_000;
 const server = 'https://login.example.test';
-const machine = {
+const machineProfile = {
   type: 'custom',
   url: `${server}/oauth/token`,
   grant_type: 'client_credentials',
@@ -17,7 +17,7 @@ const machine = {
   client_secret: 'c4n4ry-secret',
 };
 const person = {
-  ...machine,
+  ...machineProfile,
   grant_type: 'refresh_token',
   refresh_token: 'c4n4ry-refresh',
   'options.authorization_url': `${server}/oauth/authorize`,
@@ -71,7 +71,7 @@ const levels = (findings: readonly Diagnostic[]) => findings.map(({ level, about
 
 describe('what a server publishes of itself', () => {
   it('agrees with a profile that asks as the server says', async () => {
-    for (const fields of [machine, person]) {
+    for (const fields of [machineProfile, person]) {
       const { findings } = await lookAt(fields, document);
       expect(levels(findings)).toEqual(['ok certificate', 'ok discovery']);
       expect(findings[1]).toMatchObject({
@@ -84,7 +84,7 @@ describe('what a server publishes of itself', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>, string, string, RegExp, RegExp]>([
     [
       'an unknown grant',
-      { ...machine, grant_type: 'password', username: 'u', password: 'c4n4ry' },
+      { ...machineProfile, grant_type: 'password', username: 'u', password: 'c4n4ry' },
       {},
       'fault',
       'svc.grant_type',
@@ -102,7 +102,7 @@ describe('what a server publishes of itself', () => {
     ],
     [
       'another client authentication',
-      machine,
+      machineProfile,
       { token_endpoint_auth_methods_supported: ['client_secret_basic', 'private_key_jwt'] },
       'fault',
       'svc.options.client_auth',
@@ -111,7 +111,7 @@ describe('what a server publishes of itself', () => {
     ],
     [
       'no Basic header',
-      { ...machine, 'options.client_auth': 'basic' },
+      { ...machineProfile, 'options.client_auth': 'basic' },
       {},
       'fault',
       'svc.options.client_auth',
@@ -120,7 +120,7 @@ describe('what a server publishes of itself', () => {
     ],
     [
       'no clients without a secret',
-      { ...machine, client_secret: undefined },
+      { ...machineProfile, client_secret: undefined },
       {},
       'fault',
       'svc.options.client_auth',
@@ -129,7 +129,7 @@ describe('what a server publishes of itself', () => {
     ],
     [
       'a client authentication that we do not have',
-      machine,
+      machineProfile,
       { token_endpoint_auth_methods_supported: ['client_secret_jwt'] },
       'fault',
       'svc.options.client_auth',
@@ -183,7 +183,7 @@ describe('what a server publishes of itself', () => {
     ],
     [
       'scopes, one of which the profile misspells',
-      { ...machine, scope: 'reed openid' },
+      { ...machineProfile, scope: 'reed openid' },
       { scopes_supported: ['read', 'write'] },
       'note',
       'svc.scope',
@@ -192,14 +192,14 @@ describe('what a server publishes of itself', () => {
     ],
     [
       'another token endpoint',
-      machine,
+      machineProfile,
       { token_endpoint: `${server}/v2/token`, grant_types_supported: [] },
       'warning',
       'svc.url',
       /announces: https:\/\/login\.example\.test\/v2\/token/,
       /svc\.url/,
     ],
-    ['no token endpoint', machine, { token_endpoint: 7 }, 'warning', 'svc.url', /announces: none/, /svc\.url/],
+    ['no token endpoint', machineProfile, { token_endpoint: 7 }, 'warning', 'svc.url', /announces: none/, /svc\.url/],
   ])('tells of %s', async (_, fields, changes, level, where, message, hint) => {
     const { bad } = await lookAt(withoutUndefined(fields), { ...document, ...changes });
     expect(bad).toEqual([
@@ -219,20 +219,20 @@ describe('what a server publishes of itself', () => {
       person,
       { grant_types_supported: 'all', scopes_supported: null, code_challenge_methods_supported: {} },
     ],
-    ['an address with a query', { ...machine, url: `${server}/oauth/token?api=2` }, {}],
+    ['an address with a query', { ...machineProfile, url: `${server}/oauth/token?api=2` }, {}],
     [
       'an alias for client certificates',
-      machine,
+      machineProfile,
       { token_endpoint: `${server}/x`, mtls_endpoint_aliases: { token_endpoint: `${server}/oauth/token` } },
     ],
     [
       'standard scopes alone, which say nothing of others',
-      { ...machine, scope: 'reed' },
+      { ...machineProfile, scope: 'reed' },
       { scopes_supported: ['openid'] },
     ],
     [
       'an assertion of any kind, for one that the profile brings along',
-      { ...machine, client_secret: undefined, client_assertion: 'c4n4ry', client_assertion_type: 'x' },
+      { ...machineProfile, client_secret: undefined, client_assertion: 'c4n4ry', client_assertion_type: 'x' },
       { token_endpoint_auth_methods_supported: ['client_secret_jwt'] },
     ],
   ])('finds nothing wrong with %s', async (_, fields, changes) => {
@@ -241,7 +241,12 @@ describe('what a server publishes of itself', () => {
   });
 
   it.each([
-    ['disagrees where an address does', { token_endpoint: `${server}/v2/token` }, machine, ['warning discovery']],
+    [
+      'disagrees where an address does',
+      { token_endpoint: `${server}/v2/token` },
+      machineProfile,
+      ['warning discovery'],
+    ],
     [
       'agrees where only a scope is lacking',
       { scopes_supported: ['offline_access'] },
@@ -254,7 +259,7 @@ describe('what a server publishes of itself', () => {
   });
 
   it('counts only where it is answered with 200', async () => {
-    const { bad } = await look(machine, {
+    const { bad } = await look(machineProfile, {
       paths: { '/.well-known/oauth-authorization-server': { status: 203, body: document } },
     });
     expect(bad).toEqual([
@@ -268,7 +273,7 @@ describe('what a server publishes of itself', () => {
   });
 
   it('is looked for below the longest path first, three steps up at most', async () => {
-    const { asked } = await look({ ...machine, url: `${server}/a/b/c/d/token` });
+    const { asked } = await look({ ...machineProfile, url: `${server}/a/b/c/d/token` });
     expect(asked.map(({ url }) => url.pathname)).toEqual([
       '/.well-known/oauth-authorization-server',
       '/.well-known/openid-configuration',
@@ -287,7 +292,7 @@ describe('what a server publishes of itself', () => {
     const foreign = { ...document, token_endpoint: `${server}/realms/master/token` };
     const own = { ...document, token_endpoint: url, grant_types_supported: [] };
     const { bad, asked } = await look(
-      { ...machine, url },
+      { ...machineProfile, url },
       { paths: { '/.well-known/openid-configuration': { body: foreign }, [path]: { body: own } } },
     );
     expect(bad.map(({ where }) => where)).toEqual(['svc.grant_type']);
@@ -311,7 +316,7 @@ describe('what a server publishes of itself', () => {
         [`/.well-known/oauth-authorization-server${issuer}`, answer],
       ]),
     );
-    const { bad, asked } = await look(machine, { paths });
+    const { bad, asked } = await look(machineProfile, { paths });
     expect(levels(bad)).toEqual(['note discovery']);
     expect(asked.every(({ url }) => url.origin === server)).toBe(true);
   });
@@ -457,7 +462,7 @@ describe('the clock', () => {
       },
     },
   });
-  const clock = async (seconds: number, headers = {}, fields: Record<string, unknown> = machine) =>
+  const clock = async (seconds: number, headers = {}, fields: Record<string, unknown> = machineProfile) =>
     (await look(fields, at(seconds, headers))).findings.find(({ about }) => about === 'clock');
 
   it.each([
@@ -485,7 +490,7 @@ describe('the clock', () => {
     [301, 'fault'],
     [-301, 'fault'],
   ])('for signed assertions %s s are a %s', async (seconds, level) => {
-    const signing = { ...profileOf(machine), clientAuth: 'private_key_jwt' } as Profile;
+    const signing = { ...profileOf(machineProfile), clientAuth: 'private_key_jwt' } as Profile;
     const { paths } = at(seconds);
     const outside = {
       clock: { now: () => NOW },
@@ -512,7 +517,7 @@ describe('the way to the server', () => {
     [1, 'warning', /ends in 1 day,/],
     [-1, 'warning', /ends in 0 days/],
   ])('a certificate that ends in %s days is %s', async (days, level, message) => {
-    const { findings } = await look(machine, {
+    const { findings } = await look(machineProfile, {
       seeCertificate: async () => ({ ...trusted, endsAt: NOW + days * DAY_MS }),
     });
     expect(findings[0]).toMatchObject({ level, about: 'certificate', message: expect.stringMatching(message) });
@@ -520,7 +525,7 @@ describe('the way to the server', () => {
 
   it('a certificate of an unknown authority is a fault, and nothing is asked', async () => {
     const failure = transportError('tls_failed', false);
-    const { findings, asked } = await look(machine, { seeCertificate: async () => ({ ...trusted, failure }) });
+    const { findings, asked } = await look(machineProfile, { seeCertificate: async () => ({ ...trusted, failure }) });
     expect(findings).toEqual([
       expect.objectContaining({ level: 'fault', hint: 'do this', message: expect.stringContaining('from Some CA') }),
     ]);
@@ -537,7 +542,7 @@ describe('the way to the server', () => {
   });
 
   it('through a proxy says through which', async () => {
-    const { findings } = await look(machine, {
+    const { findings } = await look(machineProfile, {
       seeCertificate: async () => ({ ...trusted, proxy: 'proxy.corp:3128' }),
     });
     expect(findings[0]).toMatchObject({
@@ -549,7 +554,7 @@ describe('the way to the server', () => {
 
   it('has no certificate without TLS', async () => {
     const { findings } = await look(
-      { ...machine, url: 'http://127.0.0.1:8080/oauth/token' },
+      { ...machineProfile, url: 'http://127.0.0.1:8080/oauth/token' },
       { seeCertificate: () => Promise.reject(new Error('nobody shows one')) },
     );
     expect(levels(findings)).toEqual(['note discovery']);
@@ -562,7 +567,7 @@ describe('the way to the server', () => {
     ['whose proxy is no address is a fault', new OAuthProfileError('data_invalid', 'x', { hint: 'y' }), 'fault', 'y'],
     ['to a server that hangs is a warning', transportError('timeout', true), 'warning', 'try again later'],
   ])('%s', async (_, error, level, hint) => {
-    const { bad } = await look(machine, { callApi: () => Promise.reject(error) });
+    const { bad } = await look(machineProfile, { callApi: () => Promise.reject(error) });
     expect(bad).toEqual([
       expect.objectContaining({
         level,
@@ -580,7 +585,7 @@ describe('the way to the server', () => {
   ] as const)(
     'to a server that shakes no hands without a client certificate: the profile has one, %s; %s',
     async (has, code, expected) => {
-      const plain = profileOf(machine);
+      const plain = profileOf(machineProfile);
       const cert = has ? new LoadedFile('client.pem', '') : undefined;
       const profile: Profile = { ...plain, options: { ...plain.options, cert } };
       const outside = {
@@ -596,7 +601,7 @@ describe('the way to the server', () => {
 
   it('that breaks after the first answer costs only what would have come', async () => {
     let asked = 0;
-    const { bad } = await look(machine, {
+    const { bad } = await look(machineProfile, {
       callApi: async () => {
         if (asked++ > 0) throw transportError('connection_failed', true);
         return answerOf({ status: 404 });
@@ -608,7 +613,7 @@ describe('the way to the server', () => {
   it('hides no mistake of our own after the first answer', async () => {
     let asked = 0;
     const mistake = new TypeError('a mistake');
-    const looking = look(machine, {
+    const looking = look(machineProfile, {
       callApi: async () => {
         if (asked++ > 0) throw mistake;
         return answerOf({ status: 404 });
@@ -619,7 +624,7 @@ describe('the way to the server', () => {
 
   it('ends with the person’s patience, not with a finding', async () => {
     const abortError = new OAuthProfileError('aborted', 'stop');
-    await expect(look(machine, { callApi: () => Promise.reject(abortError) })).rejects.toBe(abortError);
+    await expect(look(machineProfile, { callApi: () => Promise.reject(abortError) })).rejects.toBe(abortError);
   });
 
   it.each([
@@ -628,7 +633,7 @@ describe('the way to the server', () => {
   ])('has ten seconds in all, however many addresses are asked: %i ms each', async (ms, expected) => {
     let now = NOW;
     const times: number[] = [];
-    await look(machine, {
+    await look(machineProfile, {
       clock: { now: () => now },
       callApi: async (_, { timeoutMs }) => {
         times.push(timeoutMs);

@@ -6,8 +6,8 @@ import { findProvider } from '../../../src/providers/registry.ts';
 import { profileOf } from '../../support/profile-of.ts';
 
 const server = 'https://id.example.test';
-const machine = { type: 'custom', url: `${server}/token`, grant_type: 'client_credentials', client_id: 'me' };
-const secret = { ...machine, client_secret: 'c4n4ry' };
+const machineProfile = { type: 'custom', url: `${server}/token`, grant_type: 'client_credentials', client_id: 'me' };
+const secret = { ...machineProfile, client_secret: 'c4n4ry' };
 const person = { ...secret, grant_type: 'refresh_token', refresh_token: 'c4n4ry-2' };
 const page = { 'options.authorization_url': `${server}/authorize` };
 const device = { 'options.device_authorization_url': `${server}/device` };
@@ -74,7 +74,7 @@ describe('a profile beside what its server publishes', () => {
     ],
     [
       'an assertion of the profile that is not announced',
-      { ...machine, client_assertion: 'c4n4ry' },
+      { ...machineProfile, client_assertion: 'c4n4ry' },
       { token_endpoint_auth_methods_supported: ['none'] },
       {
         message: 'the server does not announce the client authentication private_key_jwt, only none',
@@ -214,7 +214,7 @@ describe('a profile beside what its server publishes', () => {
 
   it('a certificate may be all the authentication that is asked for', () => {
     const document = { token_endpoint: `${server}/token`, token_endpoint_auth_methods_supported: ['tls_client_auth'] };
-    const plain = profileOf(machine);
+    const plain = profileOf(machineProfile);
     expect(compareMetadata(plain, document)).toHaveLength(1);
     const cert = new LoadedFile('client.pem', '');
     expect(compareMetadata({ ...plain, options: { ...plain.options, cert } }, document)).toEqual([]);
@@ -271,7 +271,10 @@ describe('two addresses', () => {
 });
 
 it('an assertion that is signed with a key is of one kind alone', () => {
-  const profile: Profile = { ...profileOf({ ...machine, client_assertion: 'c4n4ry' }), clientAuth: 'private_key_jwt' };
+  const profile: Profile = {
+    ...profileOf({ ...machineProfile, client_assertion: 'c4n4ry' }),
+    clientAuth: 'private_key_jwt',
+  };
   const announcing = (...methods: string[]) =>
     compareMetadata(profile, {
       token_endpoint: `${server}/token`,

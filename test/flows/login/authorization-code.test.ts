@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type OAuthProfileError, TransportError } from '../../../src/errors.ts';
-import { type BrowserLoginOptions, loginAuthorizationCode } from '../../../src/flows/login/authorization-code.ts';
+import { type BrowserLoginOptions, loginWithAuthorizationCode } from '../../../src/flows/login/authorization-code.ts';
 import type { LoginPorts, Redirect, RedirectTarget, WireRequest } from '../../../src/ports.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
 import { loginProfileOf } from '../../support/login-world.ts';
@@ -23,7 +23,7 @@ interface Setting {
 }
 
 /** A sign-in whose browser is a function. */
-function world(setting: Setting = {}) {
+function createTokenFixture(setting: Setting = {}) {
   const { fields = drive, wish, answer = granted, problem, lines, document, signal } = setting;
   const clock = new ManualClock();
   const sent: WireRequest[] = [];
@@ -76,10 +76,10 @@ function world(setting: Setting = {}) {
   });
   const person = {
     readLine: lines && (async () => lines.shift() ?? (await new Promise<string>(() => {}))),
-    showAddress: (address: string, why: string | undefined) => void seen.shown.push([address, why]),
+    showUrl: (address: string, why: string | undefined) => void seen.shown.push([address, why]),
     showMistake: (text: string) => void seen.mistakes.push(text),
   };
-  const outcome = loginAuthorizationCode(
+  const outcome = loginWithAuthorizationCode(
     loginProfileOf(fields as Record<string, unknown>),
     { port: undefined, open: true, ...wish },
     ports,
@@ -102,7 +102,7 @@ const VERIFIER = 'random-text-number-2';
 
 describe('a sign-in with a browser', () => {
   it('R4.4 opens the page, takes the code, exchanges it, and tells the person', async () => {
-    const { seen, sent, outcome, comeBack } = world();
+    const { seen, sent, outcome, comeBack } = createTokenFixture();
     await comeBack(`code=4%2F0A&state=${STATE}`);
     expect((await outcome).reply?.refreshToken.reveal()).toBe('rt-value');
     const query = new URL(seen.opened ?? '').searchParams;
@@ -118,7 +118,7 @@ describe('a sign-in with a browser', () => {
   });
 
   it('waits for its own state alone', async () => {
-    const { seen, outcome, comeBack } = world();
+    const { seen, outcome, comeBack } = createTokenFixture();
     await settle();
     expect(seen.isAwaited(`code=x&state=${STATE}`)).toBe(true);
     expect(seen.isAwaited('code=x&state=other')).toBe(false);
@@ -151,7 +151,7 @@ describe('a sign-in with a browser', () => {
       'http://localhost',
     ],
   ])('%s comes back to its address', async (_, fields, wish, address, redirectUri) => {
-    const { seen, outcome, comeBack } = world({ fields, wish });
+    const { seen, outcome, comeBack } = createTokenFixture({ fields, wish });
     await comeBack(`code=x&state=${STATE}`);
     await outcome;
     expect(seen.address).toEqual(address);
@@ -160,7 +160,7 @@ describe('a sign-in with a browser', () => {
 
   it('refuses a port that is not the registered one', async () => {
     const fields = { ...drive, options: { redirect_uri: 'http://localhost:8080/' } };
-    expect((await world({ fields, wish: { port: 9 } }).outcome).error).toMatchObject({
+    expect((await createTokenFixture({ fields, wish: { port: 9 } }).outcome).error).toMatchObject({
       code: 'usage',
       message: '--port 9 is not the port of svc.options.redirect_uri',
       hint: 'leave one of the two out',
@@ -192,7 +192,7 @@ describe('a sign-in with a browser', () => {
       'failed',
     ],
   ])('ends at %s, sends nothing, and tells the person', async (_, query, code, hint, page) => {
-    const { outcome, comeBack, sent, seen } = world();
+    const { outcome, comeBack, sent, seen } = createTokenFixture();
     await comeBack(query);
     expect((await outcome).error).toMatchObject({ code, hint: expect.stringMatching(hint) });
     expect(seen.pages[0]).toBe(page);
@@ -228,7 +228,7 @@ describe('a sign-in with a browser', () => {
       undefined,
     ],
   ])('RFC 9207: the issuer %s', async (_, document, more, code) => {
-    const { outcome, comeBack } = world({ document });
+    const { outcome, comeBack } = createTokenFixture({ document });
     await comeBack(`code=a&state=${STATE}${more}`);
     expect((await outcome).error?.code).toBe(code);
   });
@@ -240,7 +240,7 @@ describe('a sign-in with a browser', () => {
   ])('RFC 9207: where nothing is published, the issuer is one that is asked: %s', async (issuer, code) => {
     const options = { authorization_url: 'https://id.example.com/authorize' };
     const fields = { type: 'custom', url: 'https://api.example.com/token', client_id: 'a', options };
-    const { outcome, comeBack } = world({ fields });
+    const { outcome, comeBack } = createTokenFixture({ fields });
     await comeBack(`code=a&state=${STATE}&iss=${issuer}`);
     expect((await outcome).error?.code).toBe(code);
   });
@@ -251,7 +251,7 @@ describe('a sign-in with a browser', () => {
     ['redirect_uri_mismatch', { error: 'redirect_uri_mismatch' }, /svc\.options\.redirect_uri/],
     ['no refresh token', { access_token: 'only' }, /Google sends one with a consent only/],
   ])('says what to do when the exchange ends with %s', async (_, answer, hint) => {
-    const { outcome, comeBack, seen } = world({ answer });
+    const { outcome, comeBack, seen } = createTokenFixture({ answer });
     await comeBack(`code=a&state=${STATE}`);
     expect((await outcome).error?.hint).toMatch(hint);
     expect(seen.pages[0]).toBe('failed');
@@ -262,7 +262,7 @@ describe('a sign-in with a browser', () => {
     ['', 'the redirect cannot be used: it brings neither a code nor an error'],
     ['code=a&iss=https://evil.example', 'the redirect comes from another server than the one that was asked'],
   ])('says why a redirect is of no use: %s', async (query, message) => {
-    const { outcome, comeBack } = world();
+    const { outcome, comeBack } = createTokenFixture();
     await comeBack(`${query}&state=${STATE}`);
     expect((await outcome).error).toMatchObject({
       message,
@@ -283,14 +283,14 @@ describe('a sign-in with a browser', () => {
       },
       'id.example.com refused profile svc (x)',
     ],
-  ])('tells the own words of a refusal: %s', async (query, fields, message) => {
-    const { outcome, comeBack } = world({ fields });
+  ])('tells the own words of a cachedError: %s', async (query, fields, message) => {
+    const { outcome, comeBack } = createTokenFixture({ fields });
     await comeBack(`${query}&state=${STATE}`);
     expect((await outcome).error).toMatchObject({ message, provider: { status: 302 } });
   });
 
   it('says where nothing is published', async () => {
-    const { outcome, comeBack, log } = world({ document: new Error('no network') });
+    const { outcome, comeBack, log } = createTokenFixture({ document: new Error('no network') });
     await comeBack(`code=a&state=${STATE}`);
     await outcome;
     expect(log).toEqual([
@@ -299,7 +299,7 @@ describe('a sign-in with a browser', () => {
   });
 
   it('is asked again where its exchange never left', async () => {
-    const { outcome, comeBack, sent, clock } = world({
+    const { outcome, comeBack, sent, clock } = createTokenFixture({
       answer: new TransportError('connection_failed', 'gone', { sent: false }),
     });
     await comeBack(`code=a&state=${STATE}`);
@@ -312,14 +312,16 @@ describe('a sign-in with a browser', () => {
   });
 
   it('sends a code once: what is lost after sending is not repeated', async () => {
-    const { outcome, comeBack, sent } = world({ answer: new TransportError('timeout', 'gone', { sent: true }) });
+    const { outcome, comeBack, sent } = createTokenFixture({
+      answer: new TransportError('timeout', 'gone', { sent: true }),
+    });
     await comeBack(`code=a&state=${STATE}`);
     expect((await outcome).error?.code).toBe('timeout');
     expect(sent).toHaveLength(1);
   });
 
   it('gives up after ten minutes, as when the window was closed', async () => {
-    const { outcome, clock, seen } = world();
+    const { outcome, clock, seen } = createTokenFixture();
     await settle();
     expect(clock.waiting).toEqual([600_000]);
     await clock.advance(600_000);
@@ -333,7 +335,7 @@ describe('a sign-in with a browser', () => {
 
   it('reads no line where a browser was opened', async () => {
     const lines = [`http://127.0.0.1:4711/callback?code=pasted&state=${STATE}`];
-    const { outcome, comeBack, sent } = world({ lines });
+    const { outcome, comeBack, sent } = createTokenFixture({ lines });
     await comeBack(`code=brought&state=${STATE}`);
     await outcome;
     expect(lines).toHaveLength(1);
@@ -342,7 +344,7 @@ describe('a sign-in with a browser', () => {
 
   it('lets go of the signal when it is over', async () => {
     const { signal } = new AbortController();
-    const { outcome, comeBack } = world({ signal });
+    const { outcome, comeBack } = createTokenFixture({ signal });
     await comeBack(`code=a&state=${STATE}`);
     await outcome;
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
@@ -350,7 +352,7 @@ describe('a sign-in with a browser', () => {
 
   it('leaves no listener behind when the person presses Ctrl-C', async () => {
     const controller = new AbortController();
-    const { outcome, seen } = world({ signal: controller.signal });
+    const { outcome, seen } = createTokenFixture({ signal: controller.signal });
     await settle();
     controller.abort();
     expect((await outcome).error?.code).toBe('aborted');
@@ -358,13 +360,13 @@ describe('a sign-in with a browser', () => {
   });
 
   it('does not begin when Ctrl-C came before', async () => {
-    const { outcome, seen } = world({ signal: AbortSignal.abort() });
+    const { outcome, seen } = createTokenFixture({ signal: AbortSignal.abort() });
     expect((await outcome).error?.code).toBe('aborted');
     expect(seen.closed).toBe(true);
   });
 
   it('keeps code and verifier out of every message', async () => {
-    const { outcome, comeBack, log, seen } = world({
+    const { outcome, comeBack, log, seen } = createTokenFixture({
       answer: { error: 'invalid_request', error_description: `bad code the-code-itself and ${VERIFIER}` },
     });
     await comeBack(`code=the-code-itself&state=${STATE}`);
@@ -379,7 +381,7 @@ describe('where no browser can be opened', () => {
   const right = `http://127.0.0.1:4711/callback?code=pasted&state=${STATE}`;
 
   it('the address is shown, and the redirect can be pasted', async () => {
-    const { outcome, seen, sent } = world({ problem, lines: [` ${right} `] });
+    const { outcome, seen, sent } = createTokenFixture({ problem, lines: [` ${right} `] });
     expect((await outcome).reply).toBeDefined();
     expect(seen.shown).toEqual([[seen.opened, problem]]);
     expect(new URLSearchParams(sent[0]?.body).get('code')).toBe('pasted');
@@ -397,14 +399,14 @@ describe('where no browser can be opened', () => {
     ['a user', right.replace('127', 'me@127')],
     ['far too much', `${right}&x=${'x'.repeat(20_000)}`],
   ])('%s is refused, and the next line is read', async (_, wrong) => {
-    const { outcome, seen, sent } = world({ problem, lines: ['', wrong, right] });
+    const { outcome, seen, sent } = createTokenFixture({ problem, lines: ['', wrong, right] });
     expect((await outcome).reply).toBeDefined();
     expect(seen.mistakes).toEqual(['that is not an address that begins with http://127.0.0.1:4711/callback?']);
     expect(sent).toHaveLength(1);
   });
 
   it('an empty line is no mistake, and blanks are none', async () => {
-    const { outcome, seen } = world({ problem, lines: ['', '  \t', right] });
+    const { outcome, seen } = createTokenFixture({ problem, lines: ['', '  \t', right] });
     expect((await outcome).reply).toBeDefined();
     expect(seen.mistakes).toEqual([]);
   });
@@ -413,7 +415,7 @@ describe('where no browser can be opened', () => {
     [16_384, 0],
     [16_385, 1],
   ])('a redirect of %i characters draws %i complaints', async (length, complaints) => {
-    const { outcome, seen } = world({ problem, lines: [`${right}&x=`.padEnd(length, 'x'), right] });
+    const { outcome, seen } = createTokenFixture({ problem, lines: [`${right}&x=`.padEnd(length, 'x'), right] });
     expect((await outcome).reply).toBeDefined();
     expect(seen.mistakes).toHaveLength(complaints);
   });
@@ -422,25 +424,25 @@ describe('where no browser can be opened', () => {
     ['another state', right.replace(STATE, 'other')],
     ['a state that is repeated', `${right}&state=${STATE}`],
   ])('%s is of another sign-in, and the next line is read', async (_, wrong) => {
-    const { outcome, seen, sent } = world({ problem, lines: [wrong, right] });
+    const { outcome, seen, sent } = createTokenFixture({ problem, lines: [wrong, right] });
     expect((await outcome).reply).toBeDefined();
     expect(seen.mistakes).toEqual(['that is the address of another sign-in: its state is not ours']);
     expect(sent).toHaveLength(1);
   });
 
   it('a wrong issuer is refused in a pasted redirect too', async () => {
-    const { outcome } = world({ problem, lines: [`${right}&iss=https://evil.example`] });
+    const { outcome } = createTokenFixture({ problem, lines: [`${right}&iss=https://evil.example`] });
     expect((await outcome).error?.code).toBe('response_unreadable');
   });
 
   it('a browser may come back all the same', async () => {
-    const { outcome, comeBack } = world({ problem, lines: [] });
+    const { outcome, comeBack } = createTokenFixture({ problem, lines: [] });
     await comeBack(`code=a&state=${STATE}`);
     expect((await outcome).reply).toBeDefined();
   });
 
   it('nobody is waited for where there is no terminal', async () => {
-    const { outcome, seen } = world({ problem, fields: { type: 'okta', tenant_id: 'a', client_id: 'b' } });
+    const { outcome, seen } = createTokenFixture({ problem, fields: { type: 'okta', tenant_id: 'a', client_id: 'b' } });
     expect((await outcome).error).toMatchObject({
       code: 'login_required',
       message: `no browser can be opened: ${problem}; and there is no terminal to ask at`,
@@ -451,13 +453,13 @@ describe('where no browser can be opened', () => {
   });
 
   it('no device code is advised to who has none', async () => {
-    expect((await world({ problem }).outcome).error?.hint).toBe(
+    expect((await createTokenFixture({ problem }).outcome).error?.hint).toBe(
       'run in a terminal: oauth-profile login svc; or open the address yourself: oauth-profile login svc --no-open',
     );
   });
 
   it('--no-open waits for a browser that somebody else opens', async () => {
-    const { outcome, seen, comeBack } = world({ wish: { open: false } });
+    const { outcome, seen, comeBack } = createTokenFixture({ wish: { open: false } });
     await comeBack(`code=a&state=${STATE}`);
     expect((await outcome).reply).toBeDefined();
     expect(seen.opened).toBeUndefined();
@@ -467,7 +469,7 @@ describe('where no browser can be opened', () => {
 
 it('a profile without a page for people is told so', async () => {
   const fields = { type: 'custom', url: 'https://id.example.com/token', client_id: 'x' };
-  expect((await world({ fields }).outcome).error).toMatchObject({
+  expect((await createTokenFixture({ fields }).outcome).error).toMatchObject({
     code: 'profile_invalid',
     message: 'svc has no address where people sign in',
     hint: 'set svc.options.authorization_url, or use --device',

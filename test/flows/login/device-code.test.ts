@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, TransportError } from '../../../src/errors.ts';
-import { type DeviceCodePrompt, loginDeviceCode } from '../../../src/flows/login/device-code.ts';
+import { type DeviceCodePrompt, loginWithDeviceCode } from '../../../src/flows/login/device-code.ts';
 import type { HttpResponse } from '../../../src/oauth/http-response.ts';
 import type { WireRequest } from '../../../src/ports.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
@@ -21,7 +21,7 @@ const pending = { error: 'authorization_pending' };
 type Answer = HttpResponse | Error | object;
 
 /** Answers one request after the other, the last for ever. */
-function world(answers: readonly Answer[]) {
+function createTokenFixture(answers: readonly Answer[]) {
   const sent: WireRequest[] = [];
   const ports = fakePorts({
     send: async (request) => {
@@ -38,7 +38,7 @@ function world(answers: readonly Answer[]) {
     showWaiting: (leftMs) => void shown.push(leftMs),
   };
   const login = (fields: object = lab, signal?: AbortSignal) =>
-    loginDeviceCode(loginProfileOf(fields as Record<string, unknown>), ports, person, signal);
+    loginWithDeviceCode(loginProfileOf(fields as Record<string, unknown>), ports, person, signal);
   return { sent, ports, shown, login };
 }
 
@@ -61,13 +61,13 @@ describe('a device code', () => {
   ])(
     'ends with what is wrong, not with nobody having entered it, where the provider %s to the end',
     async (_, answer, code) => {
-      const { login } = world([device, pending, answer]);
+      const { login } = createTokenFixture([device, pending, answer]);
       expect(await failure(login())).toMatchObject({ code });
     },
   );
 
   it('R4.3 is shown with its page and the time that is left, and brings the tokens', async () => {
-    const { login, shown, sent, ports } = world([device, pending, pending, granted]);
+    const { login, shown, sent, ports } = createTokenFixture([device, pending, pending, granted]);
     const reply = await login(graph);
     expect(reply.refreshToken.reveal()).toBe('rt-value');
     expect(shown[0]).toMatchObject({
@@ -82,14 +82,21 @@ describe('a device code', () => {
 
   it('is shown with the address that has the code in it, where the provider gives one', async () => {
     const complete = 'https://example.com/device?user_code=WDJB-MJHT';
-    const { login, shown } = world([{ ...device, verification_uri_complete: complete }, granted]);
+    const { login, shown } = createTokenFixture([{ ...device, verification_uri_complete: complete }, granted]);
     await login();
     expect(shown[0]).toMatchObject({ verificationUriComplete: complete });
   });
 
   it('RFC 8628 §3.5 waits five seconds where the provider says nothing, and longer for good after slow_down', async () => {
     const { interval: _, ...silent } = device;
-    const { login, ports } = world([silent, pending, { error: 'slow_down' }, pending, { error: 'slow_down' }, granted]);
+    const { login, ports } = createTokenFixture([
+      silent,
+      pending,
+      { error: 'slow_down' },
+      pending,
+      { error: 'slow_down' },
+      granted,
+    ]);
     await login();
     expect(ports.clock.slept).toEqual([5_000, 5_000, 10_000, 10_000, 15_000]);
     expect(ports.lines).toEqual([
@@ -99,19 +106,25 @@ describe('a device code', () => {
   });
 
   it('RFC 8628 §3.5 asks half as often after each time-out of the connection', async () => {
-    const { login, ports } = world([device, lost('timeout'), lost('connection_failed'), pending, granted]);
+    const { login, ports } = createTokenFixture([device, lost('timeout'), lost('connection_failed'), pending, granted]);
     await login();
     expect(ports.clock.slept).toEqual([5_000, 10_000, 20_000, 20_000]);
   });
 
   it('goes on after 5xx and 429, and waits as long as the provider wants', async () => {
-    const { login, ports } = world([device, status(503), status(429, { 'retry-after': '60' }), pending, granted]);
+    const { login, ports } = createTokenFixture([
+      device,
+      status(503),
+      status(429, { 'retry-after': '60' }),
+      pending,
+      granted,
+    ]);
     await login();
     expect(ports.clock.slept).toEqual([5_000, 10_000, 60_000, 15_000]);
   });
 
   it('ends when its time is over, without asking once more', async () => {
-    const { login, sent, ports } = world([{ ...device, expires_in: 12 }, pending]);
+    const { login, sent, ports } = createTokenFixture([{ ...device, expires_in: 12 }, pending]);
     expect(await failure(login())).toMatchObject({
       code: 'timeout',
       message: 'nobody entered the code in time',
@@ -122,7 +135,7 @@ describe('a device code', () => {
   });
 
   it('is asked about once more in the moment in which its time ends', async () => {
-    const { login, sent } = world([{ ...device, expires_in: 10 }, pending, granted]);
+    const { login, sent } = createTokenFixture([{ ...device, expires_in: 10 }, pending, granted]);
     expect((await login()).refreshToken.reveal()).toBe('rt-value');
     expect(sent).toHaveLength(3);
   });
@@ -135,14 +148,14 @@ describe('a device code', () => {
     ['invalid_grant', 'provider_rejected', /get a new one, run: oauth-profile login svc/],
     ['invalid_client', 'provider_rejected', /svc\.client_id/],
   ])('ends at %s, and says what to do', async (error, code, hint) => {
-    const { login, sent } = world([device, { error }]);
+    const { login, sent } = createTokenFixture([device, { error }]);
     expect(await failure(login())).toMatchObject({ code, hint: expect.stringMatching(hint) });
     expect(sent).toHaveLength(2);
   });
 
   it.each(['AADSTS50194', 'AADSTS50059'])('D23 %s asks the own tenant of the profile', async (code) => {
     const refusal = { error: 'invalid_request', error_description: `${code}: single tenant` };
-    const { login, sent, ports } = world([refusal, device, granted]);
+    const { login, sent, ports } = createTokenFixture([refusal, device, granted]);
     await login(graph);
     expect(sent.map(({ url }) => url.pathname.split('/')[1])).toEqual(['organizations', 'contoso.com', 'contoso.com']);
     expect(ports.lines.join()).toContain('own tenant');
@@ -150,7 +163,7 @@ describe('a device code', () => {
 
   it('D23 asks the own tenant too where the refusal comes after the person signed in', async () => {
     const refusal = { error: 'invalid_grant', error_description: 'AADSTS50194: single tenant' };
-    const { login, sent, shown } = world([device, refusal, { ...device, user_code: 'NEXT' }, granted]);
+    const { login, sent, shown } = createTokenFixture([device, refusal, { ...device, user_code: 'NEXT' }, granted]);
     await login(graph);
     expect(sent.map(({ url }) => url.pathname.split('/')[1])).toEqual([
       'organizations',
@@ -163,30 +176,30 @@ describe('a device code', () => {
 
   it('D23 has no other tenant to ask for any other refusal, nor a third', async () => {
     const unknown = { error: 'unauthorized_client', error_description: 'AADSTS700016: not found' };
-    const first = world([unknown]);
+    const first = createTokenFixture([unknown]);
     expect(await failure(first.login(graph))).toMatchObject({ code: 'provider_rejected' });
     expect(first.sent).toHaveLength(1);
     const single = { error: 'invalid_request', error_description: 'AADSTS50194' };
-    const second = world([single]);
+    const second = createTokenFixture([single]);
     expect(await failure(second.login(graph))).toMatchObject({ code: 'provider_rejected', provider: { status: 400 } });
     expect(second.sent).toHaveLength(2);
   });
 
   it('D23 asks the own tenant where one of several reasons is that', async () => {
     const refusal = { error: 'invalid_request', error_codes: [50194, 70000], error_description: 'no' };
-    const { login, sent } = world([refusal, device, granted]);
+    const { login, sent } = createTokenFixture([refusal, device, granted]);
     await login(graph);
     expect(sent.map(({ url }) => url.pathname.split('/')[1])).toEqual(['organizations', 'contoso.com', 'contoso.com']);
   });
 
   it('D23 does not ask the own tenant where no reason has a number', async () => {
-    const { login, sent } = world([{ error: 'invalid_client' }]);
+    const { login, sent } = createTokenFixture([{ error: 'invalid_client' }]);
     expect(await failure(login(graph))).toMatchObject({ code: 'provider_rejected' });
     expect(sent).toHaveLength(1);
   });
 
   it('is asked for again where the network fails, because nothing is lost by that', async () => {
-    const { login, sent } = world([lost('timeout'), lost('connection_failed'), device, granted]);
+    const { login, sent } = createTokenFixture([lost('timeout'), lost('connection_failed'), device, granted]);
     await login();
     expect(sent).toHaveLength(4);
   });
@@ -198,13 +211,13 @@ describe('a device code', () => {
     ['a script for a page', { ...device, verification_uri: 'javascript:alert(1)' }],
     ['a token instead', granted],
   ])('cannot be used with %s', async (_, reply) => {
-    const { login, shown } = world([reply]);
+    const { login, shown } = createTokenFixture([reply]);
     expect(await failure(login())).toMatchObject({ code: 'response_unreadable' });
     expect(shown).toEqual([]);
   });
 
   it('cannot speak to the terminal', async () => {
-    const { login, shown } = world([
+    const { login, shown } = createTokenFixture([
       { ...device, user_code: '\u001b[2JAAAA\u202e', verification_uri: 'https://example.com/\u001b[31m' },
       granted,
     ]);
@@ -218,7 +231,7 @@ describe('a device code', () => {
     ['as nonsense', -3, 'soon', 900_000, 5_000],
     ['as zero', 900, 0, 900_000, 1_000],
   ])('takes its times %s', async (_, expires_in, interval, leftMs, waitMs) => {
-    const { login, shown, ports } = world([{ ...device, expires_in, interval }, granted]);
+    const { login, shown, ports } = createTokenFixture([{ ...device, expires_in, interval }, granted]);
     await login();
     expect(shown[0]).toMatchObject({ leftMs });
     expect(ports.clock.slept).toEqual([waitMs]);
@@ -229,7 +242,7 @@ describe('a device code', () => {
     ['microsoft', graph, /does not allow offline_access/],
   ])('says what is missing where %s sends no refresh token', async (_, fields, hint) => {
     const { refresh_token: __, ...without } = granted;
-    const { login } = world([device, without]);
+    const { login } = createTokenFixture([device, without]);
     expect(await failure(login(fields))).toMatchObject({
       message: expect.stringContaining('sent no refresh token'),
       hint: expect.stringMatching(hint),
@@ -238,7 +251,7 @@ describe('a device code', () => {
 
   it('is given up when the person does', async () => {
     const controller = new AbortController();
-    const { login, ports, sent } = world([device, pending]);
+    const { login, ports, sent } = createTokenFixture([device, pending]);
     ports.clock.whileAsleep = () => ports.clock.slept.length === 2 && controller.abort();
     expect(await failure(login(lab, controller.signal))).toMatchObject({ code: 'aborted' });
     expect(sent).toHaveLength(2);
@@ -246,7 +259,7 @@ describe('a device code', () => {
 
   it('needs an address to be asked of', async () => {
     const google = { type: 'google', client_id: 'a', client_secret: 'b', scope: 'c' };
-    expect(await failure(world([]).login(google))).toMatchObject({
+    expect(await failure(createTokenFixture([]).login(google))).toMatchObject({
       code: 'profile_invalid',
       message: 'svc has no address that device codes are asked of',
       hint: 'set svc.options.device_authorization_url, or use --browser',
@@ -262,7 +275,7 @@ describe('a device code', () => {
       options: { device_authorization_url: 'https://oauth2.googleapis.com/device/code' },
     };
     const { verification_uri, ...older } = device;
-    const { login, sent } = world([
+    const { login, sent } = createTokenFixture([
       { ...older, verification_url: verification_uri },
       { status: 428, headers: {}, body: '{"error":"authorization_pending"}' },
       granted,

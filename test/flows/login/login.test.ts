@@ -3,8 +3,8 @@ import { OAuthProfileError } from '../../../src/errors.ts';
 import { type LoginResult, login } from '../../../src/flows/login/login.ts';
 import { findLogins, forget, revocationEndpoint, revokeToken } from '../../../src/flows/login/logout.ts';
 import { obtainToken } from '../../../src/flows/obtain-token.ts';
-import { Flights } from '../../../src/flows/single-flight.ts';
-import { readRecord } from '../../../src/flows/stored-record.ts';
+import { parseRecord } from '../../../src/flows/records.ts';
+import { SingleFlight } from '../../../src/flows/single-flight.ts';
 import type { Obtained } from '../../../src/flows/wish.ts';
 import type { Ports, TokenStore, WireRequest } from '../../../src/ports.ts';
 import { completeProfile } from '../../../src/profile/complete-profile.ts';
@@ -86,7 +86,7 @@ function signIn(
 
 /** The profile as every other command reads it. */
 async function profileOf(name: string, fields: object) {
-  const { findLogin } = await import('../../../src/flows/find-family.ts');
+  const { findLogin } = await import('../../../src/flows/token-family.ts');
   const variables = variablesWith(name, fields as Record<string, unknown>);
   const parsed = parseProfile(name, variables, outside);
   return completeProfile(parsed, parsed.binding && (await findLogin(parsed, parsed.binding, store)));
@@ -195,7 +195,7 @@ describe('a login', () => {
 });
 
 describe('what a login leaves', () => {
-  const records = async () => (await store.list()).map(({ kept }) => readRecord(kept));
+  const records = async () => (await store.list()).map(({ kept }) => parseRecord(kept));
 
   it('is a family with its first access token, and that it is of this profile', async () => {
     await signIn('lab', { ...lab, refresh_token: 'pasted' }, { account: 'ada' });
@@ -206,7 +206,7 @@ describe('what a login leaves', () => {
       profile: 'lab',
       origin: 'https://gitlab.com',
       client: store.fingerprint('app'),
-      members: [store.fingerprint('rt-first')],
+      tokenHashes: [store.fingerprint('rt-first')],
       account: 'ada',
       scope: 'api',
     });
@@ -257,9 +257,9 @@ describe('what a login leaves', () => {
     await signIn('lab', lab);
     const profile = await profileOf('lab', lab);
     const wish = { minTtlMs: 0, anew: false, keep: true, forgetRefusal: false, rejected: undefined, signal: undefined };
-    const keeping = { openStore: async () => store, flights: new Flights<Obtained>(ports.clock), warn: () => {} };
-    const { reply, reused } = await obtainToken(profile, wish, ports, keeping);
-    expect([reply.accessToken.reveal(), reused]).toEqual(['at-first', true]);
+    const keeping = { openStore: async () => store, flights: new SingleFlight<Obtained>(ports.clock), warn: () => {} };
+    const { token, fromCache } = await obtainToken(profile, wish, ports, keeping);
+    expect([reply.accessToken.reveal(), fromCache]).toEqual(['at-first', true]);
     expect(sent).toEqual([]);
   });
 
@@ -362,7 +362,7 @@ describe('a logout', () => {
     const profile = await profileOf('lab', lab);
     await forget(await only(), store);
     const wish = { minTtlMs: 0, anew: true, keep: true, forgetRefusal: false, rejected: undefined, signal: undefined };
-    const flights = new Flights<Obtained>({ ...ports.clock, sleep: () => new Promise(() => {}) });
+    const flights = new SingleFlight<Obtained>({ ...ports.clock, sleep: () => new Promise(() => {}) });
     const keeping = { openStore: async () => store, flights, warn: () => {} };
     await expect(obtainToken(profile, wish, ports, keeping)).rejects.toMatchObject({ code: 'login_required' });
     expect(sent).toEqual([]);

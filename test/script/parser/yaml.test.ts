@@ -169,10 +169,10 @@ describe('a fault of the script', () => {
     ['data: {a: 1, a: 2}\nsteps: [{ws.reset: }]', '1:14 a is defined twice'],
     ['data:\n  a.b: 1\n  a:\n    b: 2\nsteps: [{ws.reset: }]', '4:5 a.b is defined twice'],
     ['data: {a: "x ${b"}\nsteps: [{ws.reset: }]', '1:14 the reference is not closed or not well-formed'],
-    ['steps: [*x]', '1:9 has an alias (*) of nothing'],
-    ['steps: [{ws.reset: }]\n---\nsteps: []', '2:1 holds a second document'],
+    ['steps: [*x]', expect.stringMatching(/^1:9 .*anchor/)],
+    ['steps: [{ws.reset: }]\n---\nsteps: []', expect.stringMatching(/^2:1 .*second YAML document/)],
   ])('%j is told with its place', (text, fault) => {
-    expect(issues(text)).toContain(fault);
+    expect(issues(text)).toContainEqual(fault);
   });
 
   it.each([
@@ -357,32 +357,29 @@ version: 3
   });
 });
 
-describe('broken YAML', () => {
+describe('Invalid YAML in a script', () => {
   it.each([
-    ['steps:\n  - ws.get: [${url}, "", me]', ['2:14 a ${…} between [ ] or { } needs quotes']],
-    ['steps:\n  - ws.get: {url: ${url}, var: me}\n  - ws.get: [a]', ['2:19 a ${…} between [ ] or { } needs quotes']],
-    ['steps:\n  - ws.get: [a, "b]\n  - ws.reset:', ['2:17 a quote is opened here and not closed']],
-    ['steps:\n  - ws.get: \'b\n  - ws.reset: "x"', ['2:13 a quote is opened here and not closed']],
-    ['steps:\n  - ws.get: [a, b\n  - ws.reset:', ['3:3 a [ or { above is not closed']],
-    ['steps:\n  - ws.get: ["a" "b"]', ['2:18 a comma is missing in front of this']],
-    ['steps:\n  - name: a: b\n    ws.reset:', ['2:11 has a second name with a colon in one line']],
-    ['steps:\n\t- ws.reset:', ['2:1 a tab cannot indent']],
-    ['steps:\n  - name: "\\d"', ['2:12 has an unknown escape in double quotes']],
-    [
-      'steps:\n  - a: @b\n  - c: `d`',
-      ['2:8 a text cannot begin with this character', '3:8 a text cannot begin with this character'],
-    ],
-    ['steps:\n  - ws.reset:\n   name: b', ['3:4 is neither part of the item above nor one of its own']],
-    ['steps:\n  - ws.reset:\n   - ws.reset:', ['3:4 is not indented like the lines that it belongs to']],
-    ['steps:\n  - ws.reset:\n- ws.reset:', ['3:1 a - stands where none can be']],
-    ['steps:\n  - if: "${a}" = "b"', ['2:16 does not belong here: what stands before it is complete']],
-    ['steps:\n  - a: !b c', ['2:8 has a ! in front, which means a type that is not known']],
-    ['steps:\n  - a: *', ['2:8 has a * or & that begins no plain name']],
-    ['steps:\n  - ws.get: [a, , me]', ['2:17 nothing stands between two commas']],
-    ['${ |\nsteps: ', ['1:1 is no name with a value']],
-    ['data: ]\nsteps: }', ['1:7 does not belong here: what stands before it is complete']],
-  ])('%j is told in words, each line once', (text, expected) => {
-    expect(issues(text)).toEqual(expected);
+    ['steps:\n  - ws.get: [${url}, "", me]', [/^2:14 \$\{…\} .* quotes/]],
+    ['steps:\n  - ws.get: {url: ${url}, var: me}\n  - ws.get: [a]', [/^2:19 \$\{…\} .* quotes/]],
+    ['steps:\n  - ws.get: [a, "b]\n  - ws.reset:', [/^2:17 .*quote/]],
+    ['steps:\n  - ws.get: \'b\n  - ws.reset: "x"', [/^2:13 .*quote/]],
+    ['steps:\n  - ws.get: [a, b\n  - ws.reset:', [/^3:3 .*not closed/]],
+    ['steps:\n  - ws.get: ["a" "b"]', [/^2:18 .*comma/]],
+    ['steps:\n  - name: a: b\n    ws.reset:', [/^2:11 .*same line/]],
+    ['steps:\n\t- ws.reset:', [/^2:1 .*tab/]],
+    ['steps:\n  - name: "\\d"', [/^2:12 .*escape/]],
+    ['steps:\n  - a: @b\n  - c: `d`', [/^2:8 .*start with/, /^3:8 .*start with/]],
+    ['steps:\n  - ws.reset:\n   name: b', [/^3:4 .*list item/]],
+    ['steps:\n  - ws.reset:\n   - ws.reset:', [/^3:4 .*indentation/]],
+    ['steps:\n  - ws.reset:\n- ws.reset:', [/^3:1 .*list item/]],
+    ['steps:\n  - if: "${a}" = "b"', [/^2:16 unexpected/]],
+    ['steps:\n  - a: !b c', [/^2:8 .*tag/]],
+    ['steps:\n  - a: *', [/^2:8 .*alias/]],
+    ['steps:\n  - ws.get: [a, , me]', [/^2:17 .*commas/]],
+    ['${ |\nsteps: ', [/^1:1 expected/]],
+    ['data: ]\nsteps: }', [/^1:7 unexpected/]],
+  ])('is reported with its position, once for each line: %j', (text, expected) => {
+    expect(issues(text)).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
   });
 });
 
@@ -398,7 +395,7 @@ describe('a script that is an attack', () => {
     ['a deep block', `steps:\n${'- '.repeat(1000)}`],
     ['deep maps', '{a: '.repeat(5000)],
   ])('is refused: %s', (_, text) => {
-    expect(issues(text).at(-1)).toMatch(/unfolds to more than 300000 values or 64 levels|nested deeper than 64 levels/);
+    expect(issues(text).at(-1)).toMatch(/more than 300000 values or 64 levels/);
   });
 
   it('is refused with too many variables or too long names', () => {

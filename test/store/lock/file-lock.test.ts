@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Kept } from '../../../src/ports.ts';
-import { anyKey, kept, patient, put, StoreHome } from '../../support/store-home.ts';
+import type { StoredRecord } from '../../../src/ports.ts';
+import { anyKey, longWait, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
 import { buildStoreChild, StoreProcess } from '../../support/store-process.ts';
 
 let script: string;
@@ -24,241 +24,211 @@ afterEach(async () => {
   home.remove();
 });
 
-/** A process that has opened the vault. */
+/** Starts a process that opens the vault. */
 async function start(env: Record<string, string> = { OAUTH_PROFILE_KEY: key }): Promise<StoreProcess> {
-  // Nothing of the system's keychain must be touched.
-  const one = new StoreProcess(script, { ...home.env(env), DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' });
+  // The system keychain must not be used.
+  const one = new StoreProcess(script, { ...home.env(env), DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent' });
   started.push(one);
-  await one.said('ready');
+  await one.received('ready');
   return one;
 }
 
-/** One that has the turn, until it is told to let go. */
-async function startHolder(): Promise<StoreProcess> {
-  const holder = await start();
-  holder.tell('hold');
-  await holder.said('holding');
-  return holder;
+/** Starts a process that holds the lock until it receives `release`. */
+async function startOwner(): Promise<StoreProcess> {
+  const owner = await start();
+  owner.send('hold');
+  await owner.received('holding');
+  return owner;
 }
 
-const litter = () => home.files().filter((file) => !file.endsWith('.sealed') && file !== 'vault.json');
-const read = async () => JSON.parse((await home.open(key).read('counter'))?.content.reveal() ?? '{}').number;
+const readNumber = async () => JSON.parse((await home.open(key).read('counter'))?.content.reveal() ?? '{}').number;
+const ownerFiles = () => home.files().filter((file) => file.endsWith('.owner'));
 
 describe('several processes', () => {
-  it('count together without losing one', async () => {
+  it('increment one counter without losing an increment', async () => {
     const both = await Promise.all([start(), start()]);
-    for (const one of both) one.tell('count 100');
-    for (const one of both) await one.said('counted');
-    expect(await read()).toBe(200);
-    expect(litter()).toEqual([]);
+    for (const one of both) one.send('count 100');
+    for (const one of both) await one.received('counted');
+    expect(await readNumber()).toBe(200);
+    expect(home.leftovers()).toEqual([]);
   });
 
-  it('that start with a new vault agree on its key', async () => {
+  it('that create a vault at the same time use the same key', async () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => start({})));
-    for (const one of all) one.tell('count 5');
-    for (const one of all) await one.said('counted');
-    const found = await home.open(undefined).read('counter');
-    expect(found?.head).toBe('20');
+    for (const one of all) one.send('count 5');
+    for (const one of all) await one.received('counted');
+    expect((await home.open(undefined).read('counter'))?.version).toBe('20');
   });
 
-  it('are all served when the holder is done, every caller of each', async () => {
-    const holder = await startHolder();
+  it('with many waiting callers each are all served after the owner releases the lock', async () => {
+    const owner = await startOwner();
     const waiters = await Promise.all(Array.from({ length: 4 }, () => start()));
-    for (const one of waiters) one.tell('callers 20');
-    for (const one of waiters) await one.said('waiting');
-    holder.tell('release');
-    for (const one of waiters) await one.said('served');
-    expect(litter()).toEqual([]);
+    for (const one of waiters) one.send('callers 20');
+    for (const one of waiters) await one.received('waiting');
+    owner.send('release');
+    for (const one of waiters) await one.received('served');
+    expect(home.leftovers()).toEqual([]);
   });
-});
 
-describe('a process', () => {
-  it('that comes back again and again lets others in between', async () => {
+  it('get the lock even if one of them acquires it again and again', async () => {
     const busy = await start();
-    busy.tell('count 100000');
-    await expect.poll(() => existsSync(join(home.vaultFolder, 'vault.json'))).toBe(true);
-    for (let turns = 0; turns < 3; turns++) {
-      expect(await home.open(key).update('counter', async () => 'in', { timeoutMs: 5000, signal: undefined })).toBe(
-        'in',
-      );
-    }
+    busy.send('count 100000');
+    await expect.poll(() => existsSync(join(home.vaultDirectory, 'vault.json'))).toBe(true);
+    for (let times = 0; times < 3; times++) await withLock(home.open(key), 'counter', () => {});
   });
 });
 
-describe('who may be content with what another process brings', () => {
-  const owners = () => home.files().filter((file) => file.endsWith('.owner'));
-  const turn = async () => 'a turn';
-
-  /** A process that has the turn, and will write `new` before it lets go. */
+describe('a waiter with acceptIf', () => {
+  /** Starts a process that holds the lock and writes the version `new` before it releases it. */
   async function startWriter(): Promise<StoreProcess> {
     const writer = await start();
-    writer.tell('write-late new');
-    await writer.said('holding');
+    writer.send('write-late new');
+    await writer.received('holding');
     return writer;
   }
 
-  /** Content with `new` alone; `asked` tells that the waiting has begun. */
-  function contentWithNew() {
-    let ask = () => {};
-    const asked = new Promise<void>((resolve) => {
-      ask = resolve;
+  /** Waits in this process for the version `new`. `isWaiting` resolves with the first call of `acceptIf`. */
+  function waitForNew(options: { timeoutMs?: number; signal?: AbortSignal } = {}) {
+    const vault = home.open(key);
+    let notify = () => {};
+    const isWaiting = new Promise<void>((resolve) => {
+      notify = resolve;
     });
-    const contentWith = (found: Kept | undefined) => {
-      ask();
-      return found?.head === 'new' ? 'content' : undefined;
+    const acceptIf = (record: StoredRecord | undefined) => {
+      notify();
+      return record?.version === 'new' ? 'accepted' : undefined;
     };
-    return { asked, wait: { ...patient, contentWith } };
+    const waiting = vault.lock('counter', { ...longWait, ...options, acceptIf });
+    return { vault, isWaiting, waiting };
   }
 
-  it('waits for it without getting in line', async () => {
+  it('gets the record of another process without creating an owner file', async () => {
     const writer = await startWriter();
-    const { asked, wait } = contentWithNew();
-    const waiting = home.open(key).update('counter', turn, wait);
-    await asked;
-    expect(owners()).toHaveLength(1);
-    writer.tell('release');
-    expect(await waiting).toBe('content');
-    await writer.said('written true');
-    expect(await home.open(key).update('counter', turn, patient)).toBe('a turn');
-    expect(litter()).toEqual([]);
+    const { isWaiting, waiting } = waitForNew();
+    await isWaiting;
+    expect(ownerFiles()).toHaveLength(1);
+    writer.send('release');
+    expect((await waiting).accepted).toBe('accepted');
+    expect(await writer.received('written')).toBe('true');
+    await withLock(home.open(key), 'counter', () => {});
+    expect(home.leftovers()).toEqual([]);
   });
 
-  it('gets a turn where that is not brought', async () => {
-    const holder = await startHolder();
-    const { asked, wait } = contentWithNew();
-    const waiting = home.open(key).update('counter', turn, wait);
-    await asked;
-    holder.tell('release');
-    expect(await waiting).toBe('a turn');
+  it('gets the lock if the other process does not write such a record', async () => {
+    const owner = await startOwner();
+    const { isWaiting, waiting } = waitForNew();
+    await isWaiting;
+    owner.send('release');
+    const lock = await waiting;
+    expect(lock.accepted).toBeUndefined();
+    await lock.release();
   });
 
-  it.each(['SIGKILL', 'SIGTERM'] as const)('gets a turn where the other ends by %s', async (signal) => {
-    const holder = await startHolder();
-    const { asked, wait } = contentWithNew();
-    const waiting = home.open(key).update('counter', turn, wait);
-    await asked;
-    if (signal === 'SIGTERM') holder.tell('release');
-    await holder.kill(signal);
-    expect(await waiting).toBe('a turn');
+  it.each(['SIGKILL', 'SIGTERM'] as const)('gets the lock if the other process ends by %s', async (signal) => {
+    const owner = await startOwner();
+    const { isWaiting, waiting } = waitForNew();
+    await isWaiting;
+    await owner.kill(signal);
+    const lock = await waiting;
+    expect(lock.accepted).toBeUndefined();
+    await lock.release();
   });
 
-  it('gets in line behind one who takes long, and is told of it in the end', async () => {
-    const holder = await startHolder();
-    const { wait } = contentWithNew();
-    await expect(home.open(key).update('counter', turn, { ...wait, timeoutMs: 200 })).rejects.toMatchObject({
+  it('is rejected after its timeout with the PID of the owner, and leaves no files', async () => {
+    const owner = await startOwner();
+    await expect(waitForNew({ timeoutMs: 200 }).waiting).rejects.toMatchObject({
       code: 'store_locked',
-      message: expect.stringContaining(`process ${holder.pid} is still busy`),
+      message: expect.stringContaining(`process ${owner.pid} `),
     });
-    expect(owners()).toHaveLength(1);
+    expect(ownerFiles()).toHaveLength(1);
   });
 
-  it('is told how long it waited in all', async () => {
-    await startHolder();
-    const { wait } = contentWithNew();
-    await expect(home.open(key).update('counter', turn, { ...wait, timeoutMs: 1000 })).rejects.toMatchObject({
-      code: 'store_locked',
-      message: expect.stringMatching(/ after [1-9]\S* s$/),
-    });
-  });
-
-  it('can be called off', async () => {
+  it('can be aborted, and leaves no files', async () => {
     await startWriter();
-    const { asked, wait } = contentWithNew();
-    const caller = new AbortController();
-    const waiting = home.open(key).update('counter', turn, { ...wait, signal: caller.signal });
-    await asked;
-    caller.abort();
+    const controller = new AbortController();
+    const { isWaiting, waiting } = waitForNew({ signal: controller.signal });
+    await isWaiting;
+    controller.abort();
     await expect(waiting).rejects.toMatchObject({ code: 'aborted' });
-    expect(owners()).toHaveLength(1);
+    expect(ownerFiles()).toHaveLength(1);
   });
 
-  it('is waited for by who closes the store', async () => {
+  it('delays the close of its vault until it is served', async () => {
     const writer = await startWriter();
-    const vault = home.open(key);
-    const { asked, wait } = contentWithNew();
-    const waiting = vault.update('counter', turn, wait);
-    await asked;
+    const { vault, isWaiting, waiting } = waitForNew();
+    await isWaiting;
     let closed = false;
     const closing = vault.close().then(() => {
       closed = true;
     });
-    await expect(vault.update('counter', turn, patient)).rejects.toThrow('the store is closed');
+    await expect(vault.lock('counter', longWait)).rejects.toThrow(TypeError);
     expect(closed).toBe(false);
-    writer.tell('release');
-    expect(await waiting).toBe('content');
+    writer.send('release');
+    expect((await waiting).accepted).toBe('accepted');
     await closing;
   });
 });
 
-describe('a holder', () => {
-  it('keeps out other processes until it is done, and is named to those who wait in vain', async () => {
-    const holder = await startHolder();
-    const late = home.open(key).update('counter', async () => {}, { timeoutMs: 100, signal: undefined });
-    await expect(late).rejects.toMatchObject({
+describe('a lock owner', () => {
+  it('excludes other processes until it releases the lock', async () => {
+    const owner = await startOwner();
+    await expect(home.open(key).lock('counter', { timeoutMs: 100, signal: undefined })).rejects.toMatchObject({
       code: 'store_locked',
-      message: expect.stringMatching(new RegExp(`^process ${holder.pid} is still busy .* after 0\\.\\d s$`)),
+      message: expect.stringContaining(`process ${owner.pid} `),
     });
-    holder.tell('release');
-    await holder.said('done');
-    expect(await home.open(key).update('counter', async () => 'in', patient)).toBe('in');
+    owner.send('release');
+    await owner.received('done');
+    await withLock(home.open(key), 'counter', () => {});
   });
 
-  it('who is killed is followed at once, and leaves nothing', async () => {
-    const holder = await startHolder();
-    const waiting = home.open(key).update('counter', async () => 'in', patient);
-    await holder.kill();
-    expect(await waiting).toBe('in');
-    await put(home.open(key), 'counter', kept('1'));
-    expect(litter()).toEqual([]);
+  it('that is killed loses its lock to a waiter at once', async () => {
+    const owner = await startOwner();
+    const waiting = withLock(home.open(key), 'counter', () => 'acquired');
+    await owner.kill();
+    expect(await waiting).toBe('acquired');
+    await put(home.open(key), 'counter', storedRecord('1'));
+    expect(home.leftovers()).toEqual([]);
   });
 
-  it('who is killed is followed by one at a time, however many wait', async () => {
-    const holder = await startHolder();
+  it('that is killed is followed by one owner at a time, with any number of waiters', async () => {
+    const owner = await startOwner();
     const waiters = await Promise.all(Array.from({ length: 4 }, () => start()));
-    for (const one of waiters) one.tell('count 5');
-    await holder.kill();
-    for (const one of waiters) await one.said('counted');
-    expect(await read()).toBe(20);
-    expect(litter().filter((file) => !file.endsWith('.owner'))).toEqual([]);
+    for (const one of waiters) one.send('count 5');
+    await owner.kill();
+    for (const one of waiters) await one.received('counted');
+    expect(await readNumber()).toBe(20);
+    await withLock(home.open(key), 'another key', () => {});
+    expect(home.leftovers()).toEqual([]);
   });
 
-  it('who was killed with room reserved leaves nothing after the next one', async () => {
-    const holder = await start();
-    holder.tell('reserve');
-    await holder.said('reserved');
-    expect(litter().some((file) => file.endsWith('.reserve'))).toBe(true);
-    await holder.kill();
-    await home.open(key).update('another name', async () => {}, patient);
-    expect(litter()).toEqual([]);
-  });
-
-  it('who is done but not yet gone keeps nobody out', async () => {
-    const holder = await startHolder();
-    holder.tell('release');
-    await holder.said('done');
-    holder.child.kill('SIGSTOP');
-    expect(await home.open(key).update('counter', async () => 'in', { timeoutMs: 5000, signal: undefined })).toBe('in');
-  });
-
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'who is asked to end with %s finishes, and leaves nothing',
-    async (signal) => {
-      const holder = await start();
-      holder.tell('reserve');
-      await holder.said('reserved');
-      await holder.kill(signal);
-      expect(litter()).toEqual([]);
-      expect(await read()).toBe(0);
+  it.each(['is killed', 'exits'])(
+    'that %s with reserved space leaves stale files that the next owner removes',
+    async (end) => {
+      const owner = await start();
+      owner.send('reserve');
+      await owner.received('reserved');
+      expect(home.leftovers().some((file) => file.endsWith('.reserve'))).toBe(true);
+      if (end === 'exits') owner.send('exit');
+      await (end === 'exits' ? owner.exited : owner.kill());
+      await withLock(home.open(key), 'another key', () => {});
+      expect(home.leftovers()).toEqual([]);
     },
   );
 
-  it('who exits in the middle leaves nothing', async () => {
-    const holder = await start();
-    holder.tell('reserve');
-    await holder.said('reserved');
-    holder.tell('exit');
-    await holder.exited;
-    expect(litter()).toEqual([]);
-    expect(existsSync(join(home.vaultFolder, 'vault.json'))).toBe(true);
+  it('that released its lock excludes no other process, even if its process is stopped', async () => {
+    const owner = await startOwner();
+    owner.send('release');
+    await owner.received('done');
+    owner.child.kill('SIGSTOP');
+    await withLock(home.open(key), 'counter', () => {});
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('that closes its vault on %s leaves no files', async (signal) => {
+    const owner = await start();
+    owner.send('reserve');
+    await owner.received('reserved');
+    await owner.kill(signal);
+    expect(home.leftovers()).toEqual([]);
+    expect(await readNumber()).toBe(0);
   });
 });

@@ -1,133 +1,141 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { look, Stake } from '../../../src/store/lock/lock-owner.ts';
-import { sweep } from '../../../src/store/lock/stale-files.ts';
-import { asProcess, interrupted, playCrashes, quickFolder, reviveAll, world } from '../../support/store-crash.ts';
+import { LockOwner, readLock } from '../../../src/store/lock/lock-owner.ts';
+import { removeStaleFiles } from '../../../src/store/lock/stale-files.ts';
+import {
+  interrupt,
+  memoryDirectory,
+  reset,
+  runAsProcess,
+  simulation,
+  startSimulation,
+} from '../../support/store-crash.ts';
 
-vi.mock('../../../src/store/lock/owner.ts', async (original) => ({
+vi.mock('../../../src/store/lock/process-status.ts', async (original) => ({
   ...(await original<object>()),
-  ...(await import('../../support/store-crash.ts')).playedOwners,
+  ...(await import('../../support/store-crash.ts')).simulatedProcessStatus,
 }));
 
-let endPlay: () => void;
+let endSimulation: () => void;
 
 beforeAll(() => {
-  endPlay = playCrashes();
+  endSimulation = startSimulation();
 });
 
 afterAll(() => {
-  endPlay();
-  fs.rmSync(folder, { recursive: true });
+  endSimulation();
+  fs.rmSync(directory, { recursive: true });
 });
 
-const folder = fs.mkdtempSync(join(quickFolder, 'oauth-profile-stake-'));
-const lock = join(folder, 'a.lock');
+const directory = fs.mkdtempSync(join(memoryDirectory, 'oauth-profile-lock-owner-'));
+const lock = join(directory, 'a.lock');
 
-function startAnew(): void {
-  reviveAll();
-  for (const file of fs.readdirSync(folder)) fs.rmSync(join(folder, file));
+function startOver(): void {
+  reset();
+  for (const file of fs.readdirSync(directory)) fs.rmSync(join(directory, file));
 }
 
-/** What is in the folder, with numbers of processes in the place of nonces. */
-function picture(): string {
-  const known = (text: string) =>
-    text.replace(/(?:aaaaaaaaaaaa-(\d)-1-)?([0-9a-f]{16})/g, (_, __, nonce) => `<${world.nonces.get(nonce)}>`);
-  return known(
+/** The files of the directory, with PIDs instead of nonces. */
+function snapshot(): string {
+  const withPids = (text: string) =>
+    text.replace(/(?:aaaaaaaaaaaa-(\d)-1-)?([0-9a-f]{16})/g, (_, __, nonce) => `<${simulation.nonces.get(nonce)}>`);
+  return withPids(
     fs
-      .readdirSync(folder)
+      .readdirSync(directory)
       .sort()
-      .map((file) => `${file}=${fs.readFileSync(join(folder, file), 'latin1')}`)
+      .map((file) => `${file}=${fs.readFileSync(join(directory, file), 'latin1')}`)
       .join(),
   );
 }
 
-const takeAndGiveBack = () => {
-  const stake = new Stake(folder);
-  if (stake.take(lock) === undefined) stake.release(lock);
-  stake.remove();
+const acquireAndRelease = () => {
+  const owner = new LockOwner(directory);
+  if (owner.tryAcquire(lock)) owner.release(lock);
+  owner.close();
 };
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-describe('a lock', () => {
-  it('is free again, and its folder clean, wherever three processes in a row were killed', async () => {
-    const pictures = new Set<string>();
+describe('a file lock', () => {
+  it('is free, and its directory empty, wherever three processes in a row are killed', async () => {
+    const snapshots = new Set<string>();
     let [first, second, third] = [true, true, true];
     for (let one = 0; first; one++) {
       second = true;
       for (let two = 0; second; two++) {
         third = true;
         for (let three = 0; third; three++) {
-          const where = `killed at ${one}, ${two}, ${three}`;
-          startAnew();
-          first = await asProcess(1, one, takeAndGiveBack);
-          second = await asProcess(2, two, takeAndGiveBack);
-          // What comes of the same state has been tried.
-          if (three === 0 && pictures.has(picture())) break;
-          pictures.add(picture());
-          third = await asProcess(3, three, takeAndGiveBack);
-          await asProcess(4, NEVER, () => {
-            const stake = new Stake(folder);
-            expect(stake.take(lock), where).toBeUndefined();
-            stake.remove();
-            sweep(folder);
+          const where = `killed before calls ${one}, ${two}, ${three}`;
+          startOver();
+          first = await runAsProcess(1, one, acquireAndRelease);
+          second = await runAsProcess(2, two, acquireAndRelease);
+          // The third process was tested with the same files before.
+          if (three === 0 && snapshots.has(snapshot())) break;
+          snapshots.add(snapshot());
+          third = await runAsProcess(3, three, acquireAndRelease);
+          await runAsProcess(4, NEVER, () => {
+            const owner = new LockOwner(directory);
+            expect(owner.tryAcquire(lock), where).toBe(true);
+            owner.close();
+            removeStaleFiles(directory);
           });
-          expect(fs.readdirSync(folder), where).toEqual([]);
+          expect(fs.readdirSync(directory), where).toEqual([]);
         }
       }
     }
-    expect(pictures.size).toBeGreaterThan(10);
+    expect(snapshots.size).toBeGreaterThan(10);
   });
 
-  it('is swept as well, wherever its holder was killed, and then a sweeper', async () => {
+  it('is removed as a stale file, wherever its owner and then the cleaning process are killed', async () => {
     let [killed, second] = [true, true];
     for (let one = 0; killed; one++) {
       second = true;
       for (let two = 0; second; two++) {
-        startAnew();
-        killed = await asProcess(1, one, takeAndGiveBack);
-        second = await asProcess(2, two, () => sweep(folder));
-        await asProcess(3, NEVER, () => sweep(folder));
-        expect(fs.readdirSync(folder), `killed at ${one}, ${two}`).toEqual([]);
+        startOver();
+        killed = await runAsProcess(1, one, acquireAndRelease);
+        second = await runAsProcess(2, two, () => removeStaleFiles(directory));
+        await runAsProcess(3, NEVER, () => removeStaleFiles(directory));
+        expect(fs.readdirSync(directory), `killed before calls ${one}, ${two}`).toEqual([]);
       }
     }
   });
 
-  it('never has two holders, whatever two others do while one takes over from the dead', async () => {
+  it('never has two owners, whatever two other processes do during a takeover', async () => {
     let scenarios = 0;
     let [killed, first, second] = [true, true, true];
-    for (let at = 0; killed; at++) {
+    for (let call = 0; killed; call++) {
       first = true;
       for (let one = 0; first; one++) {
         second = true;
         for (let two = 0; second; two++) {
-          startAnew();
-          killed = await asProcess(1, at, takeAndGiveBack);
+          const where = `killed before call ${call}, interrupted before calls ${one} and ${two}`;
+          startOver();
+          killed = await runAsProcess(1, call, acquireAndRelease);
           const holders: number[] = [];
-          const stakes: Stake[] = [];
-          const take = (pid: number) => () => {
-            const outer = world.pid;
-            world.pid = pid;
-            const stake = new Stake(folder);
-            stakes.push(stake);
-            if (stake.take(lock) === undefined) holders.push(pid);
-            world.pid = outer;
+          const owners: LockOwner[] = [];
+          const acquireAs = (pid: number) => () => {
+            const outer = simulation.pid;
+            simulation.pid = pid;
+            const owner = new LockOwner(directory);
+            owners.push(owner);
+            if (owner.tryAcquire(lock)) holders.push(pid);
+            simulation.pid = outer;
           };
           second = false;
-          first = interrupted(
+          first = interrupt(
             one,
             () => {
-              second = interrupted(two, take(4), take(3));
+              second = interrupt(two, acquireAs(4), acquireAs(3));
             },
-            take(2),
+            acquireAs(2),
           );
-          expect(holders.length, `killed at ${at}, interrupted at ${one} and ${two}`).toBeLessThanOrEqual(1);
-          if (holders.length === 0) take(5)();
-          expect(holders, `killed at ${at}, interrupted at ${one} and ${two}`).toHaveLength(1);
-          for (const stake of stakes) stake.remove();
-          await asProcess(6, NEVER, () => sweep(folder));
-          expect(fs.readdirSync(folder)).toEqual([]);
+          expect(holders.length, where).toBeLessThanOrEqual(1);
+          if (holders.length === 0) acquireAs(5)();
+          expect(holders, where).toHaveLength(1);
+          for (const owner of owners) owner.close();
+          await runAsProcess(6, NEVER, () => removeStaleFiles(directory));
+          expect(fs.readdirSync(directory)).toEqual([]);
           scenarios++;
         }
       }
@@ -135,61 +143,64 @@ describe('a lock', () => {
     expect(scenarios).toBeGreaterThan(300);
   });
 
-  it('is not had by another before its living holder gives it back, and is had afterwards', () => {
+  it('is not acquired by another process before its owner releases it, and can be acquired afterwards', () => {
     let more = true;
-    for (let at = 0; more; at++) {
-      startAnew();
-      world.pid = 1;
-      const holder = new Stake(folder);
-      expect(holder.take(lock)).toBeUndefined();
-      world.pid = 2;
-      const other = new Stake(folder);
-      expect(other.take(lock)).toBe(holder.owner);
-      let taken: string | undefined = 'not asked';
-      more = interrupted(
-        at,
+    for (let call = 0; more; call++) {
+      startOver();
+      simulation.pid = 1;
+      const owner = new LockOwner(directory);
+      expect(owner.tryAcquire(lock)).toBe(true);
+      simulation.pid = 2;
+      const other = new LockOwner(directory);
+      expect(other.tryAcquire(lock)).toBe(false);
+      more = interrupt(
+        call,
         () => {
-          taken = other.take(lock);
-          if (taken === undefined) other.release(lock);
+          const isReleased = !fs.existsSync(lock);
+          const isAcquired = other.tryAcquire(lock);
+          if (isAcquired) {
+            expect(isReleased || !fs.existsSync(join(directory, `${owner.id}.owner`))).toBe(true);
+            other.release(lock);
+          }
         },
         () => {
-          holder.release(lock);
-          holder.remove();
+          owner.release(lock);
+          owner.close();
         },
       );
-      expect([undefined, holder.owner, 'not asked']).toContain(taken);
-      expect(other.take(lock)).toBeUndefined();
-      other.remove();
-      expect(fs.readdirSync(folder)).toEqual([]);
+      expect(other.tryAcquire(lock)).toBe(true);
+      other.close();
+      expect(fs.readdirSync(directory)).toEqual([]);
     }
   });
 
-  it('is not shared by two sweepers and one who takes it', async () => {
+  it('has one owner when two processes remove stale files and one of them acquires it', async () => {
     let [killed, more] = [true, true];
-    for (let at = 0; killed; at++) {
+    for (let call = 0; killed; call++) {
       more = true;
       for (let one = 0; more; one++) {
-        startAnew();
-        killed = await asProcess(1, at, takeAndGiveBack);
-        world.pid = 2;
-        let holder: Stake | undefined;
-        let taken = false;
-        more = interrupted(
+        const where = `killed before call ${call}, interrupted before call ${one}`;
+        startOver();
+        killed = await runAsProcess(1, call, acquireAndRelease);
+        simulation.pid = 2;
+        let owner: LockOwner | undefined;
+        let acquired = false;
+        more = interrupt(
           one,
           () => {
-            world.pid = 3;
-            holder = new Stake(folder);
-            taken = holder.take(lock) === undefined;
-            sweep(folder);
-            world.pid = 2;
+            simulation.pid = 3;
+            owner = new LockOwner(directory);
+            acquired = owner.tryAcquire(lock);
+            removeStaleFiles(directory);
+            simulation.pid = 2;
           },
-          () => sweep(folder),
+          () => removeStaleFiles(directory),
         );
-        if (holder === undefined) continue;
-        if (taken) expect(look(lock)?.owner, `killed at ${at}, interrupted at ${one}`).toBe(holder.owner);
-        expect(holder.take(lock), `killed at ${at}, interrupted at ${one}`).toBeUndefined();
-        holder.remove();
-        expect(fs.readdirSync(folder)).toEqual([]);
+        if (owner === undefined) continue;
+        if (acquired) expect(readLock(lock)?.owner, where).toBe(owner.id);
+        expect(owner.tryAcquire(lock), where).toBe(true);
+        owner.close();
+        expect(fs.readdirSync(directory)).toEqual([]);
       }
     }
   });

@@ -1,20 +1,24 @@
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Held, Kept, TokenStore, Wait } from '../../../src/ports.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RecordLock, StoredRecord, TokenStore } from '../../../src/ports.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { readKeys } from '../../../src/store/encryption.ts';
-import { RedisClient } from '../../../src/store/redis/redis-client.ts';
-import { namesOf, toStored } from '../../../src/store/redis/redis-record.ts';
+import { encryptRecord, parseKeys, recordId } from '../../../src/store/encryption.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { leaksIn } from '../../support/leaks.ts';
 import { locksTaken, RedisMonitor } from '../../support/redis-monitor.ts';
 import { RedisProxy } from '../../support/redis-proxy.ts';
-import { hasRedis, RedisServer } from '../../support/redis-server.ts';
-import { anyKey, kept, patient, shown } from '../../support/store-home.ts';
+import { activeResources, hasRedis, RedisServer, settledResources } from '../../support/redis-server.ts';
+import { anyKey, longWait, plaintext, put, storedRecord, withLock } from '../../support/store-home.ts';
 import { errorOf } from '../../support/wire-request.ts';
 import { describeStore } from '../contract.ts';
 
-describe.skipIf(!hasRedis)('a store in Redis (needs redis-server)', () => {
+const KEY_IDS = 'oauth-profile:{store}:keys';
+const keysOf = (value: string) => parseKeys(new Secret(value), 'the key');
+const keyId = (value: string) => keysOf(value)[0].id;
+const recordsKey = (value: string) => `oauth-profile:{store}:records:${keyId(value)}`;
+const idOf = (name: string, value: string) => recordId(keysOf(value)[0], name);
+
+describe.skipIf(!hasRedis)('the Redis store (needs redis-server)', () => {
   let server: RedisServer;
   let redis: Redis;
   let key: string;
@@ -26,14 +30,17 @@ describe.skipIf(!hasRedis)('a store in Redis (needs redis-server)', () => {
   });
 
   afterAll(async () => {
-    await Promise.all(opened.map((store) => store.close()));
-    redis.disconnect();
-    await server.remove();
+    redis?.disconnect();
+    await server?.remove();
   });
 
   beforeEach(async () => {
     key = anyKey();
     await redis.flushall();
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
   });
 
   async function open(keys = key, url = server.url): Promise<TokenStore> {
@@ -42,233 +49,143 @@ describe.skipIf(!hasRedis)('a store in Redis (needs redis-server)', () => {
     return store;
   }
 
-  const put = async (store: TokenStore, name: string, next: Kept): Promise<void> => {
-    expect(await store.update(name, (held) => held.write(next), patient)).toBe(true);
-  };
-  const recordNames = () => redis.keys('oauth-profile:record:*');
-  const lockNames = () => redis.keys('oauth-profile:lock:*');
-  const idOf = (text: string) => readKeys(new Secret(text), 'the key')[0].id;
-
-  /** Writes as a holder does who was thought lost. */
-  async function intrude(name: string, next: Kept): Promise<void> {
-    const ring = readKeys(new Secret(key), 'the key');
-    const client = new RedisClient(server.url);
-    const names = namesOf(name, ring);
-    const [found] = await client.read(names);
-    const stored = toStored({ name, turn: 1000, kept: next }, ring[0]);
-    expect(await client.write(names, 'nobody', found?.stamp.slice(0, 32) ?? '', stored, false)).toBe(true);
-    client.close();
-  }
+  const lockKeys = () => redis.keys('oauth-profile:{store}:lock:*');
 
   describeStore(
-    'like every store',
+    'fulfils the contract of every store',
     () => ({
       open: () => openRedisStore(server.url, { env: { OAUTH_PROFILE_KEY: key }, warn: () => {} }),
-      intrude,
+      async writeWithoutLock(name, record) {
+        // Another handle takes the lock away, as it does after the lease.
+        const locks = await lockKeys();
+        const nonces = await Promise.all(locks.map((lock) => redis.get(lock)));
+        await redis.del(locks);
+        await put(await open(), name, record);
+        await Promise.all(locks.map((lock, index) => redis.set(lock, nonces[index] ?? '', 'PX', 5000)));
+      },
       remove: () => {},
     }),
-    { intrusion: true },
+    { locksCanBeLost: true },
   );
 
-  it('leaves nothing behind but records and the id of their key', async () => {
+  it('stores records and the id of their key only, without an expiry', async () => {
     const store = await open();
-    await Promise.all(['a', 'b'].map((name) => put(store, name, kept('one'))));
-    await store.update('b', (held) => held.remove(), patient);
-    const ring = readKeys(new Secret(key), 'the key');
-    const [{ keyId, id } = { keyId: '', id: '' }] = namesOf('a', ring);
-    expect((await redis.keys('*')).sort()).toEqual(['oauth-profile:keys', `oauth-profile:record:${keyId}:${id}`]);
-    expect(await redis.smembers('oauth-profile:keys')).toEqual([keyId]);
-    expect(await redis.pttl(`oauth-profile:record:${keyId}:${id}`)).toBe(-1);
+    await Promise.all(['a', 'b'].map((name) => put(store, name, storedRecord('one'))));
+    await withLock(store, 'b', (lock) => lock.remove());
+    expect((await redis.keys('*')).sort()).toEqual([KEY_IDS, recordsKey(key)]);
+    expect(await redis.smembers(KEY_IDS)).toEqual([keyId(key)]);
+    expect(await redis.hkeys(recordsKey(key))).toEqual([idOf('a', key)]);
+    expect(await redis.pttl(recordsKey(key))).toBe(-1);
   });
 
-  it('tells Redis nothing that a stranger could read', async () => {
+  it('sends no plaintext of names, versions, tokens or keys to Redis', async () => {
     const monitor = await RedisMonitor.start(server);
     const store = await open();
-    const secrets = [
-      'a-refresh-token-of-the-family',
-      'an-access-token-of-the-family',
-      'the-name-of-a-family',
-      'the-head-of-it',
-    ];
-    const [refresh, access, name = '', head = ''] = secrets;
-    await put(store, name, { head, content: new Secret(JSON.stringify({ refresh, access })) });
+    const secrets = ['refresh-token-of-the-family', 'access-token-of-the-family', 'name-of-the-family', 'its-version'];
+    const [refresh, access, name = '', version = ''] = secrets;
+    await put(store, name, storedRecord(version, JSON.stringify({ refresh, access })));
     await store.read(name);
     await store.list();
     const lines = await monitor.stop();
     expect(lines.length).toBeGreaterThan(5);
     expect(leaksIn(lines.join('\n'), [...secrets, key])).toEqual([]);
-    expect(lines.join('\n')).not.toContain(store.fingerprint(head));
+    expect(lines.join('\n')).not.toContain(store.fingerprint(version));
   });
 
-  it('lets nobody write whose turn is over', async () => {
+  it('does not keep the process alive while it is idle, and closes its sockets', async () => {
+    const before = await settledResources();
     const store = await open();
-    const late = await store.update('a', async (held): Promise<Held> => held, patient);
-    await expect(late.write(kept('late'))).rejects.toThrow(TypeError);
-    await expect(late.readAgain()).rejects.toThrow(TypeError);
-    await expect(late.remove()).rejects.toThrow(TypeError);
-    expect(await store.read('a')).toBeUndefined();
+    await put(store, 'a', storedRecord('one'));
+    await expect.poll(activeResources).toBeLessThanOrEqual(before);
+    await store.close();
+    await expect.poll(activeResources).toBeLessThanOrEqual(before);
   });
 
-  it('goes by the time of Redis', async () => {
+  it('uses the clock of Redis', async () => {
     const store = await open();
     const [seconds] = await redis.time();
     expect(Math.abs(store.now() - Number(seconds) * 1000)).toBeLessThan(5000);
   });
 
-  describe('those who wait', () => {
-    /** A holder in his turn, until he is told to write and go. */
-    async function startHolder(store: TokenStore): Promise<{ finish(next: Kept): Promise<void> }> {
-      let go: (next: Kept) => void = () => {};
-      const told = new Promise<Kept>((resolve) => {
-        go = resolve;
-      });
-      let begin = (): void => {};
-      const begun = new Promise<void>((resolve) => {
-        begin = resolve;
-      });
-      const holding = store.update(
-        'a',
-        async (held) => {
-          begin();
-          expect(await held.write(await told)).toBe(true);
-        },
-        patient,
-      );
-      await begun;
-      return {
-        async finish(next) {
-          go(next);
-          await holding;
-        },
-      };
-    }
-
-    const contentWith = (head: string): Wait<string> => ({
-      ...patient,
-      contentWith: (found) => (found?.head === head ? 'content' : undefined),
-    });
-
-    it('are served by what was written, and nobody of them takes the lock', async () => {
-      const holder = await startHolder(await open());
-      const stores = await Promise.all(Array.from({ length: 8 }, () => open()));
-      const monitor = await RedisMonitor.start(server);
-      let asked = 0;
-      const waiting = stores.map((store) =>
-        store.update('a', async () => 'a turn', {
-          ...patient,
-          contentWith(found, queuedAt) {
-            asked++;
-            expect(queuedAt).toBeLessThanOrEqual(store.now());
-            return found?.head === 'new' ? 'content' : undefined;
-          },
-        }),
-      );
-      await expect.poll(() => asked).toBe(8);
-      await holder.finish(kept('new'));
-      expect(await Promise.all(waiting)).toEqual(Array.from({ length: 8 }, () => 'content'));
-      const lines = await monitor.stop();
-      expect(locksTaken(lines)).toBe(0);
-      // Once before, once for what was new.
-      expect(asked).toBe(16);
-      expect(await lockNames()).toEqual([]);
-    });
-
-    it('get their turn where what was written does not do', async () => {
-      const holder = await startHolder(await open());
-      const waiting = (await open()).update('a', async (held) => held.kept?.head, contentWith('another'));
-      await holder.finish(kept('new'));
-      expect(await waiting).toBe('new');
-      expect(await lockNames()).toEqual([]);
-    });
-
-    it('are ended by what the question throws', async () => {
-      const store = await open();
-      await put(store, 'a', kept('one'));
-      const holder = await startHolder(store);
-      const failing: Wait<string> = {
-        ...patient,
-        contentWith: () => {
-          throw new Error('refused meanwhile');
-        },
-      };
-      await expect((await open()).update('a', async () => 'a turn', failing)).rejects.toThrow('refused meanwhile');
-      await holder.finish(kept('two'));
-    });
+  it('renews the lease of a lock that is held', async () => {
+    const lock = await (await open()).lock('a', longWait);
+    const [name = ''] = await lockKeys();
+    await redis.pexpire(name, 60_000);
+    // The renewal sets the lease back to 5 s.
+    await expect.poll(() => redis.pttl(name), { timeout: 10_000 }).toBeLessThanOrEqual(5000);
+    await lock.release();
+    expect(await lockKeys()).toEqual([]);
   });
 
-  describe('a holder who lost the lease', () => {
-    /** Runs `late` in a turn that somebody else has been given meanwhile; that one wrote a journal and is still at it. */
-    async function overtaken<T>(late: (held: Held) => Promise<T>): Promise<T> {
-      const [slow, quick] = [await open(), await open()];
-      await put(slow, 'a', kept('one'));
-      return slow.update(
-        'a',
-        async (held) => {
-          await redis.del(await lockNames());
-          return quick.update(
-            'a',
-            async (next) => {
-              expect(await next.write(kept('one', '{"journal":"of the next"}'), { reserve: true })).toBe(true);
-              return late(held);
-            },
-            patient,
-          );
+  it('serves all waiters with the written record, and none of them acquires the lock', async () => {
+    const owner = await (await open()).lock('a', longWait);
+    const stores = await Promise.all(Array.from({ length: 8 }, () => open()));
+    const monitor = await RedisMonitor.start(server);
+    let checks = 0;
+    const waiting = stores.map((store) =>
+      store.lock('a', {
+        ...longWait,
+        acceptIf(record) {
+          checks++;
+          return record?.version === 'new' ? 'accepted' : undefined;
         },
-        patient,
-      );
+      }),
+    );
+    await expect.poll(() => checks).toBe(8);
+    expect(await owner.write(storedRecord('new'))).toBe(true);
+    await owner.release();
+    expect((await Promise.all(waiting)).map(({ accepted }) => accepted)).toEqual(Array(8).fill('accepted'));
+    expect(locksTaken(await monitor.stop())).toBe(0);
+    expect(checks).toBe(16);
+    expect(await lockKeys()).toEqual([]);
+  });
+
+  describe('an owner that lost its lock', () => {
+    /** Runs `work` with a lost lock while the next owner, which wrote a journal entry, holds the lock. */
+    async function withLostLock<T>(work: (lock: RecordLock) => Promise<T>): Promise<T> {
+      const [slow, quick] = [await open(), await open()];
+      await put(slow, 'a', storedRecord('one'));
+      return withLock(slow, 'a', async (lost) => {
+        await redis.del(await lockKeys());
+        return withLock(quick, 'a', async (next) => {
+          expect(await next.write(storedRecord('one', '{"journal":"next"}'), { reserve: true })).toBe(true);
+          return work(lost);
+        });
+      });
     }
 
-    it('still writes a successor, since nobody else has it', async () => {
-      expect(await overtaken((held) => held.write(kept('two')))).toBe(true);
-      expect(shown(await (await open()).read('a'))).toEqual(shown(kept('two')));
+    it('can still write a successor', async () => {
+      expect(await withLostLock((lock) => lock.write(storedRecord('two')))).toBe(true);
+      expect((await (await open()).read('a'))?.version).toBe('two');
     });
 
     it.each([
-      ['says that he is about to send', kept('one', '{"journal":"of the late"}'), { reserve: true }],
-      ['says that he is about to send something new', kept('two'), { reserve: true }],
-      ['notes how it ended', kept('one', '{"failure":1}'), {}],
-    ])('writes nothing when he %s', async (_, next, options) => {
-      expect(await overtaken((held) => held.write(next, options))).toBe(false);
-      expect(shown(await (await open()).read('a'))).toEqual(shown(kept('one', '{"journal":"of the next"}')));
+      ['a journal entry', storedRecord('one', '{"journal":"lost"}'), { reserve: true }],
+      ['a journal entry with a new version', storedRecord('two'), { reserve: true }],
+      ['a cached error', storedRecord('one', '{"failure":1}'), {}],
+    ])('cannot write %s', async (_, next, options) => {
+      expect(await withLostLock((lock) => lock.write(next, options))).toBe(false);
+      expect(plaintext(await (await open()).read('a'))).toEqual(plaintext(storedRecord('one', '{"journal":"next"}')));
     });
 
-    it('removes nothing', async () => {
-      const error = await errorOf(overtaken((held) => held.remove()));
-      expect(error).toMatchObject({ code: 'store_locked' });
-      expect((await (await open()).read('a'))?.head).toBe('one');
+    it('cannot remove the record', async () => {
+      expect(await errorOf(withLostLock((lock) => lock.remove()))).toMatchObject({ code: 'store_locked' });
+      expect((await (await open()).read('a'))?.version).toBe('one');
     });
 
-    it('does not take the lock of the next away', async () => {
+    it('does not release the lock of the next owner', async () => {
       const [slow, quick] = [await open(), await open()];
-      let finish = (): void => {};
-      let next: Promise<void> | undefined;
-      await slow.update(
-        'a',
-        async () => {
-          await redis.del(await lockNames());
-          await new Promise<void>((begun) => {
-            next = quick.update(
-              'a',
-              () => {
-                begun();
-                return new Promise<void>((resolve) => {
-                  finish = resolve;
-                });
-              },
-              patient,
-            );
-          });
-        },
-        patient,
-      );
-      expect(await lockNames()).toHaveLength(1);
-      finish();
-      await next;
-      expect(await lockNames()).toEqual([]);
+      const lost = await slow.lock('a', longWait);
+      await redis.del(await lockKeys());
+      const next = await quick.lock('a', longWait);
+      await lost.release();
+      expect(await lockKeys()).toHaveLength(1);
+      await next.release();
+      expect(await lockKeys()).toEqual([]);
     });
   });
 
-  describe('an answer that is lost', () => {
+  describe('a lost response', () => {
     let proxy: RedisProxy;
     let store: TokenStore;
 
@@ -277,185 +194,168 @@ describe.skipIf(!hasRedis)('a store in Redis (needs redis-server)', () => {
       store = await open(key, proxy.url);
     });
 
-    /** Shorter than a lease: who took his own lock for another's would wait too long. */
-    const hasty = { timeoutMs: 3000, signal: undefined };
+    afterEach(() => proxy.remove());
 
-    it('to the taking of a lock does not lock its holder out', async () => {
-      const lost = proxy.loseAnswerTo('oauth-profile:lock:');
-      expect(await store.update('a', (held) => held.write(kept('one')), hasty)).toBe(true);
+    /** Shorter than a lease: an owner that mistook its own lock for another's would time out. */
+    const shorterThanLease = { timeoutMs: 3000, signal: undefined };
+
+    it('to an acquisition does not lock the owner out', async () => {
+      const lost = proxy.loseResponseTo(':lock:');
+      expect(await withLock(store, 'a', (lock) => lock.write(storedRecord('one')), shorterThanLease)).toBe(true);
       await lost;
-      await proxy.remove();
-      expect(await lockNames()).toEqual([]);
+      expect(await lockKeys()).toEqual([]);
     });
 
     it.each([
-      ['a journal', kept('one', '{"journal":1}'), { reserve: true }],
-      ['a successor', kept('two'), {}],
-    ])('to the write of %s does not make it look overtaken', async (_, next, options) => {
-      await put(store, 'a', kept('one'));
-      const written = await store.update(
+      ['a journal entry', storedRecord('one', '{"journal":1}'), { reserve: true }],
+      ['a successor', storedRecord('two'), {}],
+    ])('to the write of %s does not fail the write', async (_, next, options) => {
+      await put(store, 'a', storedRecord('one'));
+      const written = await withLock(
+        store,
         'a',
-        async (held) => {
-          const lost = proxy.loseAnswerTo('oauth-profile:record:');
-          const result = await held.write(next, options);
+        async (lock) => {
+          const lost = proxy.loseResponseTo(':records:');
+          const result = await lock.write(next, options);
           await lost;
           return result;
         },
-        hasty,
+        shorterThanLease,
       );
       expect(written).toBe(true);
-      expect(shown(await store.read('a'))).toEqual(shown(next));
-      await proxy.remove();
+      expect(plaintext(await store.read('a'))).toEqual(plaintext(next));
     });
 
-    it('to a read or a removal is asked for again', async () => {
-      await put(store, 'a', kept('one'));
-      const lostRead = proxy.loseAnswerTo('oauth-profile:record:');
-      expect((await store.read('a'))?.head).toBe('one');
+    it('to a read or a removal is requested again', async () => {
+      await put(store, 'a', storedRecord('one'));
+      const lostRead = proxy.loseResponseTo(':records:');
+      expect((await store.read('a'))?.version).toBe('one');
       await lostRead;
-      await store.update(
+      await withLock(
+        store,
         'a',
-        async (held) => {
-          const lost = proxy.loseAnswerTo('oauth-profile:record:');
-          await held.remove();
+        async (lock) => {
+          const lost = proxy.loseResponseTo(':records:');
+          await lock.remove();
           await lost;
         },
-        hasty,
+        shorterThanLease,
       );
-      expect(await recordNames()).toEqual([]);
-      await proxy.remove();
+      expect(await redis.exists(recordsKey(key))).toBe(0);
     });
   });
 
-  describe('keys', () => {
-    it('can change: the first seals, all open, and everything is sealed anew', async () => {
+  describe('encryption keys', () => {
+    it('can be changed: the first key encrypts, all keys decrypt, and all records are re-encrypted', async () => {
       const [old, fresh] = [key, anyKey()];
       const before = await open(old);
-      for (const name of ['a', 'b', 'c']) await put(before, name, kept(`of ${name}`));
+      for (const name of ['a', 'b', 'c']) await put(before, name, storedRecord(`version of ${name}`));
       const during = await open(`${fresh},${old}`);
-      expect((await during.list()).map(({ name }) => name).sort()).toEqual(['a', 'b', 'c']);
-      await put(during, 'a', kept('new'));
+      expect((await during.list()).map((entry) => entry.key).sort()).toEqual(['a', 'b', 'c']);
+      expect((await during.read('b'))?.version).toBe('version of b');
+      await put(during, 'a', storedRecord('new'));
       const after = await open(fresh);
-      const list = (await after.list()).map(({ name, kept: { head } }) => [name, head]).sort();
-      expect(list).toEqual([
+      expect((await after.list()).map((entry) => [entry.key, entry.record.version]).sort()).toEqual([
         ['a', 'new'],
-        ['b', 'of b'],
-        ['c', 'of c'],
+        ['b', 'version of b'],
+        ['c', 'version of c'],
       ]);
-      expect(await redis.smembers('oauth-profile:keys')).toEqual([idOf(fresh)]);
-      expect(await recordNames()).toHaveLength(3);
-      expect(await lockNames()).toEqual([]);
+      expect((await redis.keys('*')).sort()).toEqual([KEY_IDS, recordsKey(fresh)]);
+      expect(await redis.smembers(KEY_IDS)).toEqual([keyId(fresh)]);
     });
 
-    it('do not let two in who have them in another order', async () => {
+    it('in another order still allow one owner only', async () => {
       const other = anyKey();
       const stores = [await open(`${key},${other}`), await open(`${other},${key}`)];
-      let inside = 0;
-      const change = async (held: Held) => {
-        expect(++inside).toBe(1);
-        expect(await held.write(kept(String(Number(held.kept?.head ?? 0) + 1)))).toBe(true);
-        expect(--inside).toBe(0);
+      let owners = 0;
+      const increment = async (lock: RecordLock) => {
+        expect(++owners).toBe(1);
+        expect(await lock.write(storedRecord(String(Number(lock.record?.version ?? 0) + 1)))).toBe(true);
+        expect(--owners).toBe(0);
       };
-      const turns = Array.from({ length: 20 }, (_, at) => stores[at % 2]?.update('a', change, patient));
-      await Promise.all(turns);
-      for (const store of stores) expect((await store.read('a'))?.head).toBe('20');
-      expect(await recordNames()).toHaveLength(1);
-    });
-
-    it('that are unknown are refused when the store is opened, by a clear error', async () => {
-      await put(await open(), 'a', kept('one'));
-      const error = await errorOf(open(anyKey()));
-      expect(error).toMatchObject({
-        code: 'store_unreadable',
-        message: `what the Redis at ${server.url} keeps is sealed with another key (${idOf(key)})`,
-        hint: expect.stringContaining('OAUTH_PROFILE_KEY'),
-      });
-    });
-
-    it('that came meanwhile are noticed before anything is sent', async () => {
-      const early = await open(anyKey());
-      await put(await open(), 'a', kept('one'));
-      const sent = { request: false };
-      const late = early.update(
-        'a',
-        async () => {
-          sent.request = true;
-        },
-        patient,
+      await Promise.all(
+        Array.from({ length: 20 }, (_, index) => withLock(stores[index % 2] as TokenStore, 'a', increment)),
       );
-      expect(await errorOf(late)).toMatchObject({ code: 'store_unreadable' });
-      expect(sent.request).toBe(false);
-      expect(await recordNames()).toHaveLength(1);
-      expect(await lockNames()).toEqual([]);
+      for (const store of stores) expect((await store.read('a'))?.version).toBe('20');
+      expect((await redis.hlen(recordsKey(key))) + (await redis.hlen(recordsKey(other)))).toBe(1);
     });
 
-    it('that nothing is sealed with any more are forgotten', async () => {
-      await put(await open(), 'a', kept('one'));
-      await redis.del(await recordNames());
+    it('that are unknown are rejected when the store is opened', async () => {
+      await put(await open(), 'a', storedRecord('one'));
+      const error = await errorOf(open(anyKey()));
+      expect(error).toMatchObject({ code: 'store_unreadable', hint: expect.stringContaining('OAUTH_PROFILE_KEY') });
+      expect(error.message).toContain(keyId(key));
+    });
+
+    it('that another machine added are rejected before the lock is acquired', async () => {
+      const early = await open(anyKey());
+      await put(await open(), 'a', storedRecord('one'));
+      expect(await errorOf(early.lock('a', longWait))).toMatchObject({ code: 'store_unreadable' });
+      expect(await redis.hlen(recordsKey(key))).toBe(1);
+      expect(await lockKeys()).toEqual([]);
+    });
+
+    it('that no record uses any more are forgotten', async () => {
+      await put(await open(), 'a', storedRecord('one'));
+      await redis.del(recordsKey(key));
       const other = anyKey();
-      await put(await open(other), 'a', kept('two'));
-      expect(await redis.smembers('oauth-profile:keys')).toEqual([idOf(other)]);
+      await put(await open(other), 'a', storedRecord('two'));
+      expect(await redis.smembers(KEY_IDS)).toEqual([keyId(other)]);
     });
 
     it.each([
       ['is not set', undefined],
       ['is empty', '  '],
-    ])('are needed: OAUTH_PROFILE_KEY %s', async (_, value) => {
+    ])('are required: OAUTH_PROFILE_KEY %s', async (_, value) => {
       const error = await errorOf(openRedisStore(server.url, { env: { OAUTH_PROFILE_KEY: value }, warn: () => {} }));
       expect(error).toMatchObject({ code: 'store_unreadable', message: expect.stringContaining('OAUTH_PROFILE_KEY') });
     });
   });
 
-  describe('what is not ours', () => {
+  describe('a value that is not a record of this store', () => {
     let store: TokenStore;
-    let record: string;
 
     beforeEach(async () => {
       store = await open();
-      await put(store, 'a', kept('one'));
-      record = (await recordNames())[0] as string;
+      await put(store, 'a', storedRecord('one'));
     });
 
-    const overwrite = () => store.update('a', (held) => held.write(kept('two')), patient);
+    const overwrite = () => withLock(store, 'a', (lock) => lock.write(storedRecord('two')));
+    const attempts = [() => store.read('a'), () => store.list(), overwrite];
 
     it.each([
-      ['a text', 'hello', 'is damaged'],
-      ['a long text', 'x'.repeat(500), 'is damaged'],
-    ])('in the place of a record is refused and stays: %s', async (_, value, message) => {
-      await redis.set(record, value);
-      for (const attempt of [() => store.read('a'), () => store.list(), overwrite]) {
-        expect(await errorOf(attempt())).toMatchObject({
-          code: 'store_unreadable',
-          message: expect.stringContaining(message),
-        });
-      }
-      expect(await redis.get(record)).toBe(value);
-      expect(await lockNames()).toEqual([]);
+      ['short', 'hello'],
+      ['long', 'x'.repeat(500)],
+    ])('is rejected and not overwritten: a %s string', async (_, value) => {
+      await redis.hset(recordsKey(key), idOf('a', key), value);
+      for (const attempt of attempts) expect(await errorOf(attempt())).toMatchObject({ code: 'store_unreadable' });
+      expect(await redis.hget(recordsKey(key), idOf('a', key))).toBe(value);
+      expect(await lockKeys()).toEqual([]);
     });
 
-    it('in the place of a record is refused and stays: a value of another type', async () => {
-      await redis.del(record);
-      await redis.hset(record, 'field', 'value');
-      expect(await errorOf(overwrite())).toMatchObject({
-        code: 'store_unreadable',
-        message: expect.stringContaining('something else stands there'),
-      });
-      expect(await redis.hgetall(record)).toEqual({ field: 'value' });
+    it('is rejected and not overwritten: a key of another type', async () => {
+      await redis.set(recordsKey(key), 'value');
+      for (const attempt of attempts) expect(await errorOf(attempt())).toMatchObject({ code: 'store_unreadable' });
+      expect(await redis.get(recordsKey(key))).toBe('value');
     });
 
-    it('is a record that was changed by a byte', async () => {
-      const value = (await redis.getBuffer(record)) as Buffer;
+    it('is rejected and not overwritten: a record with one changed bit', async () => {
+      const value = (await redis.hgetBuffer(recordsKey(key), idOf('a', key))) as Buffer;
       value[value.length - 20] = (value.at(-20) as number) ^ 1;
-      await redis.set(record, value);
-      expect(await errorOf(overwrite())).toMatchObject({ message: expect.stringContaining('is damaged') });
-      expect(await redis.getBuffer(record)).toEqual(value);
+      await redis.hset(recordsKey(key), idOf('a', key), value);
+      expect(await errorOf(overwrite())).toMatchObject({ code: 'store_unreadable' });
+      expect(await redis.hgetBuffer(recordsKey(key), idOf('a', key))).toEqual(value);
     });
 
-    it('is a record that was copied to another name', async () => {
-      await put(store, 'b', kept('of b'));
-      const other = (await recordNames()).find((name) => name !== record) as string;
-      await redis.copy(record, other, 'REPLACE');
-      expect(await errorOf(store.read('b'))).toMatchObject({ message: expect.stringContaining('of another name') });
+    it('is rejected: the record of another name', async () => {
+      const copy: { readonly key: string; readonly revision: number; readonly record: StoredRecord } = {
+        key: 'b',
+        revision: 1,
+        record: storedRecord('version of b'),
+      };
+      const value = Buffer.concat([Buffer.from('0'.repeat(64)), encryptRecord(copy, keysOf(key)[0])]);
+      await redis.hset(recordsKey(key), idOf('a', key), value);
+      expect(await errorOf(store.read('a'))).toMatchObject({ code: 'store_unreadable' });
     });
   });
 });

@@ -1,126 +1,120 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { asProcess, playCrashes, quickFolder, reviveAll } from '../../support/store-crash.ts';
-import { anyKey, kept, patient, put, StoreHome, shown } from '../../support/store-home.ts';
+import { memoryDirectory, reset, runAsProcess, startSimulation } from '../../support/store-crash.ts';
+import { anyKey, plaintext, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
 
-vi.mock('../../../src/store/lock/owner.ts', async (original) => ({
+vi.mock('../../../src/store/lock/process-status.ts', async (original) => ({
   ...(await original<object>()),
-  ...(await import('../../support/store-crash.ts')).playedOwners,
+  ...(await import('../../support/store-crash.ts')).simulatedProcessStatus,
 }));
 
-let endPlay: () => void;
+let endSimulation: () => void;
 let home: StoreHome;
 
 beforeAll(() => {
-  endPlay = playCrashes();
+  endSimulation = startSimulation();
 });
 
-afterAll(() => endPlay());
+afterAll(() => endSimulation());
 
 beforeEach(() => {
-  home = new StoreHome(quickFolder);
+  home = new StoreHome(memoryDirectory);
 });
 
 afterEach(() => home.remove());
 
 const NEVER = Number.POSITIVE_INFINITY;
-const litter = () => home.files().filter((file) => !file.endsWith('.sealed') && file !== 'vault.json');
 
-/** Kills a process before each of its calls in turn, each time in a new home; gives back how often. */
-async function killEverywhere(
+/** Kills a process before each of its file system calls in turn, each time with a new home. Returns the number of calls. */
+async function killAtEveryCall(
   prepare: () => Promise<void>,
-  act: () => Promise<unknown>,
+  work: () => Promise<unknown>,
   check: (where: string) => Promise<void>,
 ) {
   let killed = true;
-  let at = 0;
-  for (; killed; at++) {
-    reviveAll();
+  let call = 0;
+  for (; killed; call++) {
+    reset();
     home.remove();
-    home = new StoreHome(quickFolder);
-    await asProcess(1, NEVER, prepare);
-    killed = await asProcess(2, at, act);
-    await asProcess(3, NEVER, () => check(`killed before call ${at}`));
+    home = new StoreHome(memoryDirectory);
+    await runAsProcess(1, NEVER, prepare);
+    killed = await runAsProcess(2, call, work);
+    await runAsProcess(3, NEVER, () => check(`killed before call ${call}`));
   }
-  return at;
+  return call;
 }
 
 describe('wherever a process is killed', () => {
-  it('a refresh leaves the record before, the journal, or the record after, and nothing else', async () => {
+  it('a refresh leaves the old record, the journal or the new record, and no other files', async () => {
     const key = anyKey();
-    const states = [kept('one'), kept('one', '{"journal":1}'), kept('two')].map(shown);
+    const states = [storedRecord('one'), storedRecord('one', '{"journal":1}'), storedRecord('two')].map(plaintext);
     let reached = 0;
-    const kills = await killEverywhere(
-      () => put(home.open(key), 'a', kept('one')),
+    const calls = await killAtEveryCall(
+      () => put(home.open(key), 'a', storedRecord('one')),
       () =>
-        home.open(key).update(
-          'a',
-          async (held) => {
-            await held.write(kept('one', '{"journal":1}'), { reserve: true });
-            await held.write(kept('two'));
-          },
-          patient,
-        ),
+        withLock(home.open(key), 'a', async (lock) => {
+          await lock.write(storedRecord('one', '{"journal":1}'), { reserve: true });
+          await lock.write(storedRecord('two'));
+        }),
       async (where) => {
-        const found = await home.open(key).read('a');
-        const state = states.findIndex((one) => one?.content === found?.content.reveal());
+        const found = plaintext(await home.open(key).read('a'));
+        const state = states.findIndex((one) => one?.content === found?.content);
         expect(state, where).toBeGreaterThanOrEqual(reached);
         reached = state;
-        expect(await home.open(key).update('a', async (held) => shown(held.kept), patient), where).toEqual(
-          shown(found),
-        );
-        expect(litter(), where).toEqual([]);
-        await put(home.open(key), 'a', kept('three'));
+        expect(await withLock(home.open(key), 'a', ({ record }) => plaintext(record)), where).toEqual(found);
+        expect(home.leftovers(), where).toEqual([]);
+        await put(home.open(key), 'a', storedRecord('three'));
       },
     );
     expect(reached).toBe(2);
-    expect(kills).toBeGreaterThan(20);
+    expect(calls).toBeGreaterThan(20);
   });
 
-  it('the first use of a vault leaves one that the next can use', async () => {
-    const kills = await killEverywhere(
+  it('the first use of a vault leaves a usable vault', async () => {
+    const calls = await killAtEveryCall(
       async () => {},
-      () => put(home.open(undefined), 'a', kept('one')),
+      () => put(home.open(undefined), 'a', storedRecord('one')),
       async (where) => {
         const vault = home.open(undefined);
-        expect([undefined, 'one'], where).toContain((await vault.read('a'))?.head);
-        await put(vault, 'b', kept('two'));
-        expect((await home.open(undefined).read('b'))?.head, where).toBe('two');
-        expect(litter(), where).toEqual([]);
+        expect([undefined, 'one'], where).toContain((await vault.read('a'))?.version);
+        await put(vault, 'b', storedRecord('two'));
+        expect((await home.open(undefined).read('b'))?.version, where).toBe('two');
+        expect(home.leftovers(), where).toEqual([]);
       },
     );
-    expect(kills).toBeGreaterThan(20);
+    expect(calls).toBeGreaterThan(20);
   });
 
-  it('a change of keys loses nothing, and is completed by the next', async () => {
-    const [old, next] = [anyKey(), anyKey()];
-    const kills = await killEverywhere(
+  it('a change of keys loses no record, and the next process completes it', async () => {
+    const [oldKey, newKey] = [anyKey(), anyKey()];
+    const calls = await killAtEveryCall(
       async () => {
-        for (const name of ['a', 'b']) await put(home.open(old), name, kept(`${name}1`));
+        for (const key of ['a', 'b']) await put(home.open(oldKey), key, storedRecord(`${key}1`));
       },
-      () => put(home.open(`${next},${old}`), 'a', kept('a2')),
+      () => put(home.open(`${newKey},${oldKey}`), 'a', storedRecord('a2')),
       async (where) => {
-        for (const ring of [`${next},${old}`, `${old},${next}`]) {
-          expect(['a1', 'a2'], where).toContain((await home.open(ring).read('a'))?.head);
-          expect((await home.open(ring).read('b'))?.head, where).toBe('b1');
+        for (const keys of [`${newKey},${oldKey}`, `${oldKey},${newKey}`]) {
+          expect(['a1', 'a2'], where).toContain((await home.open(keys).read('a'))?.version);
+          expect((await home.open(keys).read('b'))?.version, where).toBe('b1');
         }
-        await put(home.open(`${next},${old}`), 'a', kept('a3'));
-        expect((await home.open(next).list()).map(({ kept: { head } }) => head).sort(), where).toEqual(['a3', 'b1']);
-        expect(litter(), where).toEqual([]);
-        expect(home.sealed(), where).toHaveLength(2);
+        await put(home.open(`${newKey},${oldKey}`), 'a', storedRecord('a3'));
+        const records = await home.open(newKey).list();
+        expect(records.map(({ record }) => record.version).sort(), where).toEqual(['a3', 'b1']);
+        expect(home.leftovers(), where).toEqual([]);
+        expect(home.records(), where).toHaveLength(2);
       },
     );
-    expect(kills).toBeGreaterThan(40);
+    expect(calls).toBeGreaterThan(40);
   });
 
-  it('a removal leaves all or nothing', async () => {
+  it('a removal leaves the whole record or nothing', async () => {
     const key = anyKey();
-    await killEverywhere(
-      () => put(home.open(key), 'a', kept('one')),
-      () => home.open(key).update('a', (held) => held.remove(), patient),
+    await killAtEveryCall(
+      () => put(home.open(key), 'a', storedRecord('one')),
+      () => withLock(home.open(key), 'a', (lock) => lock.remove()),
       async (where) => {
-        expect([undefined, 'one'], where).toContain((await home.open(key).read('a'))?.head);
-        await put(home.open(key), 'b', kept('two'));
-        expect(litter(), where).toEqual([]);
+        expect([undefined, 'one'], where).toContain((await home.open(key).read('a'))?.version);
+        await put(home.open(key), 'b', storedRecord('two'));
+        expect(home.leftovers(), where).toEqual([]);
       },
     );
   });

@@ -1,36 +1,38 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { probeFolder } from '../../../src/store/vault/inspect-directory.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inspectDirectory } from '../../../src/store/vault/inspect-directory.ts';
 
-let folder: string;
+let directory: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'oauth-profile-probe-'));
+  directory = mkdtempSync(join(tmpdir(), 'oauth-profile-inspect-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => rmSync(directory, { recursive: true }));
 
-it('knows a folder that is there', async () => {
-  expect(await probeFolder(folder)).toBe('there');
-});
+describe('inspectDirectory', () => {
+  it('finds an existing directory', async () => {
+    expect(await inspectDirectory(directory)).toBe('exists');
+  });
 
-it('a folder that is not there could be made, and nothing is left of the attempt', async () => {
-  mkdirSync(join(folder, 'a'));
-  expect(await probeFolder(join(folder, 'a', 'b', 'c'))).toBe('possible');
-  expect(readdirSync(folder)).toEqual(['a']);
-  expect(readdirSync(join(folder, 'a'))).toEqual([]);
-});
+  it('reports that a directory can be created, and creates nothing', async () => {
+    mkdirSync(join(directory, 'a'));
+    expect(await inspectDirectory(join(directory, 'a', 'b', 'c'))).toBe('possible');
+    expect(readdirSync(directory)).toEqual(['a']);
+    expect(readdirSync(join(directory, 'a'))).toEqual([]);
+  });
 
-it.each([
-  ['a file', () => writeFileSync(join(folder, 'a'), ''), /ENOTDIR/],
-  ['a link that leads nowhere', () => symlinkSync('nowhere', join(folder, 'a')), /ENOENT/],
-])('says what is in the way: %s', async (_, prepare, code) => {
-  prepare();
-  expect(await probeFolder(join(folder, 'a', 'b'))).toEqual({ problem: expect.stringMatching(code) });
-});
+  it.each([
+    ['a parent is a file', () => writeFileSync(join(directory, 'a'), ''), /ENOTDIR/],
+    ['a parent is a dangling link', () => symlinkSync('nonexistent', join(directory, 'a')), /ENOENT/],
+  ])('reports the system error if %s', async (_, prepare, code) => {
+    prepare();
+    expect(await inspectDirectory(join(directory, 'a', 'b'))).toEqual({ problem: expect.stringMatching(code) });
+  });
 
-it('says that a folder takes no new one', async () => {
-  expect(await probeFolder('/proc/self/oauth-profile/vault')).toEqual({
-    problem: expect.stringContaining('/proc/self'),
+  it('names the parent that allows no new directory', async () => {
+    expect(await inspectDirectory('/proc/self/oauth-profile/vault')).toEqual({
+      problem: expect.stringContaining('/proc/self'),
+    });
   });
 });

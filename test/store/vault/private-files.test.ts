@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openVault } from '../../../src/store/vault/vault.ts';
-import { anyKey, kept, noKeychain, patient, put, StoreHome } from '../../support/store-home.ts';
+import { anyKey, noKeychain, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
 
 let home: StoreHome;
 const key = anyKey();
@@ -24,153 +24,147 @@ beforeEach(() => {
 
 afterEach(() => home.remove());
 
-describe('where the vault is', () => {
-  const place = (env: Record<string, string>) => openVault({ env, keychain: noKeychain }).place;
+describe('the location of the vault', () => {
+  const location = (env: Record<string, string>) => openVault({ env, keychain: noKeychain }).location;
 
   it.each([
-    ['the data folder of the user', { HOME: '/h' }, '/h/.local/share/oauth-profile/vault'],
+    ['the data directory of the user', { HOME: '/h' }, '/h/.local/share/oauth-profile/vault'],
     ['XDG_DATA_HOME', { HOME: '/h', XDG_DATA_HOME: '/d' }, '/d/oauth-profile/vault'],
-    ['not a relative XDG_DATA_HOME', { HOME: '/h', XDG_DATA_HOME: 'd' }, '/h/.local/share/oauth-profile/vault'],
-    ['OAUTH_PROFILE_HOME before others', { HOME: '/h', XDG_DATA_HOME: '/d', OAUTH_PROFILE_HOME: '/o' }, '/o/vault'],
+    ['OAUTH_PROFILE_HOME if it is set', { HOME: '/h', XDG_DATA_HOME: '/d', OAUTH_PROFILE_HOME: '/o' }, '/o/vault'],
     ['not an empty OAUTH_PROFILE_HOME', { HOME: '/h', OAUTH_PROFILE_HOME: '' }, '/h/.local/share/oauth-profile/vault'],
-    ['USERPROFILE where there is no HOME', { USERPROFILE: '/u' }, '/u/.local/share/oauth-profile/vault'],
   ])('is %s', (_, env, expected) => {
-    expect(place(env as Record<string, string>)).toBe(expected);
+    expect(location(env as Record<string, string>)).toBe(expected);
   });
 
-  it('is not a relative OAUTH_PROFILE_HOME, which would be another vault elsewhere', () => {
-    expect(() => place({ HOME: '/h', OAUTH_PROFILE_HOME: 'vaults' })).toThrow(
+  it('cannot be a relative OAUTH_PROFILE_HOME, which would depend on the working directory', () => {
+    expect(() => location({ HOME: '/h', OAUTH_PROFILE_HOME: 'vaults' })).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining('vaults') }),
     );
   });
 
-  it('is nowhere without a home', () => {
-    expect(() => place({})).toThrow(expect.objectContaining({ hint: expect.stringContaining('OAUTH_PROFILE_HOME') }));
-  });
-});
-
-describe('what others can see of the vault', () => {
-  it('is nothing: folders and files are their owner’s alone', async () => {
-    await put(home.open(undefined), 'a', kept('one'));
-    const mode = (path: string) => statSync(path).mode & 0o777;
-    expect(mode(home.vaultFolder)).toBe(0o700);
-    expect(mode(dirname(home.vaultFolder))).toBe(0o700);
-    expect(mode(home.keyFile)).toBe(0o600);
-    for (const file of home.files()) expect(mode(join(home.vaultFolder, file))).toBe(0o600);
-    await home.open(undefined).update(
-      'a',
-      async (held) => {
-        await held.write(kept('two'), { reserve: true });
-        for (const file of home.files()) expect(mode(join(home.vaultFolder, file))).toBe(0o600);
-      },
-      patient,
+  it('is an error without a home directory', () => {
+    expect(() => location({})).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('OAUTH_PROFILE_HOME') }),
     );
   });
-
-  it.each([0o770, 0o705, 0o701, 0o777])('is refused when the folder has mode %o', async (mode) => {
-    await put(home.open(key), 'a', kept('one'));
-    chmodSync(home.vaultFolder, mode);
-    const refusal = {
-      code: 'store_unreadable',
-      message: `${home.vaultFolder} is open to other users (mode ${mode.toString(8)})`,
-      hint: expect.stringContaining(`chmod 700 ${home.vaultFolder}`),
-    };
-    await expect(home.open(key).read('a')).rejects.toMatchObject(refusal);
-    await expect(home.open(key).list()).rejects.toMatchObject(refusal);
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(refusal);
-    chmodSync(home.vaultFolder, 0o700);
-    expect((await home.open(key).read('a'))?.head).toBe('one');
-  });
-
-  it.each([0o640, 0o604, 0o620, 0o666])('is refused when a record has mode %o', async (mode) => {
-    await put(home.open(key), 'a', kept('one'));
-    const [file] = home.sealed() as [string];
-    chmodSync(file, mode);
-    const refusal = { code: 'store_unreadable', hint: expect.stringContaining(`chmod 600 ${file}`) };
-    await expect(home.open(key).read('a')).rejects.toMatchObject(refusal);
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(refusal);
-  });
 });
 
-describe('a vault that is not what it should be', () => {
-  const unreadable = (message: RegExp) => ({ code: 'store_unreadable', message: expect.stringMatching(message) });
+describe('the vault', () => {
+  const unreadable = (path: string) => ({ code: 'store_unreadable', message: expect.stringContaining(path) });
 
-  it('is refused when its folder is a link', async () => {
-    await put(home.open(key), 'a', kept('one'));
-    const elsewhere = join(home.folder, 'elsewhere');
-    renameSync(home.vaultFolder, elsewhere);
-    symlinkSync(elsewhere, home.vaultFolder);
-    await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(/is not a folder, or a link to one/));
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(unreadable(/a link to one/));
-  });
-
-  it('is refused when its folder is a file', async () => {
-    mkdirSync(dirname(home.vaultFolder), { recursive: true });
-    writeFileSync(home.vaultFolder, 'text');
-    await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(/is not a folder/));
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject({
-      code: /store_unreadable|store_unwritable/,
+  it('creates directories and files that only their owner can access', async () => {
+    await put(home.open(undefined), 'a', storedRecord('one'));
+    const mode = (path: string) => statSync(path).mode & 0o777;
+    expect(mode(home.vaultDirectory)).toBe(0o700);
+    expect(mode(dirname(home.vaultDirectory))).toBe(0o700);
+    expect(mode(home.keyFile)).toBe(0o600);
+    for (const file of home.files()) expect(mode(join(home.vaultDirectory, file))).toBe(0o600);
+    await withLock(home.open(undefined), 'a', async (lock) => {
+      await lock.write(storedRecord('two'), { reserve: true });
+      for (const file of home.files()) expect(mode(join(home.vaultDirectory, file))).toBe(0o600);
     });
-    expect(readFileSync(home.vaultFolder, 'utf8')).toBe('text');
   });
 
-  it('may be reached over a link of its owner', async () => {
-    const elsewhere = join(home.folder, 'disk');
-    mkdirSync(elsewhere);
-    symlinkSync(elsewhere, join(home.folder, 'data'));
-    await put(home.open(key), 'a', kept('one'));
-    expect((await home.open(key).read('a'))?.head).toBe('one');
+  it.each([0o770, 0o705, 0o701, 0o777])('is rejected if its directory has mode %o', async (mode) => {
+    const vault = home.open(key);
+    await put(vault, 'a', storedRecord('one'));
+    chmodSync(home.vaultDirectory, mode);
+    const error = {
+      ...unreadable(`mode ${mode.toString(8)}`),
+      hint: expect.stringContaining(`chmod 700 ${home.vaultDirectory}`),
+    };
+    for (const one of [vault, home.open(key)]) {
+      await expect(one.read('a')).rejects.toMatchObject(error);
+      await expect(one.list()).rejects.toMatchObject(error);
+      await expect(put(one, 'a', storedRecord('two'))).rejects.toMatchObject(error);
+    }
+    chmodSync(home.vaultDirectory, 0o700);
+    expect((await vault.read('a'))?.version).toBe('one');
+  });
+
+  it.each([0o640, 0o604, 0o620, 0o666])('is rejected if a record has mode %o', async (mode) => {
+    await put(home.open(key), 'a', storedRecord('one'));
+    const [file] = home.records() as [string];
+    chmodSync(file, mode);
+    const error = { code: 'store_unreadable', hint: expect.stringContaining(`chmod 600 ${file}`) };
+    await expect(home.open(key).read('a')).rejects.toMatchObject(error);
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(error);
+  });
+
+  it('is rejected if its directory is a symbolic link', async () => {
+    await put(home.open(key), 'a', storedRecord('one'));
+    const target = join(home.directory, 'target');
+    renameSync(home.vaultDirectory, target);
+    symlinkSync(target, home.vaultDirectory);
+    await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(home.vaultDirectory));
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(unreadable(home.vaultDirectory));
+  });
+
+  it('is rejected if its directory is a file', async () => {
+    mkdirSync(dirname(home.vaultDirectory), { recursive: true });
+    writeFileSync(home.vaultDirectory, 'content');
+    await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(home.vaultDirectory));
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject({ code: 'store_unwritable' });
+    expect(readFileSync(home.vaultDirectory, 'utf8')).toBe('content');
+  });
+
+  it('may be in a directory that a symbolic link of its owner leads to', async () => {
+    const target = join(home.directory, 'disk');
+    mkdirSync(target);
+    symlinkSync(target, join(home.directory, 'data'));
+    await put(home.open(key), 'a', storedRecord('one'));
+    expect((await home.open(key).read('a'))?.version).toBe('one');
   });
 
   it.each([
-    ['a link', (file: string, other: string) => symlinkSync(other, file), /is a link/],
-    ['a folder', (file: string) => mkdirSync(file, { mode: 0o700 }), /is not a file/],
-  ])('is refused when a record is %s', async (_, replace, message) => {
-    await put(home.open(key), 'a', kept('one'));
-    const [file] = home.sealed() as [string];
-    const other = join(home.folder, 'other');
+    ['a symbolic link', (file: string, other: string) => symlinkSync(other, file)],
+    ['a directory', (file: string) => mkdirSync(file, { mode: 0o700 })],
+  ])('is rejected if a record is %s', async (_, replace) => {
+    await put(home.open(key), 'a', storedRecord('one'));
+    const [file] = home.records() as [string];
+    const other = join(home.directory, 'other');
     renameSync(file, other);
     replace(file, other);
-    await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(message));
-    await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(unreadable(message));
+    await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(file));
+    await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(unreadable(file));
   });
 
-  it('is refused when a record is far too large', async () => {
-    await put(home.open(key), 'a', kept('one'));
-    const [file] = home.sealed() as [string];
+  it('is rejected if a record is larger than 16 MiB', async () => {
+    await put(home.open(key), 'a', storedRecord('one'));
+    const [file] = home.records() as [string];
     writeFileSync(file, Buffer.alloc(17 * 1_048_576));
-    await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(/is larger than/));
+    await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(file));
   });
 
-  it('does not mind strange files in its folder', async () => {
-    await put(home.open(key), 'a', kept('one'));
-    for (const name of ['README', '.DS_Store', 'x.sealed', 'x.lock', 'x.owner', 'x.temp', 'a.lock.after.b']) {
-      writeFileSync(join(home.vaultFolder, name), 'text', { mode: 0o644 });
+  it('ignores other files in its directory', async () => {
+    await put(home.open(key), 'a', storedRecord('one'));
+    for (const name of ['README', '.DS_Store', 'x.record', 'x.lock', 'x.owner', 'x.temp', 'a.lock.takeover.b']) {
+      writeFileSync(join(home.vaultDirectory, name), 'content', { mode: 0o644 });
     }
     const vault = home.open(key);
     expect(await vault.list()).toHaveLength(1);
-    await put(vault, 'b', kept('two'));
+    await put(vault, 'b', storedRecord('two'));
     expect(home.files()).toContain('README');
   });
 
-  describe.skipIf(process.getuid?.() !== 0)('belonging to another user (only root can try)', () => {
+  describe.skipIf(process.getuid?.() !== 0)('with files of another user (needs root)', () => {
     it.each([
-      ['its folder', () => chownSync(home.vaultFolder, 65534, 65534)],
-      ['a record', () => chownSync(home.sealed()[0] as string, 65534, 65534)],
-    ])('is refused when it is %s', async (_, giveAway) => {
-      await put(home.open(key), 'a', kept('one'));
-      giveAway();
-      await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(/belongs to another user \(65534\)/));
-      await expect(put(home.open(key), 'a', kept('two'))).rejects.toMatchObject(unreadable(/belongs to another user/));
+      ['its directory', () => chownSync(home.vaultDirectory, 65534, 65534)],
+      ['a record', () => chownSync(home.records()[0] as string, 65534, 65534)],
+    ])('is rejected if %s belongs to that user', async (_, changeOwner) => {
+      await put(home.open(key), 'a', storedRecord('one'));
+      changeOwner();
+      await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable('65534'));
+      await expect(put(home.open(key), 'a', storedRecord('two'))).rejects.toMatchObject(unreadable('65534'));
     });
 
-    it('is refused when it is a link on the way', async () => {
-      await put(home.open(key), 'a', kept('one'));
-      const data = join(home.folder, 'data');
-      renameSync(data, join(home.folder, 'disk'));
-      symlinkSync(join(home.folder, 'disk'), data);
+    it('is rejected if a symbolic link of that user leads to it', async () => {
+      await put(home.open(key), 'a', storedRecord('one'));
+      const data = join(home.directory, 'data');
+      renameSync(data, join(home.directory, 'disk'));
+      symlinkSync(join(home.directory, 'disk'), data);
       lchownSync(data, 65534, 65534);
-      await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable(/is a link of another user/));
+      await expect(home.open(key).read('a')).rejects.toMatchObject(unreadable('65534'));
       rmSync(data);
     });
   });

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Held } from '../../../src/ports.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { readKeys, seal } from '../../../src/store/encryption.ts';
+import { encryptRecord, parseKeys } from '../../../src/store/encryption.ts';
 import { Records } from '../../../src/store/vault/records.ts';
-import { anyKey, kept, patient, put, StoreHome } from '../../support/store-home.ts';
+import { anyKey, longWait, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
 import { describeStore } from '../contract.ts';
 
 describeStore(
@@ -14,19 +13,20 @@ describeStore(
     const key = anyKey();
     return {
       open: () => home.open(key),
-      async intrude(name, next) {
-        const ring = readKeys(new Secret(key), 'the key');
-        const records = new Records(home.vaultFolder);
-        const turn = (records.find(name, ring)?.turn ?? 0) + 1;
-        writeFileSync(records.file(name, ring[0]), seal({ name, turn, kept: next }, ring[0]), { mode: 0o600 });
+      async writeWithoutLock(recordKey, record) {
+        const keys = parseKeys(new Secret(key), 'the key');
+        const records = new Records(home.vaultDirectory);
+        const revision = (records.find(recordKey, keys)?.revision ?? 0) + 1;
+        const bytes = encryptRecord({ key: recordKey, revision, record }, keys[0]);
+        writeFileSync(records.file(recordKey, keys[0]), bytes, { mode: 0o600 });
       },
       remove: () => home.remove(),
     };
   },
-  { intrusion: true },
+  { locksCanBeLost: true },
 );
 
-describe('the vault, beyond what every store does', () => {
+describe('the vault', () => {
   let home: StoreHome;
 
   beforeEach(() => {
@@ -35,96 +35,67 @@ describe('the vault, beyond what every store does', () => {
 
   afterEach(() => home.remove());
 
-  it('lets nobody write whose turn is over', async () => {
-    const vault = home.open(anyKey());
-    const late = await vault.update('a', async (held): Promise<Held> => held, patient);
-    await expect(late.write(kept('late'))).rejects.toThrow(TypeError);
-    await expect(late.readAgain()).rejects.toThrow(TypeError);
-    await expect(late.remove()).rejects.toThrow(TypeError);
-    expect(await vault.read('a')).toBeUndefined();
-  });
-
-  it('asks those who wait whether what was written does as well, and then they need no turn', async () => {
+  it('creates no lock or temporary files for a waiter that accepts the record', async () => {
     const key = anyKey();
     const [holder, waiter] = [home.open(key), home.open(key)];
-    let finish = (): void => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    let begin = (): void => {};
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
-    const holding = holder.update(
-      'a',
-      async (held) => {
-        begin();
-        await held.write(kept('journal'));
-        await finished;
+    const lock = await holder.lock('a', longWait);
+    await lock.write(storedRecord('new'));
+    const before = home.files();
+    let filesMeanwhile: string[] = [];
+    const { accepted } = await waiter.lock('a', {
+      ...longWait,
+      acceptIf(record) {
+        filesMeanwhile = home.files();
+        return record?.version;
       },
-      patient,
-    );
-    await begun;
-    const seen: unknown[] = [];
-    const calls = Array.from({ length: 5 }, () =>
-      waiter.update('a', async () => 'a turn', {
-        ...patient,
-        contentWith(found, queuedAt) {
-          seen.push(found?.head);
-          expect(queuedAt).toBeLessThanOrEqual(waiter.now());
-          return found?.head === 'journal' ? 'content' : undefined;
-        },
+    });
+    expect(accepted).toBe('new');
+    expect(filesMeanwhile).toEqual(before);
+    await lock.release();
+    expect(home.leftovers()).toEqual([]);
+  });
+
+  it('does not call acceptIf again while the record is unchanged', async () => {
+    const key = anyKey();
+    const lock = await home.open(key).lock('a', longWait);
+    await lock.write(storedRecord('one'));
+    const seen: (string | undefined)[] = [];
+    const waiting = home.open(key).lock('a', {
+      ...longWait,
+      acceptIf(record) {
+        seen.push(record?.version);
+        return record?.version === 'three' ? true : undefined;
+      },
+    });
+    await expect.poll(() => seen).toEqual(['one']);
+    await lock.write(storedRecord('two'));
+    await expect.poll(() => seen).toEqual(['one', 'two']);
+    await lock.write(storedRecord('three'));
+    await waiting;
+    expect(seen).toEqual(['one', 'two', 'three']);
+    await lock.release();
+  });
+
+  it('serves a thousand callers of one process, one at a time', async () => {
+    const vault = home.open(anyKey());
+    let owners = 0;
+    const calls = Array.from({ length: 1000 }, () =>
+      withLock(vault, 'a', async () => {
+        expect(++owners).toBe(1);
+        await null;
+        owners--;
       }),
     );
-    expect(await Promise.all(calls)).toEqual(Array.from({ length: 5 }, () => 'content'));
-    finish();
-    await holding;
-    expect(await waiter.update('a', async () => 'a turn', patient)).toBe('a turn');
-    expect(home.files().filter((file) => !file.endsWith('.sealed'))).toEqual(['vault.json']);
-  });
-
-  it('ends the waiting with what the question throws', async () => {
-    const key = anyKey();
-    const [holder, waiter] = [home.open(key), home.open(key)];
-    await put(holder, 'a', kept('one'));
-    await holder.update(
-      'a',
-      async () => {
-        const contentWith = () => {
-          throw new Error('refused meanwhile');
-        };
-        await expect(waiter.update('a', async () => 1, { ...patient, contentWith })).rejects.toThrow(
-          'refused meanwhile',
-        );
-      },
-      patient,
-    );
-    expect(home.files().filter((file) => !file.endsWith('.sealed'))).toEqual(['vault.json']);
-  });
-
-  it('serves a thousand callers at once', async () => {
-    const vault = home.open(anyKey());
-    let inside = 0;
-    const calls = Array.from({ length: 1000 }, () =>
-      vault.update(
-        'a',
-        async () => {
-          expect(++inside).toBe(1);
-          await null;
-          inside--;
-        },
-        patient,
-      ),
-    );
     expect(await Promise.all(calls)).toHaveLength(1000);
+    expect(home.leftovers()).toEqual([]);
   });
 
-  it('makes a new vault where the folder was taken away while it was in use', async () => {
+  it('is created again if its directory is deleted while it is open', async () => {
     const vault = home.open(undefined);
-    await put(vault, 'a', kept('one'));
+    await put(vault, 'a', storedRecord('one'));
     home.removeVault();
     expect(await vault.read('a')).toBeUndefined();
-    await put(vault, 'a', kept('two'));
-    expect((await home.open(undefined).read('a'))?.head).toBe('two');
+    await put(vault, 'a', storedRecord('two'));
+    expect((await home.open(undefined).read('a'))?.version).toBe('two');
   });
 });

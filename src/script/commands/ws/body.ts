@@ -1,4 +1,4 @@
-import { parseJson } from '../../../config/parse-json.ts';
+import { parseJson } from '../../../config/json.ts';
 import { holdsSecret } from '../../../config/resolver.ts';
 import { isCollection, isEmpty, RawScalar, type Scalar, toText, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';

@@ -1,6 +1,6 @@
 import { holdsSecret } from '../../../config/resolver.ts';
 import type { ApiResponse } from '../../../ports.ts';
-import { beginning } from '../../../redaction/printable.ts';
+import { truncate } from '../../../redaction/sanitize.ts';
 import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { display } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
@@ -60,7 +60,7 @@ export function showBody(reply: ApiResponse, length: number, context: StepContex
 export function showText(text: string, type: string, length: number, context: StepContext): string {
   if (text.length > MAX_SEARCHED) return `<${text.length} characters of ${type}>`;
   const safe = masked(text, context);
-  return safe.length <= length ? safe : `${beginning(safe, length - 1)}…`;
+  return safe.length <= length ? safe : `${truncate(safe, length - 1)}…`;
 }
 
 function showHeader(name: string, value: string, context: StepContext): string {

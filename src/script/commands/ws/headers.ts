@@ -1,6 +1,7 @@
 import { parsePath } from '../../../config/reference.ts';
 import { isCollection, toText } from '../../../config/value.ts';
-import { escapeControls } from '../../../redaction/printable.ts';
+import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../../http/header-rules.ts';
+import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { type Command, defineCommand } from '../../command.ts';
@@ -8,10 +9,6 @@ import { withValue } from '../../compare.ts';
 import type { StepContext } from '../../step-context.ts';
 import { StepFailure } from '../../step-failure.ts';
 import { lookUp } from '../look-up.ts';
-
-/** They say where a message ends and who it is for. */
-const NOT_SETTABLE =
-  /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i;
 
 /** One header of the script's. A secret has a value for each origin that it was set for. */
 interface Held {
@@ -131,15 +128,15 @@ export function headerCommands(): Command[] {
 
 /** A name that a header can have; those that frame a message are not for scripts. */
 function headerName(name: string | Secret): string {
-  if (typeof name !== 'string' || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+  if (typeof name !== 'string' || !isHeaderName(name)) {
     throw new StepFailure(`${escapeControls(JSON.stringify(String(name)))} is not the name of a header`);
   }
-  if (NOT_SETTABLE.test(name)) throw new StepFailure(`the header ${name} cannot be set: every request has its own`);
+  if (isForbiddenHeader(name)) throw new StepFailure(`the header ${name} cannot be set: every request has its own`);
   return name;
 }
 
 function headerValue(name: string | Secret, value: string | Secret): string | Secret {
-  if (!withValue(value, (clear) => /[^\t\x20-\x7e]/.test(clear))) return value;
+  if (withValue(value, isHeaderValue)) return value;
   throw new StepFailure(`${String(name)} has line ends, control characters or characters beyond ASCII in its value`, {
     hint: 'look for a line end that came along from a file; encode other characters as the API wants them',
   });

@@ -1,6 +1,6 @@
 import type { Value } from '../../../config/value.ts';
 import type { Files } from '../../../ports.ts';
-import { excerpt } from '../../../redaction/printable.ts';
+import { excerpt } from '../../../redaction/sanitize.ts';
 import type { Secret } from '../../../redaction/secret.ts';
 import { type Command, defineCommand } from '../../command.ts';
 import { display } from '../../compare.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../../config/parse-json.ts';
+import { parseJson } from '../../../config/json.ts';
 import { member } from '../../../config/resolver.ts';
 import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';

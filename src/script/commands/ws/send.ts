@@ -3,7 +3,7 @@ import { isCollection, toText, type Value } from '../../../config/value.ts';
 import type { ApiLimits, ApiResponse, CallApi } from '../../../ports.ts';
 import { isLoopback } from '../../../profile/loopback.ts';
 import { parseDuration } from '../../../profile/options.ts';
-import { escapeControls } from '../../../redaction/printable.ts';
+import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { kinds } from '../../parameter-kinds.ts';
 import type { StepContext } from '../../step-context.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createEmulatedCallApi } from '../../../../src/http/call-emulated.ts';
 import { ApiServer, json, redirect, routes } from '../../../support/api-server.ts';
 import { Authority } from '../../../support/certificates.ts';
 import { runWs, type WsStep } from '../../../support/run-ws.ts';
@@ -220,7 +219,7 @@ describe('D20 a header that holds a secret', () => {
 
   it('fails a request over http beyond this machine, and nothing is sent', async () => {
     const api = await ApiServer.start(json({}));
-    const callApi = createEmulatedCallApi({ port: api.port, ca: '' });
+    const callApi = callApiWith({}, { port: api.port, ca: '' });
     const { steps } = await runWs(
       [
         set,
@@ -248,7 +247,7 @@ describe('D20 a header that holds a secret', () => {
     ['the body', ['ws.upload', 'http://a.example.test/', { k: '${env:MY_TOKEN}' }, {}, 'r']],
   ])('is like a secret in %s', async (what, step) => {
     const api = await ApiServer.start(json({}));
-    const callApi = createEmulatedCallApi({ port: api.port, ca: '' });
+    const callApi = callApiWith({}, { port: api.port, ca: '' });
     const { last } = await runWs([step], { env, callApi });
     expect(last.failure?.message).toMatch(new RegExp(`^${what} holds a secret`));
     expect(api.sockets).toEqual([]);
@@ -353,7 +352,7 @@ describe('D20 along a redirect', () => {
 
   it('TLS is never left', async () => {
     const api = await ApiServer.start(redirect(302, 'http://b.example.test/x?code=abc123'), certificate);
-    const callApi = createEmulatedCallApi({ port: api.port, ca: authority.ca.cert });
+    const callApi = callApiWith({}, { port: api.port, ca: authority.ca.cert });
     const { last, everything } = await runWs([set, ['ws.get', 'https://a.example.test/', '', 'r', follow]], {
       env,
       callApi,
@@ -371,7 +370,7 @@ describe('D20 along a redirect', () => {
         response.writeHead(307, { Location: 'https://b.example.test/' }).end();
       else response.end('b');
     }, certificate);
-    const callApi = createEmulatedCallApi({ port: api.port, ca: authority.ca.cert });
+    const callApi = callApiWith({}, { port: api.port, ca: authority.ca.cert });
     const { value } = await runWs([set, ['ws.get', 'https://a.example.test:443/', '', 'r', follow]], { env, callApi });
     expect(value('r.text')).toBe('b');
     expect(api.sent('Authorization')).toEqual([bearer, undefined]);

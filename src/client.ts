@@ -1,0 +1,228 @@
+import { setMaxListeners } from 'node:events';
+import { type DataObject, flatten } from './config/flatten.ts';
+import { type DataEntries, loadVariables } from './config/load-variables.ts';
+import { type Entry, Variables } from './config/variables.ts';
+import { abortError } from './errors.ts';
+import {
+  createProfileSources,
+  findProfileFiles,
+  type ProcessEnvironment,
+  readNamedFile,
+} from './files/profile-files.ts';
+import { SingleFlight } from './flows/single-flight.ts';
+import { findStoredGrant } from './flows/token-family.ts';
+import type {
+  CallApi,
+  Clock,
+  EmulatorEndpoint,
+  Files,
+  InspectCertificate,
+  Limits,
+  Log,
+  LoginPorts,
+  Ports,
+  TokenStore,
+} from './ports.ts';
+import { completeProfile } from './profile/complete-profile.ts';
+import { type ParsedProfile, type ProfileSources, parseProfile } from './profile/parse-profile.ts';
+import type { Profile } from './profile/profile.ts';
+import type { Vault } from './store/vault/vault.ts';
+import { version } from './version.ts';
+
+/** Options of {@link createClient}. */
+export interface ClientOptions {
+  /** Default: this process. */
+  readonly environment?: ProcessEnvironment | undefined;
+  /** Every connection goes to this emulator, and nothing is stored beyond the process. */
+  readonly emulator?: EmulatorEndpoint | undefined;
+  /** URL of a Redis, or `memory`. Default: `OAUTH_PROFILE_STORE`, else the vault of this user. */
+  readonly store?: string | undefined;
+  /** Whether connections are kept for the next request. Default: true. */
+  readonly keepAlive?: boolean | undefined;
+  /** Receives the lines that `--verbose` shows. */
+  readonly log?: Log | undefined;
+  /** Receives warnings, such as a token that cannot be stored. */
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+/** Variables in addition to, or instead of, the user's and the directory's profile files. */
+export interface VariableSources {
+  /** Variables of a program. The profile files are not read. */
+  readonly data?: DataObject | undefined;
+  /** The `data:` of a script. */
+  readonly script?: DataEntries | undefined;
+  /** Paths given with `--data`. */
+  readonly files?: readonly string[] | undefined;
+  /** Values given with `--set`. */
+  readonly settings?: readonly Entry[] | undefined;
+}
+
+/** Everything that the calls of one program share: variables, connections, the store and the requests in progress. */
+export interface Client {
+  readonly ports: Ports;
+  readonly sources: ProfileSources;
+  readonly singleFlight: SingleFlight;
+  readonly warn: (message: string) => void;
+  readonly callApi: CallApi;
+  readonly files: Files;
+  readonly inspectCertificate: InspectCertificate;
+  loginPorts(): Promise<LoginPorts>;
+  /** Reads the variables of all sources. */
+  loadVariables(sources?: VariableSources): Promise<Variables>;
+  /** Parses and validates a profile. A stored login is merged in. */
+  loadProfile(name: string, variables?: Variables): Promise<Profile>;
+  /** Completes a parsed profile with the stored login, if there is one. */
+  completeProfile(parsed: ParsedProfile): Promise<Profile>;
+  /** Opens the store at the first call. */
+  openStore(): Promise<TokenStore & Partial<Pick<Vault, 'keySource'>>>;
+  /** Waits for refreshes in progress, then closes the store. */
+  close(): Promise<void>;
+}
+
+/** Creates a client. This is the only place that connects the core with files, network and store; their modules are loaded at first use. */
+export function createClient(options: ClientOptions = {}): Client {
+  const { environment = thisProcess, emulator, log = () => {}, warn = () => {}, keepAlive = true } = options;
+  const { env } = environment;
+  const sources = createProfileSources(environment);
+  const singleFlight = new SingleFlight(clock);
+  const connector = lazy(async () => (await import('./http/connector.ts')).createConnector(env, emulator));
+  const send = lazy(async () => (await import('./http/send.ts')).createSend(await connector()));
+  const callApi = lazy(async () => (await import('./http/call-api.ts')).createCallApi(await connector()));
+  const files = lazy(async () => (await import('./files/local-files.ts')).localFiles);
+  let opening: ReturnType<Client['openStore']> | undefined;
+
+  const client: Client = {
+    sources,
+    singleFlight,
+    warn,
+    ports: {
+      clock,
+      log,
+      version,
+      random: Math.random,
+      async send(request, limits) {
+        return (await send())(keepAlive ? request : { ...request, reuseConnection: false }, shared(limits));
+      },
+      async sign(spec, profile, limits) {
+        const { signAssertion } = await import('./http/client-assertion.ts');
+        return signAssertion(spec, profile, shared(limits));
+      },
+    },
+    callApi: async (request, limits) => (await callApi())(request, shared(limits)),
+    files: {
+      read: async (...args) => (await files()).read(...args),
+      open: async (...args) => (await files()).open(...args),
+      write: async (...args) => (await files()).write(...args),
+      create: async (...args) => (await files()).create(...args),
+    },
+    async inspectCertificate(...args) {
+      const { createInspectCertificate } = await import('./http/inspect-certificate.ts');
+      return createInspectCertificate(await connector())(...args);
+    },
+    async loginPorts() {
+      const { createLoginPorts } = await import('./interactive/login-ports.ts');
+      return createLoginPorts(env, client.callApi, emulator);
+    },
+    async loadVariables({ data, script, files: paths = [], settings = [] }: VariableSources = {}) {
+      if (data === undefined) {
+        return loadVariables({
+          ...findProfileFiles(environment),
+          script,
+          given: paths.map((path) => readNamedFile(path, environment)),
+          settings: { entries: settings, source: { label: '--set', directory: '', trust: 'given' } },
+        });
+      }
+      const variables = new Variables();
+      if (script !== undefined) variables.add(script.entries, script.source);
+      return variables.add(flatten(data, 'data'), { label: 'data', directory: '', trust: 'given' });
+    },
+    async loadProfile(name, variables) {
+      return client.completeProfile(parseProfile(name, variables ?? (await client.loadVariables()), sources));
+    },
+    async completeProfile(parsed) {
+      const { name, binding, configuredRefreshToken } = parsed;
+      if (binding === undefined) return completeProfile(parsed);
+      return completeProfile(
+        parsed,
+        await findStoredGrant(name, binding, configuredRefreshToken, await client.openStore()),
+      );
+    },
+    openStore() {
+      opening ??= openStore(env, options, warn).catch((error) => {
+        // A Redis that is unavailable now may be back at the next call.
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    },
+    async close() {
+      const store = await opening?.catch(() => undefined);
+      await store?.close();
+    },
+  };
+  return client;
+}
+
+async function openStore(
+  env: ProcessEnvironment['env'],
+  { emulator, store }: ClientOptions,
+  warn: (message: string) => void,
+): ReturnType<Client['openStore']> {
+  if (emulator !== undefined || store === 'memory') return (await import('./store/memory.ts')).createMemoryStore(clock);
+  const url = store ?? env['OAUTH_PROFILE_STORE'];
+  if (url) return (await import('./store/redis/redis-store.ts')).openRedisStore(url, { env, warn });
+  return (await import('./store/vault/vault.ts')).openVault({ env, clock });
+}
+
+const clients = new Map<string | undefined, Client>();
+const emulatedClients = new WeakMap<EmulatorEndpoint, Client>();
+
+/** The client that all library calls with the same store or emulator share. */
+export function sharedClient({ emulator, store }: Pick<ClientOptions, 'emulator' | 'store'>): Client {
+  const known = emulator === undefined ? clients.get(store) : emulatedClients.get(emulator);
+  if (known !== undefined) return known;
+  const warn = (message: string): void => process.emitWarning(message, 'OAuthProfileWarning');
+  const client = createClient({ emulator, store, warn });
+  if (emulator === undefined) clients.set(store, client);
+  else emulatedClients.set(emulator, client);
+  return client;
+}
+
+/** Environment of this process. */
+export const thisProcess: ProcessEnvironment = {
+  env: process.env,
+  get cwd() {
+    return process.cwd();
+  },
+};
+
+const clock: Clock = {
+  now: Date.now,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(finish, ms);
+      if (signal?.aborted) return finish();
+      if (signal !== undefined) setMaxListeners(0, signal);
+      signal?.addEventListener('abort', finish, { once: true });
+      function finish(): void {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', finish);
+        if (signal?.aborted) reject(abortError(signal));
+        else resolve();
+      }
+    }),
+};
+
+/** Any number of calls may share a signal: Node would report their listeners as a leak. */
+function shared<L extends Limits>(limits: L): L {
+  if (limits.signal !== undefined) setMaxListeners(0, limits.signal);
+  return limits;
+}
+
+function lazy<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load();
+    return loading;
+  };
+}

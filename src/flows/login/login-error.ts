@@ -1,0 +1,26 @@
+import { OAuthProfileError, ProviderError } from '../../errors.ts';
+import type { LoginProfile } from '../../profile/login-profile.ts';
+
+/** Hints for token requests ("set graph.code") do not apply to a login, where these errors mean something else. */
+const hints: Readonly<Record<string, string>> = {
+  access_denied: 'the user or a policy of the provider denied the login; to try again',
+  authorization_declined: 'the user denied the login; to try again',
+  bad_verification_code: 'the code is no longer valid; to get a new one',
+  invalid_grant: 'the code was already used, has expired, or belongs to another login; to get a new one',
+};
+
+/** Converts an error of a login request: the hint is the command that starts a new login. */
+export function toLoginError(error: unknown, { command }: LoginProfile): unknown {
+  if (!(error instanceof ProviderError)) return error;
+  const { provider, code, message, hint } = error;
+  const retry = `run: ${command}`;
+  if (provider.error === 'expired_token') {
+    return new OAuthProfileError('timeout', 'the code expired before it was entered', { hint: retry, cause: error });
+  }
+  // The hint for a provider's own code is better than the one for the standard error. Okta's 429 may contain invalid_grant.
+  const isStandard = code === 'provider_rejected' && (provider.codes === undefined || hint === undefined);
+  const loginHint = isStandard && provider.error !== undefined ? hints[provider.error] : undefined;
+  if (loginHint === undefined) return error;
+  const reason = provider.error === 'access_denied' && hint !== undefined ? `${hint}; to try again` : loginHint;
+  return new ProviderError(code, message, { provider, hint: `${reason}, ${retry}` });
+}

@@ -1,0 +1,163 @@
+import { cacheKey } from '../oauth/cache-key.ts';
+import { type ParsedToken, parseTokenMembers } from '../oauth/token-response.ts';
+import type { Clock, Ports, StoredRecord, TokenStore } from '../ports.ts';
+import type { Profile } from '../profile/profile.ts';
+import { Secret } from '../redaction/secret.ts';
+import { type CachedToken, type FamilyRecord, parseError, parseRecord, type TokenRecord } from './records.ts';
+
+/** Which tokens a caller accepts. */
+export interface TokenCriteria {
+  /** Minimum remaining lifetime of a cached token, in milliseconds. */
+  readonly minTtlMs: number;
+  /** Ignore cached tokens and request a new one. */
+  readonly forceRefresh: boolean;
+  /** Send the request even if its last error response is cached. */
+  readonly ignoreCachedError: boolean;
+  /** An access token that an API rejected. It is not returned again. */
+  readonly rejectedToken: Secret | undefined;
+}
+
+/** One request for a token, from the cache lookup to the write of its result. */
+export interface TokenTask {
+  readonly profile: Profile;
+  /** Fingerprint of {@link cacheKey}. */
+  readonly key: string;
+  readonly criteria: TokenCriteria;
+  readonly ports: Ports;
+  readonly store: TokenStore;
+  /** Reports something that the user should know but that stops nothing. */
+  readonly warn: (message: string) => void;
+}
+
+/** A token and where it came from. */
+export interface TokenResult {
+  readonly token: ParsedToken;
+  /** Whether it was returned to another caller before. */
+  readonly fromCache: boolean;
+  /** The profile that it belongs to. */
+  readonly profile: Profile;
+}
+
+const REFRESH_TOKEN = 'refresh_token';
+
+/** Key under which the tokens of a profile are cached. */
+export function cacheKeyIn(store: TokenStore, profile: Profile): string {
+  return store.fingerprint(cacheKey(profile));
+}
+
+/** Converts a new token response for storage, with its times in the store's time. */
+export function toCachedToken(
+  token: ParsedToken,
+  startedAt: number,
+  store: Pick<TokenStore, 'now'>,
+  clock: Pick<Clock, 'now'>,
+): CachedToken {
+  const { refresh_token: refreshToken, ...rest } = token.response;
+  const obtainedAt = store.now();
+  // A refresh token that is nested next to the access token leaves an empty string behind.
+  const withoutRefreshToken = (name: string, value: unknown): unknown =>
+    name === REFRESH_TOKEN && token.refreshToken?.test((secret) => secret === value) ? '' : value;
+  return {
+    response: Secret.untracked(JSON.stringify(rest, withoutRefreshToken)),
+    hadRefreshToken: refreshToken !== undefined,
+    startedAt,
+    obtainedAt,
+    expiresAt: token.expiresAt === undefined ? undefined : obtainedAt + token.expiresAt - clock.now(),
+  };
+}
+
+/** When a cached token expires, in the store's time; `undefined` if neither the response nor the profile says. */
+export function expiryOf({ expiresAt, obtainedAt }: CachedToken, { options }: Profile): number | undefined {
+  if (expiresAt !== undefined) return expiresAt;
+  return options.defaultTtlMs === undefined ? undefined : obtainedAt + options.defaultTtlMs;
+}
+
+/** Returns the cached token of a record while it is usable. */
+export function findUsableToken(task: TokenTask, stored: StoredRecord | undefined): TokenResult | undefined {
+  const record = stored && parseRecord(stored);
+  if (record === undefined || record.kind === 'login' || !isUsable(task, record)) return undefined;
+  return restoreToken(task, record);
+}
+
+/** Returns the cached token of a record until it expires, unless the caller wants a new one. */
+export function findValidToken(task: TokenTask, stored: StoredRecord | undefined): TokenResult | undefined {
+  const { criteria } = task;
+  return criteria.forceRefresh
+    ? undefined
+    : findUsableToken({ ...task, criteria: { ...criteria, minTtlMs: 0 } }, stored);
+}
+
+/**
+ * Returns what a concurrent request produced for a caller that is waiting for the lock: a token that is usable or newer than `queuedAt`, whatever
+ * its lifetime. Throws the error of an attempt that began after `queuedAt`.
+ */
+export function findSharedResult(
+  task: TokenTask,
+  stored: StoredRecord | undefined,
+  queuedAt: number,
+): TokenResult | undefined {
+  const record = stored && parseRecord(stored);
+  return record === undefined || record.kind === 'login' ? undefined : sharedResultIn(task, record, queuedAt);
+}
+
+/** {@link findSharedResult} for a record that is already parsed. */
+export function sharedResultIn(
+  task: TokenTask,
+  record: TokenRecord | FamilyRecord,
+  queuedAt: number,
+): TokenResult | undefined {
+  const { failure, tokens } = record;
+  if (failure?.key === task.key && failure.startedAt >= queuedAt) throw parseError(failure.error);
+  const token = tokens[task.key];
+  if (token === undefined) return undefined;
+  const isNewer = token.startedAt >= queuedAt;
+  return isNewer || (!task.criteria.forceRefresh && isUsable(task, record)) ? restoreToken(task, record) : undefined;
+}
+
+/** Returns a cached token as a result with its remaining lifetime, unless an API rejected it. */
+export function restoreToken(
+  { profile, key, criteria, store }: TokenTask,
+  record: TokenRecord | FamilyRecord,
+): TokenResult | undefined {
+  const cached = record.tokens[key];
+  const refreshToken = record.kind === 'family' ? record.refreshToken : undefined;
+  const token = cached && parseCachedToken(profile, cached, refreshToken, store.now());
+  const isRejected = criteria.rejectedToken?.test((one) => token?.accessToken.test((other) => one === other) === true);
+  return token === undefined || isRejected ? undefined : { token, fromCache: true, profile };
+}
+
+function isUsable({ profile, key, criteria, store }: TokenTask, { tokens }: TokenRecord | FamilyRecord): boolean {
+  const cached = tokens[key];
+  const expiresAt = cached && expiryOf(cached, profile);
+  if (cached === undefined || expiresAt === undefined) return false;
+  // At most half of the lifetime: otherwise a token that lives no longer than `minTtlMs` would be requested at every call.
+  return expiresAt - store.now() > Math.min(criteria.minTtlMs, (expiresAt - cached.obtainedAt) / 2);
+}
+
+/** The response with `expires_in` set to the remaining seconds (D4). */
+function parseCachedToken(
+  profile: Profile,
+  cached: CachedToken,
+  refreshToken: Secret | undefined,
+  now: number,
+): ParsedToken | undefined {
+  const withRefreshToken = (name: string, value: unknown): unknown =>
+    name === REFRESH_TOKEN && value === '' ? refreshToken?.reveal() : value;
+  const response = JSON.parse(cached.response.reveal(), withRefreshToken) as Record<string, unknown>;
+  if (cached.expiresAt !== undefined) {
+    const seconds = Math.max(0, Math.floor((cached.expiresAt - now) / 1000));
+    setExpiresIn(response, profile.options.tokenPath ?? [], seconds);
+  }
+  if (cached.hadRefreshToken && refreshToken !== undefined) response[REFRESH_TOKEN] = refreshToken.reveal();
+  const token = parseTokenMembers(profile, response, now);
+  return token === 'too_deep' ? undefined : token;
+}
+
+/** Sets `expires_in` at the top and on the way to a nested token, in the type that the provider sent. */
+function setExpiresIn(members: Record<string, unknown>, path: readonly (string | number)[], seconds: number): void {
+  const value = members['expires_in'];
+  if (value !== undefined) members['expires_in'] = typeof value === 'string' ? String(seconds) : seconds;
+  const inner = path[0] === undefined ? undefined : members[path[0]];
+  if (typeof inner === 'object' && inner !== null)
+    setExpiresIn(inner as Record<string, unknown>, path.slice(1), seconds);
+}

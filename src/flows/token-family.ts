@@ -1,0 +1,116 @@
+import { OAuthProfileError } from '../errors.ts';
+import { encodeTuple, getRefreshToken } from '../oauth/cache-key.ts';
+import type { StoredRecord, TokenStore } from '../ports.ts';
+import type { StoredGrant } from '../profile/complete-profile.ts';
+import type { Binding } from '../profile/parse-profile.ts';
+import { getClientId, loginCommand, type Profile } from '../profile/profile.ts';
+import type { Secret } from '../redaction/secret.ts';
+import { type FamilyRecord, type LoginRecord, parseRecordOf } from './records.ts';
+
+/** Whether a profile has a refresh token to use. A custom profile may set the grant without one. */
+export function hasRefreshToken(profile: Profile): boolean {
+  return profile.grant === 'refresh_token' && (getRefreshToken(profile)?.length ?? 0) > 0;
+}
+
+/** Finds the token family of a profile's refresh token. Any known refresh token resolves to its family; an unknown one starts a new family. */
+export async function findFamily(
+  profile: Profile,
+  store: TokenStore,
+): Promise<{ readonly key: string; readonly record: StoredRecord | undefined }> {
+  if (profile.family !== undefined) return { key: profile.family, record: await store.read(profile.family) };
+  const token = getRefreshToken(profile) ?? '';
+  const binding = bindingOf(profile);
+  const key = familyKey(binding, token, store);
+  const record = await store.read(key);
+  if (record !== undefined) return { key, record };
+  // The configured value may be a later member of a family.
+  const hash = store.fingerprint(token);
+  for (const stored of await store.list()) {
+    const family = parseRecordOf('family', stored.record);
+    if (family?.tokenHashes.includes(hash) && isBoundTo(family, binding, store)) return stored;
+  }
+  return { key, record: undefined };
+}
+
+/** Creates the record of a new token family. */
+export function createFamily(profile: Profile, refreshToken: Secret, store: TokenStore): FamilyRecord {
+  return {
+    kind: 'family',
+    profile: profile.name,
+    origin: profile.url.origin,
+    client: store.fingerprint(getClientId(profile)),
+    refreshToken,
+    tokenHashes: [store.fingerprint(refreshToken)],
+    tokens: {},
+    failure: undefined,
+    attempt: undefined,
+    cachedError: undefined,
+    account: undefined,
+    scope: undefined,
+  };
+}
+
+/** What a profile's tokens are bound to. */
+export function bindingOf(profile: Profile): Binding {
+  return { origin: profile.url.origin, clientId: getClientId(profile) };
+}
+
+/** Key of the family that starts with a refresh token. It includes the binding, so that no other client or server finds the record. */
+export function familyKey({ origin, clientId }: Binding, token: string | Secret, store: TokenStore): string {
+  return store.fingerprint(encodeTuple(['family', origin, clientId, token]));
+}
+
+/** Key of the login record of a profile. */
+export function loginKey(profile: string, { origin, clientId }: Binding, store: TokenStore): string {
+  return store.fingerprint(encodeTuple(['login', profile, origin, clientId]));
+}
+
+/** A login and its token family. */
+export interface StoredLogin {
+  readonly login: LoginRecord;
+  readonly family: FamilyRecord;
+}
+
+/** Finds the login of a profile. */
+export async function findLogin(
+  profile: string,
+  binding: Binding,
+  store: TokenStore,
+): Promise<StoredLogin | undefined> {
+  const login = parseRecordOf('login', await store.read(loginKey(profile, binding, store)));
+  const family = login && parseRecordOf('family', await store.read(login.family));
+  if (login === undefined || family === undefined || !isBoundTo(family, binding, store)) return undefined;
+  return { login, family };
+}
+
+/** The refresh token of a profile's login, unless another refresh token was configured after the login. */
+export async function findStoredGrant(
+  profile: string,
+  binding: Binding,
+  configured: string | Secret | undefined,
+  store: TokenStore,
+): Promise<StoredGrant | undefined> {
+  const found = await findLogin(profile, binding, store);
+  if (found === undefined) return undefined;
+  const { login, family } = found;
+  if (configured !== undefined) {
+    const hash = store.fingerprint(configured);
+    if (!login.replaced.includes(hash) && !family.tokenHashes.includes(hash)) return undefined;
+  }
+  return { refreshToken: family.refreshToken, family: login.family };
+}
+
+/** Throws if a family is bound to another server or client. */
+export function assertBoundTo(family: FamilyRecord, profile: Profile, store: TokenStore): void {
+  if (isBoundTo(family, bindingOf(profile), store)) return;
+  throw new OAuthProfileError(
+    'store_unreadable',
+    `the stored refresh token of ${profile.name} belongs to another server or client`,
+    { hint: `run: ${loginCommand(profile.name)}` },
+  );
+}
+
+/** Whether a family is bound to a server and client. */
+export function isBoundTo(family: FamilyRecord, { origin, clientId }: Binding, store: TokenStore): boolean {
+  return family.origin === origin && family.client === store.fingerprint(clientId);
+}

@@ -1,0 +1,209 @@
+import type { Client } from './client.ts';
+import type { Variables } from './config/variables.ts';
+import { OAuthProfileError, TransportError } from './errors.ts';
+import { parseRecordOf, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
+import { refreshToken } from './flows/refresh-token.ts';
+import { requestToken } from './flows/request-token.ts';
+import type { FlightControl } from './flows/single-flight.ts';
+import {
+  cacheKeyIn,
+  findSharedResult,
+  findUsableToken,
+  findValidToken,
+  sharedResultIn,
+  type TokenCriteria,
+  type TokenResult,
+  type TokenTask,
+  toCachedToken,
+} from './flows/token-cache.ts';
+import { findFamily, hasRefreshToken } from './flows/token-family.ts';
+import { ATTEMPT_MS } from './oauth/retry-policy.ts';
+import type { RecordLock } from './ports.ts';
+import type { Profile } from './profile/profile.ts';
+import type { Secret } from './redaction/secret.ts';
+
+/** Options of {@link getToken}. */
+export interface GetTokenOptions {
+  /** Variables that define the profile. Default: those of the files that the command line reads. */
+  readonly variables?: Variables | undefined;
+  /**
+   * Whether a usable cached token may be returned. The profile's `options.reuse` takes precedence. Default: false, except where a refresh revokes
+   * the access tokens issued before it.
+   */
+  readonly reuse?: boolean | undefined;
+  /** Ignore cached tokens and cached errors, and request a new token. Default: false. */
+  readonly forceRefresh?: boolean | undefined;
+  /** Minimum remaining lifetime of a cached token, in milliseconds. Default: the profile's `options.min_ttl`, 60,000. */
+  readonly minTtlMs?: number | undefined;
+  /** An access token that an API rejected. It is not returned again. */
+  readonly rejectedToken?: Secret | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Callers that wait for another request get its own timeout error, if it comes within this time. */
+const TIMEOUT_MARGIN_MS = 2_000;
+/** Shorter waits for the lock are not deducted from the timeout. */
+const SHORT_WAIT_MS = 500;
+
+/**
+ * Gets a token for a profile: a cached one that is usable, or a new one. However many callers ask for the same token, in this process or in others
+ * that share the store, one request is sent. A refresh is only sent while holding the lock of its token family.
+ */
+export async function getToken(client: Client, name: string, options: GetTokenOptions = {}): Promise<TokenResult> {
+  return getProfileToken(client, await client.loadProfile(name, options.variables), options);
+}
+
+/** {@link getToken} for a profile that is already loaded. */
+export async function getProfileToken(
+  client: Client,
+  profile: Profile,
+  options: GetTokenOptions = {},
+): Promise<TokenResult> {
+  const reuse = profile.options.reuse ?? options.reuse ?? revokesOnRefresh(profile);
+  if (hasRefreshToken(profile)) return getStoredToken(client, profile, reuse, options);
+  if (!reuse) return requestWithoutStore(client, profile, options.signal);
+  try {
+    return await getStoredToken(client, profile, reuse, options);
+  } catch (error) {
+    if (!(error instanceof OAuthProfileError) || error.code !== 'store_unwritable') throw error;
+    client.warn(`the token is not cached: ${error.message}`);
+    return requestWithoutStore(client, profile, options.signal);
+  }
+}
+
+/** Where a refresh revokes earlier access tokens, callers that refresh in parallel would invalidate each other's. */
+function revokesOnRefresh({ grant, provider }: Profile): boolean {
+  return grant === 'refresh_token' && provider.refreshRevokesAccessTokens === true;
+}
+
+async function requestWithoutStore(client: Client, profile: Profile, signal?: AbortSignal): Promise<TokenResult> {
+  return { token: await requestToken(profile, client.ports, signal), fromCache: false, profile };
+}
+
+async function getStoredToken(
+  client: Client,
+  profile: Profile,
+  reuse: boolean,
+  options: GetTokenOptions,
+): Promise<TokenResult> {
+  const { ports } = client;
+  const store = await client.openStore();
+  const key = cacheKeyIn(store, profile);
+  const { key: recordKey, record } = hasRefreshToken(profile)
+    ? await findFamily(profile, store)
+    : { key, record: await store.read(key) };
+  const criteria: TokenCriteria = {
+    minTtlMs: options.minTtlMs ?? profile.options.minTtlMs,
+    forceRefresh: options.forceRefresh === true || !reuse,
+    ignoreCachedError: options.forceRefresh === true,
+    rejectedToken: options.rejectedToken,
+  };
+  const task: TokenTask = { profile, key, criteria, ports, store, warn: client.warn };
+  const cached = criteria.forceRefresh ? undefined : findUsableToken(task, record);
+  if (cached !== undefined) return inLocalTime(task, cached);
+  const { timeoutMs } = profile.options;
+  const error = (): Error =>
+    new TransportError('timeout', `no token was received within ${timeoutMs / 1000} s`, {
+      sent: false,
+      hint: `try again, or increase ${profile.name}.options.timeout`,
+    });
+  try {
+    const result = await client.singleFlight.run(
+      flightKey(task, recordKey),
+      (control) => requestUnderLock(task, recordKey, control),
+      { signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } },
+    );
+    return inLocalTime(task, result);
+  } catch (failure) {
+    const valid = isTemporary(failure) ? findValidToken(task, record) : undefined;
+    if (valid === undefined) throw failure;
+    client.warn(`${(failure as Error).message}; returning the cached token of ${profile.name}, which is still valid`);
+    return inLocalTime(task, valid);
+  }
+}
+
+/** A failure that says nothing about the cached token: network, 429, 5xx. */
+function isTemporary(error: unknown): boolean {
+  return (
+    error instanceof OAuthProfileError &&
+    ['connection_failed', 'timeout', 'rate_limited', 'provider_unavailable'].includes(error.code)
+  );
+}
+
+/** Callers with the same key share one request. */
+function flightKey({ key, criteria, store }: TokenTask, recordKey: string): string {
+  const rejected = criteria.rejectedToken && store.fingerprint(criteria.rejectedToken);
+  return JSON.stringify([
+    recordKey,
+    key,
+    criteria.forceRefresh,
+    criteria.ignoreCachedError,
+    criteria.minTtlMs,
+    rejected,
+  ]);
+}
+
+async function requestUnderLock(task: TokenTask, recordKey: string, control: FlightControl): Promise<TokenResult> {
+  const { profile, ports, store } = task;
+  const { timeoutMs } = profile.options;
+  const startedAt = ports.clock.now();
+  const lock = await store.lock<TokenResult>(recordKey, {
+    timeoutMs,
+    signal: control.signal,
+    acceptIf: (record, queuedAt) => findSharedResult(task, record, queuedAt),
+  });
+  try {
+    // Another process has finished the same request.
+    if (lock.accepted !== undefined) return lock.accepted;
+    control.close();
+    const waitedMs = ports.clock.now() - startedAt;
+    const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
+    if (!hasRefreshToken(profile)) return await requestAndStoreToken(withTimeout(task, leftMs), lock, control.signal);
+    // A refresh that is sent gets the time of one attempt, even if its caller has left: its response must not be lost.
+    return await refreshToken(withTimeout(task, Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs))), lock);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Requests a token of any grant but `refresh_token` and caches it. If it cannot be cached, it is returned anyway. */
+async function requestAndStoreToken(
+  task: TokenTask,
+  lock: RecordLock<TokenResult>,
+  signal: AbortSignal,
+): Promise<TokenResult> {
+  const { profile, key, ports, store, warn } = task;
+  const record = parseRecordOf('token', lock.record);
+  const shared = record && sharedResultIn(task, record, lock.queuedAt);
+  if (shared !== undefined) return shared;
+  const startedAt = store.now();
+  const write = async (result: Pick<TokenRecord, 'tokens' | 'failure'>): Promise<void> => {
+    try {
+      await lock.write(serializeRecord({ kind: 'token', profile: profile.name, ...result }));
+    } catch (error) {
+      if (!(error instanceof OAuthProfileError)) throw error;
+      if (result.failure === undefined) warn(`the token is not cached: ${error.message}`);
+    }
+  };
+  try {
+    const token = await requestToken(profile, ports, signal);
+    await write({ tokens: { [key]: toCachedToken(token, startedAt, store, ports.clock) }, failure: undefined });
+    return { token, fromCache: false, profile };
+  } catch (error) {
+    const failure = signal.aborted ? undefined : serializeError(error);
+    if (failure !== undefined) await write({ tokens: {}, failure: { startedAt, key, error: failure } });
+    throw error;
+  }
+}
+
+function withTimeout(task: TokenTask, timeoutMs: number): TokenTask {
+  const { profile } = task;
+  return { ...task, profile: { ...profile, options: { ...profile.options, timeoutMs } } };
+}
+
+/** Cached tokens expire in the store's time; callers compare with the clock of this machine. */
+function inLocalTime({ ports, store }: TokenTask, result: TokenResult): TokenResult {
+  const { token, fromCache } = result;
+  if (!fromCache || token.expiresAt === undefined) return result;
+  return { ...result, token: { ...token, expiresAt: token.expiresAt + ports.clock.now() - store.now() } };
+}

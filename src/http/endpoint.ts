@@ -1,0 +1,15 @@
+/** Where a socket connects. */
+export interface Endpoint {
+  /** Host name or IP address; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Server name for TLS; empty for an IP address, which must not be sent as one (RFC 6066 §3). */
+  readonly servername: string;
+}
+
+/** Returns the endpoint of an `http:` or `https:` URL. */
+export function endpointOf({ hostname, port, protocol }: URL): Endpoint {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const isIpAddress = /^[\d.]+$|:/.test(host);
+  return { host, port: Number(port) || (protocol === 'https:' ? 443 : 80), servername: isIpAddress ? '' : host };
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { OAuthProfileError } from '../../src/errors.ts';
+import { fromKept, readRecord, toKept } from '../../src/flows/stored-record.ts';
+import { Secret } from '../../src/redaction/secret.ts';
+import { readKeys, recordId, type SealedRecord, unseal } from '../../src/store/encryption.ts';
+import { Keys } from '../../src/store/vault/key-provider.ts';
+import { Records } from '../../src/store/vault/records.ts';
+import { CONTENT, encrypted, headerTokens, KEY, keys, NAME } from '../support/encrypted-record.ts';
+import { callTwice, itHolds } from '../support/mutated-input.ts';
+
+/** Only the authentic record is accepted; every other input is an error that names the file. */
+function checkDecrypted(
+  input: string,
+  record: SealedRecord | undefined,
+  error: Error | undefined,
+  where: string,
+): void {
+  if (error !== undefined) {
+    assert.equal((error as OAuthProfileError).code, 'store_unreadable');
+    assert.ok(error.message.includes(where), 'an error does not name the file');
+    return;
+  }
+  assert.equal(input, encrypted, 'a forged record is accepted');
+  assert.deepEqual([record?.name, record?.kept.content.reveal()], [NAME, CONTENT]);
+}
+
+itHolds('decrypts only the authentic record', {
+  seeds: [encrypted, encrypted.slice(0, 60)],
+  tokens: headerTokens,
+  check(input) {
+    const bytes = Buffer.from(input, 'latin1');
+    const { value, error } = callTwice(() => unseal(bytes, recordId(keys[0], NAME), keys, 'the file'));
+    checkDecrypted(bytes.toString('latin1'), value, error, 'the file');
+  },
+});
+
+const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-properties-'));
+chmodSync(directory, 0o700);
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+
+itHolds('reads only the authentic record from a file', {
+  runs: 25,
+  seeds: [encrypted, encrypted.slice(0, 80)],
+  tokens: headerTokens,
+  check(input) {
+    const records = new Records(directory);
+    const bytes = Buffer.from(input, 'latin1');
+    const file = records.file(NAME, keys[0]);
+    writeFileSync(file, bytes, { mode: 0o600 });
+    const { value, error } = callTwice(() => records.find(NAME, keys));
+    checkDecrypted(bytes.toString('latin1'), value, error, file);
+    const all = callTwice(() => records.all(keys));
+    assert.equal(all.error?.message, error?.message, 'list and find return different errors');
+  },
+});
+
+itHolds('accepts only vault metadata with a key id', {
+  runs: 25,
+  seeds: ['{"version":1,"source":"file","key":"e4b9d3cc59098709"}', '{"version":2}', 'null'],
+  tokens: ['"version":', '"source":', '"key":', '"keychain"', '"environment"', '1', 'null', '[]', '""'],
+  check(input) {
+    const provider = new Keys({}, new Records(directory), async () => assert.fail('the keychain is read'));
+    writeFileSync(provider.noteFile, input, { mode: 0o600 });
+    const { value, error } = callTwice(() => provider.note());
+    if (error !== undefined) assert.equal((error as OAuthProfileError).code, 'store_unreadable');
+    else assert.ok(value !== undefined && typeof value.key === 'string', 'metadata without a key id is accepted');
+  },
+});
+
+itHolds('accepts only 32-byte keys, without keys in errors', {
+  seeds: [KEY, `${KEY},${Buffer.alloc(32, 9).toString('base64url')}`, ` ${KEY}\n`],
+  tokens: [',', '=', '==', '-', '_', '+', '/', ' ', KEY],
+  check(input) {
+    const { value, error } = callTwice(() => readKeys(new Secret(input), 'OAUTH_PROFILE_KEY'));
+    if (error === undefined) {
+      assert.ok(
+        value.length > 0 && value.every(({ id, sealing }) => /^[0-9a-f]{16}$/.test(id) && sealing.length === 32),
+      );
+      return;
+    }
+    assert.equal((error as OAuthProfileError).code, 'store_unreadable');
+    const printed = `${error.message} ${(error as OAuthProfileError).hint}`;
+    for (const item of input.split(',')) {
+      assert.ok(item.trim().length < 20 || !printed.includes(item.trim()), 'an error contains a key');
+    }
+  },
+});
+
+itHolds('restores a record as it was stored', {
+  seeds: ['login\ngraph\nabc', 'token\ngraph\n{"access_token":"x"}', 'family\ngraph\nr3fr3sh'],
+  tokens: ['login', 'token', 'family', '\n', '{"', '\\', '\u2028'],
+  check(input) {
+    const [kind, profile = '', ...rest] = input.split('\n');
+    const text = rest.join('\n');
+    const token = {
+      response: Secret.untracked(text),
+      hadRefreshToken: true,
+      startedAt: 1,
+      obtainedAt: 2,
+      expiresAt: undefined,
+    };
+    const record = { kind: 'token', profile, tokens: { [profile]: token }, failure: undefined } as const;
+    const login = { kind: 'login', profile, family: text, replaced: [text], at: 1 } as const;
+    if (kind === 'login') assert.deepEqual(readRecord(toKept(login, 'head')), login);
+    else {
+      const stored = toKept(record, 'head');
+      assert.equal(fromKept(stored, 'login'), undefined);
+      const found = fromKept(stored, 'token');
+      assert.equal(found?.profile, profile);
+      assert.equal(found?.tokens[profile]?.response.reveal(), text, 'the response has changed');
+    }
+  },
+});
