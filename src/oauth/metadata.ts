@@ -10,7 +10,10 @@ export interface ServerMetadata {
   readonly revocationUrl: URL | undefined;
 }
 
-/** Parses a metadata document (RFC 8414 §3.2). Returns `undefined` if it describes another server than the one at `endpoints`. */
+/**
+ * Parses a metadata document (RFC 8414 §3.2). Returns `undefined` if it describes another server than the one at
+ * `endpoints`.
+ */
 export function parseMetadata(
   document: unknown,
   location: URL,
@@ -32,8 +35,8 @@ export function parseMetadata(
 }
 
 /**
- * Compares the `iss` of an authorization response with the metadata (RFC 9207 §2.4) and returns what is wrong, `undefined` if nothing.
- * Without metadata, the origin of `iss` must be that of one of `endpoints`.
+ * Compares the `iss` of an authorization response with the metadata (RFC 9207 §2.4) and returns what is wrong,
+ * `undefined` if nothing. Without metadata, the origin of `iss` must be that of one of `endpoints`.
  */
 export function findIssuerMismatch(
   iss: string | undefined,

@@ -1,7 +1,10 @@
 /** Thrown for a URL that must not receive credentials. The message completes "url …". */
 export class InvalidUrlError extends Error {}
 
-/** Parses an http: or https: URL and rejects everything that `new URL` would silently correct: the host must be exactly the one written. */
+/**
+ * Parses an http: or https: URL and rejects everything that `new URL` would silently correct: the host must be exactly
+ * the one written.
+ */
 export function parseStrictUrl(text: string): URL {
   if (text.includes('#')) throw new InvalidUrlError('must not have a fragment');
   if (/[\s\\\0-\x1f]/.test(text)) {
@@ -25,8 +28,8 @@ export function parseStrictUrl(text: string): URL {
 }
 
 /**
- * Parses a URL, `undefined` if it is invalid. `URL.canParse` is not used: once optimized, Node 20 returns false for valid URLs with
- * Latin-1 characters.
+ * Parses a URL, `undefined` if it is invalid. `URL.canParse` is not used: once optimized, Node 20 returns false for
+ * valid URLs with Latin-1 characters.
  */
 export function parseUrl(text: string, base?: URL): URL | undefined {
   try {

@@ -287,8 +287,8 @@ describe('an error response that contains a token', () => {
     expect(providerErrorFor(profile, createResponse(400, text)).provider.description).toBe(
       `${'n '.repeat(150)}password:••••`,
     );
-    const late = `${'n '.repeat(32_768)}password: x`;
-    expect(providerErrorFor(profile, createResponse(400, late)).provider.description).toHaveLength(400);
+    const atEnd = `${'n '.repeat(32_768)}password: x`;
+    expect(providerErrorFor(profile, createResponse(400, atEnd)).provider.description).toHaveLength(400);
   });
 
   it('shows members that look like names', () => {

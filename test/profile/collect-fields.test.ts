@@ -343,3 +343,23 @@ describe('values with stray characters', () => {
     expect(notes).toEqual(['acme.client_id starts or ends with whitespace']);
   });
 });
+
+describe('a reference to an environment variable', () => {
+  const fields = { ...samples.custom, client_secret: '${env:SHOP_KEY}' };
+
+  it.each([
+    ['custom', fields],
+    ['twitter', { ...samples.twitter, client_secret: '${env:SHOP_KEY}' }],
+  ])('is an issue that names the variable if it is unset: %s', (_, profile) => {
+    for (const env of [{}] as Record<string, string>[]) {
+      expect(issuesOf(() => readAcme(profile, createSources({}, env)))).toMatchObject([
+        { variable: 'acme.client_secret', message: expect.stringContaining('SHOP_KEY') },
+      ]);
+    }
+  });
+
+  it('may have an empty default', () => {
+    const profile = readAcme({ ...fields, client_secret: '${env:SHOP_KEY:-}' });
+    expect(decodeRequest(profile).form).toContainEqual(['client_secret', '']);
+  });
+});

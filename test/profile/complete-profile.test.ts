@@ -219,7 +219,7 @@ describe('an issue', () => {
     ['options.authorize_origin', { ...custom, options: { authorize_origin: 'x' } }, /origin/, /https:/],
     ['options.authorization_url', { ...custom, options: { authorization_url: 'x' } }, /https:/, /https:/],
     ['options.redirect_uri', { ...custom, options: { redirect_uri: 'x' } }, /127\.0\.0\.1/, /127\.0\.0\.1/],
-  ])('D16 of %s says what is wrong and what to do: %j', (field, fields, message, hint) => {
+  ])('D16 of %s has a message and a hint: %j', (field, fields, message, hint) => {
     expect(issuesOf(() => readAcme(fields, files))).toMatchObject([
       {
         variable: `acme.${field}`,
