@@ -8,8 +8,9 @@ import type { ProfileDraft } from './profile-draft.ts';
 const USER_FIELDS = ['username', 'password', 'refresh_token'];
 
 /**
- * Adds an issue for every field that the grant or the client authentication requires. Returns whether one of them is that a login is
- * missing. `hasLoginEndpoint`: `options.authorization_url` or `options.device_authorization_url` is set.
+ * Adds an issue for every field that the grant or the client authentication requires. Returns whether one of them is
+ * that a login is missing. `hasLoginEndpoint`: `options.authorization_url` or `options.device_authorization_url` is
+ * set.
  */
 export function checkRequiredFields(
   draft: ProfileDraft,
@@ -68,7 +69,10 @@ function findRequiredFields(
   return required;
 }
 
-/** Reports misspelled fields that may be the reason for an unexpected default: of the grant, or of the client authentication. */
+/**
+ * Reports misspelled fields that may be the reason for an unexpected default: of the grant, or of the client
+ * authentication.
+ */
 function addMisspellingIssues(draft: ProfileDraft, { grantsByFields }: Provider): void {
   for (const field of [...grantsByFields.flatMap(({ fields }) => fields), 'client_secret']) {
     if (draft.has(field) || draft.hasIssue(field)) continue;
@@ -106,7 +110,10 @@ function isWithoutLogin(
   return hasTenant && hasClient && hasLoginFields && hasNoUserField(draft);
 }
 
-/** Whether a custom profile can log users in, but has no refresh token and no other grant: its request could not succeed. */
+/**
+ * Whether a custom profile can log users in, but has no refresh token and no other grant: its request could not
+ * succeed.
+ */
 function isCustomWithoutLogin(
   draft: ProfileDraft,
   { defaultGrant }: Provider,

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { buildRevocationRequest, parseRevocationResponse } from '../../src/oauth/revocation.ts';
 import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { loginProfiles, toWire } from '../support/login-request.ts';
-import { loginProfileOf } from '../support/login-world.ts';
+import { loginProfileOf, loginProfiles, toWire } from '../support/login-request.ts';
 import { createResponse, RECEIVED_AT } from '../support/read-sample.ts';
 
 const { google, okta } = loginProfiles;
