@@ -246,14 +246,14 @@ describe('a profile that is not defined', () => {
 describe('a profile in two files', () => {
   it('is an issue that names both', () => {
     const variables = new Variables()
-      .add(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+      .define(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
       .define(flatten({ 'graph.url': 'https://evil.com' }, 'f'), {
         label: 'p.yaml',
         directory: '',
         trust: 'directory',
       });
     expect(issuesOf(() => readProfile('graph', variables, createSources()))).toMatchObject([
-      { variable: 'graph', message: expect.stringContaining('/home/u/p.yaml and p.yaml') },
+      { variable: 'graph', message: expect.stringMatching(/\/home\/u\/p\.yaml.*p\.yaml/) },
     ]);
   });
 
@@ -263,7 +263,7 @@ describe('a profile in two files', () => {
     const user = { graph: { ...samples.google, options: { timeout: '5s' } } };
     const withDirectoryFile = (names: readonly string[]) =>
       new Variables()
-        .add(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+        .define(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
         .define(
           names.map((name) => ({ name, value: 'evil' })),
           { label: 'p.yaml', directory: '', trust: 'directory' },

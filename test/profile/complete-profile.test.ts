@@ -48,7 +48,7 @@ describe('completeProfile()', () => {
         hint: expect.stringMatching(/^acme\.\S+: .+\nacme\./),
       }),
     );
-    expect(() => readAcme({ type: 'custom' })).toThrow(/^profile acme has an issue: acme\.url /);
+    expect(() => readAcme({ type: 'custom' })).toThrow(/acme\.url /);
   });
 
   it.each(Object.entries(samples))('does not reveal the secrets of %s when it is printed', (_, sample) => {
