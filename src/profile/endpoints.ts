@@ -1,8 +1,12 @@
 import type { Provider } from '../providers/provider.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { isLoopback } from './loopback.ts';
 import type { ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { InvalidUrlError, parseStrictUrl } from './strict-url.ts';
+
+/** Longer values are truncated in messages, in characters. */
+const MAX_SHOWN_LENGTH = 100;
 
 /**
  * Selects the token URL: `<profile>.url` (D8), or the provider's with `tenant_id` inserted. Adds an issue and returns
@@ -30,7 +34,7 @@ export function selectTokenUrl(
   } catch (error) {
     if (!(error instanceof InvalidUrlError)) throw error;
     // A value that matches the pattern may still not be a valid part of a host name.
-    addTenantIssue(draft, provider);
+    addTenantIssue(draft, provider, tenant);
     return undefined;
   }
 }
@@ -43,7 +47,7 @@ function isValidTenant(draft: ProfileDraft, provider: Provider, value: string, g
   const { tenant } = provider;
   if (tenant === undefined) return true;
   if (!tenant.pattern.test(value)) {
-    addTenantIssue(draft, provider);
+    addTenantIssue(draft, provider, value);
     return false;
   }
   const unsupported = tenant.unsupported?.find((one) => one.grant === grant)?.tenants;
@@ -56,10 +60,10 @@ function isValidTenant(draft: ProfileDraft, provider: Provider, value: string, g
   return false;
 }
 
-function addTenantIssue(draft: ProfileDraft, { tenant }: Provider): void {
+function addTenantIssue(draft: ProfileDraft, { tenant }: Provider, value: string): void {
   draft.addIssue(
     'tenant_id',
-    'cannot be part of the token URL',
+    `is "${escapeControls(value.slice(0, MAX_SHOWN_LENGTH))}", which cannot be part of the token URL`,
     `set ${draft.name}.tenant_id to ${tenant?.description}`,
   );
 }
