@@ -8,7 +8,7 @@ import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyUnits } from '../support/any-text.ts';
-import { variablesWith } from '../support/login-world.ts';
+import { variablesWith } from '../support/profile-of.ts';
 import { createSources, invalidProfileError, issuesOf, readAcme, readFromYaml } from '../support/read-sample.ts';
 import { samples, secrets } from '../support/sample-profiles.ts';
 
