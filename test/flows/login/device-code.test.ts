@@ -4,7 +4,7 @@ import { type DeviceCodePrompt, loginWithDeviceCode } from '../../../src/flows/l
 import type { HttpResponse } from '../../../src/oauth/http-response.ts';
 import type { WireRequest } from '../../../src/ports.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
-import { loginProfileOf } from '../../support/login-world.ts';
+import { loginProfileOf } from '../../support/profile-of.ts';
 
 const graph = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app', scope: 'user.read' };
 const lab = { type: 'gitlab', client_id: 'app', scope: 'read_user' };

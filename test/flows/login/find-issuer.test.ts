@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findIssuer } from '../../../src/flows/login/find-issuer.ts';
 import type { Limits } from '../../../src/ports.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
-import { loginProfileOf } from '../../support/login-world.ts';
+import { loginProfileOf } from '../../support/profile-of.ts';
 
 const server = 'https://id.example.com';
 const login = loginProfileOf({

@@ -14,7 +14,7 @@ import { Secret } from '../../../src/redaction/secret.ts';
 import { Session } from '../../../src/session.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
-import { variablesWith } from '../../support/login-world.ts';
+import { variablesWith } from '../../support/profile-of.ts';
 
 const { outside } = new Session({ env: {}, cwd: '/' });
 const lab = { type: 'gitlab', client_id: 'app', client_secret: 'app-secret', scope: 'api' };
