@@ -82,7 +82,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   const tls = scheme.startsWith('rediss') ? readTlsOptions(parameters.get('ca_file')) : undefined;
   const common = { ...parseLogin(login), ...(tls && { tls }) };
   const createClient = async (): Promise<Redis | Cluster> => {
-    const { Cluster, Redis } = await import('ioredis');
+    const { Cluster, Redis } = await importWithoutDebug();
     if (topology === 'cluster') {
       return new Cluster(nodes, { ...CLUSTER_OPTIONS, redisOptions: { ...NODE_OPTIONS, ...common } });
     }
@@ -107,6 +107,18 @@ export function parseRedisUrl(url: string): RedisTarget {
     });
   };
   return { location: `${scheme}://${hosts}${path}`, hosts: hosts || path, createClient };
+}
+
+/** Loads ioredis with its `DEBUG` output off: it would print every command, including AUTH with the password. */
+async function importWithoutDebug() {
+  const { DEBUG } = process.env;
+  if (DEBUG === undefined) return import('ioredis');
+  process.env['DEBUG'] = `${DEBUG},-ioredis:*`;
+  try {
+    return await import('ioredis');
+  } finally {
+    process.env['DEBUG'] = DEBUG;
+  }
 }
 
 /** Finds passwords also in a URL that is invalid because of an unescaped character in the password. */
