@@ -28,17 +28,15 @@ export function checkRequiredFields(
   }
   const lacksLogin =
     isCustomWithoutLogin(draft, provider, grant, hasLoginEndpoint) || isWithoutLogin(draft, provider, grant, missing);
-  if (lacksLogin) {
-    draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
-  } else {
-    for (const field of missing) {
-      addMissingIssue(
-        draft,
-        field,
-        grant === undefined ? 'is missing' : `is missing; the grant ${grant} requires it`,
-        missingFieldHint(draft, provider, field, grant),
-      );
-    }
+  if (lacksLogin) draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
+  for (const field of missing) {
+    if (lacksLogin && USER_FIELDS.includes(field)) continue;
+    addMissingIssue(
+      draft,
+      field,
+      grant === undefined ? 'is missing' : `is missing; the grant ${grant} requires it`,
+      missingFieldHint(draft, provider, field, grant),
+    );
   }
   if (draft.issues.length > 0 && !draft.has('grant_type')) addMisspellingIssues(draft, provider);
   return lacksLogin;
