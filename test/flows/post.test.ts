@@ -125,7 +125,7 @@ describe('a POST', () => {
     expect(ports.lines).toEqual([expect.stringContaining('0.4 s'), expect.stringContaining('0.8 s')]);
   });
 
-  it('tells mayRetry the time since the first attempt', async () => {
+  it('passes to mayRetry the time since the first attempt', async () => {
     const times: number[] = [];
     const { run } = createFixture([transportError('timeout', true), transportError('timeout', true)]);
     await run({ mayRetry: (_, sinceFirstSendMs) => times.push(sinceFirstSendMs) > 0 });

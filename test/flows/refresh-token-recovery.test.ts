@@ -241,10 +241,10 @@ describe('a refresh of another process that may be in progress', () => {
     const { start, profile, store, clock, provider } = await createExpired();
     await storeAttempt(profile, store, 2_000);
     const family = await familyOf(profile, store);
-    const late = withLockFunctions(store, () => ({
+    const rotatedElsewhere = withLockFunctions(store, () => ({
       reload: async () => rotateFamily(family, 'rotated-elsewhere', store, 'token-of-the-other'),
     }));
-    const process = start(late);
+    const process = start(rotatedElsewhere);
     const waiting = process.getToken(profile);
     await settle();
     expect(process.lines).toEqual([expect.stringContaining('8 s')]);
@@ -259,10 +259,10 @@ describe('a refresh of another process that may be in progress', () => {
     await storeAttempt(profile, store, 2_000);
     const family = await familyOf(profile, store);
     provider.current = 'rotated-elsewhere';
-    const late = withLockFunctions(store, () => ({
+    const rotatedElsewhere = withLockFunctions(store, () => ({
       reload: async () => rotateFamily(family, 'rotated-elsewhere', store),
     }));
-    const waiting = start(late).get(profile);
+    const waiting = start(rotatedElsewhere).get(profile);
     await settle();
     await clock.advance(8_000);
     expect(await waiting).toBe('access-token-2');
@@ -287,10 +287,10 @@ describe('a refresh of another process that may be in progress', () => {
     provider.current = 'rotated-elsewhere';
     provider.next.push(json(400, { error: 'invalid_grant' }));
     const writtenAt = clock.time + 8_000;
-    const late = withLockFunctions(store, (lock) => ({
+    const rotatedElsewhere = withLockFunctions(store, (lock) => ({
       reload: async () => (clock.time < writtenAt ? lock.reload() : rotateFamily(family, 'rotated-elsewhere', store)),
     }));
-    const waiting = start(late).get(profile);
+    const waiting = start(rotatedElsewhere).get(profile);
     await settle();
     expect(provider.requests).toHaveLength(2);
     await clock.advance(8_000);

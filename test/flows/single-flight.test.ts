@@ -22,7 +22,7 @@ function createFixture() {
 }
 
 describe('callers with the same key', () => {
-  it('share a flight until it is closed', async () => {
+  it('share one run until it is closed', async () => {
     const { started, run } = createFixture();
     const first = [run('a'), run('a'), run('b')];
     await settle();
@@ -44,7 +44,7 @@ describe('callers with the same key', () => {
     expect(await errors).toEqual([error, error]);
   });
 
-  it('start a new flight when the last one has ended, even if it was not closed', async () => {
+  it('start a new run when the last one has ended, even if it was not closed', async () => {
     const { started, run } = createFixture();
     const first = run('a');
     await settle();
@@ -56,7 +56,7 @@ describe('callers with the same key', () => {
     expect(await second).toBe('two');
   });
 
-  it('join the newer flight when an older one is closed late', async () => {
+  it('join the newer run when an older one is closed again', async () => {
     const { started, run } = createFixture();
     const all = [run('a')];
     await settle();
@@ -73,7 +73,7 @@ describe('callers with the same key', () => {
     expect(await Promise.all(all)).toEqual(['one', 'two', 'two']);
   });
 
-  it('do not join a flight that every caller has left', async () => {
+  it('do not join a run that every caller has left', async () => {
     const { started, run } = createFixture();
     const controller = new AbortController();
     const left = errorOf(run('a', { signal: controller.signal }));

@@ -61,7 +61,7 @@ describe('a token in the cache', () => {
     expect(JSON.parse(cached.response.reveal())).toMatchObject({ data: { refresh_token: 'another' } });
   });
 
-  it('expires when the response says so, else after options.default_ttl', () => {
+  it('expires after expires_in of its response, else after options.default_ttl', () => {
     const cached = cache(plain, { access_token: 'a' });
     expect(cached).toMatchObject({ hadRefreshToken: false, expiresAt: undefined });
     expect(expiryOf(cached, plain)).toBeUndefined();
