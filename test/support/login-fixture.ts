@@ -12,7 +12,7 @@ import { variablesWith } from './profile-of.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a test replaces in one login. */
+/** Ports and options that a test replaces in one login. */
 export interface LoginChanges {
   readonly ports?: Partial<Ports>;
   readonly loginPorts?: Partial<LoginPorts>;
