@@ -12,7 +12,7 @@ import { variablesWith } from './profile-of.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Ports and options that a test replaces in one login. */
+/** Replacements for one login. */
 export interface LoginChanges {
   readonly ports?: Partial<Ports>;
   readonly loginPorts?: Partial<LoginPorts>;
