@@ -22,6 +22,18 @@ export interface RecordPlaintext {
   readonly record: StoredRecord;
 }
 
+/** Returns the valid copy of a record. */
+export function selectNewest(copies: readonly (RecordPlaintext | undefined)[]): RecordPlaintext | undefined {
+  return copies.reduce((one, other) => ((other?.revision ?? -1) > (one?.revision ?? -1) ? other : one), undefined);
+}
+
+/** Returns the valid copy of each record. */
+export function selectNewestOfEach(copies: readonly RecordPlaintext[]): RecordPlaintext[] {
+  const newest = new Map<string, RecordPlaintext>();
+  for (const copy of copies) newest.set(copy.key, selectNewest([newest.get(copy.key), copy]) ?? copy);
+  return [...newest.values()];
+}
+
 // Layout: magic, format version, key id, record id, nonce, ciphertext, tag. All before the nonce is additional authenticated data.
 const MAGIC = 'OAPR';
 const FORMAT_VERSION = 1;

@@ -13,7 +13,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { monotonicMs } from '../../monotonic.ts';
 import { hasErrorCode } from '../store-errors.ts';
 import { createOwnerId, getProcessStatus, type ProcessStatus, parseOwnerId } from './process-status.ts';
 
@@ -147,7 +146,7 @@ const lastChange = new Map<string, { heartbeat: string; seenAt: number }>();
 export function isAbandoned(lock: string, { owner, heartbeat }: LockState): boolean {
   const status = getOwnerStatus(dirname(lock), owner);
   if (status !== 'unknown') return status === 'ended';
-  const now = monotonicMs();
+  const now = performance.now();
   const seen = lastChange.get(lock);
   if (seen?.heartbeat === heartbeat) return now - seen.seenAt >= LEASE_MS;
   lastChange.set(lock, { heartbeat, seenAt: now });
