@@ -128,7 +128,7 @@ class Parser {
     const name = /[^.[\]{}:"'\s]*/y;
     name.lastIndex = this.#at;
     const found = name.exec(this.text)?.[0] ?? '';
-    if (found === '') this.fail('lacks a name');
+    if (found === '') this.fail('has no name');
     this.#at += found.length;
     return found;
   }
@@ -137,7 +137,7 @@ class Parser {
     const inside = /(?:(\d{1,9})|("(?:[^"\\]|\\.)*")|'([^']*)')\]/y;
     inside.lastIndex = this.#at;
     const found = inside.exec(this.text);
-    if (found === null) this.fail('has a bracket that holds neither a number nor a quoted name');
+    if (found === null) this.fail('has brackets with neither a number nor a quoted name');
     this.#at += found[0].length;
     if (found[1] !== undefined) return Number(found[1]);
     return found[2] === undefined ? (found[3] ?? '') : this.#unquote(found[2]);

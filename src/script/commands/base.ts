@@ -149,7 +149,7 @@ const assertMatch = defineCommand({
 const assertEmpty = defineCommand({
   group: 'base',
   name: 'assertEmpty',
-  summary: 'Asserts that a value is null, an empty string, list or map',
+  summary: 'Asserts that a value is null or an empty string, list or map',
   parameters: [{ name: 'text', kind: 'value', help: 'Value to check' }],
   example: 'base.assertEmpty: "${me.body.errors}"',
   run({ text }) {
@@ -160,7 +160,7 @@ const assertEmpty = defineCommand({
 const assertNotEmpty = defineCommand({
   group: 'base',
   name: 'assertNotEmpty',
-  summary: 'Asserts that a value is not null, an empty string, list or map',
+  summary: 'Asserts that a value is neither null nor an empty string, list or map',
   parameters: [{ name: 'text', kind: 'value', help: 'Value to check' }],
   example: 'base.assertNotEmpty: "${token.access_token}"',
   run({ text }) {
