@@ -197,7 +197,7 @@ export const commands: readonly Command[] = [
       ...profileFlags,
     ],
     examples: [
-      ['oauth-profile emulate --port 8400', 'emulate the providers of your profiles'],
+      ['oauth-profile emulate --port 8400', 'emulate the providers you use'],
       ['oauth-profile token graph --emulate=http://127.0.0.1:8400', 'use it from another terminal'],
       ['oauth-profile emulate --fault 429:1', 'return 429 to the first request'],
     ],
