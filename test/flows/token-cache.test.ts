@@ -51,7 +51,7 @@ describe('a token in the cache', () => {
   it('consists of the response without its refresh token, and of its times', () => {
     const cached = cache(plain, { access_token: 'a', refresh_token: 'r', expires_in: 60 });
     expect(JSON.parse(cached.response.reveal())).toEqual({ access_token: 'a', expires_in: 60 });
-    expect(cached).toMatchObject({ hadRefreshToken: true, startedAt: 1_000, obtainedAt: 2_000, expiresAt: 62_000 });
+    expect(cached).toMatchObject({ hadRefreshToken: true, startedAt: 1_000, receivedAt: 2_000, expiresAt: 62_000 });
   });
 
   it('does not contain a refresh token that is nested next to the access token', () => {

@@ -18,7 +18,7 @@ const titles = {
 } as const;
 const views = [
   ['signed-in', 'light', 'a phone', phone],
-  ['refused', 'dark', 'a phone', phone],
+  ['denied', 'dark', 'a phone', phone],
   ['failed', 'light', 'a desktop', {}],
   ['unexpected', 'light', 'a phone', phone],
 ] as const;

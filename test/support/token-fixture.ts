@@ -137,7 +137,7 @@ export function rotateFamily(
       : {
           ...token,
           response: new Secret(JSON.stringify({ access_token: accessToken, expires_in: 3600 })),
-          obtainedAt: store.now(),
+          receivedAt: store.now(),
           expiresAt: store.now() + 3_600_000,
         },
   ]);
