@@ -47,7 +47,7 @@ function compareEndpoint({ name, provider, url }: Profile, document: Document): 
   const shown = typeof announced === 'string' ? excerpt(announced, 200) : 'none';
   // Google's metadata names another URL than our default, and serves both.
   if (url.href === provider.tokenUrl) {
-    const message = `the default token URL is an older one; the metadata lists ${shown}`;
+    const message = `the default token URL is an older one; the metadata names ${shown}`;
     return diagnostic(name, 'url', 'note', message, `no action needed; to use the new one, set ${name}.url`);
   }
   const message = `the metadata of the server names another token endpoint: ${shown}`;
@@ -98,7 +98,7 @@ function compareLogin({ name, provider, url, options, grant }: Profile, document
     if (typeof announced !== 'string') return;
     const shown = excerpt(announced, 200);
     if (ours !== undefined && !isSameEndpoint(announced, ours, provider)) {
-      const message = `login uses ${ours.origin}${ours.pathname}, but the metadata lists ${shown}`;
+      const message = `login uses ${ours.origin}${ours.pathname}, but the metadata names ${shown}`;
       results.push(diagnostic(name, variable, 'warning', message, `if login fails, set ${name}.${variable}`));
     } else if (authorizationUrl === undefined && device.length === 0) {
       const message = 'is not set, so that login cannot use it';
