@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { appendCallerFlags, appendCallerFlagsTo } from '../../src/cli/repeat-flags.ts';
+import { addCallerFlags, withCallerFlags } from '../../src/cli/render-error.ts';
 
-function callWith(values: Record<string, string[]>) {
+function argsWith(values: Record<string, string[]>) {
   return { positionals: [], switches: new Set<string>(), values: new Map(Object.entries(values)) };
 }
 
-describe('a command that hint names', () => {
+describe('addCallerFlags()', () => {
   it.each<[string, Record<string, string[]>, string]>([
     ['run: oauth-profile login graph', {}, 'run: oauth-profile login graph'],
     [
@@ -38,25 +38,27 @@ describe('a command that hint names', () => {
       { store: ['redis://host:6379/2'] },
       'oauth-profile explain g --store redis://host:6379/2',
     ],
-    ['start one: oauth-profile emulate', { data: ['a.yaml'] }, 'start one: oauth-profile emulate'],
-  ])('has the flags that find the same profile: %s with %j', (hint, values, expected) => {
-    expect(appendCallerFlags(hint, callWith(values))).toBe(expected);
+    ['start an emulator: oauth-profile emulate', { data: ['a.yaml'] }, 'start an emulator: oauth-profile emulate'],
+  ])('adds the flags that find the same profile: %s with %j', (hint, values, expected) => {
+    expect(addCallerFlags(hint, argsWith(values))).toBe(expected);
   });
 
-  it('shows no secret among them', () => {
-    const set = ['g.client_secret=in-clear-text', 'g.password=${env:PW}', 'g.refresh_token=${env:PW:-in-clear-text}'];
-    const shown = appendCallerFlags(
+  it('masks secrets', () => {
+    const set = ['g.client_secret=in-plaintext', 'g.password=${env:PW}', 'g.refresh_token=${env:PW:-in-plaintext}'];
+    const shown = addCallerFlags(
       'oauth-profile login g',
-      callWith({ set, store: ['redis://me:in-clear-text@host:1'] }),
+      argsWith({ set, store: ['redis://me:in-plaintext@host:1'] }),
     );
     expect(shown).toBe(
       "oauth-profile login g --set 'g.client_secret=••••' --set 'g.password=${env:PW}' --set 'g.refresh_token=••••' --store 'redis://me:••••@host:1'",
     );
   });
+});
 
-  it('has them wherever hint stands in an object', () => {
-    const found = { message: 'oauth-profile login g', issues: [{ hint: 'oauth-profile login g' }] };
-    expect(appendCallerFlagsTo(found, callWith({ data: ['a.yaml'] }))).toEqual({
+describe('withCallerFlags()', () => {
+  it('adds flags to every hint in an object', () => {
+    const error = { message: 'oauth-profile login g', issues: [{ hint: 'oauth-profile login g' }] };
+    expect(withCallerFlags(error, argsWith({ data: ['a.yaml'] }))).toEqual({
       message: 'oauth-profile login g',
       issues: [{ hint: 'oauth-profile login g --data a.yaml' }],
     });
