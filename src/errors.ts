@@ -30,7 +30,7 @@ export type ErrorCode = keyof typeof errorCodes;
 
 /** Optional details of an error. */
 export interface ErrorDetails {
-  /** What to change or which command to run. */
+  /** The variable to change or the command to run. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
@@ -68,13 +68,13 @@ export interface ProfileIssue {
   readonly where?: string | undefined;
 }
 
-/** An invalid profile. `issues` lists all its issues, so that they can be fixed at once. With the code `login_required`, only a login is missing. */
+/** A profile that cannot be used. `issues` lists everything that is wrong with it (D16); with the code `login_required`, only a login is missing. */
 export class InvalidProfileError extends OAuthProfileError {
   override readonly name = 'InvalidProfileError';
   readonly issues: readonly ProfileIssue[];
-  /** The message without the list of issues. */
+  /** The message without the issues, for callers that show the issues themselves. */
   readonly summary: string;
-  /** Possible mistakes that are not errors. */
+  /** Remarks that do not make the profile invalid but may point to a mistake. */
   readonly notes: readonly string[];
 
   constructor(
@@ -83,7 +83,7 @@ export class InvalidProfileError extends OAuthProfileError {
     notes: readonly string[] = [],
     code: 'profile_invalid' | 'login_required' = 'profile_invalid',
   ) {
-    const count = issues.length === 1 ? 'has an issue' : `has ${issues.length} issues`;
+    const count = issues.length === 1 ? 'is invalid' : `has ${issues.length} issues`;
     const summary = `profile ${profile} ${code === 'login_required' ? 'requires a login' : count}`;
     const details = issues.map(({ variable, message }) => `${variable} ${message}`).join('; ');
     super(code, `${summary}: ${details}`, { hint: joinHints(issues) });

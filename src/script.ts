@@ -1,17 +1,16 @@
 import { sharedClient, thisProcess } from './client.ts';
 import { type CallOptions, validateOptions } from './oauth-profile.ts';
-import type { Command } from './script/command.ts';
+import type { Command, Registry } from './script/command.ts';
 import { commandDocs as docsOf } from './script/describe-command.ts';
 import type { Listener } from './script/events.ts';
-import { loadPathCheck } from './script/parser/load-path-check.ts';
-import { readScriptObject, type ScriptObject } from './script/parser/object.ts';
-import type { Registry } from './script/registry.ts';
+import { parseScriptObject, type ScriptObject } from './script/parser/object.ts';
+import { loadPathCheck } from './script/parser/parse-context.ts';
 import type { RunResult } from './script/result.ts';
 import { scriptSchema as schemaOf } from './script/schema.ts';
 import type { Script } from './script/script.ts';
-import { ScriptHost } from './script-host.ts';
+import { ScriptHost } from './script/script-host.ts';
 
-export { InvalidScriptError, OAuthProfileError, type ScriptIssue as ScriptFault } from './errors.ts';
+export { InvalidScriptError, OAuthProfileError, type ScriptIssue } from './errors.ts';
 export {
   type ArgumentsOf,
   type Command,
@@ -23,8 +22,7 @@ export type { Listener, ScriptEvent } from './script/events.ts';
 export type { Kind } from './script/parameter-kinds.ts';
 export type { ScriptObject, StepObject } from './script/parser/object.ts';
 export type { Counts, Exchange, Failure, RunResult, StepResult, StepState } from './script/result.ts';
-export type { StepContext } from './script/step-context.ts';
-export { StepFailure } from './script/step-failure.ts';
+export { type StepContext, StepFailure } from './script/step-context.ts';
 
 /** Options of {@link runScript}. */
 export interface RunOptions extends CallOptions {
@@ -73,7 +71,7 @@ function registryOf(commands: readonly Command[] | undefined): Registry {
 
 async function readObject(script: ScriptObject, { registry }: ScriptHost): Promise<Script> {
   const source = { label: 'script', directory: '', trust: 'given' } as const;
-  return readScriptObject(script, source, registry, await loadPathCheck(namesIn(script), registry));
+  return parseScriptObject(script, source, registry, await loadPathCheck(namesIn(script), registry));
 }
 
 /** The command names in an object of any shape. */

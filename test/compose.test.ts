@@ -190,13 +190,13 @@ describe('the files of variables', () => {
           trust: 'user',
         },
       },
-      folder: { text: 'b: 1', source: { label: name, directory: join(root, 'work'), trust: 'directory' } },
+      directory: { text: 'b: 1', source: { label: name, directory: join(root, 'work'), trust: 'directory' } },
     });
   });
 
   it('may both be missing', () => {
-    expect(findDataFiles(surroundingsOf(folderWith()))).toEqual({ user: undefined, folder: undefined });
-    expect(findDataFiles({ env: {}, cwd: join(folderWith(), 'nowhere') })).toMatchObject({ folder: undefined });
+    expect(findDataFiles(surroundingsOf(folderWith()))).toEqual({ user: undefined, directory: undefined });
+    expect(findDataFiles({ env: {}, cwd: join(folderWith(), 'nowhere') })).toMatchObject({ directory: undefined });
   });
 
   it('are looked for where XDG_CONFIG_HOME says', () => {
@@ -234,9 +234,9 @@ describe('the files of variables', () => {
     ],
   ])("are one, the user's, when both are the same file %s", (_how, place) => {
     const root = folderWith({ [`home/.config/oauth-profile/${name}`]: 'a: 1' });
-    const { user, folder } = findDataFiles({ ...surroundingsOf(root), ...place(root) });
+    const { user, directory } = findDataFiles({ ...surroundingsOf(root), ...place(root) });
     expect(user).toMatchObject({ text: 'a: 1', source: { trust: 'user' } });
-    expect(folder).toBeUndefined();
+    expect(directory).toBeUndefined();
   });
 
   it.each<[string, string | Buffer, string]>([

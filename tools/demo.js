@@ -74,7 +74,7 @@ for (const [name, profile] of Object.entries(profiles)) {
   if (served?.authorization) console.log(`       Authorization: ${served.authorization} ••••`);
   console.log(`       ${served?.form.map(([field, value]) => `${field}=${value}`).join('  ')}`);
   console.log(
-    `  ${cyan('→')}    ${served?.status}  ${Object.entries(served?.reply ?? {})
+    `  ${cyan('→')}    ${served?.status}  ${Object.entries(served?.response ?? {})
       .map(([member, value]) => `${member}=${value}`)
       .join('  ')}`,
   );

@@ -36,14 +36,19 @@ export async function runCommand(args, { cwd, env, interrupt = new AbortControll
     output += chunk;
   };
   const terminal = new Terminal(new CapturedOutput('stdout', append), new CapturedOutput('stderr', append), env);
+  const switches = new Set(['json', 'verbose'].filter((name) => args.includes(`--${name}`)));
+  /** @type {import('../src/cli/command.ts').ParsedArgs} */
+  let commandArgs = { positionals: [], switches, values: new Map() };
   let exit = 0;
   let code;
   try {
-    const surroundings = { env, cwd };
-    exit = await dispatch(args, terminal, (call) => ({ terminal, call, surroundings, signal: interrupt }));
+    exit = await dispatch(args, terminal, (parsed) => {
+      commandArgs = parsed;
+      return { terminal, args: parsed, environment: { env, cwd }, signal: interrupt };
+    });
   } catch (error) {
     code = error instanceof OAuthProfileError ? error.code : undefined;
-    exit = renderError(error, terminal, args.includes('--json'), args.includes('--verbose'));
+    exit = renderError(error, { terminal, args: commandArgs });
   } finally {
     await terminal.finish();
   }

@@ -1,12 +1,8 @@
-import { type Client, type ClientOptions, createClient, type VariableSources } from '../client.ts';
-import { hasReference } from '../config/reference.ts';
-import type { Entry, Variables } from '../config/variables.ts';
 import type { ProcessEnvironment } from '../files/profile-files.ts';
 import { parseDuration } from '../profile/options.ts';
-import { isSensitiveName } from '../redaction/sensitive-names.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { usageError } from './args.ts';
-import { has, type ParsedArgs, valueOf } from './command.ts';
-import { type Emulation, openEmulation } from './emulation.ts';
+import { flagValue, hasFlag, type ParsedArgs } from './command.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What a command runs with. */
@@ -18,104 +14,45 @@ export interface Context {
   readonly signal: AbortSignal;
 }
 
-/** What {@link withClient} provides. */
-export interface OpenClient {
-  readonly client: Client;
-  readonly variables: Variables;
-  /** Set with `--emulate`. */
-  readonly emulation: Emulation | undefined;
-}
-
 /** Prints a warning, unless `--quiet` is given. */
 export function warn({ terminal, args }: Context, message: string): void {
-  if (!has(args, 'quiet')) terminal.stderr(`${terminal.style.err.yellow('warning:')} ${message}\n`);
+  if (!hasFlag(args, 'quiet')) terminal.stderr(`${terminal.style.err.yellow('warning:')} ${message}\n`);
 }
 
 /** Prints a line for `--verbose`. */
 export function logVerbose({ terminal, args }: Context, line: string): void {
-  if (has(args, 'verbose')) terminal.stderr(`${terminal.style.err.dim(line)}\n`);
-}
-
-/** Runs `use` with a client as the flags describe it, and closes everything afterwards. */
-export async function withClient<T>(context: Context, use: (open: OpenClient) => Promise<T>): Promise<T> {
-  const options = clientOptions(context);
-  const plain = createClient(options);
-  const variables = await plain.loadVariables(variableSources(context));
-  const emulation = await openEmulation(context, plain.sources, [variables]);
-  const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation.endpoint });
-  try {
-    return await use({ client, variables, emulation });
-  } finally {
-    await client.close();
-    await emulation?.close();
-  }
-}
-
-/** The client options that the flags describe. */
-export function clientOptions(context: Context): ClientOptions {
-  const { environment, args } = context;
-  const store = valueOf(args, 'store');
-  if (store !== undefined && !/^(?:rediss?|unix)(?:\+\w+)?:\/\/./.test(store))
-    throw usageError('invalid --store: expected a Redis URL', 'write --store redis://host:6379, or rediss:// for TLS');
-  if (store !== undefined && /^[\w+]+:\/\/[^/]*:[^/]*@/.test(store))
-    warn(
-      context,
-      '--store contains a password, and other users can see command-line arguments: set OAUTH_PROFILE_STORE',
-    );
-  return {
-    environment,
-    store,
-    keepAlive: false,
-    log: (line) => logVerbose(context, line),
-    warn: (message) => warn(context, message),
-  };
-}
-
-/** The variables that `--data` and `--set` name. */
-export function variableSources(context: Context): VariableSources {
-  const { args } = context;
-  const settings = parseSettings(args.values.get('set') ?? []);
-  for (const { name, value } of settings) {
-    if (isSensitiveName(name) && typeof value === 'string' && value !== '' && !hasReference(value)) {
-      warn(context, `--set ${name}: other users can see command-line arguments; use \${env:…} or --data instead`);
-    }
-  }
-  return { files: args.values.get('data') ?? [], settings };
-}
-
-function parseSettings(settings: readonly string[]): Entry[] {
-  const issues: string[] = [];
-  const entries = settings.map((setting, index) => {
-    const end = setting.indexOf('=');
-    // The value itself is not shown: it may be a secret.
-    if (end < 1) issues.push(`invalid --set (number ${index + 1}): expected NAME=VALUE`);
-    return { name: setting.slice(0, end), value: setting.slice(end + 1) };
-  });
-  if (issues.length > 0) throw usageError(issues, 'write --set graph.scope=user.read');
-  return entries;
+  if (hasFlag(args, 'verbose')) terminal.stderr(`${terminal.style.err.dim(line)}\n`);
 }
 
 /** Parses a flag whose value is a duration. */
 export function durationFlag({ args }: Context, name: string): number | undefined {
-  const value = valueOf(args, name);
+  const value = flagValue(args, name);
   if (value === undefined) return undefined;
   const ms = parseDuration(value);
-  if (ms === undefined) throw usageError(`invalid --${name}: expected a duration such as 30s or 5m`);
+  if (ms === undefined)
+    throw usageError(
+      `invalid --${name} "${escapeControls(value)}": expected a duration`,
+      `write --${name} 30s or --${name} 5m`,
+    );
   return ms;
 }
 
 /** Parses a flag whose value is a port. */
 export function portFlag({ args }: Context, min: 0 | 1): number | undefined {
-  const value = valueOf(args, 'port');
+  const value = flagValue(args, 'port');
   if (value === undefined) return undefined;
   const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(port >= min && port <= 65_535)) throw usageError(`invalid --port: expected a number from ${min} to 65535`);
+  if (!(port >= min && port <= 65_535))
+    throw usageError(
+      `invalid --port "${escapeControls(value)}": expected a number from ${min} to 65535`,
+      'write --port 8912',
+    );
   return port;
 }
 
 /** Throws if more than one of these flags is given. */
 export function assertExclusive({ args }: Context, ...names: string[]): void {
-  const given = names.filter((name) => has(args, name) || args.values.has(name));
+  const given = names.filter((name) => hasFlag(args, name) || args.values.has(name));
   if (given.length > 1)
     throw usageError(`${given.map((name) => `--${name}`).join(' and ')} cannot be combined`, 'choose one');
 }

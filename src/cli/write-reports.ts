@@ -1,7 +1,7 @@
 import { accessSync, appendFileSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
-import { createDirectories } from '../files/create-directories.ts';
+import { createDirectory } from '../files/directories.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import type { Report } from '../script/reports/report.ts';
 import { usageError } from './args.ts';
@@ -65,7 +65,7 @@ export function appendSummary(file: string, text: string): void {
 }
 
 function prepare(file: string): void {
-  createDirectories(dirname(file));
+  createDirectory(dirname(file));
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
   if (found !== undefined && !found.isFile()) accessSync(file, constants.W_OK);

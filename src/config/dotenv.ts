@@ -1,13 +1,20 @@
 import { OAuthProfileError } from '../errors.ts';
-import { rejectDuplicates } from './flatten.ts';
+import { rejectDuplicates } from './node.ts';
 import type { Entry } from './variables.ts';
 
-const blankLine = /[^\S\n]*(?:#[^\n]*)?(?:\n|$)/y;
-const beginning = /[^\S\n]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*/y;
-const doubleQuoted = /"([^"\\]*(?:\\[\s\S][^"\\]*)*)"[ \t]*(?:#[^\n]*)?(?:\n|$)/y;
-const singleQuoted = /'([^']*)'[ \t]*(?:#[^\n]*)?(?:\n|$)/y;
-const bare = /(?!["'])([^\n]*)(?:\n|$)/y;
-const escapes: Record<string, string> = {
+const NAME = '(?:export[ \\t]+)?([A-Za-z_][\\w.-]*)[ \\t]*=[ \\t]*';
+const DOUBLE_QUOTED = '"([^"\\\\]*(?:\\\\[^][^"\\\\]*)*)"';
+const SINGLE_QUOTED = "'([^']*)'";
+const UNQUOTED = '(?!["\'])([^\\n]*)';
+const COMMENT = '#[^\\n]*';
+
+/** A line that is empty, a comment or a definition. A quoted value may have several lines. */
+const LINE = new RegExp(
+  `[^\\S\\n]*(?:${COMMENT}|${NAME}(?:(?:${DOUBLE_QUOTED}|${SINGLE_QUOTED})[ \\t]*(?:${COMMENT})?|${UNQUOTED}))?(?:\\n|$)`,
+  'y',
+);
+
+const ESCAPES: Record<string, string> = {
   n: '\n',
   r: '\r',
   t: '\t',
@@ -19,42 +26,38 @@ const escapes: Record<string, string> = {
   '${': '$${',
 };
 
-/** Reads variables from an env file: `name=value`, quotes as in a shell; in single quotes `${` means nothing. */
+/**
+ * Reads variables from a `.env` file: `name=value`, quoted as in a shell; in single quotes, `${` has no meaning.
+ * `util.parseEnv` is not used: it returns no line numbers, ignores invalid lines and duplicates, and is missing before Node 20.12.
+ */
 export function readEnv(text: string, label: string): Entry[] {
   const lines = text.replaceAll('\r\n', '\n');
   const entries: Entry[] = [];
-  let at = 0;
   let line = 1;
-  const take = (token: RegExp): string | undefined => {
-    token.lastIndex = at;
-    const found = token.exec(lines);
-    if (found === null) return undefined;
-    for (const char of found[0]) if (char === '\n') line++;
-    at = token.lastIndex;
-    return found[1] ?? '';
-  };
-  while (at < lines.length) {
-    if (take(blankLine) !== undefined) continue;
-    const start = line;
-    const name = take(beginning);
-    const single = name === undefined ? undefined : take(singleQuoted);
-    const value = single ?? undoEscapes(take(doubleQuoted)) ?? withoutComment(take(bare));
-    if (name === undefined || value === undefined) {
-      throw new OAuthProfileError('data_invalid', `${label}:${start}: is not of the form name=value`, {
-        hint: 'write name=value, "quoted" where the value has blanks around it or a #, and # for a comment',
+  for (let at = 0; at < lines.length; at = LINE.lastIndex) {
+    LINE.lastIndex = at;
+    const match = LINE.exec(lines);
+    if (match === null) {
+      throw new OAuthProfileError('data_invalid', `${label}:${line}: expected name=value`, {
+        hint: 'write name=value; put a value with # or with spaces around it in "quotes"; start a comment with #',
       });
     }
-    entries.push({ name, value, line: start, literal: single !== undefined || undefined });
+    const [whole, name, double, single, unquoted = ''] = match;
+    if (name !== undefined) {
+      const value = single ?? (double === undefined ? removeComment(unquoted) : replaceEscapes(double));
+      entries.push({ name, value, line, literal: single !== undefined || undefined });
+    }
+    line += whole.split('\n').length - 1;
   }
   rejectDuplicates(entries, label);
   return entries;
 }
 
-function withoutComment(text: string | undefined): string | undefined {
-  return text?.replace(/(?:^|\s)#[^\n]*$/, '').trim();
+function removeComment(value: string): string {
+  return value.replace(/(?:^|\s)#[^\n]*$/, '').trim();
 }
 
-/** `\$` is a dollar that begins no reference; a backslash before an ordinary character stays. */
-function undoEscapes(text: string | undefined): string | undefined {
-  return text?.replace(/\\(\$\{|[\s\S])/g, (whole, char: string) => escapes[char] ?? whole);
+/** `\$` is a dollar that does not start a reference. A backslash before any other character stays. */
+function replaceEscapes(value: string): string {
+  return value.replace(/\\(\$\{|[\s\S])/g, (whole, char: string) => ESCAPES[char] ?? whole);
 }

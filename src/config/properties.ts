@@ -1,52 +1,47 @@
 import { OAuthProfileError } from '../errors.ts';
-import { rejectDuplicates } from './flatten.ts';
+import { rejectDuplicates } from './node.ts';
 import type { Entry } from './variables.ts';
 
-const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f' };
+const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f' };
 
-/** Reads variables from a Java properties file: `name=value`, `name: value` or `name value`, continued lines, `\uXXXX`. */
+/** Reads variables from a Java `.properties` file: `name=value`, `name: value` or `name value`, continuation lines, `\uXXXX`. */
 export function readProperties(text: string, label: string): Entry[] {
   const entries: Entry[] = [];
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/);
   for (let index = 0; index < lines.length; index++) {
     const line = index + 1;
-    let part = withoutIndent(lines[index]);
-    if (part === '' || part.startsWith('#') || part.startsWith('!')) continue;
+    const fail = (problem: string, hint: string): never => {
+      throw new OAuthProfileError('data_invalid', `${label}:${line}: ${problem}`, { hint });
+    };
+    let last = removeIndent(lines[index]);
+    if (last === '' || last.startsWith('#') || last.startsWith('!')) continue;
     const parts: string[] = [];
-    while (goesOn(part)) {
-      parts.push(part.slice(0, -1));
-      part = withoutIndent(lines[++index]);
+    while (isContinued(last)) {
+      parts.push(last.slice(0, -1));
+      last = removeIndent(lines[++index]);
     }
-    const statement = parts.join('') + part;
-    const [, name = '', value = ''] = /^((?:[^\\:= \t\f]|\\.)*)[ \t\f]*[:=]?[ \t\f]*(.*)$/s.exec(statement) ?? [];
-    if (name === '') {
-      throw new OAuthProfileError('data_invalid', `${label}:${line}: has a value without a name`, {
-        hint: 'write name=value',
-      });
-    }
-    entries.push({ name: undoEscapes(name, label, line), value: undoEscapes(value, label, line), line });
+    const definition = parts.join('') + last;
+    const [, name = '', value = ''] = /^((?:[^\\:= \t\f]|\\.)*)[ \t\f]*[:=]?[ \t\f]*(.*)$/s.exec(definition) ?? [];
+    if (name === '') fail('a value without a name', 'write name=value');
+    entries.push({ name: replaceEscapes(name, fail), value: replaceEscapes(value, fail), line });
   }
   rejectDuplicates(entries, label);
   return entries;
 }
 
-function withoutIndent(line = ''): string {
+function removeIndent(line = ''): string {
   return line.replace(/^[ \t\f]+/, '');
 }
 
-/** A backslash at the end that is not itself escaped. */
-function goesOn(line: string): boolean {
+/** Whether the line ends with a backslash that is not itself escaped. */
+function isContinued(line: string): boolean {
   return /(?<!\\)(?:\\\\)*\\$/.test(line);
 }
 
-function undoEscapes(text: string, label: string, line: number): string {
+function replaceEscapes(text: string, fail: (problem: string, hint: string) => never): string {
   return text.replace(/\\(u[0-9a-fA-F]{4}|.)/gs, (_, code: string) => {
     if (code.length === 5) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
-    if (code === 'u') {
-      throw new OAuthProfileError('data_invalid', `${label}:${line}: \\u is not followed by four hex digits`, {
-        hint: 'write \\u00e9, or \\\\u for a backslash and a u',
-      });
-    }
-    return escapes[code] ?? code;
+    if (code === 'u') fail('\\u without four hex digits', 'write \\u00e9, or \\\\u for a backslash and a u');
+    return ESCAPES[code] ?? code;
   });
 }

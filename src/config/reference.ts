@@ -1,49 +1,49 @@
 import { OAuthProfileError } from '../errors.ts';
 
-/** A text cut at its references. */
+/** A string split into literals and references. */
 export type Template = readonly (string | Reference)[];
 
-/** `${…}`, read but not looked up. */
+/** A parsed `${…}`. */
 export interface Reference {
   readonly kind: 'variable' | 'env' | 'file';
-  /** What stands between the braces, without the default: a person recognises it. */
+  /** The characters between the braces, without the default. */
   readonly text: string;
-  /** Of a variable: the dotted beginning, which may be a name or a name and members. */
+  /** For a variable: the dotted names, which may be a variable's name or a name and members. Otherwise the name or path. */
   readonly names: readonly string[];
-  /** Of a variable: members from the first bracket on. */
+  /** For a variable: the members from the first bracket on. */
   readonly members: readonly (string | number)[];
   readonly fallback: Template | undefined;
 }
 
-/** A reference that cannot be read; `offset` is where, in its text. */
+/** A syntax error in a reference, at an offset of the string. The string may be a secret, so the message does not quote it. */
 export class ReferenceSyntaxError extends OAuthProfileError {
   constructor(
     readonly problem: string,
     readonly offset: number,
   ) {
     super('data_invalid', `the reference at character ${offset + 1} ${problem}`, {
-      hint: 'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
+      hint: 'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; for a literal ${, write $${',
     });
   }
 }
 
-/** Whether a text has to be parsed at all; most have not. */
+/** Whether a string may contain a reference and has to be parsed. */
 export function hasReference(text: string): boolean {
   return text.includes('${');
 }
 
-/** Reads `${name}`, `${name.path[0]["odd key"]}`, `${env:NAME}`, `${file:path}`, each with `:-default`; `$${` is a literal `${`. */
+/** Parses `${name}`, `${name.path[0]["odd key"]}`, `${env:NAME}` and `${file:path}`, each with an optional `:-default`; `$${` is a literal `${`. */
 export function parseTemplate(text: string): Template {
   return new Parser(text).template(false);
 }
 
-/** Writes a text so that {@link parseTemplate} gives it back unchanged. */
+/** Escapes a string so that {@link parseTemplate} returns it unchanged. */
 export function escapeReferences(text: string): string {
-  // As a text, `$$` in a replacement would mean a single `$`.
+  // In a replacement string, `$$` would mean a single `$`.
   return text.replaceAll('${', () => '$${');
 }
 
-/** Reads a path into a value, such as `data.tokens[0]`. */
+/** Parses a path into a value, such as `data.tokens[0]`. */
 export function parsePath(text: string): (string | number)[] {
   const parser = new Parser(text);
   const { names, members } = parser.path();
@@ -85,11 +85,11 @@ class Parser {
 
   #reference(): Reference {
     const start = this.#at;
-    if (++this.#depth > MAX_DEPTH) this.fail('is nested too deeply');
+    if (++this.#depth > MAX_DEPTH) this.fail('has too many nested defaults');
     this.#at += '${'.length;
     const from = this.#at;
     const kind = this.#takes('env:') ? 'env' : this.#takes('file:') ? 'file' : 'variable';
-    const path = kind === 'variable' ? this.path() : { names: [this.#plain()], members: [] };
+    const path = kind === 'variable' ? this.path() : { names: [this.#externalName()], members: [] };
     const text = this.text.slice(from, this.#at);
     const fallback = this.#takes(':-') ? this.template(true) : undefined;
     if (!this.#takes('}')) {
@@ -100,55 +100,47 @@ class Parser {
     return { kind, text, ...path, fallback };
   }
 
-  /** An environment variable's name or a file's path: up to the default or the end. */
-  #plain(): string {
-    const from = this.#at;
-    while (!this.atEnd && !this.#sees('}') && !this.#sees(':-')) {
-      if (this.#sees('${')) this.fail('has a reference inside its name');
-      this.#at++;
-    }
-    if (this.#at === from) this.fail('names nothing');
-    return this.text.slice(from, this.#at);
+  /** Reads the name of an environment variable or the path of a file. */
+  #externalName(): string {
+    const rest = this.text.slice(this.#at);
+    const name = rest.slice(0, rest.search(/\}|:-|\$\{|$/));
+    this.#at += name.length;
+    if (this.#sees('${')) this.fail('has a reference inside its name');
+    return name === '' ? this.fail('has no name') : name;
   }
 
   path(): { names: string[]; members: (string | number)[] } {
     const names = [this.#name()];
     const members: (string | number)[] = [];
     for (;;) {
-      if (this.#takes('.')) {
-        if (members.length > 0) members.push(this.#name());
-        else names.push(this.#name());
-      } else if (this.#takes('[')) members.push(this.#bracket());
+      if (this.#takes('.')) (members.length > 0 ? members : names).push(this.#name());
+      else if (this.#takes('[')) members.push(this.#bracket());
       else return { names, members };
       if (names.length + members.length > MAX_PARTS) this.fail(`has more than ${MAX_PARTS} parts`);
     }
   }
 
   #name(): string {
-    const name = /[^.[\]{}:"'\s]*/y;
-    name.lastIndex = this.#at;
-    const found = name.exec(this.text)?.[0] ?? '';
-    if (found === '') this.fail('lacks a name');
-    this.#at += found.length;
-    return found;
+    return this.#match(/[^.[\]{}:"'\s]+/y)?.[0] ?? this.fail('lacks a name');
   }
 
   #bracket(): string | number {
-    const inside = /(?:(\d{1,9})|("(?:[^"\\]|\\.)*")|'([^']*)')\]/y;
-    inside.lastIndex = this.#at;
-    const found = inside.exec(this.text);
-    if (found === null) this.fail('has a bracket that holds neither a number nor a quoted name');
-    this.#at += found[0].length;
-    if (found[1] !== undefined) return Number(found[1]);
-    return found[2] === undefined ? (found[3] ?? '') : this.#unquote(found[2]);
+    const match = this.#match(/(?:(\d{1,9})|("[^"\\]*(?:\\.[^"\\]*)*")|'([^']*)')\]/y);
+    if (match === null) return this.fail('has a bracket that holds neither a number nor a quoted name');
+    const [, index, doubleQuoted, singleQuoted = ''] = match;
+    if (index !== undefined) return Number(index);
+    try {
+      return doubleQuoted === undefined ? singleQuoted : (JSON.parse(doubleQuoted) as string);
+    } catch {
+      return this.fail('has an invalid escape in a quoted name');
+    }
   }
 
-  #unquote(quoted: string): string {
-    try {
-      return JSON.parse(quoted) as string;
-    } catch {
-      return this.fail('has a quoted name with a wrong escape');
-    }
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.text);
+    this.#at += match?.[0].length ?? 0;
+    return match;
   }
 
   #sees(text: string): boolean {

@@ -1,8 +1,8 @@
-/** Nobody mistypes a longer name or looks through more of them; a hostile file must not buy time with either. */
+/** Limits on the time that a file with many long names can take. */
 const MAX_LENGTH = 64;
 const MAX_CANDIDATES = 500;
 
-/** The candidate that `name` was most likely meant to be, if one is close enough for "did you mean". */
+/** Returns the candidate most similar to `name`, if one is similar enough for a "did you mean" hint. */
 export function closestMatch(name: string, candidates: Iterable<string>): string | undefined {
   const plain = simplify(name);
   let best: string | undefined;
@@ -13,7 +13,7 @@ export function closestMatch(name: string, candidates: Iterable<string>): string
     if (candidate === name || candidate.length > 2 * MAX_LENGTH) continue;
     if (++compared > MAX_CANDIDATES) break;
     const other = simplify(candidate);
-    // Of a short name two fifths may be wrong: `graf` is `graph`, but `okta` is not `data`.
+    // At most 40 % of a short name may differ: `graf` matches `graph`, but `okta` does not match `data`.
     const limit = Math.min(least, Math.floor(Math.max(plain.length, other.length) * 0.4) + 1);
     const distance = editDistance(plain, other, limit);
     if (distance < limit) {
@@ -24,12 +24,12 @@ export function closestMatch(name: string, candidates: Iterable<string>): string
   return best;
 }
 
-/** Case, dashes and underscores are what people mix up most: `Client-ID` is no further from `client_id` than `clientid`. */
+/** Ignores case, dashes, underscores and spaces: `Client-ID` matches `client_id`. */
 function simplify(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, '');
 }
 
-/** Edits (insert, delete, replace, swap neighbours) from `a` to `b`, or `limit` when there are at least that many. */
+/** Returns the number of edits (insert, delete, replace, swap neighbours) from `a` to `b`, at most `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];

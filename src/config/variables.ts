@@ -2,22 +2,25 @@ import { Secret } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { type Collection, isCollection, isEmpty, mapCollection, toText, type Value } from './value.ts';
 
-/** Where variables come from, and what that allows them. */
+/** The origin of variables, and how far it is trusted. */
 export interface Source {
-  /** How the source is named to a person: a file's path, `--set`, `data`. */
+  /** The name of the source in messages: a file's path, `--set`, `data`. */
   readonly label: string;
-  /** The folder that relative paths start from. */
+  /** The directory that relative paths start from. */
   readonly directory: string;
-  /** `user`: the person's own file. `directory`: came with the working folder, perhaps from a stranger. `given`: named by the caller. */
-  readonly trust: 'user' | 'directory' | 'given';
+  /**
+   * `user`: the user's own profile file. `directory`: the profile file of the working directory, which may be someone else's.
+   * `script`: the `data:` of a script. `given`: named by the user or the program: `--data`, `--set`, `data`.
+   */
+  readonly trust: 'user' | 'directory' | 'script' | 'given';
 }
 
-/** A variable as a reader found it. */
+/** A variable of a file or a program. */
 export interface Entry {
   readonly name: string;
   readonly value: Value;
   readonly line?: number | undefined;
-  /** The text is taken as it is: `${` means nothing in it. */
+  /** The value has no references: `${` has no meaning in it. */
   readonly literal?: boolean | undefined;
 }
 
@@ -26,12 +29,12 @@ export interface Variable extends Entry {
   readonly source: Source;
 }
 
-/** `oauth-profiles.yaml:4`, or the source alone where it has no lines. */
+/** Returns `oauth-profiles.yaml:4`, or the source alone if it has no lines. */
 export function locationOf(variable: Variable): string {
   return variable.line === undefined ? variable.source.label : `${variable.source.label}:${variable.line}`;
 }
 
-/** The name of the profile that a variable of this name is part of; `options.…` and `basic.…` are the profile's own. */
+/** Returns the profile of a variable: `graph` for `graph.type`, `graph.options.timeout` and `graph.basic.user`. */
 export function profileNameOf(name: string): string | undefined {
   const last = name.lastIndexOf('.');
   const before = name.lastIndexOf('.', last - 1);
@@ -39,48 +42,50 @@ export function profileNameOf(name: string): string | undefined {
   return end > 0 ? name.slice(0, end) : undefined;
 }
 
-/** What a variable belongs to: its profile, or itself. */
+/** Returns the profile of a variable, or the name itself if it belongs to none. */
 export function ownerOf(name: string): string {
   return profileNameOf(name) ?? name;
 }
 
-/** What a variable belongs to, and every profile that takes it for its own all the same: `options.…` and `basic.…` are, however deep. */
+/** Yields the owner of a variable and every other profile that reads it: options may be nested (`graph.options.a.b`). */
 function* ownersOf(name: string): Generator<string> {
   yield ownerOf(name);
   for (const { index } of name.matchAll(/\.(?=(?:options|basic)\.)/g)) if (index > 0) yield name.slice(0, index);
 }
 
-/** A value as a secret; what has parts, part by part. */
+/** Wraps a value as a secret; a collection, item by item. */
 export function wrapSecret(value: Value): Value {
   if (isCollection(value)) return mapCollection(value, wrapSecret);
   const text = toText(value);
   return typeof text === 'string' && !isEmpty(value) ? new Secret(text) : value;
 }
 
-/** Hides what its own name or that of a member says is secret. */
+/** Wraps a value, or the members of a collection, whose name is that of a secret. */
 export function wrapSecretsByName(name: string, value: Value): Value {
   if (isSensitiveName(name)) return wrapSecret(value);
-  return isCollection(value) ? mapCollection(value, hideMember) : value;
+  return isCollection(value) ? mapCollection(value, wrapMember) : value;
 }
 
-const hideMember = (part: Value, member = ''): Value => wrapSecretsByName(member, part);
+const wrapMember = (value: Value, name = ''): Value => wrapSecretsByName(name, value);
 
-/** What a step stores under a plain name: in a response that is called token, `expires_in` is no secret. */
+/** Whether a step stored a response under a plain name. In a response named `token`, `expires_in` is not a secret. */
 function isResponse(name: string, value: Value): value is Collection {
   return isCollection(value) && !Array.isArray(value) && !name.includes('.');
 }
 
-/** All variables of a call; of several with one name the one added last wins. */
+/** All variables of a run. A variable replaces an earlier one of the same name. */
 export class Variables {
   readonly #byName = new Map<string, Variable>();
-  readonly #contested = new Map<string, string>();
+  /** The profile files and the script that define each owner. */
+  readonly #definedIn = new Map<string, Set<Source>>();
 
+  /** Adds variables that override single fields of a profile. */
   add(entries: Iterable<Entry>, source: Source): this {
     for (const entry of entries) {
       const { name, value } = entry;
       this.#byName.set(name, {
         name,
-        value: isResponse(name, value) ? mapCollection(value, hideMember) : wrapSecretsByName(name, value),
+        value: isResponse(name, value) ? mapCollection(value, wrapMember) : wrapSecretsByName(name, value),
         line: entry.line,
         literal: entry.literal,
         source,
@@ -89,28 +94,26 @@ export class Variables {
     return this;
   }
 
-  /**
-   * Adds the working folder's file after the user's own. A profile that stands in both is contested: a cloned repository must not
-   * bend a profile of the user's elsewhere.
-   */
-  addDirectoryFile(entries: readonly Entry[], source: Source): this {
-    const users = new Map<string, string>();
-    for (const variable of this) {
-      if (variable.source.trust !== 'user') continue;
-      for (const claimant of ownersOf(variable.name)) users.set(claimant, variable.source.label);
-    }
+  /** Adds the variables of a profile file or a script, which define a profile as a whole: see {@link conflictingSources}. */
+  define(entries: readonly Entry[], source: Source): this {
     for (const { name } of entries) {
-      for (const claimant of ownersOf(name)) {
-        const label = users.get(claimant);
-        if (label !== undefined) this.#contested.set(claimant, `${label} and ${source.label}`);
+      for (const owner of ownersOf(name)) {
+        const definedIn = this.#definedIn.get(owner) ?? new Set();
+        this.#definedIn.set(owner, definedIn.add(source));
       }
     }
     return this.add(entries, source);
   }
 
-  /** The two files that both define the profile (or the plain variable) `name`. */
+  /**
+   * Returns the sources, `a and b`, if a profile is defined in two of: the user's file, the directory's file, a script. A cloned
+   * repository must not redirect a profile of the user. For the same reason a plain variable may not be in both files, but a script may
+   * replace it.
+   */
   conflictingSources(name: string): string | undefined {
-    return this.#contested.get(name);
+    const isProfile = this.#byName.has(`${name}.type`);
+    const sources = [...(this.#definedIn.get(name) ?? [])].filter(({ trust }) => isProfile || trust !== 'script');
+    return sources.length > 1 ? sources.map(({ label }) => label).join(' and ') : undefined;
   }
 
   get(name: string): Variable | undefined {

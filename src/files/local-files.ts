@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
 import type { FileContent, Files, FileWriter } from '../ports.ts';
-import { createDirectories } from './create-directories.ts';
+import { createDirectory } from './directories.ts';
 
 const MAX_READ_BYTES = 32 * 1_048_576;
 
@@ -43,7 +43,7 @@ export const localFiles: Files = {
     if (append) {
       const file = resolvePath(path, directory);
       await withFileErrors('write', path, async () => {
-        createDirectories(dirname(file));
+        createDirectory(dirname(file));
         await assertFileOrMissing(file);
         await appendFile(file, content);
       });
@@ -92,7 +92,7 @@ class AtomicFileWriter implements FileWriter {
     // A symbolic link stays; the file that it points to is replaced.
     const target = await realpath(file).catch(() => file);
     const directory = dirname(target);
-    const createdDirectory = createDirectories(directory);
+    const createdDirectory = createDirectory(directory);
     const temporary = join(directory, `.${basename(target).slice(0, 100)}.${randomUUID()}.part`);
     return new AtomicFileWriter(path, target, temporary, await open(temporary, 'wx'), createdDirectory);
   }

@@ -1,10 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { findProfileFile, type HasFile, profileFileIn } from '../config/find-profile-file.ts';
 import type { DataFile } from '../config/load-variables.ts';
 import type { Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
 import type { ProfileSources } from '../profile/parse-profile.ts';
+import { findUserDirectory } from './directories.ts';
 import { readTextFile } from './read-text.ts';
 
 /** What the process provides. */
@@ -14,18 +16,17 @@ export interface ProcessEnvironment {
   readonly cwd: string;
 }
 
-const FILE_NAMES = ['oauth-profiles.yaml', 'oauth-profiles.yml', 'oauth-profiles.json'];
-
-/** Finds the user's own profile file and the nearest one in the working directory or its parents, up to the repository root. */
+/** Finds the user's own profile file and that of the working directory or its repository. */
 export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
   readonly user: DataFile | undefined;
   readonly directory: DataFile | undefined;
 } {
-  const configured = env['XDG_CONFIG_HOME'];
-  // A relative path is ignored, as the XDG specification requires: it would turn the working directory's file into the user's own.
-  const config = configured !== undefined && isAbsolute(configured) ? configured : join(homeDirectory(env), '.config');
-  const userPath = fileIn(join(config, 'oauth-profile'));
-  const directoryPath = findUpwards(cwd);
+  const has: HasFile = (directory, name) => existsSync(join(directory, name));
+  const config = findUserDirectory('config', env);
+  const userName = config === undefined ? undefined : profileFileIn(config, has);
+  const userPath = userName === undefined ? undefined : join(config ?? '', userName);
+  const found = findProfileFile(withParents(resolve(cwd)), has);
+  const directoryPath = found === undefined ? undefined : join(found.directory, found.name);
   // In the configuration directory itself, both are the same file.
   const isSame =
     userPath !== undefined && directoryPath !== undefined && realPath(userPath) === realPath(directoryPath);
@@ -38,18 +39,9 @@ export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
   };
 }
 
-function findUpwards(cwd: string): string | undefined {
-  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
-    const file = fileIn(directory);
-    if (file !== undefined) return file;
-    if (existsSync(join(directory, '.git')) || directory === dirname(directory)) return undefined;
-  }
-}
-
-function fileIn(directory: string): string | undefined {
-  const [first, second] = FILE_NAMES.map((name) => join(directory, name)).filter((path) => existsSync(path));
-  if (second === undefined) return first;
-  throw new OAuthProfileError('data_invalid', `${first} and ${second} both exist`, { hint: 'remove one of them' });
+function withParents(directory: string): string[] {
+  const parent = dirname(directory);
+  return parent === directory ? [directory] : [directory, ...withParents(parent)];
 }
 
 /** Reads a file that the caller named. */
@@ -101,7 +93,7 @@ function assertInside(file: string, directory: string, path: string): void {
   };
   const real = realPath(file);
   if (isInside(file, directory) && (real === undefined || isInside(real, realPath(directory) ?? directory))) return;
-  throw new OAuthProfileError('data_invalid', `\${file:${path}} is outside the directory of its profile file`, {
+  throw new OAuthProfileError('data_invalid', `file ${path} is outside the directory of the profile file`, {
     hint: 'move the file into that directory, or define the profile in a file that you pass with --data',
   });
 }

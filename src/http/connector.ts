@@ -26,7 +26,7 @@ export interface ConnectionTarget {
 export interface Route {
   readonly request: typeof httpRequest;
   /** Agent, endpoint and request target. */
-  readonly options: RequestOptions & { readonly agent: Agent };
+  readonly options: Omit<RequestOptions, 'agent'> & { readonly agent: Agent };
   /** Headers for a proxy that forwards the request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Event of the socket after which the request is sent. */

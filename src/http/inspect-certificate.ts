@@ -1,3 +1,4 @@
+import type { Agent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { abortError, OAuthProfileError, TransportError } from '../errors.ts';
@@ -13,6 +14,7 @@ export function createInspectCertificate(connector: Connector): InspectCertifica
     // The client certificate is only for servers that are trusted.
     const target = { profile, url, reuseConnection: false, tls: { ca, cert: undefined, certKey: undefined } };
     const { options, proxyHost } = connector.route(target);
+    const agent = options.agent as Agent;
     const attempt: ConnectionAttempt = { profile, cancel: undefined };
     let socket: Duplex | null | undefined;
     let timer: NodeJS.Timeout | undefined;
@@ -23,13 +25,8 @@ export function createInspectCertificate(connector: Connector): InspectCertifica
         onAbort = () => reject(abortError(signal));
         signal?.addEventListener('abort', onAbort, { once: true });
         // An untrusted certificate is reported, not rejected.
-        const settings = {
-          ...options,
-          ...(options.agent as { options?: object }).options,
-          rejectUnauthorized: false,
-          attempt,
-        };
-        socket = options.agent.createConnection(settings, (error: Error | null, connected: Duplex) => {
+        const settings = { ...options, ...agent.options, rejectUnauthorized: false, attempt };
+        socket = agent.createConnection(settings, (error: Error | null, connected: Duplex) => {
           if (error) reject(error);
           else onConnection(connected);
         });

@@ -85,7 +85,7 @@ function isInNetwork(host: string, network: string): boolean {
     list.addSubnet(prefix, Number(bits), family);
     return list.check(host, family);
   } catch {
-    // More bits than an address of the family has.
+    // More bits than an IP address has.
     return false;
   }
 }

@@ -5,7 +5,7 @@ import type { ConnectionTarget, Route } from './connector.ts';
 import { toNetworkError } from './network-errors.ts';
 import type { ConnectionAttempt } from './tunnel.ts';
 
-/** What a request sends, and how its response is read. */
+/** Content of a request, and how its response is read. */
 export interface Exchange<T> {
   readonly method: string;
   /** Alternating names and values. */
@@ -111,7 +111,7 @@ export function sendRequest<T>(
           hint: 'check the URL, the network and the proxy settings',
         });
       }
-      const message = response === undefined ? 'no response from' : 'incomplete response from';
+      const message = response === undefined ? 'no response from' : 'no complete response from';
       return new TransportError('timeout', `${message} ${host} within ${time}`, {
         sent: true,
         hint: exchange.timeoutHint,

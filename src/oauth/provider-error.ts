@@ -137,8 +137,9 @@ function serverError(
 /** `microsoft returned HTTP 503 (service unavailable)`, followed by the provider's own error. */
 function describeStatus(profile: Profile, provider: ErrorResponse, statusText: string): string {
   const description = describeError(provider);
+  const isRepeated = description.toLowerCase() === statusText;
   const start = `${providerName(profile)} returned HTTP ${provider.status} (${statusText})`;
-  return description === '' ? start : `${start}: ${description}`;
+  return description === '' || isRepeated ? start : `${start}: ${description}`;
 }
 
 /** The provider's `error` and description for a message. */

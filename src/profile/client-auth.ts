@@ -40,7 +40,7 @@ function chooseMethod(
   if (configured === 'private_key_jwt' && !draft.hasOption('key_file')) {
     draft.addIssue(
       'options.key_file',
-      'is missing; private_key_jwt requires it',
+      'is missing (required by private_key_jwt)',
       `set ${draft.name}.options.key_file to a private key file (PEM or JWK)`,
     );
   }

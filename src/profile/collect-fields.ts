@@ -117,7 +117,7 @@ function rejectConflict(name: string, variables: Variables): void {
     {
       variable: name,
       message: `is defined in both ${files}`,
-      hint: 'rename or remove one of them: a file in the working directory must not change your own profile',
+      hint: 'rename or remove one of them: a file in the working directory cannot override your own profile',
     },
   ]);
 }
@@ -128,11 +128,13 @@ function addVariable(draft: ProfileDraft, variable: Variable, resolver: Resolver
     const value = resolver.resolve(variable);
     if (field === 'options' || field === 'basic') rejectValue(field, value);
     else if (field.startsWith('options.')) draft.options.set(field.slice('options.'.length), { variable, value });
-    else if (field.startsWith('basic.')) draft.basic.set(field, toField(field, value, variable));
-    else draft.fields.set(field, toField(field, value, variable));
+    else if (field.startsWith('basic.')) draft.basic.set(field, toField(field, value, variable, resolver));
+    else draft.fields.set(field, toField(field, value, variable, resolver));
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
-    draft.addIssue(field, error.message, error.hint);
+    // Errors of the resolver are about a reference, all others about the field itself.
+    const message = error.code === 'data_invalid' ? `cannot be resolved: ${error.message}` : error.message;
+    draft.addIssue(field, message, error.hint);
   }
 }
 
@@ -144,7 +146,7 @@ function rejectValue(name: string, value: Value): void {
   });
 }
 
-function toField(name: string, value: Value, variable: Variable): Field {
+function toField(name: string, value: Value, variable: Variable, resolver: Resolver): Field {
   const text = toFieldText(name, value);
   const wrapped = typeof text === 'string' && isSensitiveName(name) ? new Secret(text) : text;
   const isWellFormed =
@@ -157,7 +159,8 @@ function toField(name: string, value: Value, variable: Variable): Field {
       hint: 'take it from a variable without secret, password or token in its name',
     });
   }
-  return { name, value: wrapped, source: locationOf(variable) };
+  const field = { name, value: wrapped, source: locationOf(variable) };
+  return resolver.isExternal(variable) ? { ...field, external: true } : field;
 }
 
 /** Only `scope` may be a list; its items are joined with spaces (RFC 6749 §3.3). */

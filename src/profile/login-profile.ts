@@ -118,7 +118,7 @@ function rejectOtherGrant(draft: ProfileDraft, provider: Provider): void {
 function requireField(draft: ProfileDraft, field: string): void {
   if (draft.has(field) || draft.hasIssue(field)) return;
   if (field === 'client_id' && draft.usesBasic) return;
-  draft.addIssue(field, 'is missing; a login requires it', `set ${draft.name}.${field}`);
+  draft.addIssue(field, 'is missing (required for a login)', `set ${draft.name}.${field}`);
 }
 
 /** The authorization URL and the consent page show the scope. */

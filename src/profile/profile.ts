@@ -7,6 +7,8 @@ export interface Field {
   readonly value: string | Secret;
   /** For display: `oauth-profiles.yaml:4`, `default of google`, `vault`. */
   readonly source: string;
+  /** Whether the value contains data from `${env:…}` or `${file:…}`. Such a value may be a secret, whatever the name of its field. */
+  readonly external?: true;
 }
 
 /** The content of a file named by an option. It may be a private key: printing a profile shows only the path. */

@@ -15,13 +15,17 @@ const asciiJson: Encode = (text) => json(text).replace(/[^ -~]/g, unicodeEscape)
 const percent: Encode = (text) => encodeURIComponent(text.toWellFormed());
 /** `application/x-www-form-urlencoded`: `+` for a space. */
 const form: Encode = (text) => new URLSearchParams([['', text]]).toString().slice(1);
+/** Encodings of a single value in a URL or a form. */
+const valueEncodings: readonly Encode[] = [percent, (text) => percent(text).replaceAll('%20', '+'), form];
 const percentEncodings: readonly Encode[] = [
-  percent,
-  (text) => percent(text).replaceAll('%20', '+'),
-  form,
+  ...valueEncodings,
   (text) => form(text).replaceAll('+', '%20'),
   // RFC 3986 §2.3: everything but the unreserved characters.
-  (text) => percent(text).replace(/[!'()*]/g, percentEscape),
+  (text) => text.replace(/[^\w.~-]/gu, percentEscape),
+  // As the URL parser encodes a query and a path; since 2023 it also encodes `^` in a path.
+  (text) => text.replace(/[^!$-&(-;=?-~]/gu, percentEscape),
+  (text) => text.replace(/[^!$-;=@-[\]^_a-z|~]/gu, percentEscape),
+  (text) => text.replace(/[^!$-;=@-[\]_a-z|~]/gu, percentEscape),
 ];
 
 const xml: Encode = (text) =>
@@ -69,7 +73,7 @@ export function encodingsOf(value: string): Set<string> {
   const everyByte = hex.replace(/../g, '%$&');
   found.add(hex).add(hex.toUpperCase()).add(everyByte).add(everyByte.toUpperCase());
   // The client secret in a Basic header is percent-encoded before it becomes base64.
-  for (const text of new Set([value, ...percentEncodings.map((encode) => encode(value))])) {
+  for (const text of new Set([value, ...valueEncodings.map((encode) => encode(value))])) {
     for (const alignment of [0, 1, 2]) {
       const base64 = base64Within(text, alignment);
       found.add(base64).add(base64.replaceAll('+', '-').replaceAll('/', '_'));
@@ -96,7 +100,6 @@ function lowerCaseHex(text: string): string {
   return text.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase());
 }
 
-/** Escapes one ASCII character. */
 function percentEscape(char: string): string {
-  return `%${toHex(char).toUpperCase()}`;
+  return toHex(char).toUpperCase().replace(/../g, '%$&');
 }

@@ -1,86 +1,88 @@
 import { isCollection, RawScalar, toText, type Value } from '../config/value.ts';
 import { Secret } from '../redaction/secret.ts';
 
-/** Whether two values are equal to an assertion: scalars as text, so that `200` equals `"200"`; what has parts part by part. */
-export function sameValue(one: Value, other: Value): boolean {
-  return canonical(one) === canonical(other);
+/** Compares two values as assertions do: scalars as strings, so that `200` equals `"200"`; lists and maps by value. */
+export function isSameValue(one: Value, other: Value): boolean {
+  return canonicalize(one) === canonicalize(other);
 }
 
-/** Whether a text contains a part of it, or a list an item. */
+/** Returns whether a string contains a substring, or a list an item. */
 export function contains(whole: Value, part: Value): boolean {
-  if (Array.isArray(whole)) return whole.some((item: Value) => sameValue(item, part));
-  return withValues(textValue(whole), textValue(part), (text, substring) => text.includes(substring));
+  if (Array.isArray(whole)) return whole.some((item: Value) => isSameValue(item, part));
+  return testStrings(stringifyValue(whole), stringifyValue(part), (text, substring) => text.includes(substring));
 }
 
-/** A value as a person is shown it: secrets masked, parts as JSON. */
-export function display(value: Value): string {
-  return isCollection(value) ? jsonOf(value, String) : String(toText(value));
+/** Formats a value for output: secrets masked, lists and maps as JSON. */
+export function displayValue(value: Value): string {
+  return isCollection(value) ? toJson(value, String) : String(toText(value));
 }
 
-/** A value as text that questions can be asked of; a secret within makes all of it one. */
-export function textValue(value: Value): string | Secret {
+/** Converts a value to a string, lists and maps to JSON; a secret in the value makes the whole string a secret. */
+export function stringifyValue(value: Value): string | Secret {
   if (!isCollection(value)) return toText(value);
-  let secret = false;
-  const clear = jsonOf(value, (part) => {
-    secret = true;
+  let hasSecret = false;
+  const clear = toJson(value, (part) => {
+    hasSecret = true;
     return part.reveal();
   });
-  return secret ? new Secret(clear) : clear;
+  return hasSecret ? new Secret(clear) : clear;
 }
 
-/** Answers a question about a text, secret or not. */
-export function withValue(text: string | Secret, question: (clear: string) => boolean): boolean {
-  return typeof text === 'string' ? question(text) : text.test(question);
+/** Applies a predicate to a string, secret or not. */
+export function testString(text: string | Secret, predicate: (clear: string) => boolean): boolean {
+  return typeof text === 'string' ? predicate(text) : text.test(predicate);
 }
 
-/** Answers a question about two texts. */
-export function withValues(
+/** Applies a predicate to two strings, secret or not. */
+export function testStrings(
   one: string | Secret,
   other: string | Secret,
-  question: (one: string, other: string) => boolean,
+  predicate: (one: string, other: string) => boolean,
 ): boolean {
-  return withValue(one, (clear) => withValue(other, (otherClear) => question(clear, otherClear)));
+  return testString(one, (clear) => testString(other, (otherClear) => predicate(clear, otherClear)));
 }
 
-/** A number as JSON has it: with the digits that it was written with, which `JSON.stringify` would round away. */
-export function numeralOf({ text, value }: RawScalar): string {
+/** Formats a number as JSON with all of its original digits, which `JSON.stringify` would round. */
+export function numberToJson({ text, value }: RawScalar): string {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? text : JSON.stringify(value);
 }
 
-function jsonOf(value: Value, show: (secret: Secret) => string): string {
+function toJson(value: Value, show: (secret: Secret) => string): string {
   if (value instanceof Secret) return JSON.stringify(show(value));
-  if (value instanceof RawScalar) return numeralOf(value);
+  if (value instanceof RawScalar) return numberToJson(value);
   if (!isCollection(value)) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((part: Value) => jsonOf(part, show)).join()}]`;
+  if (Array.isArray(value)) return `[${value.map((part: Value) => toJson(part, show)).join()}]`;
   return `{${Object.entries(value)
-    .map(([name, part]) => `${JSON.stringify(name)}:${jsonOf(part, show)}`)
+    .map(([name, part]) => `${JSON.stringify(name)}:${toJson(part, show)}`)
     .join()}}`;
 }
 
-/** One text for each value; members in the order of their names. */
-function canonical(value: Value): string {
+/** Returns the same string for equal values; the members of a map are sorted by name. */
+function canonicalize(value: Value): string {
   if (value instanceof Secret) return value.reveal();
   if (!isCollection(value)) return String(toText(value));
-  if (Array.isArray(value)) return `[${value.map((part: Value) => quoted(part)).join()}]`;
+  if (Array.isArray(value)) return `[${value.map((part: Value) => canonicalizeInside(part)).join()}]`;
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${members.map(([name, part]) => `${JSON.stringify(name)}:${quoted(part)}`).join()}}`;
+  return `{${members.map(([name, part]) => `${JSON.stringify(name)}:${canonicalizeInside(part)}`).join()}}`;
 }
 
-/** Inside of parts a number is not its text: `[1]` is not `["1"]`, but `[1.0]` is `[1]`. */
-function quoted(value: Value): string {
-  if (isCollection(value)) return canonical(value);
+/** Inside lists and maps a number differs from a string: `[1]` is not `["1"]`, but `[1.0]` is `[1]`. */
+function canonicalizeInside(value: Value): string {
+  if (isCollection(value)) return canonicalize(value);
   if (value instanceof Secret) return JSON.stringify(value.reveal());
-  if (value instanceof RawScalar) return shortest(Number.isFinite(Number(value.value)) ? numeralOf(value) : value.text);
-  return typeof value === 'number' ? shortest(String(value)) : JSON.stringify(value);
+  if (value instanceof RawScalar) {
+    return canonicalizeNumber(Number.isFinite(Number(value.value)) ? numberToJson(value) : value.text);
+  }
+  return typeof value === 'number' ? canonicalizeNumber(String(value)) : JSON.stringify(value);
 }
 
-/** One spelling for each number, whatever its zeros and its exponent, and without losing a digit. */
-function shortest(numeral: string): string {
+/** Returns one notation for each number, regardless of zeros and exponent, without losing a digit. */
+function canonicalizeNumber(numeral: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(numeral) ?? [];
   if (whole === '') return numeral;
   const digits = (whole + fraction).replace(/^0+/, '');
-  let end = digits.length;
-  while (digits[end - 1] === '0') end--;
-  return end === 0 ? '0' : `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+  const significant = digits.replace(/(?<!0)0+$/, '');
+  if (significant === '') return '0';
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }

@@ -1,19 +1,19 @@
 import { hasReference, parseTemplate, ReferenceSyntaxError } from '../config/reference.ts';
 import { isCollection, isEmpty, type Value } from '../config/value.ts';
-import { contains, sameValue, textValue, withValues } from './compare.ts';
-import { numberOf } from './parameter-kinds.ts';
+import { contains, isSameValue, stringifyValue, testStrings } from './compare.ts';
+import { toNumber } from './parameter-kinds.ts';
 
-/** What a step's `if` says: all of its terms must hold. */
+/** A parsed `if`: true when all of its terms are true. */
 export type Condition = readonly Term[];
 
 type Term =
-  | { readonly kind: 'constant'; readonly holds: boolean }
+  | { readonly kind: 'constant'; readonly expected: boolean }
   | { readonly kind: 'comparison'; readonly left: string; readonly operator: Operator; readonly right: string }
-  | { readonly kind: 'empty' | 'defined'; readonly operand: string; readonly holds: boolean };
+  | { readonly kind: 'empty' | 'defined'; readonly operand: string; readonly expected: boolean };
 
 type Operator = keyof typeof comparisons;
 
-/** An `if` that cannot be understood; `offset` is where, in its text. */
+/** A syntax error in an `if`; `offset` is its position in the condition. */
 export class ConditionSyntaxError extends Error {
   constructor(
     message: string,
@@ -23,95 +23,96 @@ export class ConditionSyntaxError extends Error {
   }
 }
 
-/** What a condition asks while the script runs. */
+/** Resolves the operands of a condition while the script runs. */
 export interface Lookup {
-  /** A text with its references followed. */
+  /** Resolves the references in an operand. */
   value(text: string): Value;
   isDefined(text: string): boolean;
   readonly matches: Matches;
 }
 
-/** Whether a regular expression finds something in a text; one that cannot be used, or takes too long, throws. */
+/** Returns whether a regular expression matches; throws if it is invalid or takes too long. */
 export type Matches = (text: string, pattern: string) => boolean;
 
-const asNumbers =
-  (compare: (one: number, other: number) => boolean, asTexts: (one: string, other: string) => boolean) =>
+const ordering =
+  (compareNumbers: (one: number, other: number) => boolean, compareStrings: (one: string, other: string) => boolean) =>
   (left: Value, right: Value): boolean => {
-    const [one, other] = [numberOf(left), numberOf(right)];
-    if (one !== undefined && other !== undefined) return compare(one, other);
-    return withValues(textValue(left), textValue(right), asTexts);
+    const [one, other] = [toNumber(left), toNumber(right)];
+    if (one !== undefined && other !== undefined) return compareNumbers(one, other);
+    return testStrings(stringifyValue(left), stringifyValue(right), compareStrings);
   };
 
 const equal = (left: Value, right: Value): boolean => {
-  const [one, other] = [numberOf(left), numberOf(right)];
-  // Numbers that lost digits may look the same.
+  const [one, other] = [toNumber(left), toNumber(right)];
+  // Integers beyond 2^53 lose digits and could compare equal.
   const exact = !Number.isInteger(one) || Number.isSafeInteger(one);
-  return one !== undefined && other !== undefined && exact ? one === other : sameValue(left, right);
+  return one !== undefined && other !== undefined && exact ? one === other : isSameValue(left, right);
 };
 
-/** As numbers where both sides are. */
+/** Operands are compared as numbers if both are numbers. */
 const comparisons = {
   '=': equal,
   '!=': (left: Value, right: Value) => !equal(left, right),
-  '<': asNumbers(
+  '<': ordering(
     (one, other) => one < other,
     (one, other) => one < other,
   ),
-  '<=': asNumbers(
+  '<=': ordering(
     (one, other) => one <= other,
     (one, other) => one <= other,
   ),
-  '>': asNumbers(
+  '>': ordering(
     (one, other) => one > other,
     (one, other) => one > other,
   ),
-  '>=': asNumbers(
+  '>=': ordering(
     (one, other) => one >= other,
     (one, other) => one >= other,
   ),
   contains,
-  matches: (left: Value, right: Value, { matches }: Lookup) => withValues(textValue(left), textValue(right), matches),
+  matches: (left: Value, right: Value, { matches }: Lookup) =>
+    testStrings(stringifyValue(left), stringifyValue(right), matches),
 } as const;
 
-/** Reads a condition: `${me.status} = 200 & ${me.body.name} is not empty`. */
+/** Parses a condition: `${me.status} = 200 & ${me.body.name} is not empty`. */
 export function parseCondition(text: string): Condition {
-  const marks = plainPlaces(text);
+  const plain = findPlainCharacters(text);
   const terms: Term[] = [];
   let start = 0;
   for (const { index } of text.matchAll(/ & /g)) {
-    if (!marks[index + 1]) continue;
-    terms.push(parseTerm(text, marks, start, index));
+    if (!plain[index + 1]) continue;
+    terms.push(parseTerm(text, plain, start, index));
     start = index + 3;
   }
-  terms.push(parseTerm(text, marks, start, text.length));
+  terms.push(parseTerm(text, plain, start, text.length));
   return terms;
 }
 
-/** Whether a condition holds now. */
-export function holds(condition: Condition, lookup: Lookup): boolean {
-  return condition.every((term) => termHolds(term, lookup));
+/** Evaluates a condition. */
+export function testCondition(condition: Condition, lookup: Lookup): boolean {
+  return condition.every((term) => testTerm(term, lookup));
 }
 
-function termHolds(term: Term, lookup: Lookup): boolean {
+function testTerm(term: Term, lookup: Lookup): boolean {
   switch (term.kind) {
     case 'constant':
-      return term.holds;
+      return term.expected;
     case 'comparison':
       return comparisons[term.operator](lookup.value(term.left), lookup.value(term.right), lookup);
     case 'defined':
-      return lookup.isDefined(term.operand) === term.holds;
+      return lookup.isDefined(term.operand) === term.expected;
     case 'empty':
-      return isBlank(lookup.value(term.operand)) === term.holds;
+      return isEmptyValue(lookup.value(term.operand)) === term.expected;
   }
 }
 
-/** Nothing, or nothing in it. */
-export function isBlank(value: Value): boolean {
+/** Returns whether a value is null, an empty string, list or map. */
+export function isEmptyValue(value: Value): boolean {
   return isEmpty(value) || (isCollection(value) && Object.keys(value).length === 0);
 }
 
-/** Which characters stand outside of references and quotes: an operator inside of these is none. */
-function plainPlaces(text: string): readonly boolean[] {
+/** Marks the characters outside references and quotes. Only these can be part of an operator. */
+function findPlainCharacters(text: string): readonly boolean[] {
   const plain: boolean[] = [];
   let depth = 0;
   let quote = '';
@@ -129,7 +130,7 @@ function plainPlaces(text: string): readonly boolean[] {
     }
     plain[at] = false;
   }
-  if (quote !== '') throw new ConditionSyntaxError(`a quote (${quote}) is not closed`, text.lastIndexOf(quote));
+  if (quote !== '') throw new ConditionSyntaxError(`unclosed quote (${quote})`, text.lastIndexOf(quote));
   return plain;
 }
 
@@ -139,7 +140,7 @@ function parseTerm(text: string, plain: readonly boolean[], start: number, end: 
   const term = text.slice(start, end);
   const offset = start + (term.length - term.trimStart().length);
   const word = term.trim();
-  if (word === 'true' || word === 'false') return { kind: 'constant', holds: word === 'true' };
+  if (word === 'true' || word === 'false') return { kind: 'constant', expected: word === 'true' };
   const found = [...term.matchAll(OPERATOR)].filter(
     ({ index, 0: match }) => plain[start + index + (match.length - match.trimStart().length)],
   );
@@ -147,32 +148,33 @@ function parseTerm(text: string, plain: readonly boolean[], start: number, end: 
   if (first === undefined) {
     throw new ConditionSyntaxError(
       word === ''
-        ? 'a condition is missing'
-        : 'has no operator: write a = b, !=, <, <=, >, >=, contains, matches, is empty or is defined',
+        ? 'condition expected'
+        : 'operator expected: =, !=, <, <=, >, >=, contains, matches, is empty or is defined',
       offset,
     );
   }
   if (second !== undefined) {
     throw new ConditionSyntaxError(
-      'has a second operator: join conditions with " & ", put texts that hold operators in quotes',
+      'unexpected second operator: join conditions with " & " and quote operands that contain operators',
       start + second.index,
     );
   }
-  const left = operand(term.slice(0, first.index), start, first[2] === 'empty');
-  if (first[2] === 'empty') return { kind: 'empty', operand: left, holds: first[1] === undefined };
+  const left = parseOperand(term.slice(0, first.index), start, first[2] === 'empty');
+  if (first[2] === 'empty') return { kind: 'empty', operand: left, expected: first[1] === undefined };
   if (first[2] === 'defined')
-    return { kind: 'defined', operand: referenceIn(left, start), holds: first[1] === undefined };
+    return { kind: 'defined', operand: parseReference(left, start), expected: first[1] === undefined };
   const operator = (first[3] ?? first[4]) as Operator;
-  const right = operand(term.slice(first.index + first[0].length), start + first.index + first[0].length, false);
+  const right = parseOperand(term.slice(first.index + first[0].length), start + first.index + first[0].length, false);
   if (operator === 'matches' && !hasReference(right)) checkPattern(right, start + first.index + first[0].length);
   return { kind: 'comparison', left, operator, right };
 }
 
-/** A side of a comparison: quotes around all of it are not part of it. */
-function operand(text: string, offset: number, mayBeEmpty: boolean): string {
+/** Parses one side of a comparison and removes the quotes around it. */
+function parseOperand(text: string, offset: number, mayBeEmpty: boolean): string {
   const trimmed = text.trim();
   const inner = /^"[^"]*"$|^'[^']*'$/.test(trimmed) ? trimmed.slice(1, -1) : trimmed;
-  if (trimmed === '' && !mayBeEmpty) throw new ConditionSyntaxError('has nothing on one side of its operator', offset);
+  if (trimmed === '' && !mayBeEmpty)
+    throw new ConditionSyntaxError('operand expected on both sides of the operator', offset);
   try {
     parseTemplate(inner);
   } catch (error) {
@@ -182,20 +184,20 @@ function operand(text: string, offset: number, mayBeEmpty: boolean): string {
   return inner;
 }
 
-/** `${name} is defined`, or the bare name. */
-function referenceIn(text: string, offset: number): string {
+/** Parses the operand of `is defined`: a reference or a bare name. */
+function parseReference(text: string, offset: number): string {
   const reference = hasReference(text) ? text : `\${${text}}`;
   try {
     const template = parseTemplate(reference);
     if (template.length === 1 && typeof template[0] === 'object') return reference;
   } catch {}
-  throw new ConditionSyntaxError('asks whether something is defined that is no single name', offset);
+  throw new ConditionSyntaxError('"is defined" expects a single variable name', offset);
 }
 
 function checkPattern(pattern: string, offset: number): void {
   try {
     new RegExp(pattern, 'u');
   } catch (error) {
-    throw new ConditionSyntaxError(`has no regular expression behind matches: ${(error as Error).message}`, offset);
+    throw new ConditionSyntaxError(`invalid regular expression after matches: ${(error as Error).message}`, offset);
   }
 }

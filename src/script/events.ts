@@ -1,6 +1,6 @@
 import type { Counts, StepResult } from './result.ts';
 
-/** What a run tells while it goes on (D22); no event carries a secret. */
+/** Event of a run (D22). No event contains a secret; `at` is in epoch milliseconds. */
 export type ScriptEvent =
   | {
       readonly type: 'run-start';
@@ -32,10 +32,10 @@ export type ScriptEvent =
       readonly file: string;
       readonly profile: string;
       readonly outcome: 'issued' | 'reused' | 'failed';
-      /** The error code, where it failed. */
+      /** The error code of a failed request. */
       readonly code?: string | undefined;
       readonly elapsedMs: number;
-      /** Names of the response's members. */
+      /** Names of the members of the token response. */
       readonly members?: readonly string[] | undefined;
     }
   | { readonly type: 'step-end'; readonly at: number; readonly file: string; readonly step: StepResult }
@@ -50,5 +50,5 @@ export type ScriptEvent =
       readonly elapsedMs: number;
     };
 
-/** Hears the events of a run. */
+/** Receives the events of a run. */
 export type Listener = (event: ScriptEvent) => void;

@@ -2,84 +2,84 @@ import { hasReference } from '../config/reference.ts';
 import { isCollection, isEmpty, RawScalar, toText, type Value } from '../config/value.ts';
 import { Secret } from '../redaction/secret.ts';
 
-/** What a parameter can be. */
+/** Name of a parameter kind. */
 export type Kind = keyof typeof kinds;
 
-/** What a command gets for a parameter of a kind. */
+/** Type of the argument that a command receives for a parameter of this kind. */
 export type ValueOf<K extends Kind> = (typeof kinds)[K] extends { read(value: Value): infer T }
   ? Exclude<T, InvalidArgument>
   : never;
 
-/** A value that a parameter cannot have; `wanted` completes "must be …". */
+/** An invalid value; `expected` completes "must be …". */
 export class InvalidArgument {
-  constructor(readonly wanted: string) {}
+  constructor(readonly expected: string) {}
 }
 
-/** Words that references begin with, and names that reach into the language itself. */
+/** Prefixes of references, and names with a meaning in JavaScript. */
 const reserved = new Set(['env', 'file', 'vault', '__proto__', 'constructor', 'prototype']);
 
 const scalar = { type: ['string', 'number', 'boolean', 'null'] };
 const anything = {};
-const isText = (value: Value): value is string | Secret => typeof value === 'string' || value instanceof Secret;
+const isStringOrSecret = (value: Value): value is string | Secret =>
+  typeof value === 'string' || value instanceof Secret;
 
 /**
- * How each kind is checked and handed to a command. A literal is checked when the file is read, anything else when its step runs; both by
- * the same `read`. `schema` is what an editor is told.
+ * Validation and conversion of each kind of parameter. `read` checks a literal when the script is parsed, and a value with references when
+ * its step runs. `schema` is the JSON Schema for editors.
  */
 export const kinds = {
-  /** Text as it is written; whatever has parts is refused. */
+  /** A scalar as a string, with its original spelling. */
   text: {
-    help: 'text',
+    help: 'string',
     schema: scalar,
     read: (value: Value): string | Secret | InvalidArgument =>
-      isCollection(value) ? new InvalidArgument('text, not something with parts') : toText(value),
+      isCollection(value) ? new InvalidArgument('a string, not a list or map') : toText(value),
   },
-  /** Anything, as it is. */
   value: { help: 'any value', schema: anything, read: (value: Value): Value => value },
-  /** The name of a variable to write: D3. */
+  /** The name of a variable to set (D3). */
   variable: {
-    help: 'name of a variable',
+    help: 'variable name',
     schema: { type: 'string' },
     read: (value: Value): string | InvalidArgument =>
       typeof value === 'string' && isPlainName(value)
         ? value
-        : new InvalidArgument('the plain name of a variable: letters, digits and _, not env, file or vault'),
+        : new InvalidArgument('a variable name: letters, digits and _, but not env, file or vault'),
   },
-  /** The name of a variable that may be part of a profile. */
+  /** The name of a variable that may be a field of a profile. */
   dottedVariable: {
-    help: 'name of a variable, with dots for the fields of a profile',
+    help: 'variable name, with dots for the fields of a profile',
     schema: { type: 'string' },
     read: (value: Value): string | InvalidArgument =>
       typeof value === 'string' && value.split('.').every((part) => isPlainName(part))
         ? value
-        : new InvalidArgument('the name of a variable: plain names joined with dots'),
+        : new InvalidArgument('a variable name: letters, digits and _, joined with dots'),
   },
-  /** Names in a list, or in one text with commas. */
+  /** Names as a list, or as a string with commas. */
   names: {
-    help: 'names, as a list or with commas between',
+    help: 'names, as a list or separated by commas',
     schema: { type: ['string', 'array'], items: { type: 'string' } },
     read: (value: Value): readonly string[] | InvalidArgument => {
       const parts = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value;
-      const named = (part: unknown): part is string => typeof part === 'string' && part !== '';
-      return Array.isArray(parts) && parts.length > 0 && parts.every(named)
+      const isName = (part: unknown): part is string => typeof part === 'string' && part !== '';
+      return Array.isArray(parts) && parts.length > 0 && parts.every(isName)
         ? parts
-        : new InvalidArgument('names, as a list or with commas between');
+        : new InvalidArgument('names, as a list or separated by commas');
     },
   },
   number: {
     help: 'number',
     schema: { type: ['number', 'string'] },
-    read: (value: Value): number | InvalidArgument => numberOf(value) ?? new InvalidArgument('a number'),
+    read: (value: Value): number | InvalidArgument => toNumber(value) ?? new InvalidArgument('a number'),
   },
-  /** A whole number from 0. */
+  /** A non-negative integer. */
   count: {
-    help: 'whole number',
+    help: 'non-negative integer',
     schema: { type: ['integer', 'string'] },
     read: (value: Value): number | InvalidArgument => {
-      const number = numberOf(value);
+      const number = toNumber(value);
       return number !== undefined && Number.isSafeInteger(number) && number >= 0
         ? number
-        : new InvalidArgument('a whole number from 0');
+        : new InvalidArgument('a non-negative integer');
     },
   },
   flag: {
@@ -92,7 +92,7 @@ export const kinds = {
     },
   },
   regex: {
-    help: 'regular expression, as in JavaScript with the flag u',
+    help: 'JavaScript regular expression, flag u',
     schema: { type: 'string' },
     read: (value: Value): RegExp | InvalidArgument => {
       try {
@@ -102,14 +102,14 @@ export const kinds = {
       }
     },
   },
-  /** RFC 9535; a leading `$.` may be left out. */
+  /** RFC 9535; a leading `$.` may be omitted. */
   jsonpath: {
-    help: 'JSON path (RFC 9535), a leading $. may be left out',
+    help: 'JSONPath (RFC 9535), a leading $. may be omitted',
     schema: { type: 'string' },
     read: (value: Value): string | InvalidArgument =>
-      typeof value === 'string' && value !== '' ? withRoot(value) : new InvalidArgument('a JSON path'),
+      typeof value === 'string' && value !== '' ? withRoot(value) : new InvalidArgument('a JSONPath'),
   },
-  /** Statuses of HTTP: one, or several and ranges of them with commas between. */
+  /** HTTP statuses: statuses and ranges separated by commas. */
   statuses: {
     help: 'HTTP status such as 200, or 200-204,301',
     schema: { type: ['integer', 'string'] },
@@ -119,7 +119,7 @@ export const kinds = {
       const found = ranges.map((range): [number, number] => [Number(range?.[1]), Number(range?.[2] ?? range?.[1])]);
       return found.every(([from, to]) => from <= to)
         ? found
-        : new InvalidArgument('an HTTP status such as 200, or several such as 200-204,301');
+        : new InvalidArgument('an HTTP status such as 200, or statuses such as 200-204,301');
     },
   },
   /** `name=value` lines, or a map. */
@@ -129,24 +129,24 @@ export const kinds = {
     read: (value: Value): Readonly<Record<string, Value>> | InvalidArgument => {
       if (isEmpty(value)) return {};
       if (isCollection(value) && !Array.isArray(value)) return value as Readonly<Record<string, Value>>;
-      const lines = isText(value) ? readLines(value) : undefined;
+      const lines = isStringOrSecret(value) ? parseLines(value) : undefined;
       return lines ?? new InvalidArgument('a map, or lines of name=value');
     },
   },
 } as const;
 
-/** A name that a step may give to a variable (D3). */
+/** Returns whether a step may set a variable of this name (D3). */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !reserved.has(name);
 }
 
-/** A value as a number, where it is one or spells one. */
-export function numberOf(value: Value): number | undefined {
-  const found = value instanceof RawScalar ? value.value : typeof value === 'string' ? spelledNumber(value) : value;
+/** Converts a number, or a string that contains one, to a number; else `undefined`. */
+export function toNumber(value: Value): number | undefined {
+  const found = value instanceof RawScalar ? value.value : typeof value === 'string' ? parseNumber(value) : value;
   return typeof found === 'number' && !Number.isNaN(found) ? found : undefined;
 }
 
-function spelledNumber(text: string): number | undefined {
+function parseNumber(text: string): number | undefined {
   return /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : undefined;
 }
 
@@ -155,30 +155,31 @@ function withRoot(path: string): string {
   return path.startsWith('[') ? `$${path}` : `$.${path}`;
 }
 
-/** Lines of name=value as a map before their references are followed: a value that is looked up cannot bring further lines. */
-export function splitLines(written: Value): Value {
-  const lines = typeof written === 'string' && hasReference(written) ? readLines(written) : undefined;
-  return lines === undefined || Object.keys(lines).some(hasReference) ? written : lines;
+/** Splits lines of name=value into a map before references are resolved, so that a resolved value cannot add lines. */
+export function splitLines(raw: Value): Value {
+  const lines = typeof raw === 'string' && hasReference(raw) ? parseLines(raw) : undefined;
+  return lines === undefined || Object.keys(lines).some(hasReference) ? raw : lines;
 }
 
-function readLines(text: string | Secret): Record<string, Value> | undefined {
+function parseLines(text: string | Secret): Record<string, Value> | undefined {
   const map: Record<string, Value> = Object.create(null);
-  let sound = true;
-  const read = (clear: string, wrap: (part: string) => Value): void => {
+  let valid = true;
+  const parse = (clear: string, wrap: (part: string) => Value): void => {
     for (const line of clear.split(/\r?\n/)) {
       if (line.trim() === '') continue;
       const end = line.indexOf('=');
       const name = line.slice(0, end).trim();
-      if (end < 1 || name === '' || name in map) sound = false;
+      if (end < 1 || name === '' || name in map) valid = false;
       else map[name] = wrap(line.slice(end + 1).trim());
     }
   };
-  if (typeof text === 'string') read(text, (part) => part);
-  // Which line the secret stands in is not known any more: all of them hide.
-  else
+  if (typeof text === 'string') parse(text, (part) => part);
+  else {
+    // Any of the lines may contain the secret, so all values are secrets.
     text.test((clear) => {
-      read(clear, (part) => new Secret(part));
+      parse(clear, (part) => new Secret(part));
       return true;
     });
-  return sound ? { ...map } : undefined;
+  }
+  return valid ? { ...map } : undefined;
 }

@@ -1,11 +1,11 @@
 import type { Position } from '../config/node.ts';
 
-/** What became of a step. */
+/** State of a step after the run. */
 export type StepState = 'passed' | 'failed' | 'skipped';
 
-/** Why a step failed, in words without secrets. */
+/** Why a step failed; contains no secret. */
 export interface Failure {
-  /** One of the error codes; `step_failed` for an assertion. */
+  /** An error code; `step_failed` for an assertion. */
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -13,7 +13,7 @@ export interface Failure {
   readonly actual?: string | undefined;
 }
 
-/** One request of a step and its reply, secrets masked, long bodies cut. */
+/** One request of a step and its response: secrets masked, long bodies truncated. */
 export interface Exchange {
   readonly request: {
     readonly method: string;
@@ -21,7 +21,7 @@ export interface Exchange {
     readonly headers: readonly (readonly [name: string, value: string])[];
     readonly body?: string | undefined;
   };
-  /** `undefined` where no reply came. */
+  /** `undefined` if no response was received. */
   readonly response?:
     | {
         readonly status: number;
@@ -32,37 +32,37 @@ export interface Exchange {
   readonly elapsedMs: number;
 }
 
-/** One step and what became of it. */
+/** Result of one step. */
 export interface StepResult {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number;
-  /** `ws.get`. */
+  /** Full name of the command: `ws.get`. */
   readonly command: string;
-  /** What the author calls it, else the command with its parameters as they are written, secrets masked. */
+  /** The step's `name`, else the command with its parameters as written, secrets masked. */
   readonly title: string;
   readonly position?: Position | undefined;
   readonly state: StepState;
-  /** Why it was skipped. */
+  /** Why the step was skipped. */
   readonly reason?: string | undefined;
   readonly failure?: Failure | undefined;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly elapsedMs: number;
-  /** What the step said. */
+  /** Lines that the step logged. */
   readonly output: readonly string[];
   readonly exchanges: readonly Exchange[];
 }
 
-/** How many steps ended how. */
+/** Number of steps by state. */
 export type Counts = Readonly<Record<StepState, number>>;
 
-/** A script's run. */
+/** Result of running one script. */
 export interface RunResult {
   readonly name: string;
   readonly file: string;
-  /** `passed` when no step failed and nothing cut the run short. */
+  /** `passed` if no step failed and the run was not interrupted. */
   readonly state: 'passed' | 'failed';
-  /** Ctrl-C, SIGTERM or the caller's signal ended it. */
+  /** Ctrl-C, SIGTERM or the caller's signal ended the run. */
   readonly interrupted: boolean;
   readonly startedAt: number;
   readonly elapsedMs: number;

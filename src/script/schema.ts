@@ -1,11 +1,10 @@
-import type { Command, Parameter } from './command.ts';
+import { type Command, commandName, commandSignature, type Parameter, type Registry } from './command.ts';
 import { exampleOf } from './describe-command.ts';
 import { kinds } from './parameter-kinds.ts';
-import { nameOfCommand, type Registry, signatureOf } from './registry.ts';
 
 type Schema = Record<string, unknown>;
 
-/** What an editor is told of scripts (JSON Schema 2020-12). It accepts every script that can be read; what only values decide it does not see. */
+/** Generates the JSON Schema (2020-12) of scripts for editors. It accepts every valid script; rules that depend on values are not part of it. */
 export function scriptSchema(registry: Registry): Schema {
   const commands = [...registry];
   return {
@@ -13,8 +12,8 @@ export function scriptSchema(registry: Registry): Schema {
     title: 'oauth-profile script',
     type: 'object',
     properties: {
-      version: { const: 1, description: 'Version of the format' },
-      name: { ...text, description: "What the script is called; without it, its file's name" },
+      version: { const: 1, description: 'Version of the script format' },
+      name: { ...text, description: 'Name of the script; default: the name of its file' },
       data: {
         type: ['object', 'null'],
         description: 'Variables: dotted names, nested maps, or both',
@@ -24,7 +23,7 @@ export function scriptSchema(registry: Registry): Schema {
         type: 'array',
         minItems: 1,
         items: { $ref: '#/$defs/step' },
-        description: 'The steps, run one after the other',
+        description: 'Steps, run in order',
       },
     },
     required: ['steps'],
@@ -40,18 +39,18 @@ function stepSchema(commands: readonly Command[]): Schema {
     type: 'object',
     description: 'One command with its parameters',
     properties: {
-      name: { ...text, description: 'What the step is called' },
+      name: { ...text, description: 'Name of the step' },
       if: {
         type: ['string', 'boolean'],
-        description: 'The step runs only if this condition holds',
+        description: 'Condition; the step is skipped if it is false',
         examples: ['${me.status} = 200', '${me.body.name} is not empty & ${me.status} < 300'],
       },
-      continueOnFailure: { type: 'boolean', description: 'The script goes on also when this step fails' },
-      always: { type: 'boolean', description: 'The step runs also when an earlier one failed' },
-      ...Object.fromEntries(commands.map((command) => [nameOfCommand(command), commandSchema(command)])),
+      continueOnFailure: { type: 'boolean', description: 'Continue with the next step if this one fails' },
+      always: { type: 'boolean', description: 'Run the step even if an earlier step failed' },
+      ...Object.fromEntries(commands.map((command) => [commandName(command), commandSchema(command)])),
     },
     additionalProperties: false,
-    oneOf: commands.map((command) => ({ required: [nameOfCommand(command)] })),
+    oneOf: commands.map((command) => ({ required: [commandName(command)] })),
   };
 }
 
@@ -74,7 +73,7 @@ function commandSchema(command: Command): Schema {
   if (first?.kind === 'names' && parameters.length === 1)
     forms.push({ type: 'array', items: { type: 'string' }, minItems: 1 });
   return {
-    title: signatureOf(command),
+    title: commandSignature(command),
     description: `${summary}.\n\n${exampleOf(command)}`,
     anyOf: forms,
   };
@@ -84,7 +83,7 @@ function parameterSchema({ kind, help }: Parameter): Schema {
   return { ...kinds[kind].schema, title: kinds[kind].help, description: help };
 }
 
-/** A single parameter without brackets; lists and maps would be taken for all of them. */
+/** A single parameter without brackets. A list or map would be read as the list or map of all parameters. */
 function scalarSchema(parameter: Parameter): Schema {
   return { allOf: [parameterSchema(parameter), { type: ['string', 'number', 'boolean'] }] };
 }

@@ -4,25 +4,25 @@ import type { Entry, Source } from '../config/variables.ts';
 import type { Command } from './command.ts';
 import type { Condition } from './condition.ts';
 
-/** One step: a command and its parameters, references not yet followed. */
+/** One step: a command and its parameters, references not yet resolved. */
 export interface Step {
   readonly command: Command;
-  /** By parameter name; what was left out is missing. */
+  /** By parameter name; omitted parameters are absent. */
   readonly parameters: Readonly<Record<string, Value>>;
-  /** What the author calls it. */
+  /** The step's `name`. */
   readonly name: string | undefined;
   readonly condition: Condition | undefined;
   readonly continueOnFailure: boolean;
   readonly always: boolean;
-  /** `undefined` for a script that is an object of a program's. */
+  /** `undefined` for a script that is a JavaScript object. */
   readonly position: Position | undefined;
 }
 
-/** A script, read and checked: whoever has one can run it. */
+/** A parsed and validated script. */
 export interface Script {
-  /** What the author calls it, else its file's name. */
+  /** The script's `name`, else the name of its file. */
   readonly name: string;
-  /** Its file as it is shown to a person, and the folder that its paths start from. */
+  /** Its file as shown to the user, and the directory that relative paths start from. */
   readonly source: Source;
   readonly data: readonly Entry[];
   readonly steps: readonly Step[];

@@ -1,3 +1,4 @@
+import { member } from '../config/resolver.ts';
 import type { Value } from '../config/value.ts';
 import type { Source, Variables } from '../config/variables.ts';
 import type { Clock } from '../ports.ts';
@@ -5,30 +6,68 @@ import type { Secret } from '../redaction/secret.ts';
 import type { ScriptEvent } from './events.ts';
 import type { Exchange } from './result.ts';
 
-/** What a running command can reach. */
+/** The interface between a running command and the engine. */
 export interface StepContext {
-  /** A variable's value, references followed; `undefined` where there is none. */
+  /** Returns the value of a variable with its references resolved; `undefined` if it is not defined. */
   get(name: string): Value | undefined;
-  /** Sets a variable when the step has passed; `${` in the value means nothing. */
+  /** Sets a variable when the step has passed; `${` in the value is not a reference. */
   set(name: string, value: Value): void;
   /** Removes a variable when the step has passed. */
   remove(name: string): void;
-  /** All variables of the script, for who reads a profile from them. */
+  /** All variables of the script, to read a profile from. */
   readonly variables: Variables;
-  /** The script's file: relative paths start from its folder. */
+  /** The script's file; relative paths start from its directory. */
   readonly source: Source;
   /** Aborted when the run is interrupted. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** A line of output that belongs to the step. */
-  say(text: string | Secret): void;
-  /** Puts a request and its reply into the report. */
+  /** Adds a line to the output of the step. Known secrets are masked. */
+  log(text: string | Secret): void;
+  /** Adds a request and its response to the report. */
   record(exchange: Exchange): void;
   emit(event: ScriptEvent): void;
-  /** A text with every secret masked that is known by now. */
+  /** Masks every secret known so far. */
   redact?(text: string): string;
-  /** A parameter as the author wrote it, references not followed: what a reference brought cannot pass for the author's own word. */
-  written?(parameter: string): Value | undefined;
-  /** What a group of commands keeps from step to step of one run; made when first asked for. */
+  /**
+   * Returns a parameter as it is written in the script, with its references unresolved. Commands use it where the script's author must
+   * have written something, such as the `@` of a file name, so that a value from elsewhere cannot pass for it.
+   */
+  rawParameter?(name: string): Value | undefined;
+  /** Returns state that a group of commands shares between the steps of one run; created on first use. */
   state<T>(key: symbol, create: () => T): T;
+}
+
+/** Returns the value at a path, as a reference does: the longest defined variable name wins, the rest of the path selects inside its value. */
+export function lookUp(path: readonly (string | number)[], context: StepContext): Value | undefined {
+  for (let length = path.length; length > 0; length--) {
+    const value = context.get(path.slice(0, length).join('.'));
+    if (value !== undefined) return member(value, path.slice(length));
+  }
+  return undefined;
+}
+
+/** A failed step: the outcome that a script tests for, not an error of the program. */
+export class StepFailure extends Error {
+  override readonly name = 'StepFailure';
+  readonly expected: Value | undefined;
+  readonly actual: Value | undefined;
+  readonly hint: string | undefined;
+  /** Ends the script even if the step has `continueOnFailure`. */
+  readonly endsScript: boolean;
+
+  constructor(
+    message: string,
+    details: {
+      expected?: Value | undefined;
+      actual?: Value | undefined;
+      hint?: string | undefined;
+      endsScript?: boolean;
+    } = {},
+  ) {
+    super(message);
+    this.expected = details.expected;
+    this.actual = details.actual;
+    this.hint = details.hint;
+    this.endsScript = details.endsScript ?? false;
+  }
 }

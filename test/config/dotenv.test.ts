@@ -8,12 +8,12 @@ import { failureOf, resolved, sources } from '../support/resolving.ts';
 
 const read = (text: string) => readEnv(text, '.env').map(({ name, value }) => [name, value]);
 
-/** What a file's variable `a` is worth in the end, references followed. */
-function worth(text: string): unknown {
+/** Returns the resolved value of the variable `a` of a file. */
+function resolveA(text: string): unknown {
   return resolved(new Variables().add(readEnv(text, '.env'), sources.given), 'a', { env: { X: 'followed' } });
 }
 
-describe('an env file', () => {
+describe('A .env file', () => {
   it.each([
     ['a=b', 'b'],
     ['a=', ''],
@@ -35,7 +35,7 @@ describe('an env file', () => {
     ['a=https://example.com/#top', 'https://example.com/#top'],
     ['a=漢字 😀', '漢字 😀'],
     ['a=x\u2028y', 'x\u2028y'],
-  ])('%s', (text, value) => {
+  ])('defines a variable: %s', (text, value) => {
     expect(read(text)).toEqual([['a', value]]);
   });
 
@@ -52,7 +52,7 @@ describe('an env file', () => {
     ["a='b # c' # d", 'b # c'],
     [`a='b' # it's`, 'b'],
     [`a="b" # "c"`, 'b'],
-  ])('%s has a comment, or not', (text, value) => {
+  ])('may have a comment after a value: %s', (text, value) => {
     expect(read(text)).toEqual([['a', value]]);
   });
 
@@ -67,7 +67,7 @@ describe('an env file', () => {
     ['a="\\d+\\."', '\\d+\\.'],
     ['a="x\\\ny"', 'xy'],
     ["a='x\\ny\\'", 'x\\ny\\'],
-  ])('%j undoes what a shell would', (text, value) => {
+  ])('has the escapes of a shell in double quotes: %j', (text, value) => {
     expect(read(text)).toEqual([['a', value]]);
   });
 
@@ -82,11 +82,11 @@ describe('an env file', () => {
     ['a="\\$X $Y"', '$X $Y'],
     ['a=$${env:X}', '${env:X}'],
     ['a=$X', '$X'],
-  ])('%s refers, or does not', (text, value) => {
-    expect(worth(text)).toBe(value);
+  ])('has references outside single quotes, unless escaped: %s', (text, value) => {
+    expect(resolveA(text)).toBe(value);
   });
 
-  it('has values of several lines', () => {
+  it('has quoted values of several lines', () => {
     const text = `a="one\n two\n\n# three\n"\nb='x\n y' # c\nc=3\n`;
     expect(readEnv(text, '.env').map(({ name, value, line }) => [name, value, line])).toEqual([
       ['a', 'one\n two\n\n# three\n', 1],
@@ -95,7 +95,7 @@ describe('an env file', () => {
     ]);
   });
 
-  it('has blank lines, comments, line ends of Windows and a byte order mark', () => {
+  it('may have empty lines, comments, Windows line ends and a byte order mark', () => {
     const text = '\ufeffa=1\r\n\r\n  # comment\r\n#b=2\r\nc="3\r\n4"\r\n   \r\nd=5';
     expect(readEnv(text, '.env').map(({ name, value, line }) => [name, value, line])).toEqual([
       ['a', '1', 1],
@@ -104,7 +104,7 @@ describe('an env file', () => {
     ]);
   });
 
-  it('has names of profiles', () => {
+  it('may have dots and dashes in names', () => {
     expect(read('graph.client_id=x\nGRAPH_ID-2=y\n_a=z')).toEqual([
       ['graph.client_id', 'x'],
       ['GRAPH_ID-2', 'y'],
@@ -130,25 +130,25 @@ describe('an env file', () => {
     [`a='hunter2''hunter2'`, 1],
     [`a='hunter2`, 1],
     ['a="hunter2\\"', 1],
-  ])('%j is refused with its line, and nothing of it is quoted', (text, line) => {
+  ])('is rejected with the line of an error, without quoting it: %j', (text, line) => {
     const { code, message, hint } = failureOf(() => readEnv(text, 'conf/.env'));
     expect(code).toBe('data_invalid');
-    expect(message).toBe(`conf/.env:${line}: is not of the form name=value`);
-    expect(hint).toBe('write name=value, "quoted" where the value has blanks around it or a #, and # for a comment');
+    expect(message).toMatch(new RegExp(`^conf/\\.env:${line}: `));
+    expect(message + hint).not.toContain('hunter2');
   });
 
-  it('is refused where it defines a name twice', () => {
+  it('cannot define a name twice', () => {
     expect(failureOf(() => readEnv('a=1\nb=2\na=3', '.env')).message).toBe('.env:3: a is defined twice');
   });
 
-  it('with a quote that is never closed is refused, however long it is', () => {
+  it('may not have an unclosed quote, however long', () => {
     expect(failureOf(() => readEnv(`a="${'x\\n\n'.repeat(100_000)}`, '.env')).message).toContain('.env:1:');
     expect(failureOf(() => readEnv(`a='${'x\n'.repeat(100_000)}`, '.env')).message).toContain('.env:1:');
   });
 });
 
-describe('any value', () => {
-  it('comes back from double quotes', () => {
+describe('Any value', () => {
+  it('is unchanged in double quotes', () => {
     const quote = (text: string) => text.replace(/[\\"$`]/g, '\\$&').replaceAll('\r', '\\r');
     fc.assert(
       fc.property(anyString(), anyString(), (one, two) => {
@@ -160,25 +160,25 @@ describe('any value', () => {
     );
   });
 
-  it('comes back from single quotes', () => {
+  it('is unchanged in single quotes', () => {
     const without = anyString().map((text) => text.replace(/['\r]/g, ''));
     fc.assert(
       fc.property(without, (value) => {
-        expect(worth(`a='${value}'`)).toBe(value);
+        expect(resolveA(`a='${value}'`)).toBe(value);
       }),
     );
   });
 
-  it('without quotes is what stands there, blanks and comment cut', () => {
+  it('without quotes loses surrounding spaces and a comment', () => {
     const bare = fc.stringMatching(/^[!-~]{1,3}([ !-~]{0,20}[!-~])?$/).filter((text) => !/^["'#]|\s#|\$\{/.test(text));
     fc.assert(
       fc.property(bare, (value) => {
-        expect(worth(`a= ${value}  # comment`)).toBe(value);
+        expect(resolveA(`a= ${value}  # comment`)).toBe(value);
       }),
     );
   });
 
-  it('and any text at all is read or refused with an error of our own', () => {
+  it('or other text is read, or rejected with an OAuthProfileError', () => {
     fc.assert(
       fc.property(anyString(0, 80), fc.constantFrom('', 'a=', 'a="', "a='"), (text, start) => {
         try {

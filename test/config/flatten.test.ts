@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { flatten, rejectDuplicates } from '../../src/config/flatten.ts';
+import { flatten } from '../../src/config/flatten.ts';
+import { rejectDuplicates } from '../../src/config/node.ts';
 import { RawScalar } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { failureOf } from '../support/resolving.ts';
+import { failureOf, shown } from '../support/resolving.ts';
 
 const pairs = (data: Record<string, unknown>) => flatten(data, 'data').map(({ name, value }) => [name, value]);
 
-describe('nested maps', () => {
+describe('Nested maps', () => {
   it.each([
     [{ graph: { type: 'microsoft' } }, [['graph.type', 'microsoft']]],
     [{ 'graph.type': 'microsoft' }, [['graph.type', 'microsoft']]],
@@ -30,11 +31,11 @@ describe('nested maps', () => {
     ],
     [JSON.parse('{"__proto__": {"a": 1}}'), [['__proto__.a', 1]]],
     [Object.assign(Object.create(null), { a: Object.assign(Object.create(null), { b: 1 }) }), [['a.b', 1]]],
-  ])('are dotted names: %j', (data, expected) => {
+  ])('become dotted names: %j', (data, expected) => {
     expect(pairs(data)).toEqual(expected);
   });
 
-  it('give every leaf the name of its path', () => {
+  it('name every value by its path', () => {
     const name = fc.stringMatching(/^[a-z]{1,3}$/);
     const tree = fc.letrec<{ map: Record<string, unknown> }>((tie) => ({
       map: fc.dictionary(name, fc.oneof(fc.string(), fc.integer(), fc.boolean(), tie('map')), { maxKeys: 3 }),
@@ -49,15 +50,14 @@ describe('nested maps', () => {
     );
   });
 
-  it('that define a name twice are refused', () => {
+  it('cannot define a name twice', () => {
     expect(failureOf(() => flatten({ 'a.b': 1, a: { b: 2 } }, 'data'))).toMatchObject({
       code: 'data_invalid',
       message: 'data: a.b is defined twice',
-      hint: 'keep one of the two definitions of a.b',
     });
   });
 
-  it('of a file are refused with the line', () => {
+  it('of a file are rejected with the line', () => {
     const entries = [
       { name: 'a', value: 1, line: 1 },
       { name: 'a', value: 2, line: 7 },
@@ -66,7 +66,7 @@ describe('nested maps', () => {
   });
 });
 
-describe('the values of a program', () => {
+describe('Values of a program', () => {
   it.each([
     ['text', 'text'],
     ['', ''],
@@ -81,7 +81,7 @@ describe('the values of a program', () => {
       ['a', 1, [null]],
     ],
     [[{ a: 1, b: undefined }], [{ a: 1 }]],
-  ])('are kept: %j', (value, expected) => {
+  ])('are unchanged: %j', (value, expected) => {
     expect(pairs({ x: value })).toEqual([['x', expected]]);
   });
 
@@ -91,50 +91,50 @@ describe('the values of a program', () => {
     ]);
   });
 
-  it('are taken literally when they are secrets', () => {
+  it('have no references if they are secrets', () => {
     const secret = new Secret('${a}');
-    expect(flatten({ x: secret, y: '${a}' }, 'data')).toEqual([
-      { name: 'x', value: secret, literal: true },
-      { name: 'y', value: '${a}' },
+    const [x, y, z] = flatten({ x: secret, y: '${a}', z: new Secret('plain') }, 'data');
+    expect([x, y, z].map((entry) => shown(entry?.value ?? null))).toEqual([
+      { secret: '$${a}' },
+      '${a}',
+      { secret: 'plain' },
     ]);
   });
 
   it.each([
-    ['a number too large', 2 ** 53, 'data: x is a number that lost digits: give it as a string'],
-    ['not a number', Number.NaN, 'x is a number'],
-    ['infinity', Number.POSITIVE_INFINITY, 'x is a number'],
-    ['a function', () => 1, 'data: x is neither text, number, boolean, list nor map'],
-    ['a symbol', Symbol('s'), 'x is neither'],
-    ['a date', new Date(0), 'x is neither'],
-    ['a Map', new Map(), 'x is neither'],
-    ['a class', new (class Foo {})(), 'x is neither'],
-    ['something wrong in a list', ['a', () => 1], 'x[1] is neither'],
-    ['undefined in a list', [undefined], 'x[0] is neither'],
-    ['a hole in a list', Array(1), 'x[0] is neither'],
-    ['something wrong in a map in a list', [{ a: 2 ** 60 }], 'x[0].a is a number'],
-  ])('are refused as a mistake of the program: %s', (_, value, message) => {
+    ['a number too large', 2 ** 53, 'data: x is not an exact number'],
+    ['not a number', Number.NaN, 'x is not an exact number'],
+    ['infinity', Number.POSITIVE_INFINITY, 'x is not an exact number'],
+    ['a function', () => 1, 'data: x must be a string'],
+    ['a symbol', Symbol('s'), 'x must be'],
+    ['a date', new Date(0), 'x must be'],
+    ['a Map', new Map(), 'x must be'],
+    ['a class', new (class Foo {})(), 'x must be'],
+    ['an invalid item of a list', ['a', () => 1], 'x[1] must be'],
+    ['undefined in a list', [undefined], 'x[0] must be'],
+    ['a hole in a list', Array(1), 'x[0] must be'],
+    ['an invalid member of a map in a list', [{ a: 2 ** 60 }], 'x[0].a is not an exact number'],
+  ])('are rejected with a TypeError: %s', (_, value, message) => {
     expect(() => flatten({ x: value }, 'data')).toThrow(TypeError);
     expect(() => flatten({ x: value }, 'data')).toThrow(message);
   });
 
-  it('are refused when they contain themselves', () => {
+  it('are rejected if they contain themselves', () => {
     const map: Record<string, unknown> = {};
     map['a'] = { map };
     const list: unknown[] = [];
     list.push([list]);
     const mixed: Record<string, unknown> = {};
     mixed['list'] = [mixed];
-    expect(() => flatten(map, 'data')).toThrow(new TypeError('data: a.map contains itself'));
-    expect(() => flatten({ x: list }, 'data')).toThrow(new TypeError('data: x[0][0] contains itself'));
-    expect(() => flatten({ x: [mixed] }, 'data')).toThrow(new TypeError('data: x[0].list[0] contains itself'));
+    for (const value of [map, { x: list }, { x: [mixed] }]) expect(() => flatten(value, 'data')).toThrow(TypeError);
   });
 
-  it('that are secrets in a list are taken literally too', () => {
+  it('have no references if they are secrets in a list', () => {
     const [, list] = pairs({ x: [new Secret('${a}'), new Secret('plain')] })[0] as [string, Secret[]];
     expect(list.map((item) => item.reveal())).toEqual(['$${a}', 'plain']);
   });
 
-  it('may be used in two places', () => {
+  it('may be used twice', () => {
     const shared = { b: ['v'] };
     expect(pairs({ x: shared, y: [shared, shared] })).toEqual([
       ['x.b', ['v']],
@@ -143,12 +143,11 @@ describe('the values of a program', () => {
   });
 });
 
-describe('long names', () => {
-  it('are refused before they multiply with the names below them', () => {
+describe('A long name', () => {
+  it('is rejected before it is repeated in the names below it', () => {
     const children = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 1]));
     expect(failureOf(() => flatten({ ['x'.repeat(500_000)]: children }, 'data'))).toMatchObject({
       code: 'data_invalid',
-      message: 'the name of a variable is longer than 1000 characters',
       hint: `shorten ${'x'.repeat(40)}…`,
     });
     expect(flatten({ ['x'.repeat(500)]: { ['y'.repeat(499)]: 1 } }, 'data')[0]?.name).toHaveLength(1000);

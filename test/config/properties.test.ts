@@ -7,9 +7,7 @@ import { failureOf } from '../support/resolving.ts';
 
 const read = (text: string) => readProperties(text, 'f.properties').map(({ name, value }) => [name, value]);
 
-const unicode = 'write \\u00e9, or \\\\u for a backslash and a u';
-
-describe('a properties file', () => {
+describe('A .properties file', () => {
   it.each([
     ['a=b', 'a', 'b'],
     ['a:b', 'a', 'b'],
@@ -34,7 +32,7 @@ describe('a properties file', () => {
     ['a\u00a0b=c', 'a\u00a0b', 'c'],
     ['größe=漢字 😀', 'größe', '漢字 😀'],
     ['a=x\ufeffy', 'a', 'x\ufeffy'],
-  ])('%j', (text, name, value) => {
+  ])('defines a variable: %j', (text, name, value) => {
     expect(read(text)).toEqual([[name, value]]);
   });
 
@@ -47,7 +45,7 @@ describe('a properties file', () => {
     ['a=\\\\u00e9', '\\u00e9'],
     ['a=\\q\\"\\#', 'q"#'],
     ['a=C:\\\\dir', 'C:\\dir'],
-  ])('%j undoes escapes', (text, value) => {
+  ])('has escapes: %j', (text, value) => {
     expect(read(text)).toEqual([['a', value]]);
   });
 
@@ -62,11 +60,11 @@ describe('a properties file', () => {
     ['a=b\\\n# not a comment', 'b# not a comment'],
     ['a=b\\', 'b'],
     ['a\\\n=b', 'b'],
-  ])('%j goes on in the next line, or not', (text, value) => {
+  ])('may continue a value on the next line: %j', (text, value) => {
     expect(read(text)[0]).toEqual(['a', value]);
   });
 
-  it('has comments, blank lines, all line ends and a byte order mark', () => {
+  it('may have comments, empty lines, any line ends and a byte order mark', () => {
     const text = '\ufeffa=1\r\n# c=2\r!d=3\n\n   \n  # e\nf=4\\\n  5\ng=6';
     expect(readProperties(text, 'f').map(({ name, value, line }) => [name, value, line])).toEqual([
       ['a', '1', 1],
@@ -75,7 +73,7 @@ describe('a properties file', () => {
     ]);
   });
 
-  it('that begins with a byte order mark may begin with a comment', () => {
+  it('may have a comment after a byte order mark', () => {
     expect(read('\ufeff# comment\na=1')).toEqual([['a', '1']]);
   });
 
@@ -84,30 +82,30 @@ describe('a properties file', () => {
   });
 
   it.each([
-    ['=hunter2', '1: has a value without a name', 'write name=value'],
-    ['a=1\n: hunter2', '2: has a value without a name', 'write name=value'],
-    ['a=hunter2\\u12', '1: \\u is not followed by four hex digits', unicode],
-    ['a=1\nb=\\\n\\uhunter2', '2: \\u is not followed by four hex digits', unicode],
-    ['a\\u=hunter2', '1: \\u is not followed by four hex digits', unicode],
-    ['a=1\na=2', '2: a is defined twice', 'keep one of the two definitions of a'],
-    ['a=1\n\\u0061=2', '2: a is defined twice', 'keep one of the two definitions of a'],
-  ])('%j is refused with its line, and no value is quoted', (text, message, hint) => {
-    const error = failureOf(() => readProperties(text, 'conf/f.properties'));
-    expect(error.code).toBe('data_invalid');
-    expect(error.message).toBe(`conf/f.properties:${message}`);
-    expect(error.hint).toBe(hint);
+    ['=hunter2', 1],
+    ['a=1\n: hunter2', 2],
+    ['a=hunter2\\u12', 1],
+    ['a=1\nb=\\\n\\uhunter2', 2],
+    ['a\\u=hunter2', 1],
+    ['a=1\na=hunter2', 2],
+    ['a=1\n\\u0061=hunter2', 2],
+  ])('is rejected with the line of an error, without quoting it: %j', (text, line) => {
+    const { code, message, hint } = failureOf(() => readProperties(text, 'conf/f.properties'));
+    expect(code).toBe('data_invalid');
+    expect(message).toMatch(new RegExp(`^conf/f\\.properties:${line}: `));
+    expect(message + hint).not.toContain('hunter2');
   });
 
-  // The whole of the largest file that is read; by the square of its lines it would take most of a minute.
-  it('may go on over very many lines', () => {
+  // As many lines as the largest file has; a quadratic parser would need most of a minute.
+  it('may continue a value over very many lines', () => {
     const count = 340_000;
     expect(read(`a=${'x\\\n'.repeat(count)}y`)).toEqual([['a', `${'x'.repeat(count)}y`]]);
   });
 });
 
-describe('any property', () => {
-  /** As `java.util.Properties.store` writes it. */
-  const written = (text: string, name: boolean) =>
+describe('Any property', () => {
+  /** Escapes a name or value as `java.util.Properties.store` does. */
+  const toJava = (text: string, name: boolean) =>
     text
       .replace(/[\\=:#!]/g, '\\$&')
       .replaceAll('\n', '\\n')
@@ -118,10 +116,10 @@ describe('any property', () => {
   const ascii = (text: string) =>
     text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-  it('comes back as it was, in UTF-8 and in ASCII', () => {
+  it('is unchanged when written by Java, in UTF-8 and in ASCII', () => {
     fc.assert(
       fc.property(anyString(1, 20), anyString(), (name, value) => {
-        const line = `${written(name, true)}=${written(value, false)}`;
+        const line = `${toJava(name, true)}=${toJava(value, false)}`;
         expect(read(`# head\n${line}\n`)).toEqual([[name, value]]);
         expect(read(`${ascii(line)}\r\n`)).toEqual([[name, value]]);
       }),
@@ -129,7 +127,7 @@ describe('any property', () => {
     );
   });
 
-  it('and any text at all is read or refused with an error of our own', () => {
+  it('or other text is read, or rejected with an OAuthProfileError', () => {
     fc.assert(
       fc.property(anyString(0, 80), (text) => {
         try {

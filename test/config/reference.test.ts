@@ -1,28 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeReferences, hasReference, parsePath, parseTemplate } from '../../src/config/reference.ts';
+import { escapeReferences, hasReference, parsePath, parseTemplate, type Template } from '../../src/config/reference.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { anyString } from '../support/any-string.ts';
 
-/** The single reference of a text. */
+/** Returns the single reference of a string. */
 function only(text: string) {
   const template = parseTemplate(text);
   expect(template).toHaveLength(1);
   const [reference] = template;
-  if (typeof reference !== 'object') throw new TypeError(`${text} is no reference`);
+  if (typeof reference !== 'object') throw new TypeError(`${text} is not a reference`);
   return reference;
 }
 
-function errorOf(act: () => unknown): unknown {
+function errorOf(run: () => unknown): unknown {
   try {
-    act();
+    run();
   } catch (error) {
     return error;
   }
   return undefined;
 }
 
-describe('a reference', () => {
+describe('A reference', () => {
   it.each([
     ['${name}', ['name'], []],
     ['${graph.client_id}', ['graph', 'client_id'], []],
@@ -41,7 +41,7 @@ describe('a reference', () => {
     ['${__proto__.constructor}', ['__proto__', 'constructor'], []],
     ['${environment}', ['environment'], []],
     ['${filex.y}', ['filex', 'y'], []],
-  ])('%s names a variable and what is in it', (text, names, members) => {
+  ])('names a variable and its members: %s', (text, names, members) => {
     expect(only(text)).toEqual({
       kind: 'variable',
       text: text.slice(2, -1),
@@ -57,7 +57,7 @@ describe('a reference', () => {
     ['${file:path/to a file.txt}', 'file', 'path/to a file.txt'],
     ['${file:C:\\keys\\a.pem}', 'file', 'C:\\keys\\a.pem'],
     ['${file:~/x}', 'file', '~/x'],
-  ])('%s reaches outside', (text, kind, name) => {
+  ])('names an environment variable or a file: %s', (text, kind, name) => {
     expect(only(text)).toMatchObject({ kind, names: [name], members: [] });
   });
 
@@ -68,11 +68,11 @@ describe('a reference', () => {
     ['${env:A:-$1:-2}', ['$1:-2']],
     ['${file:x:-{}', ['{']],
     ['${a:-$${b}', ['${b']],
-  ])('%s has a default', (text, fallback) => {
+  ])('may have a default: %s', (text, fallback) => {
     expect(only(text).fallback).toEqual(fallback);
   });
 
-  it('has references in its default', () => {
+  it('may have references in its default', () => {
     expect(only('${a:-x ${b:-${env:C}} y}').fallback).toEqual([
       'x ',
       expect.objectContaining({
@@ -83,7 +83,7 @@ describe('a reference', () => {
     ]);
   });
 
-  it('stands among other text', () => {
+  it('may be a part of a string', () => {
     expect(parseTemplate('a ${b}${c} d}')).toEqual([
       'a ',
       expect.objectContaining({ text: 'b' }),
@@ -100,11 +100,11 @@ describe('a reference', () => {
     ['$$', '$$'],
     ['$a {b} $ {c}', '$a {b} $ {c}'],
     ['}', '}'],
-  ])('%s is none', (text, literal) => {
+  ])('is not in the string %s', (text, literal) => {
     expect(parseTemplate(text)).toEqual([literal]);
   });
 
-  it('is none in an empty text', () => {
+  it('is not in an empty string', () => {
     expect(parseTemplate('')).toEqual([]);
   });
 
@@ -141,29 +141,26 @@ describe('a reference', () => {
     '${env:${a}}',
     '${file:${dir}/x}',
     'text ${a:-${}}',
-  ])('%s is an error that says where', (text) => {
+  ])('is an error with a position if it is invalid: %s', (text) => {
     const error = errorOf(() => parseTemplate(text)) as OAuthProfileError;
     expect(error).toBeInstanceOf(OAuthProfileError);
     expect(error.code).toBe('data_invalid');
     expect(error.message).toMatch(/^the reference at character \d+ /);
-    expect(error.hint).toBe(
-      'write ${name}, ${name.member[0]}, ${env:NAME} or ${file:path}; a literal ${ is written $${',
-    );
   });
 
   it.each([
     ['x ${a', 3, 'is not closed or not well-formed'],
     ['${a b}', 1, 'is not closed or not well-formed'],
-    ['${a..b}', 5, 'lacks a name'],
-    ['${}', 3, 'lacks a name'],
-    ['${env:}', 7, 'names nothing'],
+    ['${a..b}', 5, 'has no name'],
+    ['${}', 3, 'has no name'],
+    ['${env:}', 7, 'has no name'],
     ['${file:${dir}/x}', 8, 'has a reference inside its name'],
-    ['${a[b]}', 5, 'has a bracket that holds neither a number nor a quoted name'],
-    ['${a["\\x"]}', 10, 'has a quoted name with a wrong escape'],
-    ['${a:-'.repeat(17), 81, 'is nested too deeply'],
+    ['${a[b]}', 5, 'has brackets with neither a number nor a quoted name'],
+    ['${a["\\x"]}', 10, 'has an invalid escape in a quoted name'],
+    ['${a:-'.repeat(17), 81, 'has too many nested defaults'],
     [`\${a${'.a'.repeat(64)}}`, 132, 'has more than 64 parts'],
     [`\${a${'[0]'.repeat(64)}}`, 196, 'has more than 64 parts'],
-  ])('%s: at character %i it %s', (text, character, problem) => {
+  ])('is an error at its position: %s, character %i, %s', (text, character, problem) => {
     const error = errorOf(() => parseTemplate(text));
     expect(error).toMatchObject({
       message: `the reference at character ${character} ${problem}`,
@@ -172,18 +169,18 @@ describe('a reference', () => {
     });
   });
 
-  it('may have 64 parts, and follow another that is as deep as can be', () => {
+  it('may have 64 parts, and 16 nested defaults after another', () => {
     expect(parseTemplate(`\${a${'.a'.repeat(63)}}`)).toHaveLength(1);
     const deep = `${'${a:-'.repeat(16)}${'}'.repeat(16)}`;
     expect(parseTemplate(deep + deep)).toHaveLength(2);
   });
 
-  it('does not quote the text around it, which may be a secret', () => {
+  it('does not quote the string in an error', () => {
     const error = errorOf(() => parseTemplate('hunter2 ${hunter2 hunter2')) as OAuthProfileError;
     expect(`${error.message} ${error.hint}`).not.toContain('hunter2');
   });
 
-  it('is not nested or long without end', () => {
+  it('cannot be nested or long without limit', () => {
     expect(errorOf(() => parseTemplate(`${'${a:-'.repeat(50_000)}`))).toBeInstanceOf(OAuthProfileError);
     expect(errorOf(() => parseTemplate(`\${a${'.a'.repeat(50_000)}}`))).toBeInstanceOf(OAuthProfileError);
     expect(errorOf(() => parseTemplate(`\${a${'[0]'.repeat(50_000)}}`))).toBeInstanceOf(OAuthProfileError);
@@ -191,7 +188,48 @@ describe('a reference', () => {
   });
 });
 
-describe('any text', () => {
+describe('Any template', () => {
+  const name = fc.stringMatching(/^[^.[\]{}:"'\s]{1,5}$/u).filter((one) => one !== 'env' && one !== 'file');
+  const member = fc.oneof(fc.nat(999_999_999), anyString(0, 5));
+  const template = fc.letrec<{ reference: string; template: string }>((tie) => ({
+    reference: fc
+      .tuple(
+        fc.oneof(
+          fc
+            .tuple(fc.array(name, { minLength: 1, maxLength: 3 }), fc.array(member, { maxLength: 2 }))
+            .map(([names, members]) => names.join('.') + members.map((one) => `[${JSON.stringify(one)}]`).join('')),
+          fc.constantFrom('env:NAME', 'file:path/to file.txt'),
+        ),
+        fc.option(tie('template'), { nil: undefined, depthIdentifier: 'default', maxDepth: 3 }),
+      )
+      .map(([path, fallback]) => `\${${path}${fallback === undefined ? '' : `:-${fallback}`}}`),
+    template: fc
+      .array(fc.oneof(tie('reference'), fc.stringMatching(/^[a-z ]{0,4}$/)), { maxLength: 3 })
+      .map((parts) => parts.join('')),
+  })).template;
+
+  const write = (parts: Template): string =>
+    parts
+      .map((part) => {
+        if (typeof part === 'string') return escapeReferences(part);
+        const { kind, names, members, fallback } = part;
+        const path = `${kind === 'variable' ? '' : `${kind}:`}${names.join('.')}`;
+        const brackets = members.map((one) => `[${JSON.stringify(one)}]`).join('');
+        return `\${${path}${brackets}${fallback === undefined ? '' : `:-${write(fallback)}`}}`;
+      })
+      .join('');
+
+  it('is parsed into the parts that it was written from', () => {
+    fc.assert(
+      fc.property(template, (text) => {
+        expect(write(parseTemplate(text))).toBe(text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('Any string', () => {
   const texts = fc.oneof(
     anyString(0, 60),
     fc.string({
@@ -217,7 +255,7 @@ describe('any text', () => {
     }),
   );
 
-  it('comes back unchanged after escaping its references', () => {
+  it('is unchanged when it is escaped and parsed', () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(parseTemplate(escapeReferences(text)).join('')).toBe(text);
@@ -227,7 +265,7 @@ describe('any text', () => {
     );
   });
 
-  it('is read, or refused with an error of our own', () => {
+  it('is parsed, or rejected with an OAuthProfileError', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const error = errorOf(() => parseTemplate(text));
@@ -239,7 +277,7 @@ describe('any text', () => {
     );
   });
 
-  it('without ${ has nothing to be read', () => {
+  it('without ${ is a literal', () => {
     fc.assert(
       fc.property(texts, (text) => {
         if (!hasReference(text)) expect(parseTemplate(text).join('')).toBe(text);
@@ -253,31 +291,31 @@ describe('any text', () => {
     ['$${', 100_000],
     ['${a:-}', 30_000],
     ['${a["\\u0041"]}', 20_000],
-  ])('of many %s is read all the same', (part, times) => {
+  ])('is parsed if it contains many %s', (part, times) => {
     expect(parseTemplate(part.repeat(times)).length).toBeGreaterThan(0);
   });
 
-  it.each(['${a["', "${a['", '${env:', '${file:', '${a:-'])('of %s and many letters is refused', (start) => {
+  it.each(['${a["', "${a['", '${env:', '${file:', '${a:-'])('is rejected if it is %s and many characters', (start) => {
     expect(errorOf(() => parseTemplate(start + 'x'.repeat(200_000)))).toBeInstanceOf(OAuthProfileError);
     expect(errorOf(() => parseTemplate(start + '\\"'.repeat(100_000)))).toBeInstanceOf(OAuthProfileError);
   });
 });
 
-describe('a path', () => {
+describe('A path', () => {
   it.each([
     ['access_token', ['access_token']],
     ['data.token', ['data', 'token']],
     ['data.tokens[0].value', ['data', 'tokens', 0, 'value']],
     ['data["odd key"]', ['data', 'odd key']],
-  ])('%s is read', (text, steps) => {
+  ])('is parsed: %s', (text, steps) => {
     expect(parsePath(text)).toEqual(steps);
   });
 
-  it.each(['', '.', 'a.', '.a', 'a[', 'a b', 'a:-b', '${a}', 'a}', 'a[0]b', '[0]'])('%j is refused', (text) => {
+  it.each(['', '.', 'a.', '.a', 'a[', 'a b', 'a:-b', '${a}', 'a}', 'a[0]b', '[0]'])('is rejected: %j', (text) => {
     expect(errorOf(() => parsePath(text))).toBeInstanceOf(OAuthProfileError);
   });
 
-  it('that goes on in another way is named as such', () => {
+  it('is rejected if other characters follow', () => {
     expect(errorOf(() => parsePath('a b'))).toMatchObject({ message: 'the reference at character 2 is not a path' });
   });
 });

@@ -7,21 +7,25 @@ import { RawScalar, type Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
 import { onSecretCreated, Secret } from '../../src/redaction/secret.ts';
 import { anyString } from '../support/any-string.ts';
-import { failureOf, resolved, resolverOf, shown, sources, variablesOf, type World } from '../support/resolving.ts';
+import { type External, failureOf, resolved, resolverOf, shown, sources, variablesOf } from '../support/resolving.ts';
 
-/** What `x` resolves to among other variables. */
-function look(x: unknown, others: DataObject = {}, world?: World): unknown {
-  return shown(resolved(variablesOf({ given: { ...others, x } }), 'x', world));
+/** Resolves `x` among other variables. */
+function resolveX(x: unknown, others: DataObject = {}, external?: External): unknown {
+  return shown(resolved(variablesOf({ given: { ...others, x } }), 'x', external));
 }
 
-/** Why `x` cannot be resolved. */
-function fault(x: unknown, others: DataObject = {}, world?: World): { message: string; hint: string | undefined } {
-  const { code, message, hint } = failureOf(() => look(x, others, world));
+/** Returns the error of resolving `x`. */
+function errorOf(
+  x: unknown,
+  others: DataObject = {},
+  external?: External,
+): { message: string; hint: string | undefined } {
+  const { code, message, hint } = failureOf(() => resolveX(x, others, external));
   expect(code).toBe('data_invalid');
   return { message, hint };
 }
 
-describe('a reference', () => {
+describe('A reference', () => {
   it.each([
     ['${a}', { a: 'b' }, 'b'],
     ['<${a}>', { a: 'b' }, '<b>'],
@@ -38,8 +42,8 @@ describe('a reference', () => {
     ['$${a} ${a}', { a: 'b' }, '${a} b'],
     ['${a}', { a: '${b}', b: '${c}', c: 'end' }, 'end'],
     ['${a}', { a: 'x ${b} y', b: '${c}', c: 'end' }, 'x end y'],
-  ])('%s is looked up', (text, others, expected) => {
-    expect(look(text, others)).toEqual(expected);
+  ])('%s is resolved', (text, others, expected) => {
+    expect(resolveX(text, others)).toEqual(expected);
   });
 
   it.each([
@@ -53,7 +57,7 @@ describe('a reference', () => {
     ],
     [[{ a: [1] }], [{ a: [1] }]],
   ])('that is the whole value keeps the type of %j', (value, expected) => {
-    expect(look('${a}', { a: value })).toEqual(expected);
+    expect(resolveX('${a}', { a: value })).toEqual(expected);
   });
 
   it.each([
@@ -63,23 +67,23 @@ describe('a reference', () => {
     [new RawScalar('007', 7), '<007>'],
     [12345678901234567890n, '<12345678901234567890>'],
     ['', '<>'],
-  ])('inside a text writes %s as it is written in its file', (value, expected) => {
-    expect(look('<${a}>', { a: value })).toBe(expected);
+  ])('inside a string inserts %s as written', (value, expected) => {
+    expect(resolveX('<${a}>', { a: value })).toBe(expected);
   });
 
-  it('is followed in lists, and in maps inside lists', () => {
-    expect(look(['${a}', { b: '<${a}>', c: ['${a}'] }, 7], { a: 'v' })).toEqual(['v', { b: '<v>', c: ['v'] }, 7]);
+  it('is resolved in lists, and in maps inside lists', () => {
+    expect(resolveX(['${a}', { b: '<${a}>', c: ['${a}'] }, 7], { a: 'v' })).toEqual(['v', { b: '<v>', c: ['v'] }, 7]);
   });
 
   it('finds the longest defined name', () => {
     const others = { 'a.b.c': 'longest', 'a.b': [{ c: 'shorter' }], a: ['shortest'] };
-    expect(look('${a.b.c}', others)).toBe('longest');
-    expect(look('${a.b[0].c}', others)).toBe('shorter');
-    expect(look('${a[0]}', others)).toBe('shortest');
+    expect(resolveX('${a.b.c}', others)).toBe('longest');
+    expect(resolveX('${a.b[0].c}', others)).toBe('shorter');
+    expect(resolveX('${a[0]}', others)).toBe('shortest');
   });
 
-  it('finds the longest defined name and no other when the rest is not in it', () => {
-    expect(fault('${a.b.c}', { 'a.b': 'text', a: [{ b: { c: 'not this' } }] }).message).toBe('a.b.c is not defined');
+  it('finds only the longest defined name, even if it lacks the member', () => {
+    expect(errorOf('${a.b.c}', { 'a.b': 'text', a: [{ b: { c: 'not this' } }] }).message).toBe('a.b.c is not defined');
   });
 
   it('prefers a variable to a member of the same name', () => {
@@ -109,27 +113,27 @@ describe('a reference', () => {
     'text[0]',
     'secret.reveal',
     'secret.length',
-    'written.text',
+    'scalar.text',
     'list[1]',
     'list[0].a.b',
-  ])('never reaches %s, which is no data', (path) => {
+  ])('cannot refer to %s, which is not data', (path) => {
     const others = {
       list: [{ a: 1 }],
       text: 'text',
       secret: new Secret('hidden value'),
-      written: new RawScalar('01', 1),
+      scalar: new RawScalar('01', 1),
     };
-    expect(fault(`\${${path}}`, others).message).toBe(`${path} is not defined`);
-    expect(look(`\${${path}:-default}`, others)).toBe('default');
+    expect(errorOf(`\${${path}}`, others).message).toBe(`${path} is not defined`);
+    expect(resolveX(`\${${path}:-default}`, others)).toBe('default');
   });
 
-  it('reaches a member that is really named __proto__', () => {
+  it('can refer to a member that is named __proto__', () => {
     const list = [JSON.parse('{"__proto__": {"constructor": "data"}}')];
-    expect(look('${list[0].__proto__.constructor}', { list })).toBe('data');
+    expect(resolveX('${list[0].__proto__.constructor}', { list })).toBe('data');
   });
 });
 
-describe('a default', () => {
+describe('A default', () => {
   it.each([
     ['${a:-b}', {}, 'b'],
     ['${a:-b}', { a: '' }, 'b'],
@@ -151,30 +155,30 @@ describe('a default', () => {
     ['${env:A:-b}', {}, 'b'],
     ['${file:f:-b}', {}, 'b'],
     ['${a:-$${b}', {}, '${b'],
-  ])('in %s serves for what is undefined or empty: %j', (text, others, expected) => {
-    expect(look(text, others)).toEqual(expected);
+  ])('in %s replaces a value that is undefined or empty: %j', (text, others, expected) => {
+    expect(resolveX(text, others)).toEqual(expected);
   });
 
-  it('serves for an environment variable and a file that are empty', () => {
-    const world = { env: { A: '' }, files: { f: '\n' } };
-    expect(look('${env:A:-b}', {}, world)).toBe('b');
-    expect(look('${file:f:-b}', {}, world)).toBe('b');
+  it('replaces an empty environment variable and an empty file', () => {
+    const external = { env: { A: '' }, files: { f: '\n' } };
+    expect(resolveX('${env:A:-b}', {}, external)).toBe('b');
+    expect(resolveX('${file:f:-b}', {}, external)).toBe('b');
   });
 
-  it('is not looked at where it is not needed', () => {
-    expect(look('${a:-${undefined}}', { a: 'v' })).toBe('v');
+  it('is not resolved unless it is needed', () => {
+    expect(resolveX('${a:-${undefined}}', { a: 'v' })).toBe('v');
   });
 
-  it('that is needed and undefined itself is the fault', () => {
-    expect(fault('${a:-${bee}}').message).toBe('bee is not defined');
+  it('that is undefined itself is named in the error', () => {
+    expect(errorOf('${a:-${bee}}').message).toBe('bee is not defined');
   });
 
-  it('does not serve for a variable that is there but wrong', () => {
-    expect(fault('${a:-b}', { a: '${nowhere}' }).message).toBe('nowhere is not defined');
+  it('does not replace a variable that cannot be resolved', () => {
+    expect(errorOf('${a:-b}', { a: '${nowhere}' }).message).toBe('nowhere is not defined');
   });
 });
 
-describe('the outside', () => {
+describe('An environment variable or a file', () => {
   it.each([
     ['content', 'content'],
     ['content\n', 'content'],
@@ -186,27 +190,31 @@ describe('the outside', () => {
     ['content\r', 'content\r'],
     ['\n', ''],
     ['', ''],
-  ])('%j of a file loses one line end', (text, expected) => {
-    expect(look('${file:f}', {}, { files: { f: text } })).toBe(expected);
+  ])('loses one trailing line end, if a file: %j', (text, expected) => {
+    expect(resolveX('${file:f}', {}, { files: { f: text } })).toBe(expected);
   });
 
-  it('gives an environment variable as it is', () => {
-    expect(look('<${env:A}>', {}, { env: { A: ' v\n' } })).toBe('< v\n>');
+  it('keeps its whitespace, if an environment variable', () => {
+    expect(resolveX('<${env:A}>', {}, { env: { A: ' v\n' } })).toBe('< v\n>');
   });
 
-  it('is asked for a file with the source that refers to it', () => {
-    const asked: unknown[] = [];
-    const variables = variablesOf({ user: { a: '${file:f}' }, folder: { b: '${file:f}' }, given: { c: '${a} ${b}' } });
+  it('is read with the source of the reference', () => {
+    const paths: unknown[] = [];
+    const variables = variablesOf({
+      user: { a: '${file:f}' },
+      directory: { b: '${file:f}' },
+      given: { c: '${a} ${b}' },
+    });
     const resolver = new Resolver(variables, {
       env: () => undefined,
       readFileInside(path, source) {
-        asked.push([path, source.trust]);
+        paths.push([path, source.trust]);
         return 'v';
       },
     });
     const variable = variables.get('c');
     expect(variable && resolver.resolve(variable)).toBe('v v');
-    expect(asked).toEqual([
+    expect(paths).toEqual([
       ['f', 'user'],
       ['f', 'directory'],
     ]);
@@ -214,9 +222,23 @@ describe('the outside', () => {
 
   it.each([
     ['${env:NOPE}', 'environment variable NOPE is not set', 'set NOPE, or write ${env:NOPE:-default}'],
-    ['${file:nope.txt}', 'file nope.txt does not exist', 'create it, or correct the path in ${file:nope.txt}'],
-  ])('%s that is not there is named', (text, message, hint) => {
-    expect(fault(text)).toEqual({ message, hint });
+    ['${env:EMPTY}', 'environment variable EMPTY is empty', 'set EMPTY, or write ${env:EMPTY:-default}'],
+    ['<${env:EMPTY}>', 'environment variable EMPTY is empty', 'set EMPTY, or write ${env:EMPTY:-default}'],
+    ['${file:nope.txt}', 'file nope.txt does not exist', 'create it, or correct the path'],
+  ])('is named in the error if it is missing: %s', (text, message, hint) => {
+    expect(errorOf(text, {}, { env: { EMPTY: '' } })).toEqual({ message, hint });
+  });
+
+  it('may be empty with an empty default', () => {
+    expect(resolveX('${env:EMPTY:-}', {}, { env: { EMPTY: '' } })).toBe('');
+  });
+
+  it.each(['OAUTH_PROFILE_KEY', 'OAUTH_PROFILE_STORE', 'oauth_profile_key'])('cannot be %s', (name) => {
+    for (const text of [`\${env:${name}}`, `x\${env:${name}:-default}`]) {
+      const { message, hint } = errorOf(text, {}, { env: { [name]: 'hidden' } });
+      expect(message).toContain(name);
+      expect(message + hint).not.toContain('hidden');
+    }
   });
 
   it.each([
@@ -229,15 +251,15 @@ describe('the outside', () => {
     ['${file:/run/secrets/db}', true],
     ['${file:/run/secrets/db.txt}', true],
     ['${file:name.txt}', false],
-  ])('%s is secret by its name: %s', (text, secret) => {
+  ])('with the name of a secret is a secret: %s, %s', (text, secret) => {
     const name = text.slice(text.indexOf(':') + 1, -1);
-    const world = { env: { [name]: 'value' }, files: { [name]: 'value' } };
-    expect(look(text, {}, world)).toEqual(secret ? { secret: 'value' } : 'value');
-    expect(look(`<${text}>`, {}, world)).toEqual(secret ? { secret: '<value>' } : '<value>');
+    const external = { env: { [name]: 'value' }, files: { [name]: 'value' } };
+    expect(resolveX(text, {}, external)).toEqual(secret ? { secret: 'value' } : 'value');
+    expect(resolveX(`<${text}>`, {}, external)).toEqual(secret ? { secret: '<value>' } : '<value>');
   });
 });
 
-describe('what came from outside', () => {
+describe('A value from an external source', () => {
   const tempting = '${a} ${env:A} $${b} ${';
 
   it.each([
@@ -248,17 +270,17 @@ describe('what came from outside', () => {
     ['a secret in a list that a program gives', '${l[0]}', { l: [new Secret(tempting), '${a}'] }],
     ['a secret in a map that a program gives', '${l[0].s}', { l: [{ s: new Secret(tempting) }, '${a}'] }],
     ['a variable of such a value', '${b}', { b: '${env:E}' }],
-  ])('is taken as it is: %s', (_, text, others) => {
-    const world = { env: { E: tempting, E_TOKEN: tempting, A: 'wrong' }, files: { f: tempting } };
-    const value = look(text, { a: 'wrong', ...others }, world);
+  ])('is not evaluated: %s', (_, text, others) => {
+    const external = { env: { E: tempting, E_TOKEN: tempting, A: 'wrong' }, files: { f: tempting } };
+    const value = resolveX(text, { a: 'wrong', ...others }, external);
     const clear = typeof value === 'object' ? (value as { secret: string }).secret : value;
     expect(clear).toBe(tempting);
-    expect(look(`<${text}>`, { a: 'wrong', ...others }, world)).toEqual(
+    expect(resolveX(`<${text}>`, { a: 'wrong', ...others }, external)).toEqual(
       typeof value === 'object' ? { secret: `<${tempting}>` } : `<${tempting}>`,
     );
   });
 
-  it('is taken as it is when an entry is literal', () => {
+  it('is not evaluated if an entry is literal', () => {
     const variables = new Variables().add(
       [
         { name: 'a', value: 'wrong' },
@@ -274,46 +296,46 @@ describe('what came from outside', () => {
     expect(shown(resolved(variables, 'y'))).toEqual({ secret: tempting });
   });
 
-  it('is never evaluated, whatever it is', () => {
+  it('is never evaluated, whatever its content', () => {
     fc.assert(
-      fc.property(fc.oneof(anyString(), fc.constantFrom('${a}', '$${a}', '${env:A}', '${', '$')), (text) => {
-        const world = { env: { A: 'wrong', E: text }, files: { f: text } };
+      fc.property(fc.oneof(anyString(1), fc.constantFrom('${a}', '$${a}', '${env:A}', '${', '$')), (text) => {
+        const external = { env: { A: 'wrong', E: text }, files: { f: text } };
         const others = { a: 'wrong' };
-        expect(look('<${env:E}>', others, world)).toBe(`<${text}>`);
-        expect(look('<${file:f}>', others, world)).toBe(`<${text.replace(/\r?\n$/, '')}>`);
-        expect(look('<${s}>', { ...others, s: new Secret(text) }, world)).toEqual({ secret: `<${text}>` });
-        expect(look(escapeReferences(text), others, world)).toBe(text);
+        expect(resolveX('<${env:E}>', others, external)).toBe(`<${text}>`);
+        expect(resolveX('<${file:f}>', others, external)).toBe(`<${text.replace(/\r?\n$/, '')}>`);
+        expect(resolveX('<${s}>', { ...others, s: new Secret(text) }, external)).toEqual({ secret: `<${text}>` });
+        expect(resolveX(escapeReferences(text), others, external)).toBe(text);
       }),
     );
   });
 });
 
-describe('a secret', () => {
-  it('stays secret where it is referred to', () => {
+describe('A secret', () => {
+  it('stays secret where a reference inserts it', () => {
     const others = { graph: { client_secret: 'hidden' } };
-    expect(look('${graph.client_secret}', others)).toEqual({ secret: 'hidden' });
-    expect(look('Bearer ${graph.client_secret}', others)).toEqual({ secret: 'Bearer hidden' });
-    expect(look('${a}', { ...others, a: '${b}', b: '<${graph.client_secret}>' })).toEqual({ secret: '<hidden>' });
-    expect(look('${a:-${graph.client_secret}}', others)).toEqual({ secret: 'hidden' });
+    expect(resolveX('${graph.client_secret}', others)).toEqual({ secret: 'hidden' });
+    expect(resolveX('Bearer ${graph.client_secret}', others)).toEqual({ secret: 'Bearer hidden' });
+    expect(resolveX('${a}', { ...others, a: '${b}', b: '<${graph.client_secret}>' })).toEqual({ secret: '<hidden>' });
+    expect(resolveX('${a:-${graph.client_secret}}', others)).toEqual({ secret: 'hidden' });
   });
 
   it.each([
-    ['a text', 'v', { secret: 'v' }],
+    ['a string', 'v', { secret: 'v' }],
     ['a number', 12345678, { secret: '12345678' }],
-    ['a number as it is written', new RawScalar('0012', 12), { secret: '0012' }],
+    ['a number with a spelling of its own', new RawScalar('0012', 12), { secret: '0012' }],
     ['true', true, { secret: 'true' }],
     ['a list', ['a', 1], [{ secret: 'a' }, { secret: '1' }]],
     ['a list of maps', [{ a: ['v'] }], [{ a: [{ secret: 'v' }] }]],
-  ])('is made of %s that its value refers to', (_, value, expected) => {
+  ])('wraps %s that its value refers to', (_, value, expected) => {
     expect(shown(resolved(variablesOf({ given: { password: '${a}', a: value } }), 'password'))).toEqual(expected);
   });
 
-  it('may hold references', () => {
+  it('may contain references', () => {
     const variables = variablesOf({ given: { password: '<${env:P}> $${x}' } });
     expect(shown(resolved(variables, 'password', { env: { P: 'v' } }))).toEqual({ secret: '<v> ${x}' });
   });
 
-  it('is hidden in lists and in maps inside lists', () => {
+  it('is wrapped in lists and in maps inside lists', () => {
     const accounts = [{ name: 'Ada', password: 'p-${a}', nested: { api_key: 7 } }];
     const variables = variablesOf({ given: { a: 'v', accounts, passwords: ['one', '${a}'] } });
     expect(shown(resolved(variables, 'accounts'))).toEqual([
@@ -322,15 +344,15 @@ describe('a secret', () => {
     expect(shown(resolved(variables, 'passwords'))).toEqual([{ secret: 'one' }, { secret: 'v' }]);
   });
 
-  it('is told of before anybody can print it', () => {
+  it('is announced before it can be printed', () => {
     const seen: string[] = [];
     const stop = onSecretCreated((secret) => seen.push(secret.reveal()));
-    look('Bearer ${env:T_TOKEN}', {}, { env: { T_TOKEN: 'abc' } });
+    resolveX('Bearer ${env:T_TOKEN}', {}, { env: { T_TOKEN: 'abc' } });
     stop();
     expect(seen).toEqual(['abc', 'Bearer abc']);
   });
 
-  it('with something like a reference in it is not quoted in an error', () => {
+  it('that contains an invalid reference is not quoted in the error', () => {
     for (const password of [
       '${hunter2}hunter2',
       'hunter2${hunter2}',
@@ -342,12 +364,10 @@ describe('a secret', () => {
       const { code, message, hint } = failureOf(() => resolved(variablesOf({ given: { password } }), 'password'));
       expect(code).toBe('data_invalid');
       expect(`${message} ${hint}`).not.toContain('hunter2');
-      expect(message).toBe('a reference inside it cannot be followed');
-      expect(hint).toBe('correct the ${…} in it; a literal ${ is written $${');
     }
   });
 
-  it('that is a reference to nothing names it', () => {
+  it('that is only a reference is named in the error', () => {
     const variables = variablesOf({ given: { password: '${env:MY_PASSWORD}' } });
     expect(failureOf(() => resolved(variables, 'password')).message).toBe(
       'environment variable MY_PASSWORD is not set',
@@ -355,18 +375,18 @@ describe('a secret', () => {
   });
 });
 
-describe('what is not defined', () => {
+describe('An undefined name', () => {
   it.each([
     ['${graph.clientid}', { graph: { client_id: '1', type: 'x' } }, 'graph.clientid', 'did you mean graph.client_id?'],
     ['${Graph.Client_Id}', { graph: { client_id: '1' } }, 'Graph.Client_Id', 'did you mean graph.client_id?'],
     ['${graf.type}', { graph: { type: 'x' } }, 'graf.type', 'did you mean graph.type?'],
     ['${list[0].nmae}', { list: [{ name: 'Ada', age: 1 }] }, 'list[0].nmae', 'did you mean list.0.name?'],
     ['${other}', { graph: { type: 'x' } }, 'other', 'define other, or write ${other:-default}'],
-  ])('%s is named, with the nearest name', (text, others, name, hint) => {
-    expect(fault(text, others)).toEqual({ message: `${name} is not defined`, hint });
+  ])('is reported with the nearest name: %s', (text, others, name, hint) => {
+    expect(errorOf(text, others)).toEqual({ message: `${name} is not defined`, hint });
   });
 
-  it('is compared with the members of the variable that it reaches into', () => {
+  it('is compared with the members of the variable that it refers into', () => {
     const variables = new Variables().add(
       [
         { name: 'token', value: { access_token: 'a', token_type: 'b', data: { id: 1 } } },
@@ -382,19 +402,18 @@ describe('what is not defined', () => {
   it.each([
     ['${a.b}', { a: 'text' }, 'a.b'],
     ['${list[5]}', { list: ['v', 'w'] }, 'list[5]'],
-  ])('%s is not compared with the letters of a text or the items of a list', (text, others, name) => {
-    expect(fault(text, others).hint).toBe(`define ${name}, or write \${${name}:-default}`);
+  ])('is not compared with the characters of a string or the items of a list: %s', (text, others, name) => {
+    expect(errorOf(text, others).hint).toBe(`define ${name}, or write \${${name}:-default}`);
   });
 
-  it.each(['${graph}', '<${graph}>'])('%s of a map names its parts', (text) => {
-    expect(fault(text, { graph: { type: 'x', client_id: 'y' } })).toEqual({
-      message: 'graph has parts and is no value of its own',
-      hint: 'name one of its parts: graph.type, graph.client_id',
+  it.each(['${graph}', '<${graph}>'])('is reported with the members if it is a map: %s', (text) => {
+    expect(errorOf(text, { graph: { type: 'x', client_id: 'y' } })).toMatchObject({
+      hint: expect.stringContaining('graph.type, graph.client_id'),
     });
   });
 });
 
-describe('a value with parts inside a text', () => {
+describe('A collection inside a string', () => {
   const object = (value: object) =>
     new Variables().add(
       [
@@ -406,43 +425,43 @@ describe('a value with parts inside a text', () => {
 
   it('is an error that names its fields', () => {
     expect(failureOf(() => resolved(object({ access_token: 'hidden', expires_in: 1 }), 'x'))).toMatchObject({
-      message: '${token} has parts and cannot stand inside a text',
-      hint: 'name one of its parts: access_token, expires_in',
+      message: expect.stringContaining('token'),
+      hint: expect.stringContaining('access_token, expires_in'),
     });
   });
 
   it('is an error that names its items', () => {
-    expect(fault('<${a}>', { a: ['v', 'w'] }).hint).toBe('name one of its parts: [0], [1]');
+    expect(errorOf('<${a}>', { a: ['v', 'w'] }).hint).toContain('[0], [1]');
   });
 
-  it('is an error even when it is empty, and short when it is long', () => {
-    expect(fault('<${a}>', { a: [] }).hint).toBe('it is empty: give it a value, or remove the reference');
-    expect(fault('<${a}>', { a: Array(1000).fill('v') }).hint).toMatch(/\[10\], \[11\], …$/);
-    expect(fault('<${a}>', { a: Array(12).fill('v') }).hint).toMatch(/\[10\], \[11\]$/);
+  it('is an error even if it is empty, and at most 12 of its members are listed', () => {
+    expect(errorOf('<${a}>', { a: [] }).hint).toContain('empty');
+    expect(errorOf('<${a}>', { a: Array(1000).fill('v') }).hint).toMatch(/\[10\], \[11\], …$/);
+    expect(errorOf('<${a}>', { a: Array(12).fill('v') }).hint).toMatch(/\[10\], \[11\]$/);
   });
 });
 
-describe('references that lead nowhere', () => {
+describe('Circular references', () => {
   it.each([
     ['x', { x: '${x}' }, 'x → x'],
     ['x', { x: '<${x}>' }, 'x → x'],
     ['x', { x: '${a}', a: '${b}', b: '${a}' }, 'a → b → a'],
     ['x', { x: ['${x[0]}'] }, 'x → x'],
     ['x', { x: '${nothing:-${x}}' }, 'x → x'],
-  ])('are shown as a circle', (name, given, circle) => {
+  ])('are reported: %s', (name, given, circle) => {
     expect(failureOf(() => resolved(variablesOf({ given }), name))).toMatchObject({
       code: 'data_invalid',
-      message: `refers to itself: ${circle}`,
-      hint: `give ${circle.slice(0, 1)} a value of its own`,
+      message: `circular reference: ${circle}`,
+      hint: expect.stringContaining(`set ${circle.slice(0, 1)} `),
     });
   });
 
-  it('are found in secrets', () => {
+  it('are reported in secrets', () => {
     const variables = variablesOf({ given: { password: '${token}', token: '${password}' } });
-    expect(failureOf(() => resolved(variables, 'password')).message).toContain('refers to itself');
+    expect(failureOf(() => resolved(variables, 'password')).message).toContain('circular reference');
   });
 
-  it('spoil only who uses them, and every time', () => {
+  it('do not affect other variables', () => {
     const variables = variablesOf({ given: { a: '${b}', b: '${a}', c: 'fine ${d}', d: 'too' } });
     const resolver = resolverOf(variables);
     const [a, c] = [variables.get('a'), variables.get('c')];
@@ -452,21 +471,21 @@ describe('references that lead nowhere', () => {
     expect(failureOf(() => resolver.resolve(a)).message).toContain('a → b → a');
   });
 
-  it('are refused when the chain is long, not found by a stack that overflows', () => {
+  it('are limited to 100 in a row, which cannot overflow the stack', () => {
     const given: Record<string, string> = { v20000: 'end' };
     for (let index = 0; index < 20_000; index++) given[`v${index}`] = `\${v${index + 1}}`;
     expect(failureOf(() => resolved(variablesOf({ given }), 'v0'))).toMatchObject({
       code: 'data_invalid',
-      message: 'refers to others over more than 100 steps',
-      hint: 'give v100 a value of its own',
+      message: 'more than 100 nested references',
+      hint: expect.stringContaining('v100'),
     });
     expect(resolved(variablesOf({ given }), 'v19900')).toBe('end');
-    expect(failureOf(() => resolved(variablesOf({ given }), 'v19899')).message).toContain('100 steps');
+    expect(failureOf(() => resolved(variablesOf({ given }), 'v19899')).message).toContain('100 nested references');
     expect(resolved(variablesOf({ given }), 'v19950')).toBe('end');
   });
 });
 
-describe('references that multiply', () => {
+describe('References that multiply', () => {
   const doubling = (write: (name: string) => unknown, first: unknown): DataObject => {
     const data: Record<string, unknown> = { v0: first };
     for (let index = 1; index <= 60; index++) data[`v${index}`] = write(`\${v${index - 1}}`);
@@ -474,39 +493,40 @@ describe('references that multiply', () => {
   };
 
   it.each([
-    ['texts', doubling((v) => `${v}${v}`, 'ten chars.')],
+    ['strings', doubling((v) => `${v}${v}`, 'ten chars.')],
     ['secrets', doubling((v) => `${v}${v}`, new Secret('ten chars.'))],
     ['lists', doubling((v) => [v, v], ['a', 'b'])],
     ['maps in lists', doubling((v) => [{ a: v, b: [v] }], 'a')],
     ['defaults', doubling((v) => `\${no:-${v}${v}}`, 'ten chars.')],
-  ])('are stopped: %s', (_, given) => {
+  ])('are rejected: %s', (_, given) => {
     expect(failureOf(() => resolved(variablesOf({ given }), 'v60'))).toMatchObject({
       code: 'data_invalid',
-      message: 'grows beyond 1048576 characters',
-      hint: 'look for references that multiply each other',
+      message: 'the value is longer than 1048576 characters',
     });
   });
 
-  it('are stopped in one long list', () => {
+  it('are rejected in one long list', () => {
     const given = { big: 'x'.repeat(500_000), list: Array(100_000).fill('${big}${big}') };
-    expect(failureOf(() => resolved(variablesOf({ given }), 'list')).message).toMatch(/^grows beyond/);
+    expect(failureOf(() => resolved(variablesOf({ given }), 'list')).message).toMatch(/is longer than/);
   });
 
-  it('are stopped in many variables', () => {
+  it('are rejected in many variables', () => {
     const given: Record<string, string> = { big: 'x'.repeat(900_000) };
     for (let index = 0; index < 1000; index++) given[`v${index}`] = '<${big}>';
     const variables = variablesOf({ given });
     const resolver = resolverOf(variables);
-    expect(failureOf(() => [...variables].map((variable) => resolver.resolve(variable))).message).toMatch(/^grows/);
+    expect(failureOf(() => [...variables].map((variable) => resolver.resolve(variable))).message).toMatch(
+      /is longer than/,
+    );
   });
 
-  it('are not stopped at the limit itself', () => {
+  it('are resolved up to the limit', () => {
     const given = { half: 'x'.repeat(524_288), x: '${half}${half}', y: '${half}${half}.' };
     expect(resolved(variablesOf({ given }), 'x')).toHaveLength(1_048_576);
-    expect(failureOf(() => resolved(variablesOf({ given }), 'y')).message).toMatch(/^grows beyond/);
+    expect(failureOf(() => resolved(variablesOf({ given }), 'y')).message).toMatch(/is longer than/);
   });
 
-  it('are not stopped while they are small', () => {
+  it('are resolved if the result is small', () => {
     const given = doubling((v) => [v, v], 'a');
     expect(JSON.stringify(resolved(variablesOf({ given }), 'v3'))).toBe(
       '[[["a","a"],["a","a"]],[["a","a"],["a","a"]]]',
@@ -514,112 +534,142 @@ describe('references that multiply', () => {
   });
 });
 
-describe("the user's file and the folder's", () => {
-  const hand = 'or hand it over with --data, --set or ${env:…}';
-
-  it("a user file's reference may not use a folder file's variable", () => {
-    const variables = variablesOf({ user: { 'graph.url': 'https://${host}/' }, folder: { host: 'evil.example' } });
-    const { message, hint } = failureOf(() => resolved(variables, 'graph.url'));
-    expect(message).toBe(
-      `${sources.user.label} may not use host of oauth-profiles.yaml: a working folder must not change your own profiles`,
-    );
-    expect(hint).toBe(`define it in ${sources.user.label}, ${hand}`);
+describe("The user's file and the directory's", () => {
+  it("are separate: a reference in the user's file cannot use a variable of the directory's", () => {
+    const variables = variablesOf({ user: { 'graph.url': 'https://${host}/' }, directory: { host: 'evil.example' } });
+    expect(failureOf(() => resolved(variables, 'graph.url')).message).toContain('host of oauth-profiles.yaml');
   });
 
-  it("nor does a default hide that the folder's variable is there", () => {
-    const variables = variablesOf({ user: { x: '${host:-good.example}' }, folder: { host: 'evil.example' } });
-    expect(failureOf(() => resolved(variables, 'x')).message).toContain('may not use host');
+  it("are separate from a script: a reference in the user's file cannot use a variable of a script", () => {
+    const variables = variablesOf({ user: { 'graph.url': 'https://${host}/' }, script: { host: 'evil.example' } });
+    expect(failureOf(() => resolved(variables, 'graph.url')).message).toContain('host of me.yaml');
   });
 
-  it("nor does a longer name of the folder's replace a member of the user's", () => {
+  it("are separate even if the user's reference has a default", () => {
+    const variables = variablesOf({ user: { x: '${host:-good.example}' }, directory: { host: 'evil.example' } });
+    expect(failureOf(() => resolved(variables, 'x')).message).toContain('cannot refer to host');
+  });
+
+  it("are separate even if the directory's file defines a longer name than the user's", () => {
     const variables = variablesOf({
       user: { servers: [{ host: 'good.example' }], x: '${servers[0].host}' },
-      folder: { 'servers.0.host': 'evil.example' },
+      directory: { 'servers.0.host': 'evil.example' },
     });
-    expect(failureOf(() => resolved(variables, 'x')).message).toContain('may not use servers.0.host');
+    expect(failureOf(() => resolved(variables, 'x')).message).toContain('cannot refer to servers.0.host');
   });
 
   it.each([
     ['a secret', { client_secret: 'hidden' }, '${client_secret}'],
-    ['a text around a secret', { client_secret: 'hidden', header: 'Basic ${client_secret}' }, '${header}'],
+    ['a string around a secret', { client_secret: 'hidden', header: 'Basic ${client_secret}' }, '${header}'],
     ['an alias of a secret', { client_secret: 'hidden', a: '${b}', b: '${client_secret}' }, '<${a}>'],
     ['an item of a list of secrets', { tokens: ['hidden'] }, '${tokens[0]}'],
     ['a list of secrets', { tokens: ['hidden'] }, '${tokens}'],
     ['a member of a map in a list', { all: [{ password: 'hidden' }] }, '${all[0].password}'],
-    ['a list that holds a secret somewhere', { all: [{ a: [{ password: 'hidden' }] }] }, '${all}'],
+    ['a list that contains a secret', { all: [{ a: [{ password: 'hidden' }] }] }, '${all}'],
     ['a secret of the environment', { a: '${env:T_TOKEN}' }, '${a}'],
     ['a secret with a default', { client_secret: 'hidden' }, '${client_secret:-x}'],
     ['a secret as a default', { client_secret: 'hidden' }, '${x:-${client_secret}}'],
-  ])("a folder file's reference may not take %s of the user's file", (_, user, text) => {
-    const variables = variablesOf({ user, folder: { 'evil.field': text } });
+  ])("are separate: a reference in the directory's file cannot use %s of the user's", (_, user, text) => {
+    const variables = variablesOf({ user, directory: { 'evil.field': text } });
     const { message, hint } = failureOf(() => resolved(variables, 'evil.field', { env: { T_TOKEN: 'hidden' } }));
-    expect(message).toContain('a working folder must not take your secrets');
+    expect(message).toContain('must not read your secrets');
     expect(`${message} ${hint}`).not.toContain('hidden');
   });
 
-  it("a folder file's reference may not take what holds a secret among other things", () => {
+  it("are separate: a reference in the directory's file cannot use a collection that contains a secret of the user's", () => {
     const variables = variablesOf({
       user: { all: ['Ada', { password: 'hidden', name: 'Ada' }] },
-      folder: { 'evil.field': '${all}', 'evil.other': '${all[1]}' },
+      directory: { 'evil.field': '${all}', 'evil.other': '${all[1]}' },
     });
     for (const name of ['evil.field', 'evil.other']) {
       expect(failureOf(() => resolved(variables, name))).toMatchObject({
         code: 'data_invalid',
-        message: expect.stringContaining('a working folder must not take your secrets'),
+        message: expect.stringContaining('must not read your secrets'),
       });
     }
   });
 
-  it("a folder file's reference may use what is not secret", () => {
+  it("share values that are not secret: the directory's file may refer to them", () => {
     const variables = variablesOf({
       user: { tenant: 'contoso', all: [{ name: 'Ada', password: 'hidden' }] },
-      folder: { 'x.tenant_id': '${tenant}', 'x.username': '${all[0].name}' },
+      directory: { 'x.tenant_id': '${tenant}', 'x.username': '${all[0].name}' },
     });
     expect([resolved(variables, 'x.tenant_id'), resolved(variables, 'x.username')]).toEqual(['contoso', 'Ada']);
   });
 
-  it('a file that the caller named may use both, and be used by both', () => {
+  it('share variables with given files', () => {
     const variables = variablesOf({
       user: { client_secret: 'hidden', u: '${g}' },
-      folder: { host: 'folder.example', f: '${g} ${g_secret}' },
+      directory: { host: 'directory.example', f: '${g} ${g_secret}' },
       given: { g: 'given', g_secret: 'given too', both: '${host} ${client_secret}' },
     });
-    expect(shown(resolved(variables, 'both'))).toEqual({ secret: 'folder.example hidden' });
+    expect(shown(resolved(variables, 'both'))).toEqual({ secret: 'directory.example hidden' });
     expect(resolved(variables, 'u')).toBe('given');
     expect(shown(resolved(variables, 'f'))).toEqual({ secret: 'given given too' });
   });
 
-  it('each uses its own', () => {
+  it('may refer to their own variables', () => {
     const variables = variablesOf({
       user: { a: '${a_token}', a_token: 'user' },
-      folder: { b: '${b_token}', b_token: 'directory' },
+      directory: { b: '${b_token}', b_token: 'directory' },
     });
     expect(shown(resolved(variables, 'a'))).toEqual({ secret: 'user' });
     expect(shown(resolved(variables, 'b'))).toEqual({ secret: 'directory' });
   });
 
-  it('a variable that stands in both is used by nobody', () => {
-    const variables = variablesOf({ user: { host: 'good', u: '${host}' }, folder: { host: 'evil', f: '${host}' } });
+  it('cannot both define a variable that is used', () => {
+    const variables = variablesOf({ user: { host: 'good', u: '${host}' }, directory: { host: 'evil', f: '${host}' } });
     for (const name of ['u', 'f']) {
       expect(failureOf(() => resolved(variables, name))).toMatchObject({
         code: 'data_invalid',
-        message: `host stands in both ${sources.user.label} and oauth-profiles.yaml`,
-        hint: 'rename one of the two, or give host with --data or --set',
+        message: `host is defined in both ${sources.user.label} and oauth-profiles.yaml`,
       });
     }
   });
 
-  it('a variable that stands in both is used when the caller gives it', () => {
+  it('may both define a variable that a given file overrides', () => {
     const variables = variablesOf({
       user: { host: 'good', u: '${host}' },
-      folder: { host: 'evil', f: '${host}' },
+      directory: { host: 'evil', f: '${host}' },
       given: { host: 'given' },
     });
     expect([resolved(variables, 'u'), resolved(variables, 'f')]).toEqual(['given', 'given']);
   });
 });
 
-describe('a member', () => {
+describe('An external value', () => {
+  const variables = variablesOf({
+    given: {
+      plain: 'v',
+      env: '${env:A}',
+      inside: 'x ${env:A} y',
+      file: ['${file:f}'],
+      indirect: '<${inside}>',
+      literal: '${plain}',
+      unset: '${env:NOPE:-v}',
+      used: '${env:A:-v}',
+    },
+  });
+  const resolver = resolverOf(variables, { env: { A: 'a' }, files: { f: 'b' } });
+  const isExternal = (name: string) => {
+    const variable = variables.get(name);
+    return variable && resolver.isExternal(variable);
+  };
+
+  it.each(['env', 'inside', 'file', 'indirect', 'used'])('is detected: %s', (name) => {
+    expect(isExternal(name)).toBe(true);
+  });
+
+  it.each(['plain', 'literal', 'unset'])('is not every reference: %s', (name) => {
+    expect(isExternal(name)).toBe(false);
+  });
+
+  it('is detected if the other variable was resolved before', () => {
+    expect([isExternal('inside'), isExternal('indirect')]).toEqual([true, true]);
+  });
+});
+
+describe('A member', () => {
   const value = { a: [{ b: 'c' }], text: 'abc' };
 
   it.each([
@@ -634,17 +684,17 @@ describe('a member', () => {
     [['constructor'], undefined],
     [['__proto__'], undefined],
     [['a', 'map'], undefined],
-  ])('at %j is found only where the data has one', (path, expected) => {
+  ])('is found only if the data has one: %j', (path, expected) => {
     expect(member(value, path)).toEqual(expected);
   });
 });
 
-describe('a value that is no variable', () => {
+describe('A value that is not a variable', () => {
   const variables = variablesOf({ user: { own: 'u' }, given: { a: 'v', my_token: 'hidden' } });
   const follow = (value: Value, source: Source = sources.given) =>
     shown(resolverOf(variables, { files: { 'x.txt': 'text\n' } }).follow(value, source));
 
-  it('is followed as if it stood in its source', () => {
+  it('is resolved as if its source defined it', () => {
     expect(follow({ list: ['<${a}>', 7], t: '${my_token}', f: '${file:x.txt}' })).toEqual({
       list: ['<v>', 7],
       t: { secret: 'hidden' },
@@ -652,12 +702,12 @@ describe('a value that is no variable', () => {
     });
   });
 
-  it('stays the same where it refers to nothing', () => {
+  it('is returned unchanged if it has no references', () => {
     const value = { a: ['$', 1] };
     expect(resolverOf(variables).follow(value, sources.given)).toBe(value);
   });
 
-  it('is refused where its reference cannot be read', () => {
-    expect(failureOf(() => follow('${}')).message).toContain('lacks a name');
+  it('is rejected if a reference is invalid', () => {
+    expect(failureOf(() => follow('${}')).message).toContain('has no name');
   });
 });

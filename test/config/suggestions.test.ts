@@ -5,7 +5,7 @@ import { KNOWN_FIELDS as fields } from '../../src/profile/profile-draft.ts';
 
 const types = ['microsoft', 'google', 'okta', 'gitlab', 'twitter', 'custom'];
 
-describe('D16 did you mean', () => {
+describe('D16: a suggestion', () => {
   it.each([
     ['clientid', 'client_id'],
     ['Client_Id', 'client_id'],
@@ -28,7 +28,7 @@ describe('D16 did you mean', () => {
     ['tpye', 'type'],
     ['uri', 'url'],
     ['URL', 'url'],
-  ])('%s → %s', (name, expected) => {
+  ])('for %s is %s', (name, expected) => {
     expect(closestMatch(name, fields)).toBe(expected);
   });
 
@@ -39,7 +39,7 @@ describe('D16 did you mean', () => {
     ['git-lab', 'gitlab'],
     ['octa', 'okta'],
     ['costum', 'custom'],
-  ])('%s → %s, of the types', (name, expected) => {
+  ])('for the type %s is %s', (name, expected) => {
     expect(closestMatch(name, types)).toBe(expected);
   });
 
@@ -47,11 +47,11 @@ describe('D16 did you mean', () => {
     ['graf', ['graph', 'mail'], 'graph'],
     ['graf.type', ['graph.type', 'graph.client_id', 'mail.type'], 'graph.type'],
     ['graph.clientid', ['graph.client_id', 'graph.client_secret'], 'graph.client_id'],
-  ])('%s → among %j', (name, candidates, expected) => {
+  ])('for %s is chosen from %j', (name, candidates, expected) => {
     expect(closestMatch(name, candidates)).toBe(expected);
   });
 
-  it('the nearest of several, the first of equals', () => {
+  it('is the nearest candidate, the first of equal ones', () => {
     expect(closestMatch('abcd', ['abxx', 'abcx', 'abcy'])).toBe('abcx');
   });
 
@@ -76,16 +76,16 @@ describe('D16 did you mean', () => {
     ['slack', types],
     ['token', ['type', 'tenant_id']],
     ['graph', []],
-  ])('nothing silly for %s', (name, candidates) => {
+  ])('is not made for %s', (name, candidates) => {
     expect(closestMatch(name, candidates)).toBeUndefined();
   });
 
-  it('never the name itself', () => {
+  it('is never the name itself', () => {
     expect(closestMatch('scope', ['scope'])).toBeUndefined();
     expect(closestMatch('scope', ['scope', 'scopes'])).toBe('scopes');
   });
 
-  it('the name in another case or with other separators, however long', () => {
+  it('may differ in case and separators, whatever its length', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{2,20}(_[a-z]{1,20}){0,2}$/), (name) => {
         expect(closestMatch(name.toUpperCase(), ['zzzzzzzzzzzzzzzz', name])).toBe(name);
@@ -94,7 +94,7 @@ describe('D16 did you mean', () => {
     );
   });
 
-  it('a name of five letters and more with two neighbours swapped', () => {
+  it('may have two swapped letters from five letters on', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{5,20}$/), fc.nat(), (name, place) => {
         const at = place % (name.length - 1);
@@ -104,7 +104,7 @@ describe('D16 did you mean', () => {
     );
   });
 
-  /** Edits from one text to the other, by definition: insert, delete, replace, swap neighbours. */
+  /** Returns the number of edits from `a` to `b` by definition: insert, delete, replace, swap neighbours. */
   const edits = (a: string, b: string): number => {
     const known = new Map<string, number>();
     const from = (i: number, j: number): number => {
@@ -126,7 +126,7 @@ describe('D16 did you mean', () => {
     return from(a.length, b.length);
   };
 
-  it('a name that is two edits away, or three from ten letters on, but never more than two fifths of it', () => {
+  it('is at most two edits away, or three from ten letters on, and never more than 40 percent', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 13 });
     for (const [name, candidate] of fc.sample(fc.tuple(word, word), { numRuns: 1500, seed: 7 })) {
       if (name === candidate) continue;
@@ -146,11 +146,11 @@ describe('D16 did you mean', () => {
     ['abcdefghij', 'abcdefwxyz', false],
     ['abcdefghi', 'badcefghi', true],
     ['abcdefghi', 'badcfeghi', false],
-  ])('%s and %s: %s', (name, candidate, near) => {
+  ])('for %s from %s alone is made: %s', (name, candidate, near) => {
     expect(closestMatch(name, [candidate])).toBe(near ? candidate : undefined);
   });
 
-  it('nothing for more than 64 letters, nor among longer names or more than 500', () => {
+  it('is not made for more than 64 letters, from longer names, or beyond 500 candidates', () => {
     const letters = (count: number) => 'a'.repeat(count);
     expect(closestMatch(`b${letters(63)}`, [letters(64)])).toBe(letters(64));
     expect(closestMatch(`b${letters(64)}`, [letters(65)])).toBeUndefined();
@@ -161,7 +161,7 @@ describe('D16 did you mean', () => {
     expect(closestMatch('scope', [...many(500), 'scopes'])).toBeUndefined();
   });
 
-  it('nothing for a name of absurd length, however many there are', () => {
+  it('is not made for a very long name, whatever the number of candidates', () => {
     const long = 'a'.repeat(100_000);
     expect(closestMatch(`${long}b`, [`${long}c`, `${long}d`])).toBeUndefined();
   });

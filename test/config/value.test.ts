@@ -12,7 +12,7 @@ import {
 } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 
-describe('a number or boolean of a file', () => {
+describe('A number or boolean of a file', () => {
   it.each([
     ['7', 7],
     ['-1', -1],
@@ -20,7 +20,7 @@ describe('a number or boolean of a file', () => {
     ['9007199254740991', 9007199254740991],
     ['true', true],
     ['false', false],
-  ] as const)('%s needs no special care', (text, value) => {
+  ] as const)('%s is a JavaScript value', (text, value) => {
     expect(parseScalar(text, value)).toBe(value);
   });
 
@@ -46,28 +46,28 @@ describe('a number or boolean of a file', () => {
     expect(toText(written)).toBe(text);
   });
 
-  it('is the number in JSON', () => {
+  it('is a number or boolean in JSON', () => {
     expect(JSON.stringify([new RawScalar('007', 7), new RawScalar('True', true)])).toBe('[7,true]');
   });
 });
 
-describe('a value', () => {
+describe('A value', () => {
   const secret = new Secret('v');
 
   it.each<[Value, string | Secret]>([
-    ['text', 'text'],
+    ['string', 'string'],
     ['', ''],
     [7, '7'],
     [false, 'false'],
     [null, ''],
     [new RawScalar('007', 7), '007'],
     [secret, secret],
-  ])('%j is a text', (value, expected) => {
+  ])('%j is a scalar', (value, expected) => {
     expect(isCollection(value)).toBe(false);
     expect(!isCollection(value) && toText(value)).toBe(expected);
   });
 
-  it.each<[Value]>([[[]], [['a']], [{}], [{ a: 1 }]])('%j has parts', (value) => {
+  it.each<[Value]>([[[]], [['a']], [{}], [{ a: 1 }]])('%j is a collection', (value) => {
     expect(isCollection(value)).toBe(true);
     expect(isEmpty(value)).toBe(false);
   });
@@ -85,7 +85,7 @@ describe('a value', () => {
     expect(isEmpty(value)).toBe(expected);
   });
 
-  it('is changed part by part, a map with the names of its parts', () => {
+  it('is mapped item by item, a map with the names of its members', () => {
     const seen: unknown[] = [];
     const change = (part: Value, name?: string): Value => {
       seen.push([part, name]);
@@ -100,14 +100,14 @@ describe('a value', () => {
   });
 });
 
-describe('the headers of a message', () => {
+describe('Headers', () => {
   const make = () =>
     new HeaderMap([
       ['Content-Type', 'text/plain'],
       ['__proto__', 'odd'],
     ]);
 
-  it('are members in lower case, whatever their names', () => {
+  it('have names in lower case', () => {
     const headers = make();
     expect(Object.entries(headers)).toEqual([
       ['content-type', 'text/plain'],
@@ -116,14 +116,14 @@ describe('the headers of a message', () => {
     expect(isCollection(headers)).toBe(true);
   });
 
-  it('are found whatever the case of a name, and nothing else is', () => {
+  it('are found regardless of case, unlike the members of other maps', () => {
     const headers = make();
     expect(member(headers, ['CONTENT-type'])).toBe('text/plain');
     expect(member({ 'content-type': 'x' }, ['Content-Type'])).toBeUndefined();
     expect(member(headers, [0])).toBeUndefined();
   });
 
-  it('stay headers when their values are changed', () => {
+  it('stay headers when they are mapped', () => {
     const changed = mapCollection(make(), (part, name) => `${name}=${part}`);
     expect(changed).toBeInstanceOf(HeaderMap);
     expect(Object.values(changed)).toEqual(['content-type=text/plain', '__proto__=odd']);

@@ -7,9 +7,9 @@ import { locationOf, ownerOf, profileNameOf, Variables, wrapSecret } from '../..
 import { Secret } from '../../src/redaction/secret.ts';
 import { shown, sources, variablesOf } from '../support/resolving.ts';
 
-describe('variables', () => {
-  it('of one name: the one added last wins', () => {
-    const variables = variablesOf({ user: { a: 1, b: 1 }, folder: { c: 2 }, given: { b: 3, c: 3 } });
+describe('Variables', () => {
+  it('replace earlier ones of the same name', () => {
+    const variables = variablesOf({ user: { a: 1, b: 1 }, directory: { c: 2 }, given: { b: 3, c: 3 } });
     expect([...variables].map(({ name, value, source }) => [name, value, source.trust])).toEqual([
       ['a', 1, 'user'],
       ['b', 3, 'given'],
@@ -18,13 +18,16 @@ describe('variables', () => {
     expect([...variables.names()]).toEqual(['a', 'b', 'c']);
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'a.__proto__.b'])('are not found by the name %s', (name) => {
-    const variables = variablesOf({ user: { a: 1 }, folder: { b: 1 } });
-    expect(variables.get(name)).toBeUndefined();
-    expect(variables.conflictingSources(name)).toBeUndefined();
-  });
+  it.each(['__proto__', 'constructor', 'toString', 'a.__proto__.b'])(
+    'are not found by the name of a property of Object: %s',
+    (name) => {
+      const variables = variablesOf({ user: { a: 1 }, directory: { b: 1 } });
+      expect(variables.get(name)).toBeUndefined();
+      expect(variables.conflictingSources(name)).toBeUndefined();
+    },
+  );
 
-  it('can be taken away', () => {
+  it('can be deleted', () => {
     const variables = variablesOf({ given: { a: 1, b: 2 } });
     expect([variables.delete('a'), variables.delete('a')]).toEqual([true, false]);
     expect([...variables.names()]).toEqual(['b']);
@@ -37,8 +40,8 @@ describe('variables', () => {
   });
 });
 
-describe('a secret variable', () => {
-  it('is secret from the moment it is read', () => {
+describe('A variable with the name of a secret', () => {
+  it('is wrapped when it is added', () => {
     const given = {
       graph: { client_secret: 'hidden', refresh_token: 'hidden', client_id: 'seen', 'basic.password': 'hidden' },
     };
@@ -49,21 +52,21 @@ describe('a secret variable', () => {
   });
 
   it.each<[string, Value, unknown]>([
-    ['text', 'v', { secret: 'v' }],
+    ['string', 'v', { secret: 'v' }],
     ['number', 7, { secret: '7' }],
-    ['number as it is written', new RawScalar('007', 7), { secret: '007' }],
+    ['number with a spelling of its own', new RawScalar('007', 7), { secret: '007' }],
     ['boolean', false, { secret: 'false' }],
     ['list', ['a', ['b']], [{ secret: 'a' }, [{ secret: 'b' }]]],
     ['map', { a: { b: 'c' } }, { a: { b: { secret: 'c' } } }],
-    ['empty text', '', ''],
+    ['empty string', '', ''],
     ['null', null, null],
-  ])('hides a %s', (_, value, expected) => {
+  ])('wraps a %s', (_, value, expected) => {
     expect(shown(wrapSecret(value))).toEqual(expected);
     const variables = new Variables().add([{ name: 'x.token', value }], sources.given);
     expect(shown(variables.get('x.token')?.value ?? null)).toEqual(expected);
   });
 
-  it('with a plain name that holds a response hides what its members’ names say, and keeps their types', () => {
+  it('and a response as its value wraps the members with names of secrets only', () => {
     const response = { access_token: 'hidden', expires_in: 3600, nested: { id_token: 'hidden', scope: 'seen' } };
     const value = new Variables().add([{ name: 'token', value: response }], sources.given).get('token')?.value;
     expect(shown(value ?? null)).toEqual({
@@ -73,13 +76,13 @@ describe('a secret variable', () => {
     });
   });
 
-  it('stays the secret that it is', () => {
+  it('keeps a secret as it is', () => {
     const secret = new Secret('v', 'Basic ••••');
     expect(wrapSecret(secret)).toBe(secret);
     expect(variablesOf({ given: { password: secret } }).get('password')?.value).toBe(secret);
   });
 
-  it('hides members by their own names, and all of a secret name', () => {
+  it('may be a member of a map', () => {
     const value = {
       name: 'seen',
       password: 'hidden',
@@ -95,7 +98,7 @@ describe('a secret variable', () => {
     });
   });
 
-  it('hides a member that is named __proto__ without touching a prototype', () => {
+  it('may be a member of a map that is named __proto__', () => {
     const value = JSON.parse('{"__proto__": {"password": "hidden"}, "constructor": 1}') as Value;
     const found = new Variables().add([{ name: 'x', value }], sources.given).get('x')?.value as object;
     expect(Object.keys(found)).toEqual(['__proto__', 'constructor']);
@@ -104,7 +107,7 @@ describe('a secret variable', () => {
   });
 });
 
-describe('whom a variable belongs to', () => {
+describe('A variable', () => {
   it.each([
     ['graph.type', 'graph'],
     ['graph.options.timeout', 'graph'],
@@ -114,19 +117,19 @@ describe('whom a variable belongs to', () => {
     ['options.timeout', 'options'],
     ['basic.password', 'basic'],
     ['a.b.', 'a.b'],
-  ])('%s is part of the profile %s', (name, profile) => {
+  ])('%s belongs to the profile %s', (name, profile) => {
     expect(profileNameOf(name)).toBe(profile);
     expect(ownerOf(name)).toBe(profile);
   });
 
-  it.each(['host', '', '.type'])('%j is part of no profile', (name) => {
+  it.each(['host', '', '.type'])('%j belongs to no profile', (name) => {
     expect(profileNameOf(name)).toBeUndefined();
     expect(ownerOf(name)).toBe(name);
   });
 });
 
-describe('a profile in both files', () => {
-  const both = `${sources.user.label} and ${sources.folder.label}`;
+describe('A profile that is defined twice', () => {
+  const both = `${sources.user.label} and ${sources.directory.label}`;
 
   it.each([
     ['the same field', { 'graph.type': 'a' }, { 'graph.type': 'b' }],
@@ -140,14 +143,14 @@ describe('a profile in both files', () => {
     ['deep options of the user', { 'graph.options.a.b': 1 }, { 'graph.type': 'a' }],
     ['a whole profile below its options', { 'graph.type': 'a' }, { 'graph.options.prod.type': 'b' }],
     ['options in both', { 'graph.options.timeout': 'a' }, { 'graph.options.timeout': 'b' }],
-  ])('is contested: %s', (_, user, folder) => {
-    expect(variablesOf({ user, folder }).conflictingSources('graph')).toBe(both);
+  ])("is a conflict between the user's and the directory's file: %s", (_, user, directory) => {
+    expect(variablesOf({ user, directory }).conflictingSources('graph')).toBe(both);
   });
 
-  it('is contested even when the caller overrides a field', () => {
+  it('is a conflict even if the caller overrides its fields', () => {
     const variables = variablesOf({
       user: { 'g.type': 1 },
-      folder: { 'g.url': 2 },
+      directory: { 'g.url': 2 },
       given: { 'g.type': 3, 'g.url': 3 },
     });
     expect(variables.conflictingSources('g')).toBe(both);
@@ -160,33 +163,33 @@ describe('a profile in both files', () => {
     ['a profile that is called options', { 'graph.type': 'a' }, { 'options.graph.type': 'b', 'options.a.b.c': 1 }],
     ['options of a profile with a longer name', { 'acme.type': 'a' }, { 'acme.prod.options.a.b': 1 }],
     ['another spelling', { 'graph.type': 'a' }, { 'Graph.type': 'b' }],
-  ])('is not contested by %s', (_, user, folder) => {
-    const variables = variablesOf({ user, folder });
+  ])('is not a conflict with %s', (_, user, directory) => {
+    const variables = variablesOf({ user, directory });
     for (const name of variables.names()) expect(variables.conflictingSources(ownerOf(name))).toBeUndefined();
     expect(variables.conflictingSources(ownerOf(Object.keys(user)[0] ?? ''))).toBeUndefined();
   });
 
-  it('is not contested by what the caller gives', () => {
+  it('is not a conflict if the caller overrides it', () => {
     const variables = variablesOf({ user: { 'graph.type': 'a' }, given: { 'graph.type': 'b' } });
     expect(variables.conflictingSources('graph')).toBeUndefined();
   });
 
-  it('concerns plain variables as well', () => {
-    const variables = variablesOf({ user: { host: 'a', own: 1 }, folder: { host: 'b' } });
+  it('may be a plain variable in both files', () => {
+    const variables = variablesOf({ user: { host: 'a', own: 1 }, directory: { host: 'b' } });
     expect(variables.conflictingSources('host')).toBe(both);
     expect(variables.conflictingSources('own')).toBeUndefined();
   });
 });
 
-describe('where a variable is', () => {
+describe('The location of a variable', () => {
   it('is its file and line', () => {
-    const source = sources.folder;
+    const source = sources.directory;
     expect(locationOf({ name: 'a', value: 1, line: 4, source })).toBe('oauth-profiles.yaml:4');
     expect(locationOf({ name: 'a', value: 1, source })).toBe('oauth-profiles.yaml');
   });
 });
 
-it('a variable belongs to the profile that its name says, whatever it is made of', () => {
+it('The profile of a variable is its name up to the last dot, or up to options or basic', () => {
   const part = fc.constantFrom('.', '..', 'options', 'basic', 'a', 'options.x', '\n', '');
   fc.assert(
     fc.property(fc.array(part, { maxLength: 8 }), (parts) => {

@@ -20,173 +20,174 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { localFiles } from '../../src/files/local-files.ts';
 import { errorOf } from '../support/wire-request.ts';
 
-let folder: string;
+let directory: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'oauth-profile-files-'));
+  directory = mkdtempSync(join(tmpdir(), 'oauth-profile-files-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const put = (name: string, content: string | Uint8Array): void => writeFileSync(join(folder, name), content);
-const get = (name: string): string => readFileSync(join(folder, name), 'latin1');
-const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
+const put = (name: string, content: string | Uint8Array): void => writeFileSync(join(directory, name), content);
+const get = (name: string): string => readFileSync(join(directory, name), 'latin1');
+const bytes = (content: string): Uint8Array => Buffer.from(content, 'latin1');
 
 async function contentOf(path: string): Promise<string> {
-  let text = '';
-  for await (const piece of (await localFiles.open(path, folder)).read()) text += Buffer.from(piece).toString('latin1');
-  return text;
+  let content = '';
+  for await (const chunk of (await localFiles.open(path, directory)).read()) {
+    content += Buffer.from(chunk).toString('latin1');
+  }
+  return content;
 }
 
-describe('files that are read', () => {
-  it('come byte for byte, by paths relative to the folder, absolute, or out of it', async () => {
+describe('reading a file', () => {
+  it('returns its bytes, for a relative path, an absolute one, and one out of the directory', async () => {
     put('a.bin', bytes('\0\xff\n'));
-    mkdirSync(join(folder, 'sub'));
+    mkdirSync(join(directory, 'sub'));
     for (const [path, from] of [
-      ['a.bin', folder],
-      [join(folder, 'a.bin'), '/nowhere'],
-      ['../a.bin', join(folder, 'sub')],
+      ['a.bin', directory],
+      [join(directory, 'a.bin'), '/nowhere'],
+      ['../a.bin', join(directory, 'sub')],
     ] as const) {
       expect(Buffer.from(await localFiles.read(path, from)).toString('latin1')).toBe('\0\xff\n');
     }
     await expect(contentOf('a.bin')).resolves.toBe('\0\xff\n');
   });
 
-  it('may be empty', async () => {
+  it('returns nothing if it is empty', async () => {
     put('empty', '');
     await expect(contentOf('empty')).resolves.toBe('');
-    await expect(localFiles.read('empty', folder)).resolves.toHaveLength(0);
+    await expect(localFiles.read('empty', directory)).resolves.toHaveLength(0);
   });
 
-  it('are read again from their beginning, and not beyond the size that they had', async () => {
+  it('starts at the beginning each time, and ends at the size it had when it was opened', async () => {
     put('log', 'abc');
-    const { size, read } = await localFiles.open('log', folder);
-    appendFileSync(join(folder, 'log'), 'def');
+    const { size, read } = await localFiles.open('log', directory);
+    appendFileSync(join(directory, 'log'), 'def');
     for (let i = 0; i < 2; i++) {
-      let text = '';
-      for await (const piece of read()) text += Buffer.from(piece).toString();
-      expect([size, text]).toEqual([3, 'abc']);
+      let content = '';
+      for await (const chunk of read()) content += Buffer.from(chunk).toString();
+      expect([size, content]).toEqual([3, 'abc']);
     }
   });
 
   it.each([
     ['missing', 'ENOENT'],
     ['.', 'EISDIR'],
-    ['/dev/zero', 'no file'],
-    ['socket', 'no file'],
-  ])('cannot be %s', async (path, code) => {
-    const server = createServer().listen(join(folder, 'socket'));
+    ['/dev/zero', 'not a regular file'],
+    ['socket', 'not a regular file'],
+  ])('fails for %s (%s)', async (path, code) => {
+    const server = createServer().listen(join(directory, 'socket'));
     await once(server, 'listening');
     onTestFinished(() => void server.close());
-    for (const attempt of [localFiles.open, localFiles.read]) {
-      expect(await errorOf(attempt(path, folder))).toMatchObject({
-        code: 'step_failed',
-        message: `${path}: cannot be read (${code})`,
-      });
+    for (const operation of [localFiles.open, localFiles.read]) {
+      const error = await errorOf(operation(path, directory));
+      expect(error).toMatchObject({ code: 'step_failed', cause: { code } });
+      expect(error.message).toContain(path);
     }
   });
 
-  it('have a limit where they are read as a whole', async () => {
+  it('is limited to 32 MiB unless it is streamed', async () => {
     put('huge', '');
-    truncateSync(join(folder, 'huge'), 32 * 1_048_576 + 1);
-    expect(await errorOf(localFiles.read('huge', folder))).toMatchObject({
-      message: expect.stringContaining('larger'),
-    });
-    expect((await localFiles.open('huge', folder)).size).toBe(32 * 1_048_576 + 1);
+    truncateSync(join(directory, 'huge'), 32 * 1_048_576 + 1);
+    expect(await errorOf(localFiles.read('huge', directory))).toMatchObject({ code: 'step_failed' });
+    expect((await localFiles.open('huge', directory)).size).toBe(32 * 1_048_576 + 1);
   });
 
-  it('that vanish before they are sent are an error of ours', async () => {
+  it('fails if the file was removed after it was opened', async () => {
     put('a', 'abc');
-    const { read } = await localFiles.open('a', folder);
-    rmSync(join(folder, 'a'));
-    const all = async (): Promise<void> => {
+    const { read } = await localFiles.open('a', directory);
+    rmSync(join(directory, 'a'));
+    const readAll = async (): Promise<void> => {
       for await (const _ of read());
     };
-    expect(await errorOf(all())).toMatchObject({ message: 'a: cannot be read (ENOENT)' });
+    expect(await errorOf(readAll())).toMatchObject({ code: 'step_failed', cause: { code: 'ENOENT' } });
   });
 });
 
-describe('files that are written', () => {
-  it('replace what was there, or add to it, and make the folders that are missing', async () => {
-    await localFiles.write('x/y/a', folder, bytes('one'), false);
-    await localFiles.write('x/y/a', folder, bytes('two'), false);
+describe('writing a file', () => {
+  it('replaces the content or appends to it, and creates missing directories', async () => {
+    await localFiles.write('x/y/a', directory, bytes('one'), false);
+    await localFiles.write('x/y/a', directory, bytes('two'), false);
     expect(get('x/y/a')).toBe('two');
-    await localFiles.write('x/y/a', folder, bytes('\xff!'), true);
-    await localFiles.write('z/b', folder, bytes('new'), true);
+    await localFiles.write('x/y/a', directory, bytes('\xff!'), true);
+    await localFiles.write('z/b', directory, bytes('new'), true);
     expect([get('x/y/a'), get('z/b')]).toEqual(['two\xff!', 'new']);
-    expect(readdirSync(join(folder, 'x/y'))).toEqual(['a']);
+    expect(readdirSync(join(directory, 'x/y'))).toEqual(['a']);
   });
 
   it.skipIf(process.platform !== 'linux').each([true, false])(
-    'fail where no folder can be made (append: %s)',
+    'fails where no directory can be created (append: %s)',
     async (append) => {
-      const writing = localFiles.write('/proc/nowhere/deep/file', folder, Buffer.from('x'), append);
-      expect(await errorOf(writing)).toMatchObject({ message: expect.stringContaining('cannot be written (ENOENT)') });
+      const writing = localFiles.write('/proc/nowhere/deep/file', directory, Buffer.from('x'), append);
+      expect(await errorOf(writing)).toMatchObject({ code: 'step_failed', cause: { code: 'ENOENT' } });
     },
   );
 
-  it('keep their mode and stay behind their links', async () => {
+  it('preserves its mode and a symbolic link to it', async () => {
     put('real', 'old');
-    chmodSync(join(folder, 'real'), 0o600);
-    symlinkSync('real', join(folder, 'link'));
-    await localFiles.write('link', folder, bytes('new'), false);
+    chmodSync(join(directory, 'real'), 0o600);
+    symlinkSync('real', join(directory, 'link'));
+    await localFiles.write('link', directory, bytes('new'), false);
     expect(get('real')).toBe('new');
-    expect(statSync(join(folder, 'real')).mode & 0o777).toBe(0o600);
-    expect(readFileSync(join(folder, 'link'), 'utf8')).toBe('new');
+    expect(statSync(join(directory, 'real')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(directory, 'link'), 'utf8')).toBe('new');
   });
 
   it.each([
-    ['a folder', '.', 'EISDIR'],
-    ['a device', '/dev/null', 'no file'],
-    ['below a file', 'file/x', 'ENOTDIR'],
-  ])('never take the place of %s', async (_what, path, code) => {
+    ['a directory', '.', 'EISDIR'],
+    ['a device', '/dev/null', 'not a regular file'],
+    ['a file that is used as a directory', 'file/x', 'ENOTDIR'],
+  ])('never replaces %s', async (_what, path, code) => {
     put('file', 'x');
     for (const append of [true, false]) {
-      const error = await errorOf(localFiles.write(path, folder, bytes('new'), append));
-      expect(error).toMatchObject({ code: 'step_failed' });
-      expect(error.message).toMatch(new RegExp(`cannot be written \\((?:${code}|EEXIST)\\)`));
+      const error = await errorOf(localFiles.write(path, directory, bytes('new'), append));
+      expect(error).toMatchObject({
+        code: 'step_failed',
+        cause: { code: expect.stringMatching(`^(${code}|EEXIST)$`) },
+      });
     }
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
-    expect(readdirSync(folder)).toEqual(['file']);
+    expect(readdirSync(directory)).toEqual(['file']);
   });
 });
 
-describe('files that grow', () => {
-  it('are there after commit, whole, and not before', async () => {
+describe('writing a file in chunks', () => {
+  it('changes the file on commit, and not before', async () => {
     put('a', 'old');
-    const file = await localFiles.create('a', folder);
+    const file = await localFiles.create('a', directory);
     await file.write(bytes('one '));
     await file.write(bytes('two'));
     expect(get('a')).toBe('old');
     await file.commit();
     expect(get('a')).toBe('one two');
-    expect(readdirSync(folder)).toEqual(['a']);
+    expect(readdirSync(directory)).toEqual(['a']);
   });
 
-  it('leave nothing after discard, not even the folders that were made', async () => {
+  it('leaves nothing after discard, not even the directories that were created', async () => {
     put('a', 'old');
-    mkdirSync(join(folder, 'kept'));
-    for (const path of ['a', 'kept/new/er/b', 'top/c']) {
-      const file = await localFiles.create(path, folder);
+    mkdirSync(join(directory, 'existing'));
+    for (const path of ['a', 'existing/new/er/b', 'top/c']) {
+      const file = await localFiles.create(path, directory);
       await file.write(bytes('half'));
       await file.discard();
     }
-    expect(readdirSync(folder).sort()).toEqual(['a', 'kept']);
-    expect(readdirSync(join(folder, 'kept'))).toEqual([]);
+    expect(readdirSync(directory).sort()).toEqual(['a', 'existing']);
+    expect(readdirSync(join(directory, 'existing'))).toEqual([]);
     expect(get('a')).toBe('old');
   });
 
-  it('leave a folder that somebody else uses by now', async () => {
-    const file = await localFiles.create('new/a', folder);
+  it('leaves a created directory in which another file exists', async () => {
+    const file = await localFiles.create('new/a', directory);
     put('new/other', 'x');
     await file.discard();
-    expect(readdirSync(join(folder, 'new'))).toEqual(['other']);
+    expect(readdirSync(join(directory, 'new'))).toEqual(['other']);
   });
 
-  it('may be discarded when the commit failed', async () => {
-    const file = await localFiles.create('a', folder);
-    mkdirSync(join(folder, 'a'));
-    expect(await errorOf(file.commit())).toMatchObject({ message: expect.stringContaining('cannot be written') });
+  it('can be discarded after a failed commit', async () => {
+    const file = await localFiles.create('a', directory);
+    mkdirSync(join(directory, 'a'));
+    expect(await errorOf(file.commit())).toMatchObject({ code: 'step_failed' });
     await file.discard();
-    expect(readdirSync(folder)).toEqual(['a']);
-    expect(existsSync(join(folder, 'a'))).toBe(true);
+    expect(readdirSync(directory)).toEqual(['a']);
+    expect(existsSync(join(directory, 'a'))).toBe(true);
   });
 });

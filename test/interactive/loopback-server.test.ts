@@ -5,33 +5,35 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
 import type { Redirect, RedirectListener, RedirectTarget } from '../../src/ports.ts';
 
-const RIGHT = 'code=c&state=right';
+const EXPECTED = 'code=c&state=expected';
+/** CSS class of the success page. */
+const SIGNED_IN = '<main class="signed-in">';
 const open: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-async function listen(address: Partial<RedirectTarget> = {}): Promise<RedirectListener & { came: Redirect[] }> {
+async function listen(target: Partial<RedirectTarget> = {}): Promise<RedirectListener & { received: Redirect[] }> {
   const listener = await listenForRedirect(
-    { host: '127.0.0.1', port: 0, path: '/callback', ...address },
-    (query) => query === RIGHT,
+    { host: '127.0.0.1', port: 0, path: '/callback', ...target },
+    (query) => query === EXPECTED,
   );
   open.push(() => listener.close());
-  const came: Redirect[] = [];
-  void listener.redirect.then((redirect) => came.push(redirect));
-  return Object.assign(listener, { came });
+  const received: Redirect[] = [];
+  void listener.redirect.then((redirect) => received.push(redirect));
+  return Object.assign(listener, { received });
 }
 
-/** Sends bytes and gives back all that comes until the other side closes. */
-function raw(port: number, bytes: string | Buffer, host = '127.0.0.1'): Promise<string> {
+/** Sends bytes and returns everything received until the server closes the connection. */
+function sendBytes(port: number, bytes: string | Buffer, host = '127.0.0.1'): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, host);
-    let text = '';
+    let received = '';
     socket.setEncoding('latin1').on('data', (chunk) => {
-      text += chunk;
+      received += chunk;
     });
     socket.on('error', () => {});
-    socket.on('close', () => resolve(text));
+    socket.on('close', () => resolve(received));
     socket.write(bytes);
     open.push(() => socket.destroy());
   });
@@ -39,70 +41,69 @@ function raw(port: number, bytes: string | Buffer, host = '127.0.0.1'): Promise<
 
 const get = (port: number, target: string, host = `127.0.0.1:${port}`): string =>
   `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
-const statusOf = (reply: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(reply)?.[1] ?? 0);
+const statusOf = (response: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(response)?.[1] ?? 0);
 
-/** Sends the right redirect and answers it. */
-async function comeBack(
+/** Sends the expected redirect and shows a page. */
+async function finishLogin(
   listener: RedirectListener,
   page: Parameters<Redirect['show']>[0] = 'signed-in',
 ): Promise<string> {
-  const reply = raw(listener.port, get(listener.port, `/callback?${RIGHT}`));
+  const response = sendBytes(listener.port, get(listener.port, `/callback?${EXPECTED}`));
   (await listener.redirect).show(page);
-  return reply;
+  return response;
 }
 
-describe('the listener of a sign-in', () => {
-  it('takes the redirect that is awaited, and shows a page', async () => {
+describe('the loopback server', () => {
+  it('accepts the expected redirect and shows a page', async () => {
     const listener = await listen();
-    const reply = await comeBack(listener);
-    expect(statusOf(reply)).toBe(200);
-    expect(reply).toContain('You are signed in');
-    expect((await listener.redirect).query).toBe(RIGHT);
+    const response = await finishLogin(listener);
+    expect(statusOf(response)).toBe(200);
+    expect(response).toContain(SIGNED_IN);
+    expect((await listener.redirect).query).toBe(EXPECTED);
   });
 
-  it.each(['refused', 'failed'] as const)('tells the person when it was %s', async (page) => {
-    const reply = await comeBack(await listen(), page);
-    expect(reply).not.toContain('You are signed in');
-    expect(reply).toContain('terminal');
+  it.each(['denied', 'failed'] as const)('shows the page for a login that was %s', async (page) => {
+    const response = await finishLogin(await listen(), page);
+    expect(response).toContain(`<main class="${page}">`);
   });
 
-  it('shows one page, however often it is told to', async () => {
+  it('shows only the first of several pages', async () => {
     const listener = await listen();
-    const reply = raw(listener.port, get(listener.port, `/callback?${RIGHT}`));
+    const response = sendBytes(listener.port, get(listener.port, `/callback?${EXPECTED}`));
     const redirect = await listener.redirect;
-    redirect.show('refused');
+    redirect.show('denied');
     redirect.show('failed');
-    expect((await reply).match(/<h1>/g)).toHaveLength(1);
+    expect((await response).match(/<h1>/g)).toHaveLength(1);
   });
 
-  it('listens on loopback alone', async () => {
+  it('listens on its own loopback IP address only', async () => {
     const listener = await listen();
-    const outside = connect(listener.port, '127.0.0.2');
-    await expect(once(outside, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const other = connect(listener.port, '127.0.0.2');
+    await expect(once(other, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('is gone after one redirect: a second finds nobody', async () => {
+  it('stops listening after one redirect', async () => {
     const listener = await listen();
-    const kept = connect(listener.port, '127.0.0.1');
-    await once(kept, 'connect');
-    const first = raw(listener.port, get(listener.port, `/callback?${RIGHT}`));
+    const early = connect(listener.port, '127.0.0.1');
+    await once(early, 'connect');
+    const first = sendBytes(listener.port, get(listener.port, `/callback?${EXPECTED}`));
     const redirect = await listener.redirect;
-    const late = connect(listener.port, '127.0.0.1');
-    await expect(once(late, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    // Whoever was connected before gets no second answer either.
-    const texts: string[] = [];
-    kept.setEncoding('latin1').on('data', (text) => texts.push(String(text)));
-    // The listener may have hung up already.
-    kept.on('error', () => {});
-    const gone = new Promise((resolve) => kept.once('close', resolve));
-    kept.write(get(listener.port, `/callback?${RIGHT}`));
+    const second = connect(listener.port, '127.0.0.1');
+    await expect(once(second, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    // A connection that was made before does not get a second page either.
+    const received: string[] = [];
+    early.setEncoding('latin1').on('data', (chunk) => received.push(String(chunk)));
+    // The server may have closed it already.
+    early.on('error', () => {});
+    const gone = new Promise((resolve) => early.once('close', resolve));
+    early.write(get(listener.port, `/callback?${EXPECTED}`));
     await gone;
-    expect(texts.join('')).not.toContain('You are signed in');
+    expect(received.join('')).not.toContain(SIGNED_IN);
     redirect.show('signed-in');
-    expect(await first).toContain('You are signed in');
+    expect(await first).toContain(SIGNED_IN);
   });
 
-  it('is gone when it is closed, with whoever hangs on', async () => {
+  it('closes idle connections when it is closed', async () => {
     const listener = await listen();
     const idle = connect(listener.port, '127.0.0.1');
     await once(idle, 'connect');
@@ -112,69 +113,65 @@ describe('the listener of a sign-in', () => {
     await expect(once(connect(listener.port, '127.0.0.1'), 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('lets the page go out before it is gone', async () => {
+  it('sends the page before it closes', async () => {
     const listener = await listen();
-    const reply = raw(listener.port, get(listener.port, `/callback?${RIGHT}`));
+    const response = sendBytes(listener.port, get(listener.port, `/callback?${EXPECTED}`));
     (await listener.redirect).show('signed-in');
     await listener.close();
-    expect(await reply).toContain('</html>');
+    expect(await response).toContain('</html>');
   });
 });
 
-describe('what does not end the wait', () => {
+describe('the loopback server keeps waiting after', () => {
   const attacks: [string, number, (port: number) => string | Buffer][] = [
-    ['another state', 400, (port) => get(port, '/callback?code=c&state=wrong')],
+    ['another state', 400, (port) => get(port, '/callback?code=c&state=other')],
     ['no query', 400, (port) => get(port, '/callback')],
-    ['another path', 404, (port) => get(port, `/other?${RIGHT}`)],
-    ['a path with a slash more', 404, (port) => get(port, `/callback/?${RIGHT}`)],
-    ['a path in capitals', 404, (port) => get(port, `/Callback?${RIGHT}`)],
-    ['a path that is encoded', 404, (port) => get(port, `/%63allback?${RIGHT}`)],
-    ['a path with a detour', 404, (port) => get(port, `/x/../callback?${RIGHT}`)],
-    ['a whole address', 404, (port) => get(port, `http://127.0.0.1:${port}/callback?${RIGHT}`)],
-    ['the icon that browsers want', 404, (port) => get(port, '/favicon.ico')],
+    ['another path', 404, (port) => get(port, `/other?${EXPECTED}`)],
+    ['a path with a trailing slash', 404, (port) => get(port, `/callback/?${EXPECTED}`)],
+    ['a path in capitals', 404, (port) => get(port, `/Callback?${EXPECTED}`)],
+    ['a percent-encoded path', 404, (port) => get(port, `/%63allback?${EXPECTED}`)],
+    ['a path with dot segments', 404, (port) => get(port, `/x/../callback?${EXPECTED}`)],
+    ['an absolute URL', 404, (port) => get(port, `http://127.0.0.1:${port}/callback?${EXPECTED}`)],
+    ['a request for the favicon', 404, (port) => get(port, '/favicon.ico')],
     [
       'POST',
       405,
-      (port) => `POST /callback?${RIGHT} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 3\r\n\r\na=b`,
+      (port) => `POST /callback?${EXPECTED} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 3\r\n\r\na=b`,
     ],
-    ['HEAD', 405, (port) => get(port, `/callback?${RIGHT}`).replace('GET', 'HEAD')],
-    ['OPTIONS', 405, (port) => get(port, `/callback?${RIGHT}`).replace('GET', 'OPTIONS')],
+    ['HEAD', 405, (port) => get(port, `/callback?${EXPECTED}`).replace('GET', 'HEAD')],
+    ['OPTIONS', 405, (port) => get(port, `/callback?${EXPECTED}`).replace('GET', 'OPTIONS')],
+    ['another host name (DNS rebinding)', 421, (port) => get(port, `/callback?${EXPECTED}`, `evil.example:${port}`)],
+    ['localhost instead of 127.0.0.1', 421, (port) => get(port, `/callback?${EXPECTED}`, `localhost:${port}`)],
+    ['another port in the Host header', 421, (port) => get(port, `/callback?${EXPECTED}`, '127.0.0.1:1')],
+    ['no port in the Host header', 421, (port) => get(port, `/callback?${EXPECTED}`, '127.0.0.1')],
+    ['no Host header', 400, () => `GET /callback?${EXPECTED} HTTP/1.1\r\n\r\n`],
     [
-      'another name of the same address (DNS rebinding)',
+      'two Host headers',
       421,
-      (port) => get(port, `/callback?${RIGHT}`, `evil.example:${port}`),
-    ],
-    ['localhost instead of 127.0.0.1', 421, (port) => get(port, `/callback?${RIGHT}`, `localhost:${port}`)],
-    ['another port in the name', 421, (port) => get(port, `/callback?${RIGHT}`, '127.0.0.1:1')],
-    ['no port in the name', 421, (port) => get(port, `/callback?${RIGHT}`, '127.0.0.1')],
-    ['no name', 400, () => `GET /callback?${RIGHT} HTTP/1.1\r\n\r\n`],
-    [
-      'two names',
-      421,
-      (port) => `GET /callback?${RIGHT} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nHost: evil.example\r\n\r\n`,
+      (port) => `GET /callback?${EXPECTED} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nHost: evil.example\r\n\r\n`,
     ],
     [
-      'script in a parameter',
+      'a script in a parameter',
       400,
       (port) => get(port, '/callback?state=<script>alert(1)</script>&error="><img/src=x>'),
     ],
-    ['a query of a megabyte', 431, (port) => get(port, `/callback?${RIGHT}&x=${'x'.repeat(2 ** 20)}`)],
-    ['no HTTP at all', 400, () => '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\r\n\r\n'],
-    ['half a request, then the end', 0, () => 'GET /callback?code=c'],
+    ['a query of a megabyte', 431, (port) => get(port, `/callback?${EXPECTED}&x=${'x'.repeat(2 ** 20)}`)],
+    ['bytes that are not HTTP', 400, () => '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\r\n\r\n'],
+    ['a truncated request', 0, () => 'GET /callback?code=c'],
   ];
 
   it.each(attacks)('%s', async (_, status, bytes) => {
     const listener = await listen();
-    const socket: Promise<string> =
-      status === 0 ? halfOf(listener.port, bytes(listener.port)) : raw(listener.port, bytes(listener.port));
-    const reply = await socket;
-    if (status !== 0 && reply !== '') expect(statusOf(reply)).toBe(status);
-    expect(reply).not.toMatch(/<script|<img|alert\(1\)|state=|code=c/);
-    expect(listener.came).toEqual([]);
-    expect(await comeBack(listener)).toContain('You are signed in');
+    const responding: Promise<string> =
+      status === 0 ? sendHalf(listener.port, bytes(listener.port)) : sendBytes(listener.port, bytes(listener.port));
+    const response = await responding;
+    if (status !== 0 && response !== '') expect(statusOf(response)).toBe(status);
+    expect(response).not.toMatch(/<script|<img|alert\(1\)|state=|code=c/);
+    expect(listener.received).toEqual([]);
+    expect(await finishLogin(listener)).toContain(SIGNED_IN);
   });
 
-  function halfOf(port: number, bytes: string | Buffer): Promise<string> {
+  function sendHalf(port: number, bytes: string | Buffer): Promise<string> {
     return new Promise((resolve) => {
       const socket: Socket = connect(port, '127.0.0.1', () => socket.end(bytes));
       socket.on('error', () => {});
@@ -183,7 +180,7 @@ describe('what does not end the wait', () => {
     });
   }
 
-  it('fifty connections that say nothing', async () => {
+  it('fifty silent connections', async () => {
     const listener = await listen();
     const idle = await Promise.all(
       Array.from({ length: 50 }, async () => {
@@ -193,31 +190,31 @@ describe('what does not end the wait', () => {
         return socket;
       }),
     );
-    expect(await comeBack(listener)).toContain('You are signed in');
+    expect(await finishLogin(listener)).toContain(SIGNED_IN);
     for (const socket of idle) socket.destroy();
   });
 });
 
-describe('its pages', () => {
+describe('a page of the loopback server', () => {
   it.each([
-    ['a success', `/callback?${RIGHT}`],
-    ['a stranger', '/callback?code=c&state=wrong'],
-  ])('run nothing, load nothing and are kept nowhere: %s', async (_, target) => {
+    ['success', `/callback?${EXPECTED}`],
+    ['unexpected redirect', '/callback?code=c&state=other'],
+  ])('runs nothing, loads nothing and is not cached: %s', async (_, target) => {
     const listener = await listen();
-    const asked = raw(listener.port, get(listener.port, target));
+    const responding = sendBytes(listener.port, get(listener.port, target));
     void listener.redirect.then((redirect) => redirect.show('signed-in'));
-    const reply = await asked;
-    expect(reply).toMatch(
+    const response = await responding;
+    expect(response).toMatch(
       /content-security-policy: default-src 'none'; style-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n/i,
     );
-    expect(reply).toMatch(/cache-control: no-store\r\n/i);
-    expect(reply).toMatch(/referrer-policy: no-referrer\r\n/i);
-    expect(reply).toMatch(/x-content-type-options: nosniff\r\n/i);
-    expect(reply).not.toMatch(/<script|unsafe-inline|set-cookie/i);
+    expect(response).toMatch(/cache-control: no-store\r\n/i);
+    expect(response).toMatch(/referrer-policy: no-referrer\r\n/i);
+    expect(response).toMatch(/x-content-type-options: nosniff\r\n/i);
+    expect(response).not.toMatch(/<script|unsafe-inline|set-cookie/i);
   });
 });
 
-describe('the port', () => {
+describe('the port of the loopback server', () => {
   async function occupy(host: string, port = 0): Promise<number> {
     const server = createServer();
     server.listen({ host, port, ipv6Only: true });
@@ -226,7 +223,7 @@ describe('the port', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  it('is the one that was asked for', async () => {
+  it('is the given one', async () => {
     const free = createHttpServer().listen(0, '127.0.0.1');
     await once(free, 'listening');
     const { port } = free.address() as AddressInfo;
@@ -235,38 +232,42 @@ describe('the port', () => {
     expect((await listen({ port })).port).toBe(port);
   });
 
-  it('that another program has is told, with what to do', async () => {
+  it('that is in use is an error with hints', async () => {
     const port = await occupy('127.0.0.1');
     await expect(listen({ port })).rejects.toMatchObject({
       code: 'usage',
-      message: expect.stringContaining(`port ${port}`),
-      hint: expect.stringMatching(/another program has it.*--port.*--device/),
+      message: expect.stringContaining(`127.0.0.1:${port}`),
+      hint: expect.stringMatching(/--port.*--device/),
     });
   });
 
-  it('of localhost is bound on both families of addresses', async () => {
+  it('of localhost is bound for IPv4 and IPv6', async () => {
     const listener = await listen({ host: 'localhost', path: '/' });
     for (const host of ['127.0.0.1', '::1']) {
-      const reply = await raw(listener.port, get(listener.port, '/?x', `localhost:${listener.port}`), host);
-      expect(statusOf(reply)).toBe(400);
+      const response = await sendBytes(listener.port, get(listener.port, '/?x', `localhost:${listener.port}`), host);
+      expect(statusOf(response)).toBe(400);
     }
-    const reply = raw(listener.port, get(listener.port, `/?${RIGHT}`, `localhost:${listener.port}`), '::1');
+    const response = sendBytes(listener.port, get(listener.port, `/?${EXPECTED}`, `localhost:${listener.port}`), '::1');
     (await listener.redirect).show('signed-in');
-    expect(await reply).toContain('You are signed in');
+    expect(await response).toContain(SIGNED_IN);
   });
 
-  it.each(['127.0.0.1', '::1'])('of localhost is refused when somebody else has it on %s', async (host) => {
+  it.each(['127.0.0.1', '::1'])('of localhost is rejected if it is in use on %s', async (host) => {
     const port = await occupy(host);
     await expect(listen({ host: 'localhost', port, path: '/' })).rejects.toMatchObject({ code: 'usage' });
-    // And nothing is left on the other.
+    // It was released on the other IP address.
     const other = connect(port, host === '::1' ? '127.0.0.1' : '::1');
     await expect(once(other, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('of [::1] is bound there', async () => {
+  it('of [::1] is bound for IPv6', async () => {
     const listener = await listen({ host: '[::1]' });
-    const reply = raw(listener.port, get(listener.port, `/callback?${RIGHT}`, `[::1]:${listener.port}`), '::1');
+    const response = sendBytes(
+      listener.port,
+      get(listener.port, `/callback?${EXPECTED}`, `[::1]:${listener.port}`),
+      '::1',
+    );
     (await listener.redirect).show('signed-in');
-    expect(await reply).toContain('You are signed in');
+    expect(await response).toContain(SIGNED_IN);
   });
 });

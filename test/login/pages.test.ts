@@ -12,18 +12,18 @@ afterAll(() => browser.close());
 
 const titles = {
   'signed-in': 'You are signed in',
-  refused: 'Nobody was signed in',
-  failed: 'The sign-in did not work',
-  stranger: 'This is not the sign-in that was begun',
+  refused: 'Sign-in denied',
+  failed: 'Sign-in failed',
+  unexpected: 'Unexpected sign-in response',
 } as const;
 const views = [
   ['signed-in', 'light', 'a phone', phone],
-  ['refused', 'dark', 'a phone', phone],
+  ['denied', 'dark', 'a phone', phone],
   ['failed', 'light', 'a desktop', {}],
-  ['stranger', 'light', 'a phone', phone],
+  ['unexpected', 'light', 'a phone', phone],
 ] as const;
 
-/** What a person sees, as far as a browser can measure it. */
+/** Layout of the page, measured in the browser. */
 const measure = `({
   sideways: document.documentElement.scrollWidth > innerWidth,
   fits: document.querySelector('main').getBoundingClientRect().bottom <= innerHeight,
@@ -32,26 +32,27 @@ const measure = `({
   html: document.documentElement.outerHTML,
 })`;
 
-describe.skipIf(chromiumPath === undefined)('the page at the end of a sign-in', () => {
-  it.each(views)('%s is readable: %s, on %s', async (kind, colorScheme, place, device) => {
+describe.skipIf(chromiumPath === undefined)('the result page of a login', () => {
+  it.each(views)('%s is readable with colors %s on %s', async (kind, colorScheme, place, device) => {
     const context = await browser.newContext({ ...device, colorScheme });
     const listener = await listenForRedirect({ host: '127.0.0.1', port: 0, path: '/callback' }, (query) =>
-      query.includes('state=right'),
+      query.includes('state=expected'),
     );
-    void listener.redirect.then((redirect) => redirect.show(kind === 'stranger' ? 'failed' : kind));
+    void listener.redirect.then((redirect) => redirect.show(kind === 'unexpected' ? 'failed' : kind));
     try {
       const page = await context.newPage();
-      const complaints: string[] = [];
-      page.on('console', (message) => complaints.push(message.text()));
-      const state = kind === 'stranger' ? 'wrong' : 'right';
+      const messages: string[] = [];
+      page.on('console', (message) => messages.push(message.text()));
+      const state = kind === 'unexpected' ? 'other' : 'expected';
       await page.goto(`http://127.0.0.1:${listener.port}/callback?code=my-own-code&state=${state}`);
       await page.getByRole('heading', { name: titles[kind] }).waitFor();
       const { html, ...seen } = await page.evaluate<{ html: string }>(measure);
       expect(seen).toEqual({ sideways: false, fits: true, size: '16px', corner: '12px' });
       expect(html).not.toMatch(/my-own-code|state=|<script/);
-      expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-      const folder = process.env['SCREENSHOTS'];
-      if (folder) await page.screenshot({ path: `${folder}/${kind}-${colorScheme}-${place.replace('a ', '')}.png` });
+      expect(messages.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+      const directory = process.env['SCREENSHOTS'];
+      if (directory)
+        await page.screenshot({ path: `${directory}/${kind}-${colorScheme}-${place.replace('a ', '')}.png` });
     } finally {
       await listener.close();
       await context.close();

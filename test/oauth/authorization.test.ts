@@ -8,7 +8,8 @@ import {
 } from '../../src/oauth/authorization.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
-import { loginProfileOf, loginProfiles, toWire } from '../support/login-request.ts';
+import { loginProfiles, toWire } from '../support/login-request.ts';
+import { loginProfileOf } from '../support/profile-of.ts';
 import { failureOf } from '../support/resolving.ts';
 
 const { google, okta } = loginProfiles;

@@ -11,7 +11,8 @@ import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import type { LoginProfile } from '../../src/profile/login-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { loginProfileOf, loginProfiles, toWire } from '../support/login-request.ts';
+import { loginProfiles, toWire } from '../support/login-request.ts';
+import { loginProfileOf } from '../support/profile-of.ts';
 import { createResponse, RECEIVED_AT, readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeviceEndpoints } from '../../src/profile/endpoints.ts';
-import { loginProfileOf } from '../support/login-request.ts';
+import { loginProfileOf } from '../support/profile-of.ts';
 import { issuesOf } from '../support/read-sample.ts';
 
 const graph = { type: 'microsoft', tenant_id: 'contoso.onmicrosoft.com', client_id: 'app', scope: 'user.read' };
@@ -188,7 +188,7 @@ describe('an issue of a login profile', () => {
       /oauth-profile token svc$/,
     ],
     ['scope', { ...okta, scope: '${svc.my_token}', my_token: 'hidden' }, /secret/, /variable/],
-  ])('of %s has a message and a hint: %j', (field, fields, message, hint) => {
+  ])('of %s says what is wrong and what to do: %j', (field, fields, message, hint) => {
     expect(issuesOf(() => loginProfileOf(fields as Record<string, unknown>))).toMatchObject([
       {
         variable: `svc.${field}`,

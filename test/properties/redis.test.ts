@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { ProtocolError, ReplyReader } from '../../src/store/redis/redis-protocol.ts';
 import { openRedisStore } from '../../src/store/redis/redis-store.ts';
 import { CONTENT, encrypted, headerTokens, KEY, NAME } from '../support/encrypted-record.ts';
 import { itHolds } from '../support/mutated-input.ts';
@@ -18,7 +17,7 @@ function openStore(): ReturnType<typeof openRedisStore> {
         received += piece;
         for (let taken = parseCommand(received); taken !== undefined; taken = parseCommand(received)) {
           received = received.slice(taken.length);
-          socket.write(respond(taken.name), 'latin1');
+          socket.write(respond(taken), 'latin1');
         }
       });
       socket.on('error', () => {});
@@ -37,25 +36,22 @@ function openStore(): ReturnType<typeof openRedisStore> {
 }
 
 /** Returns the first command in the received bytes, if it is complete. */
-function parseCommand(text: string): { readonly name: string; readonly length: number } | undefined {
+function parseCommand(text: string): string | undefined {
   const head = /^\*(\d+)\r\n/.exec(text);
   let at = head?.[0].length ?? 0;
-  let name = '';
   for (let left = Number(head?.[1] ?? 0); left > 0; left--) {
     const [line = '', size] = /^\$(\d+)\r\n/.exec(text.slice(at)) ?? [];
     if (size === undefined || text.length < at + line.length + Number(size) + 2) return undefined;
-    name ||= text.slice(at + line.length, at + line.length + Number(size)).toUpperCase();
     at += line.length + Number(size) + 2;
   }
-  return at === 0 ? undefined : { name, length: at };
+  return at === 0 ? undefined : text.slice(0, at);
 }
 
-function respond(name: string): string {
+/** Responds to INFO, to the script that opens the store and to the script that reads a record. */
+function respond(command: string): string {
   const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
-  if (name === 'TIME') return `*2\r\n${bulk('1798761600')}${bulk('0')}`;
-  if (name === 'SMEMBERS') return '*0\r\n';
-  if (name === 'MGET') return `*1\r\n${bulk(stored)}`;
-  return name === 'INFO' ? bulk('aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n') : '+OK\r\n';
+  if (/\r\ninfo\r\n/i.test(command)) return bulk('aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n');
+  return command.includes('HGET') ? `*1\r\n${bulk(stored)}` : `*2\r\n${bulk('1798761600')}${bulk('0')}`;
 }
 
 const VERSION = 'ab'.repeat(32);
@@ -80,24 +76,5 @@ itHolds('accepts only the authentic record from Redis', {
       assert.equal(stored.slice(64), encrypted, 'a forged record is accepted');
       assert.equal(found?.content.reveal(), CONTENT);
     }
-  },
-});
-
-itHolds('reads a Redis response the same in one chunk and in two', {
-  seeds: ['+OK\r\n', '*2\r\n$3\r\na\r\n\r\n:-7\r\n', '-ERR no\r\n*-1\r\n$-1\r\n*0\r\n'],
-  tokens: ['\r\n', '+', '-', ':', '$', '*', '$-1\r\n', '*2\r\n', '536870912'],
-  check(input) {
-    const bytes = Buffer.from(input, 'latin1');
-    const read = (pieces: readonly Buffer[]): unknown => {
-      const reader = new ReplyReader();
-      try {
-        return pieces.flatMap((piece) => reader.read(piece));
-      } catch (error) {
-        assert.ok(error instanceof ProtocolError);
-        return 'protocol error';
-      }
-    };
-    const middle = bytes.length >> 1;
-    assert.deepEqual(read([bytes.subarray(0, middle), bytes.subarray(middle)]), read([bytes]));
   },
 });

@@ -3,10 +3,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OAuthProfileError } from '../../src/errors.ts';
-import { fromKept, readRecord, toKept } from '../../src/flows/stored-record.ts';
+import { parseRecord, parseRecordOf, serializeRecord } from '../../src/flows/records.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { readKeys, recordId, type SealedRecord, unseal } from '../../src/store/encryption.ts';
-import { Keys } from '../../src/store/vault/key-provider.ts';
+import { decryptRecord, parseKeys, type RecordPlaintext, recordId } from '../../src/store/encryption.ts';
+import { KeyProvider } from '../../src/store/vault/key-provider.ts';
 import { Records } from '../../src/store/vault/records.ts';
 import { CONTENT, encrypted, headerTokens, KEY, keys, NAME } from '../support/encrypted-record.ts';
 import { callTwice, itHolds } from '../support/mutated-input.ts';
@@ -14,7 +14,7 @@ import { callTwice, itHolds } from '../support/mutated-input.ts';
 /** Only the authentic record is accepted; every other input is an error that names the file. */
 function checkDecrypted(
   input: string,
-  record: SealedRecord | undefined,
+  record: RecordPlaintext | undefined,
   error: Error | undefined,
   where: string,
 ): void {
@@ -24,7 +24,7 @@ function checkDecrypted(
     return;
   }
   assert.equal(input, encrypted, 'a forged record is accepted');
-  assert.deepEqual([record?.name, record?.kept.content.reveal()], [NAME, CONTENT]);
+  assert.deepEqual([record?.key, record?.record.content.reveal()], [NAME, CONTENT]);
 }
 
 itHolds('decrypts only the authentic record', {
@@ -32,7 +32,7 @@ itHolds('decrypts only the authentic record', {
   tokens: headerTokens,
   check(input) {
     const bytes = Buffer.from(input, 'latin1');
-    const { value, error } = callTwice(() => unseal(bytes, recordId(keys[0], NAME), keys, 'the file'));
+    const { value, error } = callTwice(() => decryptRecord(bytes, recordId(keys[0], NAME), keys, 'the file'));
     checkDecrypted(bytes.toString('latin1'), value, error, 'the file');
   },
 });
@@ -52,7 +52,7 @@ itHolds('reads only the authentic record from a file', {
     writeFileSync(file, bytes, { mode: 0o600 });
     const { value, error } = callTwice(() => records.find(NAME, keys));
     checkDecrypted(bytes.toString('latin1'), value, error, file);
-    const all = callTwice(() => records.all(keys));
+    const all = callTwice(() => records.list(keys));
     assert.equal(all.error?.message, error?.message, 'list and find return different errors');
   },
 });
@@ -62,9 +62,9 @@ itHolds('accepts only vault metadata with a key id', {
   seeds: ['{"version":1,"source":"file","key":"e4b9d3cc59098709"}', '{"version":2}', 'null'],
   tokens: ['"version":', '"source":', '"key":', '"keychain"', '"environment"', '1', 'null', '[]', '""'],
   check(input) {
-    const provider = new Keys({}, new Records(directory), async () => assert.fail('the keychain is read'));
-    writeFileSync(provider.noteFile, input, { mode: 0o600 });
-    const { value, error } = callTwice(() => provider.note());
+    const provider = new KeyProvider({}, new Records(directory), async () => assert.fail('the keychain is read'));
+    writeFileSync(provider.metadataFile, input, { mode: 0o600 });
+    const { value, error } = callTwice(() => provider.readMetadata());
     if (error !== undefined) assert.equal((error as OAuthProfileError).code, 'store_unreadable');
     else assert.ok(value !== undefined && typeof value.key === 'string', 'metadata without a key id is accepted');
   },
@@ -74,10 +74,10 @@ itHolds('accepts only 32-byte keys, without keys in errors', {
   seeds: [KEY, `${KEY},${Buffer.alloc(32, 9).toString('base64url')}`, ` ${KEY}\n`],
   tokens: [',', '=', '==', '-', '_', '+', '/', ' ', KEY],
   check(input) {
-    const { value, error } = callTwice(() => readKeys(new Secret(input), 'OAUTH_PROFILE_KEY'));
+    const { value, error } = callTwice(() => parseKeys(new Secret(input), 'OAUTH_PROFILE_KEY'));
     if (error === undefined) {
       assert.ok(
-        value.length > 0 && value.every(({ id, sealing }) => /^[0-9a-f]{16}$/.test(id) && sealing.length === 32),
+        value.length > 0 && value.every(({ id, encryption }) => /^[0-9a-f]{16}$/.test(id) && encryption.length === 32),
       );
       return;
     }
@@ -99,16 +99,16 @@ itHolds('restores a record as it was stored', {
       response: Secret.untracked(text),
       hadRefreshToken: true,
       startedAt: 1,
-      obtainedAt: 2,
+      receivedAt: 2,
       expiresAt: undefined,
     };
     const record = { kind: 'token', profile, tokens: { [profile]: token }, failure: undefined } as const;
     const login = { kind: 'login', profile, family: text, replaced: [text], at: 1 } as const;
-    if (kind === 'login') assert.deepEqual(readRecord(toKept(login, 'head')), login);
+    if (kind === 'login') assert.deepEqual(parseRecord(serializeRecord(login)), login);
     else {
-      const stored = toKept(record, 'head');
-      assert.equal(fromKept(stored, 'login'), undefined);
-      const found = fromKept(stored, 'token');
+      const stored = serializeRecord(record);
+      assert.equal(parseRecordOf('login', stored), undefined);
+      const found = parseRecordOf('token', stored);
       assert.equal(found?.profile, profile);
       assert.equal(found?.tokens[profile]?.response.reveal(), text, 'the response has changed');
     }

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RawScalar, type Value } from '../../src/config/value.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { display, sameValue, textValue, withValue, withValues } from '../../src/script/compare.ts';
+import { displayValue, isSameValue, stringifyValue, testString, testStrings } from '../../src/script/compare.ts';
 
 const clear = (text: string | Secret) => (typeof text === 'string' ? text : `secret ${text.reveal()}`);
 
-describe('two values', () => {
+describe('Two values', () => {
   it.each<[Value, Value]>([
     [200, '200'],
     [true, 'true'],
@@ -24,9 +24,9 @@ describe('two values', () => {
     [[new Secret('a')], ['a']],
     [[null], [null]],
     [{ a: { b: new Secret('x') } }, { a: { b: 'x' } }],
-  ])('are the same: %j and %j', (one, other) => {
-    expect(sameValue(one, other)).toBe(true);
-    expect(sameValue(other, one)).toBe(true);
+  ])('are equal: %j and %j', (one, other) => {
+    expect(isSameValue(one, other)).toBe(true);
+    expect(isSameValue(other, one)).toBe(true);
   });
 
   it.each<[Value, Value]>([
@@ -49,15 +49,15 @@ describe('two values', () => {
     [{ 'a":1,"b': 1 }, { a: 1, b: 1 }],
     [[[]], []],
   ])('differ: %j and %j', (one, other) => {
-    expect(sameValue(one, other)).toBe(false);
-    expect(sameValue(other, one)).toBe(false);
+    expect(isSameValue(one, other)).toBe(false);
+    expect(isSameValue(other, one)).toBe(false);
   });
 
-  it('with parts are compared digit by digit', () => {
+  it('in lists and maps are compared with all of their digits', () => {
     const id = (text: string) => ({ id: new RawScalar(text, Number(text)) });
-    expect(sameValue(id('1234567890123456789'), id('1234567890123456788'))).toBe(false);
-    expect(sameValue(id('1234567890123456789'), id('1234567890123456789'))).toBe(true);
-    expect(sameValue(id('1e400'), { id: null })).toBe(false);
+    expect(isSameValue(id('1234567890123456789'), id('1234567890123456788'))).toBe(false);
+    expect(isSameValue(id('1234567890123456789'), id('1234567890123456789'))).toBe(true);
+    expect(isSameValue(id('1e400'), { id: null })).toBe(false);
   });
 
   it.each([
@@ -69,17 +69,17 @@ describe('two values', () => {
     ['-1', '1', false],
     ['100', '1e2', true],
     ['007', '7', true],
-  ])('%s and %s within parts are one number: %s', (one, other, same) => {
+  ])('%s and %s in a list are the same number: %s', (one, other, same) => {
     const number = (text: string) => [new RawScalar(text, Number(text))];
-    expect(sameValue(number(one), number(other))).toBe(same);
+    expect(isSameValue(number(one), number(other))).toBe(same);
   });
 
-  it('are not held up by a number of many digits', () => {
+  it('with many digits are compared in linear time', () => {
     const digits = `1${'0'.repeat(200_000)}1`;
-    expect(sameValue([new RawScalar(digits, Number.POSITIVE_INFINITY)], [1])).toBe(false);
+    expect(isSameValue([new RawScalar(digits, Number.POSITIVE_INFINITY)], [1])).toBe(false);
   });
 
-  it('are the same exactly when their parts are', () => {
+  it('are equal if and only if their parts are', () => {
     const json = fc
       .jsonValue({ maxDepth: 3 })
       .filter((value) => typeof value === 'object' && value !== null) as fc.Arbitrary<Value>;
@@ -93,14 +93,14 @@ describe('two values', () => {
           : value;
     fc.assert(
       fc.property(json, json, (one, other) => {
-        expect(sameValue(one, structuredClone(one))).toBe(true);
-        expect(sameValue(one, other)).toBe(JSON.stringify(sorted(one)) === JSON.stringify(sorted(other)));
+        expect(isSameValue(one, structuredClone(one))).toBe(true);
+        expect(isSameValue(one, other)).toBe(JSON.stringify(sorted(one)) === JSON.stringify(sorted(other)));
       }),
     );
   });
 });
 
-describe('a value that is shown', () => {
+describe('A displayed value', () => {
   it.each<[Value, string]>([
     ['a', 'a'],
     [7, '7'],
@@ -113,12 +113,12 @@ describe('a value that is shown', () => {
       { a: new RawScalar('1.0', 1), b: new RawScalar('007', 7), c: new RawScalar('True', true) },
       '{"a":1.0,"b":7,"c":true}',
     ],
-  ])('%j has its secrets masked', (value, shown) => {
-    expect(display(value)).toBe(shown);
+  ])('has its secrets masked: %j', (value, shown) => {
+    expect(displayValue(value)).toBe(shown);
   });
 });
 
-describe('the text of a value', () => {
+describe('A value as a string', () => {
   it.each<[Value, string]>([
     ['a', 'a'],
     [1.5, '1.5'],
@@ -127,14 +127,14 @@ describe('the text of a value', () => {
     [[1, 'a'], '[1,"a"]'],
     [{ a: [new Secret('x"y')] }, 'secret {"a":["x\\"y"]}'],
     [{ id: new RawScalar('1234567890123456789', 1234567890123456800) }, '{"id":1234567890123456789}'],
-  ])('of %j is secret if a part of it is', (value, text) => {
-    expect(clear(textValue(value))).toBe(text);
+  ])('is a secret if it contains one: %j', (value, text) => {
+    expect(clear(stringifyValue(value))).toBe(text);
   });
 
-  it('can be asked without being shown', () => {
-    expect(withValue(new Secret('abc'), (text) => text.startsWith('a'))).toBe(true);
-    expect(withValue('abc', (text) => text.startsWith('b'))).toBe(false);
-    expect(withValues(new Secret('abc'), new Secret('c'), (one, other) => one.endsWith(other))).toBe(true);
-    expect(withValues('abc', new Secret('x'), (one, other) => one.endsWith(other))).toBe(false);
+  it('can be tested without being revealed', () => {
+    expect(testString(new Secret('abc'), (text) => text.startsWith('a'))).toBe(true);
+    expect(testString('abc', (text) => text.startsWith('b'))).toBe(false);
+    expect(testStrings(new Secret('abc'), new Secret('c'), (one, other) => one.endsWith(other))).toBe(true);
+    expect(testStrings('abc', new Secret('x'), (one, other) => one.endsWith(other))).toBe(false);
   });
 });

@@ -5,20 +5,20 @@ import { RawScalar, type Value } from '../../src/config/value.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { ConditionSyntaxError, holds, type Lookup, parseCondition } from '../../src/script/condition.ts';
+import { ConditionSyntaxError, type Lookup, parseCondition, testCondition } from '../../src/script/condition.ts';
 import { anyString } from '../support/any-string.ts';
 
 const source = { label: 'x', directory: '/', trust: 'given' } as const;
-const outside: ExternalSources = { env: () => undefined, readFileInside: () => undefined };
+const externalSources: ExternalSources = { env: () => undefined, readFileInside: () => undefined };
 
-/** Looks variables up as the runner does. */
+/** Resolves variables as the engine does. */
 function lookupOf(data: Readonly<Record<string, Value>>): Lookup {
   const variables = new Variables();
   variables.add(
     Object.entries(data).map(([name, value]) => ({ name, value, literal: true })),
     source,
   );
-  const value = (text: string): Value => new Resolver(variables, outside).follow(text, source);
+  const value = (text: string): Value => new Resolver(variables, externalSources).follow(text, source);
   const isDefined = (text: string): boolean => {
     try {
       value(text);
@@ -47,18 +47,18 @@ const data = {
   yes: true,
   operators: 'a = b & c is empty',
 };
-const check = (text: string) => holds(parseCondition(text), lookupOf(data));
-const refusal = (text: string): [string, number] => {
+const check = (text: string) => testCondition(parseCondition(text), lookupOf(data));
+const syntaxError = (text: string): [string, number] => {
   try {
     parseCondition(text);
   } catch (error) {
     if (error instanceof ConditionSyntaxError) return [error.message, error.offset];
     throw error;
   }
-  throw new Error(`${text} was understood`);
+  throw new Error(`${text} has no syntax error`);
 };
 
-describe('a condition', () => {
+describe('A condition', () => {
   it.each([
     'true',
     ' true ',
@@ -115,16 +115,16 @@ describe('a condition', () => {
     '${map.a} is defined',
     '${nothing} is defined',
     '${status.x} is not defined',
-    'nobody is not defined',
-    '${nobody:-x} = x',
-    '${nobody:-a = b & c} = "a = b & c"',
+    'missing is not defined',
+    '${missing:-x} = x',
+    '${missing:-a = b & c} = "a = b & c"',
     '$${x} = "$${x}"',
     'true & true',
     '${status} = 200 & ${name} = Ada & ${empty} is empty',
     '"a & b" = "a & b"',
     'a&b = "a&b"',
     '${map} = ${map}',
-  ])('holds: %s', (text) => {
+  ])('is true: %s', (text) => {
     expect(check(text)).toBe(true);
   });
 
@@ -143,52 +143,52 @@ describe('a condition', () => {
     '${secret} = hunter3',
     '${status} is empty',
     '${empty} is not empty',
-    '${nobody} is defined',
+    '${missing} is defined',
     'status is not defined',
     'true & false',
     '${status} = 200 & ${name} = Bob',
-  ])('does not hold: %s', (text) => {
+  ])('is false: %s', (text) => {
     expect(check(text)).toBe(false);
   });
 
-  it('looks no further than the first term that does not hold', () => {
-    expect(check('${nobody} is defined & ${nobody} = 1')).toBe(false);
-    expect(() => check('${status} = 200 & ${nobody} = 1')).toThrow('nobody is not defined');
+  it('is not evaluated beyond the first false term', () => {
+    expect(check('${missing} is defined & ${missing} = 1')).toBe(false);
+    expect(() => check('${status} = 200 & ${missing} = 1')).toThrow('missing is not defined');
   });
 
   it.each([
-    ['', 'a condition is missing', 0],
-    ['  ', 'a condition is missing', 2],
-    ['a = b & ', 'a condition is missing', 8],
-    [' & a = b', 'a condition is missing', 0],
-    ['yes', 'has no operator: write a = b', 0],
-    ['a = b & True', 'has no operator', 8],
-    ['a equals b', 'has no operator', 0],
-    ['a is', 'has no operator', 0],
-    ['is empty', 'has no operator', 0],
-    ['a = b = c', 'has a second operator', 6],
-    ['a == b', 'has a second operator', 3],
-    ['a = b is empty', 'has a second operator', 5],
-    ['a contains b contains c', 'has a second operator', 13],
-    ['a = ', 'has nothing on one side', 3],
-    ['= a', 'has nothing on one side', 0],
-    ['contains a', 'has no operator', 0],
-    ['a = "b', 'a quote (") is not closed', 4],
-    ["a = it's", "a quote (') is not closed", 6],
-    ['a = ${b', 'the reference is not closed', 4],
-    ['${a.} = b', 'the reference lacks a name', 4],
-    ['a = "x ${b.}"', 'the reference lacks a name', 11],
-    ['a & b = c', 'has no operator', 0],
-    ['a b is defined', 'asks whether something is defined that is no single name', 0],
-    ['${a}${b} is defined', 'asks whether something is defined', 0],
-    ['a matches (', 'has no regular expression behind matches', 9],
-  ])('cannot be %j', (text, message, offset) => {
-    const [found, at] = refusal(text);
+    ['', 'condition expected', 0],
+    ['  ', 'condition expected', 2],
+    ['a = b & ', 'condition expected', 8],
+    [' & a = b', 'condition expected', 0],
+    ['yes', 'operator expected', 0],
+    ['a = b & True', 'operator expected', 8],
+    ['a equals b', 'operator expected', 0],
+    ['a is', 'operator expected', 0],
+    ['is empty', 'operator expected', 0],
+    ['a = b = c', 'second operator', 6],
+    ['a == b', 'second operator', 3],
+    ['a = b is empty', 'second operator', 5],
+    ['a contains b contains c', 'second operator', 13],
+    ['a = ', 'operand expected', 3],
+    ['= a', 'operand expected', 0],
+    ['contains a', 'operator expected', 0],
+    ['a = "b', 'unclosed quote (")', 4],
+    ["a = it's", "unclosed quote (')", 6],
+    ['a = ${b', 'the reference', 4],
+    ['${a.} = b', 'the reference', 4],
+    ['a = "x ${b.}"', 'the reference', 11],
+    ['a & b = c', 'operator expected', 0],
+    ['a b is defined', '"is defined" expects', 0],
+    ['${a}${b} is defined', '"is defined" expects', 0],
+    ['a matches (', 'invalid regular expression', 9],
+  ])('has a syntax error: %j', (text, message, offset) => {
+    const [found, at] = syntaxError(text);
     expect(found).toContain(message);
     expect(at).toBe(offset);
   });
 
-  it('is not changed by what its variables hold', () => {
+  it('does not depend on operators in the values of its variables', () => {
     const operator = fc.constantFrom(
       ' = ',
       ' & ',
@@ -207,34 +207,36 @@ describe('a condition', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const lookup = lookupOf({ one, other });
-        const ask = (condition: string) => holds(parseCondition(condition), lookup);
-        expect(ask('${one} is empty')).toBe(one === '');
-        expect(ask('${one} is defined')).toBe(true);
-        expect(ask('${one} contains ${other}')).toBe(one.includes(other));
-        expect(ask('"${one}" != ${one} & true')).toBe(false);
-        expect(ask('x${one} = x${other}')).toBe(one === other);
-        expect(ask('x${one} < x${other}')).toBe(`x${one}` < `x${other}`);
+        const evaluate = (condition: string) => testCondition(parseCondition(condition), lookup);
+        expect(evaluate('${one} is empty')).toBe(one === '');
+        expect(evaluate('${one} is defined')).toBe(true);
+        expect(evaluate('${one} contains ${other}')).toBe(one.includes(other));
+        expect(evaluate('"${one}" != ${one} & true')).toBe(false);
+        expect(evaluate('x${one} = x${other}')).toBe(one === other);
+        expect(evaluate('x${one} < x${other}')).toBe(`x${one}` < `x${other}`);
       }),
     );
   });
 
-  it('takes a text in quotes as it is', () => {
+  it('preserves a quoted operand', () => {
     const plain = anyString(0, 10).filter((text) => !/["']|\$\{/.test(text));
     fc.assert(
       fc.property(plain, fc.constantFrom('"', "'"), (text, quote) => {
-        expect(holds(parseCondition(`x${quote}${text}${quote} is defined & true`.slice(-4)), lookupOf({}))).toBe(true);
-        expect(holds(parseCondition(`${quote}${text}${quote} = \${text}`), lookupOf({ text }))).toBe(true);
+        expect(
+          testCondition(parseCondition(`x${quote}${text}${quote} is defined & true`.slice(-4)), lookupOf({})),
+        ).toBe(true);
+        expect(testCondition(parseCondition(`${quote}${text}${quote} = \${text}`), lookupOf({ text }))).toBe(true);
       }),
     );
   });
 
-  it('compares as numbers where both sides are', () => {
+  it('compares two numbers as numbers', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
       fc.property(number, number, (one, other) => {
         const lookup = lookupOf({ one, other: String(other) });
-        const ask = (sign: string) => holds(parseCondition(`\${one} ${sign} \${other}`), lookup);
-        expect(['=', '!=', '<', '<=', '>', '>='].map(ask)).toEqual([
+        const evaluate = (sign: string) => testCondition(parseCondition(`\${one} ${sign} \${other}`), lookup);
+        expect(['=', '!=', '<', '<=', '>', '>='].map(evaluate)).toEqual([
           one === other,
           one !== other,
           one < other,
@@ -246,7 +248,7 @@ describe('a condition', () => {
     );
   });
 
-  it('of any text is understood or refused with a place in it', () => {
+  it('is parsed, or rejected with a position, for any string', () => {
     const piece = fc.constantFrom(
       ...[
         'a',

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type Command, defineCommand } from '../../src/script/command.ts';
+import { type Command, defineCommand, Registry } from '../../src/script/command.ts';
 import { commandDocs, describeCommand, exampleOf, listCommands } from '../../src/script/describe-command.ts';
-import { Registry } from '../../src/script/registry.ts';
 
 const get = defineCommand({
   group: 'ws',
   name: 'get',
-  summary: 'Asks an API',
+  summary: 'Calls an API',
   parameters: [
     { name: 'url', kind: 'text', help: 'Where | to' },
-    { name: 'var', kind: 'variable', help: 'The variable to write', optional: true },
+    { name: 'var', kind: 'variable', help: 'Variable to set', optional: true },
   ],
   example: 'ws.get:\n  url: https://x\n  var: me\nif: a = b\n',
   run() {},
@@ -17,7 +16,7 @@ const get = defineCommand({
 const reset: Command = defineCommand({
   group: 'ws',
   name: 'resetAll',
-  summary: 'Forgets',
+  summary: 'Resets',
   parameters: [],
   example: 'ws.resetAll:',
   run() {},
@@ -32,24 +31,24 @@ const save: Command = defineCommand({
 });
 const registry = new Registry([get, reset, save]);
 
-describe('the commands', () => {
-  it('are listed in their groups, one line each', () => {
+describe('The reference of the commands', () => {
+  it('lists the commands by group, one line each', () => {
     expect(listCommands(registry)).toBe(`ws
-  ws.get(url, [var])  Asks an API
-  ws.resetAll()       Forgets
+  ws.get(url, [var])  Calls an API
+  ws.resetAll()       Resets
 
 base
   base.save()         Saves
 `);
   });
 
-  it('are described with their parameters and an example', () => {
+  it('describes a command with its parameters and an example', () => {
     expect(describeCommand(get)).toBe(`ws.get(url, [var])
-  Asks an API
+  Calls an API
 
 parameters
-  url  Where | to (text)
-  var  The variable to write (name of a variable, may be left out)
+  url  Where | to (string)
+  var  Variable to set (variable name, optional)
 
 example
   - ws.get:
@@ -59,15 +58,15 @@ example
 `);
   });
 
-  it('are described without parameters where they have none', () => {
-    expect(describeCommand(reset)).toBe('ws.resetAll()\n  Forgets\n\nexample\n  - ws.resetAll:\n');
+  it('describes a command without parameters', () => {
+    expect(describeCommand(reset)).toBe('ws.resetAll()\n  Resets\n\nexample\n  - ws.resetAll:\n');
   });
 
-  it('have examples as they stand in a list of steps', () => {
+  it('formats the example as an item of a list of steps', () => {
     expect(exampleOf(get)).toBe('- ws.get:\n    url: https://x\n    var: me\n  if: a = b');
   });
 
-  it('have a page in Markdown', () => {
+  it('is a page in Markdown', () => {
     const page = commandDocs(registry);
     expect(page).toContain('- **ws**: [get](#wsget), [resetAll](#wsresetall)\n- **base**: [save](#basesave)\n');
     expect(page).toContain(`## ws
@@ -76,12 +75,12 @@ example
 
 \`ws.get(url, [var])\`
 
-Asks an API.
+Calls an API.
 
-| parameter | is | |
+| parameter | type | description |
 |---|---|---|
-| \`url\` | text | Where \\| to |
-| \`var\` | name of a variable, may be left out | The variable to write |
+| \`url\` | string | Where \\| to |
+| \`var\` | variable name, optional | Variable to set |
 
 \`\`\`yaml
 - ws.get:

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { columnsOf, fitColumns } from '../../src/script/fit-columns.ts';
+import { countColumns, fitColumns } from '../../src/script/fit-columns.ts';
 
-describe('a text in columns', () => {
+describe('The width of text', () => {
   it.each([
     ['abc', 3],
     ['日本', 4],
     ['😀', 2],
     ['é', 1],
     ['✓ ✗ … │ ⠋', 9],
-  ])('%s takes %d', (text, expected) => expect(columnsOf(text)).toBe(expected));
+  ])('of %s is %d columns', (text, expected) => expect(countColumns(text)).toBe(expected));
 
   it.each([
     ['abcdef', 4, 'abc…'],
@@ -16,5 +16,7 @@ describe('a text in columns', () => {
     ['日本語', 4, '日…'],
     ['abc', 0, ''],
     ['', 5, ''],
-  ])('%s in %d columns is %s', (text, columns, expected) => expect(fitColumns(text, columns)).toBe(expected));
+  ])('of %s is limited to %d columns: %s', (text, columns, expected) =>
+    expect(fitColumns(text, columns)).toBe(expected),
+  );
 });

@@ -5,11 +5,11 @@ import { InvalidProfileError, OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { type Command, defineCommand } from '../../src/script/command.ts';
 import type { StepContext } from '../../src/script/step-context.ts';
-import { StepFailure } from '../../src/script/step-failure.ts';
+import { StepFailure } from '../../src/script/step-context.ts';
 import { leaksIn } from '../support/leaks.ts';
-import { type Outcome, runStep, runSteps, ScriptClock, type WrittenStep } from '../support/script-world.ts';
+import { type Outcome, runStep, runSteps, ScriptClock, type TestStep } from '../support/run-steps.ts';
 
-/** A command of the test's own. */
+/** Creates a command that runs this function. */
 const doing = (run: (context: StepContext, text: Value) => Promise<void> | void): Command =>
   defineCommand({
     group: 'test',
@@ -26,7 +26,7 @@ const fail = doing(() => {
 const states = ({ result }: Outcome): string[] => result.steps.map(({ state }) => state);
 const reasons = ({ result }: Outcome): (string | undefined)[] => result.steps.map(({ reason }) => reason);
 
-describe('variables that a step writes', () => {
+describe('Variables that a step sets', () => {
   const writing = (after: (context: StepContext) => void): Command =>
     doing((context) => {
       context.set('a', 'new');
@@ -35,7 +35,7 @@ describe('variables that a step writes', () => {
       after(context);
     });
 
-  it('D2 are all written when it passes', async () => {
+  it('D2 are all set when it passes', async () => {
     const { variables } = await runStep([writing(() => {})], { data: { a: 'old', c: 'old' } });
     expect([...variables].map(({ name, value }) => [name, value])).toEqual([
       ['a', 'new'],
@@ -43,7 +43,7 @@ describe('variables that a step writes', () => {
     ]);
   });
 
-  it('D2 are not written when it fails, and keep their former values', async () => {
+  it('D2 are unchanged when it fails', async () => {
     const { variables } = await runStep([writing(() => void Promise.reject(new Error()).catch(() => {}))], {});
     expect([...variables.names()]).toEqual(['a', 'b']);
     const failing = writing(() => {
@@ -56,17 +56,17 @@ describe('variables that a step writes', () => {
     ]);
   });
 
-  it('are seen by the next step, not by itself', async () => {
+  it('are visible to the next step, not to the step itself', async () => {
     const seen: (Value | undefined)[] = [];
-    const look = doing((context) => {
+    const peek = doing((context) => {
       context.set('a', 'new');
       seen.push(context.get('a'));
     });
-    await runSteps([[look], [doing((context) => void seen.push(context.get('a')))]], { data: { a: 'old' } });
+    await runSteps([[peek], [doing((context) => void seen.push(context.get('a')))]], { data: { a: 'old' } });
     expect(seen).toEqual(['old', 'new']);
   });
 
-  it('are removed for a condition too', async () => {
+  it('are undefined in a condition after they were removed', async () => {
     const outcome = await runSteps([
       ['base.save', ['a', '1']],
       ['base.clear', ['a']],
@@ -75,7 +75,7 @@ describe('variables that a step writes', () => {
     expect(states(outcome)).toEqual(['passed', 'passed', 'passed']);
   });
 
-  it('belong to the step where they are asked for their source', async () => {
+  it('have the step as their source', async () => {
     const { variables } = await runSteps([
       ['base.verbose', ['x']],
       ['base.save', ['a', '1']],
@@ -84,28 +84,28 @@ describe('variables that a step writes', () => {
   });
 
   it.each(['env', 'file', 'vault', '__proto__', 'constructor', 'prototype', 'a.b', 'a b', '', 'ä', '9', 'a\n'])(
-    'D3 cannot be called %j',
+    'D3 cannot have the name %j',
     async (name) => {
       const { step, variables } = await runStep(['json.storeCount', ['{}', '$', name]]);
-      expect(step.failure?.message).toMatch(/^var must be the plain name of a variable/);
+      expect(step.failure?.message).toMatch(/^var must be a variable name/);
       expect([...variables.names()]).toEqual([]);
     },
   );
 
-  it.each(['a', '_', 'A9_', 'environment', 'token'])('D3 can be called %j', async (name) => {
+  it.each(['a', '_', 'A9_', 'environment', 'token'])('D3 can have the name %j', async (name) => {
     expect((await runStep(['json.storeCount', ['{}', '$', name]])).saved(name)).toEqual(
       name === 'token' ? { secret: '1' } : 1,
     );
   });
 
-  it('D3 cannot have a name that was looked up and is none', async () => {
+  it('D3 cannot have an invalid name from a reference', async () => {
     const { step } = await runStep(['json.storeCount', ['{}', '$', '${name}']], { data: { name: '__proto__' } });
     expect(step.state).toBe('failed');
   });
 });
 
-describe('after a failed step', () => {
-  it('the rest is skipped, but for what is marked always', async () => {
+describe('After a failed step', () => {
+  it('the rest is skipped, except for steps with always', async () => {
     const outcome = await runSteps([
       [fail],
       ['base.verbose', ['never']],
@@ -117,7 +117,7 @@ describe('after a failed step', () => {
     expect(outcome.result).toMatchObject({ state: 'failed', counts: { passed: 1, failed: 1, skipped: 2 } });
   });
 
-  it('the script goes on with continueOnFailure, and has failed all the same', async () => {
+  it('the script continues with continueOnFailure, but has failed', async () => {
     const outcome = await runSteps([
       [fail, [], { continueOnFailure: true }],
       ['base.verbose', ['on']],
@@ -126,13 +126,13 @@ describe('after a failed step', () => {
     expect(outcome.result.state).toBe('failed');
   });
 
-  it('a step marked always that fails does not stop the others of its kind', async () => {
+  it('other steps with always run even if one of them fails', async () => {
     const always = { always: true };
     const outcome = await runSteps([[fail], [fail, [], always], ['base.verbose', ['tidy'], always]]);
     expect(states(outcome)).toEqual(['failed', 'failed', 'passed']);
   });
 
-  it('a step marked always ends the script if it is the first to fail', async () => {
+  it('which has always itself, the script ends', async () => {
     const outcome = await runSteps([
       [fail, [], { always: true }],
       ['base.verbose', ['never']],
@@ -140,42 +140,42 @@ describe('after a failed step', () => {
     expect(states(outcome)).toEqual(['failed', 'skipped']);
   });
 
-  it('a step marked always is still subject to its condition', async () => {
+  it('the condition of a step with always still applies', async () => {
     const outcome = await runSteps([[fail], ['base.verbose', ['x'], { always: true, if: '1 = 2' }]]);
-    expect(reasons(outcome)).toEqual([undefined, 'its condition does not hold']);
+    expect(reasons(outcome)).toEqual([undefined, 'its condition is false']);
   });
 });
 
-describe('a condition', () => {
+describe('A condition', () => {
   it.each<[condition: string, state: string]>([
     ['true', 'passed'],
     ['false', 'skipped'],
     ['${n} = 5', 'passed'],
     ['${n} > 10', 'skipped'],
     ['${who} = Ada & ${n} != 6', 'passed'],
-    ['${nobody} is defined', 'skipped'],
-    ['${nobody:-x} = x', 'passed'],
-  ])('%s: %s', async (condition, state) => {
+    ['${missing} is defined', 'skipped'],
+    ['${missing:-x} = x', 'passed'],
+  ])('%s has the outcome %s', async (condition, state) => {
     const { step } = await runStep(['base.verbose', ['x'], { if: condition }], { data: { n: 5, who: 'Ada' } });
     expect(step.state).toBe(state);
   });
 
-  it('that does not hold leaves references of its step alone, and the run passed', async () => {
-    const { result } = await runStep(['base.verbose', ['${nobody}'], { if: 'false' }]);
+  it('that is false prevents the resolution of references, and the run passes', async () => {
+    const { result } = await runStep(['base.verbose', ['${missing}'], { if: 'false' }]);
     expect(result).toMatchObject({ state: 'passed', counts: { skipped: 1 } });
   });
 
-  it('with an undefined name fails the step', async () => {
-    const { step } = await runStep(['base.verbose', ['x'], { if: '${nobody} = 1' }]);
+  it('with an undefined variable fails the step', async () => {
+    const { step } = await runStep(['base.verbose', ['x'], { if: '${missing} = 1' }]);
     expect(step).toMatchObject({
       state: 'failed',
-      failure: { code: 'data_invalid', message: 'nobody is not defined' },
+      failure: { code: 'data_invalid', message: 'missing is not defined' },
     });
   });
 });
 
-describe('an interruption', () => {
-  it('fails the running step, skips the rest, and still gives a whole result', async () => {
+describe('An interruption', () => {
+  it('fails the running step, skips the rest and returns a complete result', async () => {
     const controller = new AbortController();
     const clock = new ScriptClock();
     clock.whileAsleep = () => controller.abort();
@@ -210,9 +210,9 @@ describe('an interruption', () => {
 
   it.each<[what: string, thrown: unknown]>([
     ['an assertion', new StepFailure('no')],
-    ['an error of its own', new Error('socket hang up')],
-    ['an error of ours', new OAuthProfileError('connection_failed', 'no connection')],
-  ])('is what ended a step, even if the command throws %s', async (_, thrown) => {
+    ['another error', new Error('socket hang up')],
+    ['an OAuthProfileError', new OAuthProfileError('connection_failed', 'no connection')],
+  ])('is the cause of the failure even if the command throws %s', async (_, thrown) => {
     const controller = new AbortController();
     const command = doing(() => {
       controller.abort();
@@ -222,7 +222,7 @@ describe('an interruption', () => {
     expect(step.failure).toEqual({ code: 'aborted', message: 'the run was interrupted' });
   });
 
-  it('D2 writes nothing of a step that it ended', async () => {
+  it('D2 discards the variables of the interrupted step', async () => {
     const controller = new AbortController();
     const clock = new ScriptClock();
     clock.whileAsleep = () => controller.abort();
@@ -234,43 +234,43 @@ describe('an interruption', () => {
   });
 });
 
-describe('a regular expression behind matches', () => {
-  it('that is looked up and is none fails the step', async () => {
+describe('A regular expression in a condition', () => {
+  it('that is invalid after its reference was resolved fails the step', async () => {
     const { step } = await runStep(['base.verbose', ['x'], { if: 'abc matches ${pattern}' }], {
       data: { pattern: '(' },
     });
-    expect(step.failure?.message).toMatch(/^what stands behind matches must be a regular expression/);
+    expect(step.failure?.message).toMatch(/^the operand of matches must be a regular expression/);
   });
 });
 
-describe('references', () => {
+describe('References', () => {
   it.each<Value>(['${client_secret}', { a: ['${client_secret}'] }, '$${client_secret}', '${', '${env:HOME}'])(
-    'are not followed inside %j that came from outside',
-    async (outside) => {
-      const receive = doing((context) => context.set('reply', outside));
+    'are not resolved in %j from a response',
+    async (received) => {
+      const receive = doing((context) => context.set('response', received));
       const outcome = await runSteps(
         [
           [receive],
-          ['base.save', ['copy', '${reply}']],
+          ['base.save', ['copy', '${response}']],
           ['base.save', ['again', '${copy}']],
           ['base.verbose', ['${again}']],
         ],
         { data: { client_secret: 'hunter22hunter' }, env: { HOME: '/home/ada' } },
       );
       expect(outcome.result.state).toBe('passed');
-      expect(outcome.saved('again')).toEqual(outside);
+      expect(outcome.saved('again')).toEqual(received);
       expect(outcome.result.steps[3]?.output).toEqual([
-        typeof outside === 'string' ? outside : JSON.stringify(outside),
+        typeof received === 'string' ? received : JSON.stringify(received),
       ]);
     },
   );
 
-  it('are not followed in a text that was put together with one from outside', async () => {
-    const receive = doing((context) => context.set('reply', '${client_secret}'));
+  it('are not resolved in a string that contains a value from a response', async () => {
+    const receive = doing((context) => context.set('response', '${client_secret}'));
     const outcome = await runSteps(
       [
         [receive],
-        ['base.save', ['greeting', 'Hello ${reply}']],
+        ['base.save', ['greeting', 'Hello ${response}']],
         ['base.assertEqual', ['Hello $${client_secret}', '${greeting}']],
       ],
       { data: { client_secret: 'hunter22hunter' } },
@@ -278,12 +278,12 @@ describe('references', () => {
     expect(states(outcome)).toEqual(['passed', 'passed', 'passed']);
   });
 
-  it('are followed in the data of the script', async () => {
+  it('are resolved in the data of the script', async () => {
     const { step } = await runStep(['base.verbose', ['${greeting}']], { data: { greeting: 'Hi ${who}', who: 'Ada' } });
     expect(step.output).toEqual(['Hi Ada']);
   });
 
-  it('to something undefined fail the step and name the nearest', async () => {
+  it('to an undefined variable fail the step with a suggestion', async () => {
     const { step } = await runStep(['base.verbose', ['${token.acces_token}']], {
       data: { token: { access_token: 'hunter22' } },
     });
@@ -294,7 +294,7 @@ describe('references', () => {
     });
   });
 
-  it('see the values of the moment', async () => {
+  it('have the current values', async () => {
     const { result } = await runSteps([
       ['base.save', ['n', 1]],
       ['base.verbose', ['${n}']],
@@ -305,8 +305,8 @@ describe('references', () => {
   });
 });
 
-describe('D22 events', () => {
-  it('come in order, each step within the run', async () => {
+describe('D22 Events', () => {
+  it('are emitted in order', async () => {
     const { events, result } = await runSteps(
       [
         ['base.waitFor', [10]],
@@ -315,11 +315,11 @@ describe('D22 events', () => {
       ],
       {},
     );
-    const told = events.map((event) => [
+    const received = events.map((event) => [
       event.type,
       'number' in event ? event.number : event.type === 'step-end' ? event.step.number : undefined,
     ]);
-    expect(told).toEqual([
+    expect(received).toEqual([
       ['run-start', undefined],
       ['step-start', 1],
       ['step-end', 1],
@@ -336,12 +336,12 @@ describe('D22 events', () => {
     expect(events.map(({ at }) => at)).toEqual([...events.map(({ at }) => at)].sort());
   });
 
-  it('have a start for every end, also where the condition of a step cannot be answered', async () => {
-    const { events } = await runStep(['base.verbose', ['x'], { if: '${nobody} = 1' }]);
+  it('include step-start for every step-end, also if the condition of the step fails', async () => {
+    const { events } = await runStep(['base.verbose', ['x'], { if: '${missing} = 1' }]);
     expect(events.map(({ type }) => type)).toEqual(['run-start', 'step-start', 'step-end', 'run-end']);
   });
 
-  it('reach a listener that throws, and the run goes on', async () => {
+  it('do not end the run if the listener throws', async () => {
     const heard: string[] = [];
     const speak = doing((context) => context.emit({ type: 'run-start', at: 0, file: '', name: '', steps: 0 }));
     const { result } = await runStep([speak], {
@@ -354,14 +354,14 @@ describe('D22 events', () => {
     expect(result.state).toBe('passed');
   });
 
-  it('carry no secret, wherever it stood', async () => {
+  it('contain no secrets', async () => {
     const secret = 'p@ss w&rd/"2+2"=ü';
     const data = { client_secret: secret, known: 'x' };
     const throwing = doing((_, value) => {
       throw new Error(`went wrong with ${String(value)} and ${secret}`);
     });
     const on = { continueOnFailure: true };
-    const steps: WrittenStep[] = [
+    const steps: TestStep[] = [
       ['base.verbose', ['${client_secret}']],
       ['base.verbose', [`plain ${secret}`]],
       ['base.verbose', [encodeURIComponent(secret)], { name: `named ${secret}` }],
@@ -371,17 +371,17 @@ describe('D22 events', () => {
       ['base.assertContains', ['x', secret], on],
       ['base.failImmediate', [`no ${secret}`]],
       [throwing, ['${client_secret}'], { always: true }],
-      ['base.verbose', [`\${nobody${secret}}`], { always: true }],
+      ['base.verbose', [`\${missing${secret}}`], { always: true }],
       ['number.increment', ['known', '${client_secret}'], { always: true }],
     ];
-    // The title of a step is written before anything was looked up, so the data must be known as secret by then.
+    // The title of a step is created before references are resolved, so the secrets in data must be known by then.
     const { events, result } = await runSteps(steps, { data });
     expect(result.counts.passed).toBeGreaterThan(3);
     expect(leaksIn(JSON.stringify([events, result]), [secret])).toEqual([]);
   });
 });
 
-describe('a result', () => {
+describe('A result', () => {
   class Odd extends Error {
     override get message(): string {
       throw new TypeError('no message either');
@@ -391,7 +391,7 @@ describe('a result', () => {
   it.each<[kind: string, thrown: unknown]>([
     ['nothing', undefined],
     ['null', null],
-    ['a text', 'no'],
+    ['a string', 'no'],
     ['a symbol', Symbol('no')],
     ['an object without a prototype', Object.create(null)],
     ['an object that cannot be text', { toString: () => ({}) }],
@@ -400,7 +400,7 @@ describe('a result', () => {
     ['an error whose message throws', new Odd()],
     ['a promise', Promise.resolve()],
     ['an aggregate', new AggregateError([new Error('a')], 'many')],
-  ])('is given even if a command throws %s', async (_, thrown) => {
+  ])('is returned even if a command throws %s', async (_, thrown) => {
     for (const command of [
       doing(() => {
         throw thrown;
@@ -413,7 +413,7 @@ describe('a result', () => {
     }
   });
 
-  it('has the code, words and hint of an error of ours', async () => {
+  it('has the code, message and hint of an OAuthProfileError', async () => {
     const command = doing(() => {
       throw new OAuthProfileError('rate_limited', 'too many', { hint: 'wait' });
     });
@@ -437,21 +437,21 @@ describe('a result', () => {
     });
   });
 
-  it('shows the beginning of long values, with all secrets masked before it is cut', async () => {
+  it('truncates long values after their secrets were masked', async () => {
     const secret = 'hunter22hunter';
     const long = `${'x'.repeat(3_994)}${secret}${'😀'.repeat(3_000)}`;
     const { step } = await runStep(['base.assertEqual', [long, [long]]], { data: { client_secret: secret } });
-    expect(step.failure?.expected).toBe(`${'x'.repeat(3_994)}••••😀… (5998 more)`);
-    expect(step.failure?.actual).toMatch(/^\["x{3994}••••… \(6002 more\)$/);
+    expect(step.failure?.expected).toBe(`${'x'.repeat(3_994)}••••😀… (5998 more characters)`);
+    expect(step.failure?.actual).toMatch(/^\["x{3994}••••… \(6002 more characters\)$/);
     expect(JSON.stringify(step)).not.toContain('hunter');
   });
 
-  it('cuts no character in half', async () => {
+  it('does not split characters', async () => {
     const { step } = await runStep(['base.assertEqual', [`a${'😀'.repeat(3_000)}`, '']]);
-    expect(step.failure?.expected).toBe(`a${'😀'.repeat(1_999)}… (2002 more)`);
+    expect(step.failure?.expected).toBe(`a${'😀'.repeat(1_999)}… (2002 more characters)`);
   });
 
-  it('has titles of which nothing secret is left where they were cut', async () => {
+  it('has titles that are truncated after their secrets were masked', async () => {
     const secret = 'hunter22hunter22hunter22';
     const { step } = await runStep(['base.verbose', [`${'x'.repeat(50)}${secret}`]], {
       data: { client_secret: secret },
@@ -459,20 +459,20 @@ describe('a result', () => {
     expect(step.title).toBe(`base.verbose(${'x'.repeat(50)}••••)`);
   });
 
-  it('says how long a value is that is too long to be searched for secrets', async () => {
+  it('has only the length of a value that is too long to redact', async () => {
     const { step } = await runStep(['base.assertEqual', ['x'.repeat(2_000_000), '']]);
     expect(step.failure?.expected).toBe('<2000000 characters>');
     expect((await runStep(['base.verbose', ['x'.repeat(2_000_000)]])).step.output).toEqual(['<2000000 characters>']);
   });
 
-  it('of no steps is passed', async () => {
+  it('without steps is passed', async () => {
     expect((await runSteps([])).result).toMatchObject({ state: 'passed', interrupted: false, steps: [] });
   });
 
-  it('has what each step said, in its place', async () => {
+  it('has the output of each step', async () => {
     const talk = doing((context) => {
-      context.say('one');
-      context.say(new Secret('two'));
+      context.log('one');
+      context.log(new Secret('two'));
       throw new Error('three');
     });
     expect((await runStep([talk])).step).toMatchObject({
@@ -495,34 +495,34 @@ describe('a result', () => {
   });
 });
 
-describe('a parameter', () => {
-  it('that is not of its kind fails the step before it does anything', async () => {
+describe('A parameter', () => {
+  it('of the wrong kind fails the step before it runs', async () => {
     const { step, clock } = await runStep(['base.waitFor', ['${many}']], { data: { many: 'lots' } });
     expect(step.failure).toEqual({
       code: 'step_failed',
-      message: 'waitMs must be a whole number from 0',
+      message: expect.stringContaining('waitMs'),
       actual: 'lots',
     });
     expect(clock.slept).toEqual([]);
   });
 
-  it('that may be a secret is not shown when it is not of its kind', async () => {
+  it('that may be a secret is not shown if it has the wrong kind', async () => {
     const { step } = await runStep(['ws.jwtSignHS256', ['x', {}, { a: 'hunter22' }]]);
     expect(JSON.stringify(step)).not.toContain('hunter22');
   });
 
-  it('that was left out is not there', async () => {
+  it('that was omitted is undefined', async () => {
     const { saved } = await runStep(['number.increment', ['n']], { data: { n: 1 } });
     expect(saved('n')).toBe(2);
   });
 });
 
-describe('what commands keep between steps', () => {
+describe('The state of a group of commands', () => {
   it('lasts for one run', async () => {
     const key = Symbol('count');
     const count = doing((context) => {
-      const kept = context.state(key, () => ({ n: 0 }));
-      context.say(String(++kept.n));
+      const counter = context.state(key, () => ({ n: 0 }));
+      context.log(String(++counter.n));
     });
     for (let run = 0; run < 2; run++) {
       const { result } = await runSteps([[count], [count]]);
@@ -531,8 +531,8 @@ describe('what commands keep between steps', () => {
   });
 });
 
-describe('a long script', () => {
-  /** Counts what a run asks of the world. */
+describe('A long script', () => {
+  /** Counts the calls of a run to its dependencies. */
   async function workOf(count: number): Promise<number> {
     let work = 0;
     class Counted extends Variables {
@@ -553,7 +553,7 @@ describe('a long script', () => {
         }
       }
     }
-    const steps = Array.from({ length: count }, (_, index): WrittenStep => ['base.save', [`v${index}`, '${v0:-x}']]);
+    const steps = Array.from({ length: count }, (_, index): TestStep => ['base.save', [`v${index}`, '${v0:-x}']]);
     const { result } = await runSteps(steps, {
       variables: new Counted(),
       listener: () => void work++,
@@ -565,9 +565,9 @@ describe('a long script', () => {
     return work;
   }
 
-  it('of 10,000 steps costs ten times one of 1,000', async () => {
+  it('of 10,000 steps needs ten times as many calls as one of 1,000', async () => {
     const [small, large] = [await workOf(1_000), await workOf(10_000)];
-    // The titles grow by a digit.
+    // The titles are one digit longer.
     expect(large / small).toBeLessThan(11);
   });
 });

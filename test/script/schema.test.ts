@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { InvalidScriptError } from '../../src/errors.ts';
+import { commandName, Registry } from '../../src/script/command.ts';
 import { builtinCommands } from '../../src/script/commands/builtin.ts';
 import { exampleOf } from '../../src/script/describe-command.ts';
 import { readScript } from '../../src/script/parser/yaml.ts';
-import { nameOfCommand, Registry } from '../../src/script/registry.ts';
 import { scriptSchema } from '../../src/script/schema.ts';
 import { sampleRegistry, sampleSource } from '../support/sample-commands.ts';
 
@@ -16,8 +16,8 @@ const schemaOf = (registry: Registry) =>
   );
 const isValid = schemaOf(sampleRegistry);
 
-/** What the reader finds wrong. */
-const faultsIn = (text: string): string[] => {
+/** Returns the issues that the parser reports. */
+const issuesIn = (text: string): string[] => {
   try {
     readScript(text, sampleSource, sampleRegistry);
     return [];
@@ -27,7 +27,7 @@ const faultsIn = (text: string): string[] => {
   }
 };
 
-describe('what an editor is told of scripts', () => {
+describe('The JSON Schema of scripts', () => {
   it.each([
     'steps: [{ws.reset: }]',
     'version: 1\nname: x\ndata: {a: {b: 1}, c: [1]}\nsteps: [{ws.reset: []}]',
@@ -38,8 +38,8 @@ describe('what an editor is told of scripts', () => {
     'steps: [{base.note: }, {base.note: a}, {base.note: [a, true]}]',
     'steps: [{base.verbose: [[1, {a: b}]]}, {base.verbose: 7}]',
     'steps: [{ws.reset: , name: x, if: "a = b", continueOnFailure: true, always: false}, {ws.reset: , if: true}]',
-  ])('takes %j, as the reader does', (text) => {
-    expect(faultsIn(text)).toEqual([]);
+  ])('accepts %j, like the parser', (text) => {
+    expect(issuesIn(text)).toEqual([]);
     expect(isValid(parse(text)), JSON.stringify(isValid.errors)).toBe(true);
   });
 
@@ -70,19 +70,19 @@ describe('what an editor is told of scripts', () => {
     'steps: [{ws.get: [[a], b, c]}]',
     'steps: [{base.verbose: [a, b]}]',
     'steps: [{base.waitFor: [[]]}]',
-  ])('refuses %j, as the reader does', (text) => {
-    expect(faultsIn(text)).not.toEqual([]);
+  ])('rejects %j, like the parser', (text) => {
+    expect(issuesIn(text)).not.toEqual([]);
     expect(isValid(parse(text))).toBe(false);
   });
 
-  it('agrees with the reader on all that does not depend on values', () => {
+  it('agrees with the parser on everything that does not depend on values', () => {
     const name = fc.constantFrom('url', 'var', 'queryString', 'name', 'value', 'text', 'vars', 'other');
     const value: fc.Arbitrary<unknown> = fc.oneof(
       fc.constantFrom('a', 'b', '${a}', 7, true, null),
       fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }),
       fc.dictionary(name, fc.constantFrom('a', 1), { maxKeys: 2 }),
     );
-    const command = fc.constantFrom(...Array.from(sampleRegistry, nameOfCommand), 'ws.gett', 'get');
+    const command = fc.constantFrom(...Array.from(sampleRegistry, commandName), 'ws.gett', 'get');
     const parameters = fc.oneof(value, fc.array(value, { maxLength: 4 }), fc.dictionary(name, value, { maxKeys: 4 }));
     const more = fc.dictionary(fc.constantFrom('name', 'if', 'always', 'continueOnFailure', 'nmae'), value, {
       maxKeys: 1,
@@ -91,32 +91,32 @@ describe('what an editor is told of scripts', () => {
     const onlyValues = /must be|^the reference|^if: /;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 2 }), (steps) => {
-        const issues = faultsIn(stringify({ steps }));
+        const issues = issuesIn(stringify({ steps }));
         const valid = isValid({ steps });
         if (issues.length === 0) expect(valid, JSON.stringify(isValid.errors)).toBe(true);
-        if (issues.some((fault) => !onlyValues.test(fault))) expect(valid).toBe(false);
+        if (issues.some((issue) => !onlyValues.test(issue))) expect(valid).toBe(false);
       }),
       { numRuns: 1000 },
     );
   });
 
-  it('has a sentence and an example for each command and each parameter', () => {
+  it('describes each command and each parameter', () => {
     const { $defs } = scriptSchema(sampleRegistry) as { $defs: { step: { properties: Record<string, unknown> } } };
     expect($defs.step.properties['base.waitFor']).toMatchObject({
       title: 'base.waitFor(waitMs)',
       description: 'Does waitFor.\n\n- base.waitFor: []',
-      anyOf: [{ prefixItems: [{ title: 'whole number', description: 'The waitMs' }] }, {}, {}],
+      anyOf: [{ prefixItems: [{ title: 'non-negative integer', description: 'The waitMs' }] }, {}, {}],
     });
   });
 });
 
-describe('the commands that come with the package', () => {
-  // Nothing is run, so nothing of the outside is needed.
+describe('Built-in commands:', () => {
+  // No command runs, so no ports are needed.
   const registry = new Registry(builtinCommands({} as Parameters<typeof builtinCommands>[0]));
   const takes = schemaOf(registry);
 
-  it.each(Array.from(registry, (command) => [nameOfCommand(command), command] as const))(
-    '%s has an example that can be read',
+  it.each(Array.from(registry, (command) => [commandName(command), command] as const))(
+    '%s has a valid example',
     (_, command) => {
       const text = `steps:\n${exampleOf(command).replace(/^/gm, '  ')}\n`;
       const { steps } = readScript(text, sampleSource, registry);
@@ -125,8 +125,8 @@ describe('the commands that come with the package', () => {
     },
   );
 
-  it.each(Array.from(registry, (command) => [nameOfCommand(command), command] as const))(
-    '%s has sentences without a full stop',
+  it.each(Array.from(registry, (command) => [commandName(command), command] as const))(
+    '%s has descriptions without a full stop',
     (_, command) => {
       for (const sentence of [command.summary, ...command.parameters.map(({ help }) => help)]) {
         expect(sentence).toMatch(/^\S.*[^.]$/);

@@ -8,7 +8,7 @@ import { createConnector } from '../../src/http/connector.ts';
 import type { ApiLimits, ApiRequest, CallApi, EmulatorEndpoint, Environment } from '../../src/ports.ts';
 import type { Pair } from './certificates.ts';
 
-/** A request as an API saw it, its body byte for byte. */
+/** A request as an API received it. */
 export interface SeenCall {
   readonly method: string | undefined;
   readonly path: string | undefined;
@@ -17,8 +17,8 @@ export interface SeenCall {
   readonly body: Buffer;
 }
 
-/** What an API does with a request. */
-export type ApiAnswer = (call: SeenCall, response: ServerResponse) => void;
+/** Handles a request to an API. */
+export type ApiHandler = (call: SeenCall, response: ServerResponse) => void;
 
 /** A running API on loopback. */
 export class ApiServer {
@@ -35,7 +35,7 @@ export class ApiServer {
     });
   }
 
-  static async start(answer: ApiAnswer, tls?: Pair): Promise<ApiServer> {
+  static async start(handle: ApiHandler, tls?: Pair): Promise<ApiServer> {
     const server = tls === undefined ? createHttp() : createHttps({ cert: tls.cert, key: tls.key });
     const api = new ApiServer(server, tls === undefined ? 'http' : 'https');
     server.on('tlsClientError', () => {});
@@ -47,7 +47,7 @@ export class ApiServer {
         const { method, url: path, headers, rawHeaders } = request;
         const call = { method, path, headers, rawHeaders, body: Buffer.concat(chunks) };
         api.calls.push(call);
-        answer(call, response);
+        handle(call, response);
       });
     });
     server.listen(0, '127.0.0.1');
@@ -67,7 +67,7 @@ export class ApiServer {
   /** The only request. */
   get call(): SeenCall {
     const [call, ...others] = this.calls;
-    if (call === undefined || others.length > 0) throw new Error(`it was called ${this.calls.length} times`);
+    if (call === undefined || others.length > 0) throw new Error(`expected one request, received ${this.calls.length}`);
     return call;
   }
 
@@ -84,32 +84,32 @@ export class ApiServer {
   }
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export const json =
-  (body: unknown, status = 200): ApiAnswer =>
+  (body: unknown, status = 200): ApiHandler =>
   (_call, response) => {
     response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   };
 
-/** Answers with these bytes. */
+/** Responds with these bytes. */
 export const bytes =
-  (body: Uint8Array | string, type?: string, headers: Record<string, string> = {}): ApiAnswer =>
+  (body: Uint8Array | string, type?: string, headers: Record<string, string> = {}): ApiHandler =>
   (_call, response) => {
     response.writeHead(200, { ...(type !== undefined && { 'Content-Type': type }), ...headers }).end(body);
   };
 
-/** Answers by path; everything else is not found. */
+/** Responds by path; 404 for any other path. */
 export const routes =
-  (answers: Record<string, ApiAnswer>): ApiAnswer =>
+  (handlers: Record<string, ApiHandler>): ApiHandler =>
   (call, response) => {
-    const answer = answers[call.path ?? ''];
-    if (answer === undefined) response.writeHead(404).end();
-    else answer(call, response);
+    const handle = handlers[call.path ?? ''];
+    if (handle === undefined) response.writeHead(404).end();
+    else handle(call, response);
   };
 
-/** Leads elsewhere. */
+/** Responds with a redirect. */
 export const redirect =
-  (status: number, location: string): ApiAnswer =>
+  (status: number, location: string): ApiHandler =>
   (_call, response) => {
     response.writeHead(status, { Location: location }).end('moved');
   };
@@ -119,12 +119,12 @@ export function callApiWith(env: Environment = {}, emulator?: EmulatorEndpoint):
   return createCallApi(createConnector(env, emulator));
 }
 
-/** A request as a command hands it to the transport. */
+/** A GET request, with changes. */
 export function apiGet(url: string, changes: Partial<ApiRequest> = {}): ApiRequest {
   return { method: 'GET', url: new URL(url), headers: [], body: undefined, ...changes };
 }
 
-/** Bounds that a healthy local exchange never meets. */
+/** Limits that a local request does not reach. */
 export function apiBounds(changes: Partial<ApiLimits> = {}): ApiLimits {
   return { timeoutMs: 10_000, signal: undefined, maxBytes: 1_048_576, ...changes };
 }

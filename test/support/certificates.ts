@@ -23,12 +23,12 @@ export interface Pair {
   readonly key: string;
 }
 
-interface Wish {
+interface CertificateProperties {
   readonly name: string;
-  /** As OpenSSL writes them: `DNS:localhost,IP:127.0.0.1`. */
+  /** In OpenSSL's notation: `DNS:localhost,IP:127.0.0.1`. */
   readonly hosts?: string;
   readonly usage?: 'serverAuth' | 'clientAuth';
-  /** First and last, in days from now; a month from yesterday on unless given. */
+  /** Start and end of the validity in days from now. Default: yesterday to 30 days from now. */
   readonly days?: readonly [from: number, to: number];
 }
 
@@ -36,15 +36,15 @@ const DAY_MS = 86_400_000;
 const usages = { serverAuth: '1.3.6.1.5.5.7.3.1', clientAuth: '1.3.6.1.5.5.7.3.2' };
 const algorithm = sequence(objectId('1.2.840.10045.4.3.2'));
 
-/** A certificate authority, and a temporary folder for its files, which goes when the test file is done. */
+/** A certificate authority with a temporary directory, which is removed after the test file. */
 export class Authority {
-  readonly folder = mkdtempSync(join(tmpdir(), 'oauth-profile-ca-'));
+  readonly directory = mkdtempSync(join(tmpdir(), 'oauth-profile-ca-'));
   readonly ca: Pair;
   readonly #key: KeyObject;
   readonly #name: Buffer;
 
   constructor(name = 'Test CA') {
-    afterAll(() => rmSync(this.folder, { recursive: true, force: true }));
+    afterAll(() => rmSync(this.directory, { recursive: true, force: true }));
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     this.#key = privateKey;
     this.#name = commonName(name);
@@ -53,8 +53,8 @@ export class Authority {
     this.file('ca.pem', this.ca.cert);
   }
 
-  /** A certificate that this authority signed. */
-  issue({ name, hosts, usage = 'serverAuth', days = [-1, 30] }: Wish): Pair {
+  /** Issues a certificate. */
+  issue({ name, hosts, usage = 'serverAuth', days = [-1, 30] }: CertificateProperties): Pair {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const extensions = [sequence(objectId('2.5.29.37'), octets(sequence(objectId(usages[usage]))))];
     if (hosts !== undefined) {
@@ -69,15 +69,15 @@ export class Authority {
     return { cert: this.#certify(commonName(name), publicKey, extensions, days), key: pkcs8(privateKey) };
   }
 
-  /** Writes a file beside the certificates and gives back its path. */
+  /** Writes a file into the directory and returns its path. */
   file(name: string, content: string): string {
-    const path = join(this.folder, name);
+    const path = join(this.directory, name);
     writeFileSync(path, content);
     return path;
   }
 
   get caFile(): string {
-    return join(this.folder, 'ca.pem');
+    return join(this.directory, 'ca.pem');
   }
 
   #certify(
@@ -109,5 +109,5 @@ function pkcs8(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** The names that tests reach local servers by; the last is only known to test proxies. */
+/** Names of local test servers; only test proxies resolve the last one. */
 export const SERVER_NAMES = 'DNS:localhost,IP:127.0.0.1,DNS:login.example.test';

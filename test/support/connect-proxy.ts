@@ -6,10 +6,10 @@ import { onTestFinished } from 'vitest';
 import type { Pair } from './certificates.ts';
 import { closeOf } from './wire-server.ts';
 
-/** What a proxy does with a CONNECT. */
+/** Handles a CONNECT request. */
 type OnConnect = (request: IncomingMessage, client: Socket, head: Buffer) => void;
 
-/** A proxy as companies have them: CONNECT for TLS, whole addresses for plain HTTP. */
+/** An HTTP proxy: CONNECT for TLS, absolute URLs for plain HTTP. */
 export class ConnectProxy {
   readonly connects: IncomingMessage[] = [];
   readonly forwards: IncomingMessage[] = [];
@@ -25,7 +25,7 @@ export class ConnectProxy {
     });
   }
 
-  /** A running proxy that leads every host to one local port, unless `onConnect` does something else. */
+  /** A running proxy that connects every host to one local port, unless `onConnect` is given. */
   static async start(
     targetPort: number,
     onConnect: OnConnect = tunnelTo(targetPort),
@@ -47,9 +47,9 @@ export class ConnectProxy {
       proxy.forwards.push(message);
       const { pathname, search } = new URL(message.url ?? '');
       const options = { host: '127.0.0.1', port: targetPort, path: pathname + search, method: message.method };
-      const onward = request({ ...options, headers: message.headers }, (reply) => {
-        response.writeHead(reply.statusCode ?? 502, reply.headers);
-        reply.pipe(response);
+      const onward = request({ ...options, headers: message.headers }, (forwarded) => {
+        response.writeHead(forwarded.statusCode ?? 502, forwarded.headers);
+        forwarded.pipe(response);
       });
       onward.on('error', () => response.destroy());
       message.pipe(onward);
@@ -64,7 +64,7 @@ export class ConnectProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Its address, with user and password if there are any. */
+  /** The URL of the proxy, with optional credentials (`user:password@`). */
   url(credentials = ''): string {
     return `${this.scheme}://${credentials}127.0.0.1:${this.port}`;
   }
@@ -81,7 +81,7 @@ export class ConnectProxy {
   }
 }
 
-/** Makes the tunnel. */
+/** Opens the tunnel. */
 function tunnelTo(port: number): OnConnect {
   return (_request, client, head) => {
     const onward = connect(port, '127.0.0.1', () => {
@@ -96,8 +96,8 @@ function tunnelTo(port: number): OnConnect {
   };
 }
 
-/** Says no, and leaves it to the client to hang up. */
-export function refuseWith(status: number, headers = ''): OnConnect {
+/** Responds with an error, and leaves it to the client to close the connection. */
+export function rejectConnect(status: number, headers = ''): OnConnect {
   return (_request, client) => {
     client.resume().write(`HTTP/1.1 ${status} No\r\n${headers}Content-Length: 4\r\n\r\nno!\n`);
   };

@@ -17,6 +17,17 @@ const rfc3986: Encode = (text) =>
   text.replace(/[^A-Za-z0-9._~-]/gu, (char) =>
     [...Buffer.from(char)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   );
+/** Encodes each character as the URL parser does, also those that it removes or that end the query. */
+const urlPart =
+  (part: 'pathname' | 'search'): Encode =>
+  (text) =>
+    Array.from(text, (char) => {
+      if (/[\t\n\r#]/.test(char) || (part === 'pathname' && /[?\\]/.test(char))) return percent(char);
+      return new URL(part === 'search' ? `https://a.example/?_${char}_` : `https://a.example/__${char}_`)[part].slice(
+        part === 'search' ? 2 : 3,
+        -1,
+      );
+    }).join('');
 const plusForSpace: Encode = (text) => percent(text).replaceAll('%20', '+');
 const lower =
   (encode: Encode): Encode =>
@@ -43,6 +54,8 @@ export const encodings: Readonly<Record<string, Encode>> = {
   'percent-encoded with + for a space and lower-case hex': lower(plusForSpace),
   'percent-encoded as RFC 3986 says': rfc3986,
   'percent-encoded as RFC 3986 says with lower-case hex': lower(rfc3986),
+  'percent-encoded as the query of a URL': urlPart('search'),
+  'percent-encoded as the path of a URL': urlPart('pathname'),
   'form-encoded': form,
   'form-encoded with lower-case hex': lower(form),
   'percent-encoded twice': (text) => percent(percent(text)),

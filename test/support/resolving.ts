@@ -5,48 +5,51 @@ import { type Source, Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 
-/** The three kinds of sources. */
+/** One source of each kind. */
 export const sources = {
   user: { label: '/home/ada/.config/oauth-profile/oauth-profiles.yaml', directory: '/home/ada', trust: 'user' },
-  folder: { label: 'oauth-profiles.yaml', directory: '/work', trust: 'directory' },
+  directory: { label: 'oauth-profiles.yaml', directory: '/work', trust: 'directory' },
+  script: { label: 'me.yaml', directory: '/work', trust: 'script' },
   given: { label: 'data', directory: '', trust: 'given' },
 } as const satisfies Record<string, Source>;
 
-/** What the tests know of the outside world. */
-export interface World {
+/** Environment variables and files of a test. */
+export interface External {
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** Variables of the three sources, added in the order in which they are in a run. */
-export function variablesOf(data: { user?: DataObject; folder?: DataObject; given?: DataObject }): Variables {
+/** Creates variables of several sources, added in the order of a run. */
+export function variablesOf(data: { [kind in keyof typeof sources]?: DataObject }): Variables {
   const variables = new Variables();
-  if (data.user !== undefined) variables.add(flatten(data.user, sources.user.label), sources.user);
-  if (data.folder !== undefined) variables.addDirectoryFile(flatten(data.folder, sources.folder.label), sources.folder);
+  for (const kind of ['user', 'directory', 'script'] as const) {
+    const source = sources[kind];
+    if (data[kind] !== undefined) variables.define(flatten(data[kind], source.label), source);
+  }
   if (data.given !== undefined) variables.add(flatten(data.given, sources.given.label), sources.given);
   return variables;
 }
 
-/** A resolver over variables, with an environment and files as given. */
-export function resolverOf(variables: Variables, { env = {}, files = {} }: World = {}): Resolver {
-  const outside: ExternalSources = {
+/** Creates a resolver with these environment variables and files. */
+export function resolverOf(variables: Variables, { env = {}, files = {} }: External = {}): Resolver {
+  const external: ExternalSources = {
     env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
     readFileInside: (path) => (Object.hasOwn(files, path) ? files[path] : undefined),
   };
-  return new Resolver(variables, outside);
+  return new Resolver(variables, external);
 }
 
-/** What a variable resolves to. */
-export function resolved(variables: Variables, name: string, world?: World): Value {
+/** Resolves a variable. */
+export function resolved(variables: Variables, name: string, external?: External): Value {
   const variable = variables.get(name);
-  if (variable === undefined) throw new TypeError(`the test defines no ${name}`);
-  return resolverOf(variables, world).resolve(variable);
+  if (variable === undefined) throw new TypeError(`${name} is not defined`);
+  return resolverOf(variables, external).resolve(variable);
 }
 
-/** The error of an act that has to fail in a way that a user can understand. */
-export function failureOf(act: () => unknown): OAuthProfileError {
+/** Returns the OAuthProfileError that `run` throws. */
+export function failureOf(run: () => unknown): OAuthProfileError {
   try {
-    act();
+    run();
   } catch (error) {
     if (error instanceof OAuthProfileError) return error;
     throw error;
@@ -54,7 +57,7 @@ export function failureOf(act: () => unknown): OAuthProfileError {
   throw new TypeError('nothing failed');
 }
 
-/** A value with its secrets in clear but marked, for comparing. */
+/** Returns a value with its secrets as `{ secret: … }`, to compare. */
 export function shown(value: Value): unknown {
   if (value instanceof Secret) return { secret: value.reveal() };
   if (Array.isArray(value)) return value.map(shown);

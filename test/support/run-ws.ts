@@ -10,75 +10,80 @@ import { localFiles } from '../../src/files/local-files.ts';
 import type { CallApi } from '../../src/ports.ts';
 import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
+import type { Profile } from '../../src/profile/profile.ts';
 import { Redactor } from '../../src/redaction/redactor.ts';
 import { onSecretCreated } from '../../src/redaction/secret.ts';
+import { Registry } from '../../src/script/command.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
-import { matchesPattern } from '../../src/script/commands/bounded.ts';
-import { type WsPorts, wsCommands } from '../../src/script/commands/ws/ws.ts';
+import { wsCommands } from '../../src/script/commands/builtin.ts';
+import { matchesPattern } from '../../src/script/commands/time-limit.ts';
+import type { ScriptToken, TokenService } from '../../src/script/commands/ws/oauth.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
-import { Registry } from '../../src/script/registry.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import { runScript } from '../../src/script/run-script.ts';
+import { callApiWith } from './api-server.ts';
 import { createSources } from './read-sample.ts';
 import { shown } from './resolving.ts';
 
-/** The command's name, its parameters in their order; with a `!` in front the step lets the script go on when it fails. */
+/** The name of a command and its parameters in order; `!` before the name sets `continueOnFailure`. */
 export type WsStep = readonly [command: string, ...parameters: Value[]];
 
-/** What surrounds the steps; everything real unless it is given. */
-export interface WsWorld {
+/** Returns a token without reading a store. */
+export type RequestTestToken = (profile: Profile, signal: AbortSignal) => Promise<Omit<ScriptToken, 'authorizeOrigin'>>;
+
+/** Options of {@link runWs}; by default requests are real and tokens are rejected. */
+export interface WsOptions {
   readonly data?: DataObject;
   readonly env?: Readonly<Record<string, string>>;
   readonly callApi?: CallApi;
-  readonly acquire?: WsPorts['acquire'];
-  readonly folder?: string;
+  readonly requestToken?: RequestTestToken;
+  readonly directory?: string;
   readonly signal?: AbortSignal;
 }
 
-/** What became of a script. */
+/** Result of {@link runWs}. */
 export interface WsOutcome {
   readonly result: RunResult;
   readonly steps: readonly StepResult[];
   readonly last: StepResult;
   readonly events: readonly ScriptEvent[];
-  readonly folder: string;
-  /** What a reference finds now, its secrets in clear but marked. */
+  readonly directory: string;
+  /** Resolves a reference after the run; secrets are revealed as `{ secret }`. */
   value(reference: string): unknown;
-  /** Everything that a person could see of the run. */
+  /** The result and all events as JSON. */
   readonly everything: string;
 }
 
-/** A folder that goes when the test is done. */
-export function testFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-ws-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+/** Creates a directory that is removed after the test. */
+export function createTestDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-ws-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
 }
 
-/** Runs steps of the group ws over real connections. */
-export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Promise<WsOutcome> {
-  const { data = {}, env = {}, folder = testFolder(), signal = new AbortController().signal } = world;
+/** Runs ws steps over real connections. */
+export async function runWs(steps: readonly WsStep[], options: WsOptions = {}): Promise<WsOutcome> {
+  const { data = {}, env = {}, directory = createTestDirectory(), signal = new AbortController().signal } = options;
   const redactor = new Redactor();
   const stop = onSecretCreated((secret) => redactor.add(secret));
   onTestFinished(() => stop());
-  const outside = createSources({}, env);
+  const externalSources = createSources({}, env);
   const registry = new Registry([
     ...baseCommands,
     ...wsCommands({
-      callApi: world.callApi ?? callApiWith(),
+      callApi: options.callApi ?? callApiWith(),
       files: localFiles,
       version: '1.2.3',
-      readProfile: async (name, variables) => completeProfile(parseProfile(name, variables, outside)),
-      acquire: world.acquire ?? (() => Promise.reject(new Error('no token is expected'))),
+      tokens: createTokenService(externalSources, options.requestToken),
     }),
   ]);
-  const source: Source = { label: 'me.yaml', directory: folder, trust: 'given' };
+  const source: Source = { label: 'me.yaml', directory, trust: 'given' };
   const variables = new Variables().add(flatten(data, 'data'), source);
   const events: ScriptEvent[] = [];
   const script = { name: 'Me', source, data: [], steps: steps.map((step) => toStep(step, registry)) };
   const result = await runScript(script, {
     variables,
-    outside,
+    externalSources,
     clock: { now: Date.now, sleep: async () => {} },
     signal,
     listener: (event) => events.push(event),
@@ -92,16 +97,29 @@ export async function runWs(steps: readonly WsStep[], world: WsWorld = {}): Prom
     steps: result.steps,
     last,
     events,
-    folder,
-    value: (reference) => shown(new Resolver(variables, outside).follow(`\${${reference}}`, source)),
+    directory,
+    value: (reference) => shown(new Resolver(variables, externalSources).follow(`\${${reference}}`, source)),
     everything: JSON.stringify([result, events]),
+  };
+}
+
+function createTokenService(
+  externalSources: ReturnType<typeof createSources>,
+  requestToken: RequestTestToken = () => Promise.reject(new Error('unexpected token request')),
+): TokenService {
+  return {
+    async getToken(name, variables, { signal, onRequest }) {
+      const profile = completeProfile(parseProfile(name, variables, externalSources));
+      onRequest({ provider: profile.provider.type, grant: profile.grant, url: profile.url.href });
+      return { ...(await requestToken(profile, signal)), authorizeOrigin: profile.options.authorizeOrigin };
+    },
   };
 }
 
 function toStep([name, ...values]: WsStep, registry: Registry) {
   const command = registry.find(name.replace(/^!/, ''));
-  if (command === undefined) throw new TypeError(`there is no command ${name}`);
-  if (values.length > command.parameters.length) throw new TypeError(`${name} has fewer parameters`);
+  if (command === undefined) throw new TypeError(`unknown command ${name}`);
+  if (values.length > command.parameters.length) throw new TypeError(`too many parameters for ${name}`);
   return {
     command,
     parameters: Object.fromEntries(

@@ -1,7 +1,6 @@
 import type { Source } from '../../src/config/variables.ts';
 import { InvalidScriptError, type ScriptIssue } from '../../src/errors.ts';
-import { type Command, defineCommand, type Parameter } from '../../src/script/command.ts';
-import { Registry } from '../../src/script/registry.ts';
+import { type Command, defineCommand, type Parameter, Registry } from '../../src/script/command.ts';
 
 const command = (name: string, ...parameters: Parameter[]): Command => {
   const [group = '', short = ''] = name.split('.');
@@ -13,7 +12,7 @@ const parameter = (name: string, kind: Parameter['kind'], more: Partial<Paramete
 };
 const optional = { optional: true };
 
-/** A registry with a command for each way to take parameters. */
+/** A registry with a command for each kind and arrangement of parameters. */
 export const sampleRegistry = new Registry([
   command(
     'ws.get',
@@ -41,16 +40,16 @@ export const sampleRegistry = new Registry([
   command('number.assertBetween', parameter('num', 'number'), parameter('minNum', 'number')),
 ]);
 
-/** Where the scripts of tests come from. */
+/** Source of the scripts in tests. */
 export const sampleSource: Source = { label: 'tests/me.yaml', directory: '/work/tests', trust: 'given' };
 
-/** The issues of whatever reads a script, or an error if it finds none. */
-export function faultsOf(read: () => unknown): readonly ScriptIssue[] {
+/** Returns the issues that a function reports; throws if it reports none. */
+export function issuesOf(read: () => unknown): readonly ScriptIssue[] {
   try {
     read();
   } catch (error) {
     if (error instanceof InvalidScriptError) return error.issues;
     throw error;
   }
-  throw new Error('no fault was found');
+  throw new Error('no issue was reported');
 }

@@ -9,7 +9,7 @@ export function sendWith(env: Environment = {}, emulator?: EmulatorEndpoint): Se
   return createSend(createConnector(env, emulator));
 }
 
-/** A POST as the flows hand it to the transport. */
+/** A token request, with changes. */
 export function post(url: string, changes: Partial<WireRequest> = {}): WireRequest {
   return {
     profile: 'graph',
@@ -24,15 +24,15 @@ export function post(url: string, changes: Partial<WireRequest> = {}): WireReque
 
 export const noTls: TlsFiles = { ca: undefined, cert: undefined, certKey: undefined };
 
-/** Bounds that a healthy local exchange never meets. */
+/** Limits that a local request does not reach. */
 export function bounds(signal?: AbortSignal, timeoutMs = 10_000): Limits {
   return { timeoutMs, signal };
 }
 
-/** The error that something ends with; it must be one of ours. */
+/** Returns the error of a rejected promise; it must be an `OAuthProfileError`. */
 export async function errorOf(promise: Promise<unknown>): Promise<OAuthProfileError> {
   const error = await promise.then(
-    (value) => expect.fail(`it succeeded with ${JSON.stringify(value)}`),
+    (value) => expect.fail(`resolved with ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
   );
   if (!(error instanceof OAuthProfileError)) throw error;

@@ -12,11 +12,11 @@ export interface Arrived {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   readonly body: string;
-  /** The how-manyth request it is, from 1. */
+  /** Counted from 1. */
   readonly number: number;
 }
 
-/** A local server that counts. */
+/** A local server that records requests and connections. */
 export class WireServer {
   readonly requests: Arrived[] = [];
   readonly sockets: Socket[] = [];
@@ -27,7 +27,7 @@ export class WireServer {
   ) {
     server.on('connection', (socket: Socket) => {
       this.sockets.push(socket);
-      // What clients do to connections is looked at from the client's side.
+      // Tests check errors of connections on the client's side.
       socket.on('error', () => {});
     });
   }
@@ -44,7 +44,7 @@ export class WireServer {
     return this.sockets.length;
   }
 
-  /** Resolves when every connection made so far is closed, seen from this side. */
+  /** Resolves when every connection made so far is closed, seen from the server. */
   async allClosed(): Promise<void> {
     await Promise.all(this.sockets.filter((socket) => !socket.destroyed).map(closeOf));
   }
@@ -64,23 +64,23 @@ export class WireServer {
   }
 }
 
-/** The end of a connection, by error or not. */
+/** Resolves when the connection is closed, with or without an error. */
 export function closeOf(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.once('close', () => resolve());
   });
 }
 
-type Answer = (response: ServerResponse, request: Arrived) => void;
+type Handler = (response: ServerResponse, request: Arrived) => void;
 
 /** Options of a TLS server; without them it speaks plain HTTP. */
-export interface TlsWish extends Pair {
-  /** Authority of the client certificates that it asks for. */
+export interface TlsSettings extends Pair {
+  /** Certificate authority of the required client certificates. */
   readonly clientCa?: string;
 }
 
 /** An HTTP server that has not been started. */
-export function httpServer(answer: Answer = giveToken, tls?: TlsWish): WireServer {
+export function httpServer(handle: Handler = giveToken, tls?: TlsSettings): WireServer {
   const server =
     tls === undefined
       ? createHttp()
@@ -90,7 +90,7 @@ export function httpServer(answer: Answer = giveToken, tls?: TlsWish): WireServe
           ...(tls.clientCa !== undefined && { ca: tls.clientCa, requestCert: true, rejectUnauthorized: true }),
         });
   const wire = new WireServer(server, tls === undefined ? 'http' : 'https');
-  // What is kept is closed by the client, or by a test that says so.
+  // Idle connections are closed by the client or by the test.
   server.keepAliveTimeout = 0;
   server.on('tlsClientError', () => {});
   server.on('request', (request, response) => {
@@ -102,18 +102,18 @@ export function httpServer(answer: Answer = giveToken, tls?: TlsWish): WireServe
       const body = Buffer.concat(chunks).toString();
       const arrived = { method, path, headers, rawHeaders, body, number: wire.requests.length + 1 };
       wire.requests.push(arrived);
-      answer(response, arrived);
+      handle(response, arrived);
     });
   });
   return wire;
 }
 
 /** A running HTTP server. */
-export function serve(answer?: Answer, tls?: TlsWish): Promise<WireServer> {
-  return httpServer(answer, tls).start();
+export function serve(handle?: Handler, tls?: TlsSettings): Promise<WireServer> {
+  return httpServer(handle, tls).start();
 }
 
-/** A running server that is handed the bare connections. */
+/** A running TCP server. */
 export function serveRaw(onConnection: (socket: Socket, number: number) => void): Promise<WireServer> {
   const server = createTcp();
   const wire = new WireServer(server, 'http');
@@ -135,24 +135,24 @@ export function serveBytes(bytes: string | Buffer, then: (socket: Socket) => voi
   });
 }
 
-/** Whether a text holds a whole request with a Content-Length. */
+/** Whether the received bytes are a whole request with a Content-Length. */
 export function isComplete(text: string): boolean {
   const end = text.indexOf('\r\n\r\n');
   const length = Number(/^content-length: (\d+)\r?$/im.exec(text)?.[1] ?? 0);
   return end >= 0 && text.length >= end + 4 + length;
 }
 
-/** A token, as every provider gives it. */
+/** Responds with a token. */
 export function giveToken(response: ServerResponse): void {
   giveJson(response, 200, { access_token: 'given-access-token', token_type: 'Bearer', expires_in: 3600 });
 }
 
-/** Any JSON. */
+/** Responds with JSON. */
 export function giveJson(response: ServerResponse, status: number, body: unknown, headers = {}): void {
   response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-/** A port that nothing listens on: it was free a moment ago. */
+/** A port on which no server listens. */
 export async function closedPort(): Promise<number> {
   const server = createTcp().listen(0, '127.0.0.1');
   await once(server, 'listening');

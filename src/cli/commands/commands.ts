@@ -1,5 +1,5 @@
 import { describeCommand, listCommands } from '../../script/describe-command.ts';
-import { ScriptHost } from '../../script-host.ts';
+import { ScriptHost } from '../../script/script-host.ts';
 import { usageError } from '../args.ts';
 import type { Context } from '../context.ts';
 

@@ -3,7 +3,8 @@ import { profileNames } from '../../profile/collect-fields.ts';
 import { usageError } from '../args.ts';
 import type { Command } from '../command.ts';
 import { commands, globalFlags } from '../command-definitions.ts';
-import { type Context, clientOptions, variableSources } from '../context.ts';
+import type { Context } from '../context.ts';
+import { clientOptions, variableSources } from '../with-client.ts';
 
 /** Argument with which the scripts below ask for the names of profiles. */
 const NAMES = 'profiles';

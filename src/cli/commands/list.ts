@@ -2,8 +2,9 @@ import { parseRecord } from '../../flows/records.ts';
 import type { TokenStore } from '../../ports.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
-import { has } from '../command.ts';
-import { type Context, withClient } from '../context.ts';
+import { hasFlag } from '../command.ts';
+import type { Context } from '../context.ts';
+import { withClient } from '../with-client.ts';
 
 /** A profile, or a stored record of one. */
 interface Row {
@@ -31,7 +32,8 @@ export function runList(context: Context): Promise<number> {
     const rows = [...stored, ...others.map((profile) => ({ profile, defined: true }))].sort((one, other) =>
       one.profile < other.profile ? -1 : 1,
     );
-    if (has(args, 'json')) terminal.stdout(`${escapeControlsInJson({ store: store.location, profiles: rows }, 2)}\n`);
+    if (hasFlag(args, 'json'))
+      terminal.stdout(`${escapeControlsInJson({ store: store.location, profiles: rows }, 2)}\n`);
     else terminal.stdout(formatTable(rows, store.location, context, store.now()));
     return 0;
   });
@@ -43,7 +45,7 @@ async function storedRows(store: TokenStore, defined: readonly string[]): Promis
     const record = parseRecord(stored);
     if (record.kind === 'login') continue;
     const { profile } = record;
-    const [newest] = Object.values(record.tokens).sort((one, other) => other.obtainedAt - one.obtainedAt);
+    const [newest] = Object.values(record.tokens).sort((one, other) => other.receivedAt - one.receivedAt);
     const family = record.kind === 'family' ? record : undefined;
     const token = family?.refreshToken ?? newest?.response;
     if (token === undefined) continue;
@@ -52,7 +54,7 @@ async function storedRows(store: TokenStore, defined: readonly string[]): Promis
       defined: defined.includes(profile),
       kind: family === undefined ? 'token' : 'refresh',
       fingerprint: store.fingerprint(token).slice(0, 8),
-      obtainedAt: formatTime(newest?.obtainedAt),
+      obtainedAt: formatTime(newest?.receivedAt),
       expiresAt: formatTime(newest?.expiresAt),
       refreshable: family !== undefined && family.cachedError === undefined,
       account: family?.account,

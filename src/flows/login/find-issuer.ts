@@ -16,10 +16,7 @@ export async function findIssuer(
   for (const location of endpoints.metadataUrls) {
     try {
       const document = await loginPorts.readDocument(location, tls, { timeoutMs: TIMEOUT_MS, signal });
-      const issuer = parseMetadata(document, location, {
-        authorizationUrl: endpoints.authorizationUrl,
-        tokenUrl: url,
-      });
+      const issuer = parseMetadata(document, location, { authorizationUrl: endpoints.authorizationUrl, tokenUrl: url });
       if (issuer !== undefined) return issuer;
     } catch (error) {
       ports.log(`no metadata at ${location.href}: ${(error as Error).message}`);

@@ -55,8 +55,8 @@ export async function findRevocationEndpoint(
   signal: AbortSignal | undefined,
 ): Promise<URL | undefined> {
   if (login.provider.login !== undefined) return login.endpoints.revocationUrl;
-  const revoke = (await findIssuer(login, ports, loginPorts, signal))?.revocationUrl;
-  return revoke?.origin === login.url.origin ? revoke : undefined;
+  const endpoint = (await findIssuer(login, ports, loginPorts, signal))?.revocationUrl;
+  return endpoint?.origin === login.url.origin ? endpoint : undefined;
 }
 
 /** Revokes the refresh token of a family (RFC 7009). It is only sent to the server that it is bound to. */

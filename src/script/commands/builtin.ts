@@ -1,12 +1,25 @@
-import type { Files } from '../../ports.ts';
 import type { Command } from '../command.ts';
 import { baseCommands } from './base.ts';
 import { jsonCommands } from './json.ts';
 import { jwtCommands } from './jwt.ts';
 import { numberCommands } from './number.ts';
-import { type WsPorts, wsCommands } from './ws/ws.ts';
+import { fileCommands } from './ws/files.ts';
+import { headerCommands } from './ws/headers.ts';
+import { httpCommands } from './ws/http.ts';
+import { oauthCommands, type TokenService } from './ws/oauth.ts';
+import type { HttpPorts } from './ws/send.ts';
 
-/** Every command that comes with the package, group by group as they are listed. */
-export function builtinCommands(ports: WsPorts & { readonly files: Files }): readonly Command[] {
+/** Dependencies of the ws commands that send requests. */
+export interface WsPorts extends HttpPorts {
+  readonly tokens: TokenService;
+}
+
+/** Creates the ws commands that send requests. */
+export function wsCommands(ports: WsPorts): Command[] {
+  return [...oauthCommands(ports.tokens), ...headerCommands, ...httpCommands(ports), ...fileCommands(ports)];
+}
+
+/** Creates all built-in commands, in the order in which they are listed. */
+export function builtinCommands(ports: WsPorts): readonly Command[] {
   return [...wsCommands(ports), ...jwtCommands, ...baseCommands, ...jsonCommands(ports.files), ...numberCommands];
 }

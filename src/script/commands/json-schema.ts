@@ -3,23 +3,23 @@ import { member } from '../../config/resolver.ts';
 import { isCollection } from '../../config/value.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { MASK, Secret } from '../../redaction/secret.ts';
-import { textValue, withValue, withValues } from '../compare.ts';
-import { StepFailure } from '../step-failure.ts';
-import { runWithTimeLimit } from './bounded.ts';
+import { stringifyValue, testString, testStrings } from '../compare.ts';
+import { StepFailure } from '../step-context.ts';
 import type { JsonDocument } from './json-document.ts';
+import { runWithTimeLimit } from './time-limit.ts';
 
 type Dialect = new (options: Options) => Pick<Ajv, 'compile' | 'validateSchema' | 'errors' | 'errorsText'>;
 
 const NEWEST = 'https://json-schema.org/draft/2020-12/schema';
 
-/** By what a schema calls itself in `$schema`. */
+/** Validators by the value of `$schema`. */
 const dialects: Readonly<Record<string, () => Promise<Dialect>>> = {
   [NEWEST]: async () => (await import('ajv/dist/2020.js')).Ajv2020,
   'https://json-schema.org/draft/2019-09/schema': async () => (await import('ajv/dist/2019.js')).Ajv2019,
   'http://json-schema.org/draft-07/schema': async () => (await import('ajv')).Ajv,
 };
 
-/** A format is a note by the standard's default; only own members count, or everything would have a `constructor`. */
+/** `format` is an annotation by default (JSON Schema 2020-12, section 7.2). Without `ownProperties` every object would have a `constructor`. */
 const options = {
   allErrors: true,
   strict: false,
@@ -28,44 +28,45 @@ const options = {
   logger: false,
 } as const satisfies Options;
 
-/** To prepare for the schemas of a dialect takes fifty times as long as to compile one. */
-const checkers = new Map<Dialect, InstanceType<Dialect>>();
+/** Reused, because compiling a meta-schema takes about 100 ms, 50 times as long as compiling a schema. */
+const metaValidators = new Map<Dialect, InstanceType<Dialect>>();
 
-/** Everything in a document that a JSON Schema does not allow, each with its place; a `$ref` to elsewhere is not fetched. */
+/** Validates a document against a JSON Schema; returns one message per error. Remote `$ref`s are not fetched. */
 export async function findSchemaErrors(document: JsonDocument, schema: JsonDocument): Promise<readonly string[]> {
   if (typeof schema.value !== 'boolean' && (!isCollection(schema.value) || Array.isArray(schema.value))) {
     throw new StepFailure('the schema must be a map, true or false');
   }
   const Dialect = await loadDialect(schema);
-  const checker = checkers.get(Dialect) ?? new Dialect(options);
+  const checker = metaValidators.get(Dialect) ?? new Dialect(options);
+  // Compiles the meta-schema now, so that the time limit applies only to the schema itself.
   checker.validateSchema({});
-  checkers.set(Dialect, checker);
+  metaValidators.set(Dialect, checker);
   const isSecret = schema.text instanceof Secret;
   let errors: readonly ErrorObject[] = [];
   runWithTimeLimit('the schema', () =>
-    withValues(document.text, schema.text, (clear, schemaText) => {
+    testStrings(document.text, schema.text, (clear, schemaText) => {
       const validate = compile(JSON.parse(schemaText), Dialect, checker, isSecret);
       validate(JSON.parse(clear));
       errors = validate.errors ?? [];
       return true;
     }),
   );
-  return errors.map((error) => tell(error, document.hidden, isSecret));
+  return errors.map((error) => describeError(error, document.hidden, isSecret));
 }
 
 async function loadDialect({ value }: JsonDocument): Promise<Dialect> {
-  const named = textValue(member(value, ['$schema']) ?? NEWEST);
-  const load = Object.entries(dialects).find(([uri]) =>
-    withValue(named, (clear) => clear.replace(/#$/, '') === uri),
+  const uri = stringifyValue(member(value, ['$schema']) ?? NEWEST);
+  const load = Object.entries(dialects).find(([known]) =>
+    testString(uri, (clear) => clear.replace(/#$/, '') === known),
   )?.[1];
   if (load !== undefined) return load();
-  throw new StepFailure('the schema is of a kind that is not known', {
+  throw new StepFailure('unknown $schema', {
     expected: Object.keys(dialects),
-    actual: named,
+    actual: uri,
   });
 }
 
-/** A new compiler for each schema, so that none finds the names of another. */
+/** Each schema gets a new compiler, so that its `$id`s are not visible to other schemas. */
 function compile(
   schema: AnySchema,
   Dialect: Dialect,
@@ -78,18 +79,22 @@ function compile(
     if ('$async' in validate) throw new Error('$async is not part of JSON Schema');
     return validate;
   } catch (error) {
-    throw new StepFailure(`the schema is not valid${isSecret ? '' : `: ${escapeControls((error as Error).message)}`}`);
+    throw new StepFailure(`invalid schema${isSecret ? '' : `: ${escapeControls((error as Error).message)}`}`);
   }
 }
 
-/** The library's sentences quote the schema but never the document; names of members are added where they help. */
-function tell({ instancePath, keyword, message, params }: ErrorObject, hidden: boolean, secret: boolean): string {
-  const place = hidden ? MASK : instancePath === '' ? 'the document' : instancePath;
-  if (secret) return escapeControls(`${place} does not fit ${keyword}`);
+/** Ajv's messages quote the schema but never the document. Member names are added unless the document is a secret. */
+function describeError(
+  { instancePath, keyword, message, params }: ErrorObject,
+  hidden: boolean,
+  secret: boolean,
+): string {
+  const location = hidden ? MASK : instancePath === '' ? 'the document' : instancePath;
+  if (secret) return escapeControls(`${location} does not match ${keyword}`);
   const { additionalProperty, unevaluatedProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
   const name = additionalProperty ?? unevaluatedProperty;
   const allowed = allowedValues ?? allowedValue;
   const more =
     name !== undefined ? ` (${hidden ? MASK : name})` : allowed !== undefined ? `: ${JSON.stringify(allowed)}` : '';
-  return escapeControls(`${place} ${message ?? `does not fit ${keyword}`}${more}`);
+  return escapeControls(`${location} ${message ?? `does not match ${keyword}`}${more}`);
 }

@@ -5,77 +5,80 @@ import type { Entry } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import type { Script, Step } from '../script.ts';
-import { literalOf } from './literal-of.ts';
-import type { Reading } from './reading.ts';
-import { readStep } from './step.ts';
+import { literalValue, type ParseContext } from './parse-context.ts';
+import { parseStep } from './step.ts';
 
-/** What a script can have. */
+/** Keys of a script. */
 export const scriptKeys: readonly string[] = ['version', 'name', 'data', 'steps'];
-/** As in files of variables. */
+/** Same limit as for variable files. */
 const MAX_VARIABLES = 20_000;
 const MAX_KEY = 60;
 
-/** Makes a script of what was written; whatever is wrong with it is told to `reading`, and then the script is not whole. */
-export function buildScript<At>(root: ConfigNode<At>, reading: Reading<At>): Script {
+/** Builds a script from its nodes. If `context` receives an issue, the returned script is incomplete. */
+export function buildScript<At>(root: ConfigNode<At>, context: ParseContext<At>): Script {
   const map: MapNode<At> = root.kind === 'map' ? root : { kind: 'map', at: root.at, members: [] };
   const find = (key: string): ConfigNode<At> | undefined => map.members.find(({ name }) => name === key)?.node;
   if (root.kind === 'list') {
-    reading.fault(root.at, 'a script is a map with steps, not a list', 'write steps: and the list below it');
+    context.addIssue(root.at, 'a script must be a map, not a list', 'write steps: and put the list below it');
   } else if (root.kind === 'scalar' && root.value !== null) {
-    reading.fault(root.at, 'is no script', 'write steps: and a list of commands below it');
+    context.addIssue(root.at, 'not a script', 'write steps: and a list of commands below it');
   } else {
-    checkKeys(map, reading);
+    checkKeys(map, context);
     if (find('steps') === undefined) {
-      reading.fault(
+      context.addIssue(
         root.at,
-        'has no steps',
+        'the script has no steps',
         'write steps: and a list of commands below it, such as - base.verbose: hello',
       );
     }
   }
-  checkVersion(find('version'), reading);
+  checkVersion(find('version'), context);
   return {
-    name: readName(find('name'), reading),
-    source: reading.source,
-    data: readData(find('data'), reading),
-    steps: readSteps(find('steps'), reading),
+    name: parseName(find('name'), context),
+    source: context.source,
+    data: parseData(find('data'), context),
+    steps: parseSteps(find('steps'), context),
   };
 }
 
-function checkKeys<At>({ members }: MapNode<At>, reading: Reading<At>): void {
+function checkKeys<At>({ members }: MapNode<At>, context: ParseContext<At>): void {
   for (const { name, at } of members) {
     if (scriptKeys.includes(name)) continue;
     const near = closestMatch(name, scriptKeys);
-    const hint = near === undefined ? adviseOnKey(name, reading) : `did you mean ${near}?`;
-    reading.fault(at, `a script has no key ${excerpt(name, MAX_KEY)}`, hint);
+    const hint = near === undefined ? keyHint(name, context) : `did you mean ${near}?`;
+    context.addIssue(at, `unknown key ${excerpt(name, MAX_KEY)}`, hint);
   }
 }
 
-function adviseOnKey<At>(name: string, { registry }: Reading<At>): string {
+function keyHint<At>(name: string, { registry }: ParseContext<At>): string {
   if (registry.find(name) !== undefined) return `${name} is a command: write it as - ${name}: … below steps:`;
-  return `a script has ${scriptKeys.join(', ')}; variables stand below data:`;
+  return `the keys of a script are ${scriptKeys.join(', ')}; variables belong below data:`;
 }
 
-function checkVersion<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): void {
-  if (part === undefined || (part.kind === 'scalar' && part.value === 1)) return;
-  const version = part.kind === 'scalar' ? excerpt(String(toText(part.value)), MAX_KEY) : '';
+function checkVersion<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): void {
+  if (node === undefined || (node.kind === 'scalar' && node.value === 1)) return;
+  const version = node.kind === 'scalar' ? excerpt(String(toText(node.value)), MAX_KEY) : '';
   if (/^\d+$/.test(version) && version !== '1') {
-    reading.fault(part.at, `is of version ${version}, and this program knows version 1`, 'update oauth-profile');
-  } else reading.fault(part.at, 'version must be 1', 'write version: 1, without quotes, or leave it out');
+    context.addIssue(
+      node.at,
+      `unsupported version ${version}: this program supports version 1`,
+      'update oauth-profile',
+    );
+  } else context.addIssue(node.at, 'version must be 1', 'write version: 1 without quotes, or omit it');
 }
 
-function readName<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): string {
-  const text = part?.kind === 'scalar' && part.value !== null ? toText(part.value) : undefined;
+function parseName<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): string {
+  const text = node?.kind === 'scalar' && node.value !== null ? toText(node.value) : undefined;
   if (typeof text === 'string' && text !== '') return text;
-  if (part !== undefined) reading.fault(part.at, 'name must be text');
-  return reading.source.label.split(/[\\/]/).at(-1) ?? reading.source.label;
+  if (node !== undefined) context.addIssue(node.at, 'name must be a string');
+  return context.source.label.split(/[\\/]/).at(-1) ?? context.source.label;
 }
 
-function readData<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): Entry[] {
-  if (part === undefined || (part.kind === 'scalar' && part.value === null)) return [];
-  if (part.kind !== 'map') {
-    reading.fault(
-      part.at,
+function parseData<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): Entry[] {
+  if (node === undefined || (node.kind === 'scalar' && node.value === null)) return [];
+  if (node.kind !== 'map') {
+    context.addIssue(
+      node.at,
       'data must be a map of variables',
       'write data: and lines such as graph.type: microsoft below it',
     );
@@ -83,31 +86,35 @@ function readData<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): E
   }
   const entries = new Map<string, Entry>();
   try {
-    for (const { name, at, node: value } of variablesIn(part)) {
+    for (const { name, at, node: part } of variablesIn(node)) {
       if (entries.has(name)) {
-        reading.fault(at, `${excerpt(name, MAX_KEY)} is defined twice`, 'keep one of the two definitions');
+        context.addIssue(at, `${excerpt(name, MAX_KEY)} is defined twice`, 'remove one of the two definitions');
       } else if (entries.size >= MAX_VARIABLES) {
-        reading.fault(at, `data unfolds to more than ${MAX_VARIABLES} variables`);
+        context.addIssue(at, `data has more than ${MAX_VARIABLES} variables`);
         break;
       }
-      literalOf(value, reading);
-      entries.set(name, { name, value: toValue(value), line: reading.positionOf(at)?.line });
+      literalValue(part, context);
+      entries.set(name, { name, value: toValue(part), line: context.positionOf(at)?.line });
     }
   } catch (error) {
-    // A name that is too long.
+    // A variable name is too long.
     if (!(error instanceof OAuthProfileError)) throw error;
-    reading.fault(part.at, error.message, error.hint);
+    context.addIssue(node.at, error.message, error.hint);
   }
   return [...entries.values()];
 }
 
-function readSteps<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): Step[] {
-  if (part === undefined) return [];
-  const items = part.kind === 'list' ? part.items : [];
-  if (part.kind === 'map' || (part.kind === 'scalar' && part.value !== null)) {
-    reading.fault(part.at, 'steps must be a list', 'write - in front of each step: - base.verbose: hello');
+function parseSteps<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): Step[] {
+  if (node === undefined) return [];
+  const items = node.kind === 'list' ? node.items : [];
+  if (node.kind === 'map' || (node.kind === 'scalar' && node.value !== null)) {
+    context.addIssue(node.at, 'steps must be a list', 'start each step with -, such as - base.verbose: hello');
   } else if (items.length === 0) {
-    reading.fault(part.at, 'has no steps', 'write a list of commands below steps:, such as - base.verbose: hello');
+    context.addIssue(
+      node.at,
+      'the script has no steps',
+      'write a list of commands below steps:, such as - base.verbose: hello',
+    );
   }
-  return items.map((item) => readStep(item, reading)).filter((step) => step !== undefined);
+  return items.map((item) => parseStep(item, context)).filter((step) => step !== undefined);
 }

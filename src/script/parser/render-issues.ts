@@ -1,24 +1,24 @@
 import type { InvalidScriptError, ScriptIssue } from '../../errors.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
-import { columnsOf } from '../fit-columns.ts';
+import { countColumns } from '../fit-columns.ts';
 
-/** How the parts of a message are coloured. */
+/** Colours of a message. */
 export type IssueStyle = Readonly<Record<'bold' | 'red' | 'cyan', (text: string) => string>>;
 
 const plain = (text: string): string => text;
 const PLAIN: IssueStyle = { bold: plain, red: plain, cyan: plain };
 
-/** The issues of a script for a person: where, what, the line with a mark below the place, and what to do. */
+/** Formats the issues of a script: position, message, source line with a caret, and hint. */
 export function renderIssues({ file, issues }: InvalidScriptError, style: IssueStyle = PLAIN): string {
-  return issues.map((fault) => renderFault(file, fault, style)).join('');
+  return issues.map((issue) => renderIssue(file, issue, style)).join('');
 }
 
-function renderFault(file: string, fault: ScriptIssue, { bold, red, cyan }: IssueStyle): string {
-  const { line, column, path, excerpt, caret = 0, message, hint } = fault;
+function renderIssue(file: string, issue: ScriptIssue, { bold, red, cyan }: IssueStyle): string {
+  const { line, column, path, excerpt, caret = 0, message, hint } = issue;
   const place = line === undefined ? `${file}: ${path ?? ''}` : `${file}:${line}:${column}`;
   const lines = [`${bold(`${escapeControls(place)}:`)} ${escapeControls(message)}`];
   if (excerpt !== undefined && excerpt !== '') {
-    lines.push(`    ${excerpt}`, `    ${' '.repeat(columnsOf(excerpt.slice(0, caret)))}${red('^')}`);
+    lines.push(`    ${excerpt}`, `    ${' '.repeat(countColumns(excerpt.slice(0, caret)))}${red('^')}`);
   }
   if (hint !== undefined) lines.push(`  ${cyan('→')} ${escapeControls(hint)}`);
   return `${lines.join('\n')}\n`;

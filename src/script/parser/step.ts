@@ -4,45 +4,45 @@ import { RawScalar, toText } from '../../config/value.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import { type Condition, ConditionSyntaxError, parseCondition } from '../condition.ts';
 import type { Step } from '../script.ts';
-import { readParameters } from './parameters.ts';
-import type { Reading } from './reading.ts';
+import { parseParameters } from './parameters.ts';
+import type { ParseContext } from './parse-context.ts';
 
 const KEYS = ['name', 'if', 'continueOnFailure', 'always'];
 const MAX_KEY = 60;
 
-/** One step of a list; `undefined` where it has no command that is known. */
-export function readStep<At>(part: ConfigNode<At>, reading: Reading<At>): Step | undefined {
-  if (part.kind !== 'map') {
-    reading.fault(part.at, 'a step is a command with its parameters', adviseOn(part, reading));
+/** Parses one step; returns `undefined` if it has no known command. */
+export function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>): Step | undefined {
+  if (node.kind !== 'map') {
+    context.addIssue(node.at, 'a step must be a command with its parameters', stepHint(node, context));
     return undefined;
   }
-  const find = (key: string): ConfigNode<At> | undefined => part.members.find(({ name }) => name === key)?.node;
-  const member = findCommand(part, reading);
-  const command = member === undefined ? undefined : reading.registry.find(member.name);
+  const find = (key: string): ConfigNode<At> | undefined => node.members.find(({ name }) => name === key)?.node;
+  const member = findCommand(node, context);
+  const command = member === undefined ? undefined : context.registry.find(member.name);
   const settings = {
-    name: readName(find('name'), reading),
-    condition: readCondition(find('if'), reading),
-    continueOnFailure: readFlag('continueOnFailure', find('continueOnFailure'), reading),
-    always: readFlag('always', find('always'), reading),
-    position: reading.positionOf(part.at),
+    name: parseName(find('name'), context),
+    condition: parseIf(find('if'), context),
+    continueOnFailure: parseFlag('continueOnFailure', find('continueOnFailure'), context),
+    always: parseFlag('always', find('always'), context),
+    position: context.positionOf(node.at),
   };
   if (member === undefined || command === undefined) return undefined;
-  return { command, parameters: readParameters(command, member, reading), ...settings };
+  return { command, parameters: parseParameters(command, member, context), ...settings };
 }
 
-/** `- ws.get` without its colon, or with nothing behind the colon, is what people write by mistake. */
-function adviseOn<At>(part: ConfigNode<At>, { registry }: Reading<At>): string {
-  const text = part.kind === 'scalar' ? String(toText(part.value ?? '')) : '';
+/** Recognises common mistakes: a command without its colon, or without a space after the colon. */
+function stepHint<At>(node: ConfigNode<At>, { registry }: ParseContext<At>): string {
+  const text = node.kind === 'scalar' ? String(toText(node.value ?? '')) : '';
   const word = /^[A-Za-z][\w.]*/.exec(text)?.[0] ?? '';
   if (registry.find(word) === undefined) return 'write it as - group.command: [parameter, parameter]';
-  return text.startsWith(`${word}:`) ? `write a blank behind ${word}:` : `write - ${word}: and its parameters`;
+  return text.startsWith(`${word}:`) ? `write a space after ${word}:` : `write - ${word}: and its parameters`;
 }
 
-/** The one command of a step. A key with a dot is meant to be one, whether it exists or not. */
-function findCommand<At>({ members, at }: MapNode<At>, reading: Reading<At>): Member<At> | undefined {
-  const { registry } = reading;
+/** Returns the command of a step. A key with a dot counts as a command even if the command does not exist. */
+function findCommand<At>({ members, at }: MapNode<At>, context: ParseContext<At>): Member<At> | undefined {
+  const { registry } = context;
   const commands: Member<At>[] = [];
-  let meant = false;
+  let isMisspelt = false;
   for (const member of members) {
     const { name } = member;
     if (KEYS.includes(name)) continue;
@@ -54,56 +54,58 @@ function findCommand<At>({ members, at }: MapNode<At>, reading: Reading<At>): Me
     const near = registry.nearest(name);
     if (name.includes('.')) {
       commands.push(member);
-      const hint = near === undefined ? 'oauth-profile commands lists them all' : `did you mean ${near}?`;
-      reading.fault(member.at, `there is no command ${shown}`, hint);
+      const hint = near === undefined ? 'run oauth-profile commands to list all commands' : `did you mean ${near}?`;
+      context.addIssue(member.at, `unknown command ${shown}`, hint);
     } else {
       const nearKey = closestMatch(name, KEYS);
-      meant ||= nearKey === undefined;
+      isMisspelt ||= nearKey === undefined;
       const suggestion = nearKey ?? near;
       const hint =
-        suggestion === undefined ? `a step has a command, ${KEYS.join(', ')}` : `did you mean ${suggestion}?`;
-      reading.fault(member.at, `a step has no key ${shown}`, hint);
+        suggestion === undefined
+          ? `the keys of a step are its command, ${KEYS.join(', ')}`
+          : `did you mean ${suggestion}?`;
+      context.addIssue(member.at, `unknown key ${shown}`, hint);
     }
   }
   const [command, second] = commands;
   if (second !== undefined) {
-    reading.fault(second.at, 'a step has one command, this is a second one', 'begin a step of its own with -');
+    context.addIssue(second.at, 'unexpected second command in one step', 'start a new step with -');
   }
-  if (command === undefined && !meant) {
-    reading.fault(at, 'the step has no command', 'write it as - group.command: [parameter, parameter]');
+  if (command === undefined && !isMisspelt) {
+    context.addIssue(at, 'the step has no command', 'write it as - group.command: [parameter, parameter]');
   }
   return command;
 }
 
-function readName<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): string | undefined {
-  if (part === undefined) return undefined;
-  const text = part.kind === 'scalar' ? toText(part.value) : '';
+function parseName<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): string | undefined {
+  if (node === undefined) return undefined;
+  const text = node.kind === 'scalar' ? toText(node.value) : '';
   if (typeof text === 'string' && text !== '') return text;
-  reading.fault(part.at, 'name must be text');
+  context.addIssue(node.at, 'name must be a string');
   return undefined;
 }
 
-function readFlag<At>(key: string, part: ConfigNode<At> | undefined, reading: Reading<At>): boolean {
-  if (part === undefined) return false;
-  const value = part.kind === 'scalar' ? part.value : undefined;
+function parseFlag<At>(key: string, node: ConfigNode<At> | undefined, context: ParseContext<At>): boolean {
+  if (node === undefined) return false;
+  const value = node.kind === 'scalar' ? node.value : undefined;
   const flag = value instanceof RawScalar ? value.value : value;
   if (typeof flag === 'boolean') return flag;
-  reading.fault(part.at, `${key} must be true or false`, 'write it without quotes; for a condition there is if');
+  context.addIssue(node.at, `${key} must be true or false`, 'write it without quotes; use if for a condition');
   return false;
 }
 
-function readCondition<At>(part: ConfigNode<At> | undefined, reading: Reading<At>): Condition | undefined {
-  if (part === undefined) return undefined;
-  const text = part.kind === 'scalar' && part.value !== null ? toText(part.value) : undefined;
+function parseIf<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): Condition | undefined {
+  if (node === undefined) return undefined;
+  const text = node.kind === 'scalar' && node.value !== null ? toText(node.value) : undefined;
   if (typeof text !== 'string') {
-    reading.fault(part.at, 'if must be a condition', 'write it as text: if: ${me.status} = 200');
+    context.addIssue(node.at, 'if must be a condition', 'write a string such as if: ${me.status} = 200');
     return undefined;
   }
   try {
     return parseCondition(text);
   } catch (error) {
     if (!(error instanceof ConditionSyntaxError)) throw error;
-    reading.fault(reading.within(part.at, error.offset), `if: ${error.message}`);
+    context.addIssue(context.within(node.at, error.offset), `if: ${error.message}`);
     return undefined;
   }
 }

@@ -3,13 +3,11 @@ import { parseYaml, type Span } from '../../config/yaml.ts';
 import type { YamlIssue } from '../../config/yaml-errors.ts';
 import { InvalidScriptError, type ScriptIssue } from '../../errors.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
-import type { Registry } from '../registry.ts';
+import type { Registry } from '../command.ts';
 import type { Script } from '../script.ts';
 import { buildScript } from './build-script.ts';
-import { findSecrets } from './find-secrets.ts';
-import { offsetWithin } from './offset-within.ts';
-import { type CheckPath, MAX_VALUES } from './reading.ts';
-import { SourceLines } from './source-lines.ts';
+import { type CheckPath, MAX_VALUES } from './parse-context.ts';
+import { findSecrets, offsetWithin, SourceLines } from './source-lines.ts';
 
 const MAX_ISSUES = 100;
 
@@ -24,7 +22,7 @@ export function readScript(text: string, source: Source, registry: Registry, che
       source,
       registry,
       checkPath,
-      fault: ({ start }, message, hint) => issues.push({ offset: start, message, hint }),
+      addIssue: ({ start }, message, hint) => issues.push({ offset: start, message, hint }),
       within: ({ start, end }, index) => ({ start: Math.min(offsetWithin(yaml, start, index), end), end }),
       positionOf: ({ start }) => positionOf(start),
     });

@@ -1,4 +1,4 @@
-/** A line of a comparison: in both texts, in the first only, or in the second only. */
+/** A line of a comparison: in both strings, only in the first, or only in the second. */
 export interface DiffLine {
   readonly side: 'both' | 'first' | 'second';
   readonly text: string;
@@ -6,7 +6,7 @@ export interface DiffLine {
 
 const MAX_LINES = 120;
 
-/** Compares two texts line by line; `undefined` where they differ in too many lines for a comparison to say anything. */
+/** Compares two strings line by line; returns `undefined` if they differ in too many lines. */
 export function diffLines(first: string, second: string): DiffLine[] | undefined {
   const one = first.split('\n');
   const other = second.split('\n');
@@ -48,7 +48,7 @@ function changes(one: readonly string[], other: readonly string[]): DiffLine[] {
   return lines;
 }
 
-/** How many lines the texts from line `i` and from line `j` on have in common. */
+/** Table of the lengths of the longest common subsequences of lines from `i` and from `j` to the end. */
 function commonLengths(one: readonly string[], other: readonly string[]): number[][] {
   const table = Array.from({ length: one.length + 1 }, () => new Array<number>(other.length + 1).fill(0));
   for (let i = one.length - 1; i >= 0; i--) {

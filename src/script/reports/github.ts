@@ -1,86 +1,87 @@
 import type { Failure, RunResult, StepResult } from '../result.ts';
-import { duration } from './duration.ts';
-import { indentJson } from './indent-json.ts';
-import { EMULATED, failuresOf, inWords, placeOf, type Report, totalsOf } from './report.ts';
-import { shorten, visible, visibleLine } from './visible.ts';
+import { formatDuration, indentJson, toVisible, toVisibleLine, truncate } from './format.ts';
+import { countTotals, describeTotals, EMULATED, findFailures, formatLocation, type Report } from './report.ts';
 
-/** GitHub shows ten errors for a step of a job and drops the others without a word. */
+/** GitHub shows ten errors per step of a job and silently drops the others. */
 const MAX_ANNOTATIONS = 10;
 const MAX_VALUE = 2000;
 const MAX_TITLE = 200;
-/** A summary may have 1 MiB: so many units of UTF-16 are less, whatever they say. */
+/** In UTF-16 code units. Together they stay below the limit of a job summary, 1 MiB of UTF-8. */
 const MAX_ROWS_LENGTH = 100_000;
 const MAX_FAILURES_LENGTH = 200_000;
 
-/** Workflow commands that mark each failed step in its script; where there are too many to show, the last one says so. `pathOf` gives a file's path from the repository's root. */
+/**
+ * Formats the workflow commands that annotate each failed step in its script. If there are too many, the last annotation counts the rest.
+ * `pathOf` returns a file's path relative to the root of the repository.
+ */
 export function githubAnnotations(report: Report, pathOf = (file: string): string => file): string {
-  const failures = failuresOf(report);
+  const failures = findFailures(report);
   const shown = failures.length > MAX_ANNOTATIONS ? failures.slice(0, MAX_ANNOTATIONS - 1) : failures;
-  const lines = shown.map(({ run, step }) => annotation(pathOf(run.file), step));
+  const lines = shown.map(({ run, step }) => formatAnnotation(pathOf(run.file), step));
   if (failures.length > shown.length) {
     const left = failures.length - shown.length;
-    lines.push(`::error title=More failed steps::${left} more steps failed; the summary of this job lists them`);
+    lines.push(`::error title=More failed steps::${left} more steps failed; see the summary of this job`);
   }
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function annotation(file: string, { number, title, position, failure }: StepResult): string {
+function formatAnnotation(file: string, { number, title, position, failure }: StepResult): string {
   const properties = [
-    `file=${inProperty(file)}`,
+    `file=${escapeProperty(file)}`,
     ...(position === undefined ? [] : [`line=${position.line}`, `col=${position.column}`]),
-    `title=${inProperty(brief(`step ${number}: ${title}`))}`,
+    `title=${escapeProperty(toTitle(`step ${number}: ${title}`))}`,
   ];
-  return `::error ${properties.join(',')}::${inMessage(failureText(failure))}`;
+  return `::error ${properties.join(',')}::${escapeMessage(failureText(failure))}`;
 }
 
 function failureText(failure: Failure | undefined): string {
   if (failure === undefined) return 'the step failed';
   const { message, expected, actual, hint } = failure;
   return [
-    shorten(message, MAX_VALUE),
-    ...(expected === undefined ? [] : [`expected: ${shorten(expected, MAX_VALUE)}`]),
-    ...(actual === undefined ? [] : [`actual: ${shorten(actual, MAX_VALUE)}`]),
+    truncate(message, MAX_VALUE),
+    ...(expected === undefined ? [] : [`expected: ${truncate(expected, MAX_VALUE)}`]),
+    ...(actual === undefined ? [] : [`actual: ${truncate(actual, MAX_VALUE)}`]),
     ...(hint === undefined ? [] : [hint]),
   ].join('\n');
 }
 
-function inMessage(text: string): string {
-  return visible(text).replaceAll('%', '%25').replaceAll('\n', '%0A');
+function escapeMessage(text: string): string {
+  return toVisible(text).replaceAll('%', '%25').replaceAll('\n', '%0A');
 }
 
-function inProperty(text: string): string {
-  return inMessage(visibleLine(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
+function escapeProperty(text: string): string {
+  return escapeMessage(toVisibleLine(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** The job's summary in Markdown, for the file that `$GITHUB_STEP_SUMMARY` names. */
+/** Formats the job summary in Markdown, for the file in `$GITHUB_STEP_SUMMARY`. */
 export function githubSummary(report: Report): string {
-  const totals = totalsOf(report);
-  const words = inWords(totals);
-  const failures = failuresOf(report);
-  const rows = asManyAsFit(report.runs, row, MAX_ROWS_LENGTH);
-  const sections = asManyAsFit(failures, failureSection, MAX_FAILURES_LENGTH);
+  const totals = countTotals(report);
+  const totalsText = describeTotals(totals);
+  const failures = findFailures(report);
+  const rows = takeWhileFits(report.runs, formatRow, MAX_ROWS_LENGTH);
+  const sections = takeWhileFits(failures, formatFailure, MAX_FAILURES_LENGTH);
   const lines = [
-    `### ${totals.scripts.failed === 0 ? '✅' : '❌'} ${words.scripts}`,
+    `### ${totals.scripts.failed === 0 ? '✅' : '❌'} ${totalsText.scripts}`,
     '',
-    `${words.steps}, ${duration(report.elapsedMs)}`,
+    `${totalsText.steps}, ${formatDuration(report.elapsedMs)}`,
     '',
     ...(report.emulated === true ? [EMULATED, ''] : []),
     '| | script | passed | failed | skipped | time |',
     '|---|---|--:|--:|--:|--:|',
     ...rows,
-    ...more(report.runs.length - rows.length, 'scripts'),
+    ...countMore(report.runs.length - rows.length, 'scripts'),
     '',
     ...sections,
-    ...more(failures.length - sections.length, 'failed steps'),
+    ...countMore(failures.length - sections.length, 'failed steps'),
   ];
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-function asManyAsFit<T>(items: readonly T[], textOf: (item: T) => string, length: number): string[] {
+function takeWhileFits<T>(items: readonly T[], format: (item: T) => string, length: number): string[] {
   const texts: string[] = [];
   let left = length;
   for (const item of items) {
-    const text = textOf(item);
+    const text = format(item);
     left -= text.length + 1;
     if (left < 0) break;
     texts.push(text);
@@ -88,48 +89,48 @@ function asManyAsFit<T>(items: readonly T[], textOf: (item: T) => string, length
   return texts;
 }
 
-function row({ name, file, state, interrupted, counts, elapsedMs }: RunResult): string {
-  const script = `${plain(brief(name))}${interrupted ? ' (interrupted)' : ''}<br><sub>${plain(brief(file))}</sub>`;
+function formatRow({ name, file, state, interrupted, counts, elapsedMs }: RunResult): string {
+  const script = `${escapeMarkdown(toTitle(name))}${interrupted ? ' (interrupted)' : ''}<br><sub>${escapeMarkdown(toTitle(file))}</sub>`;
   const { passed, failed, skipped } = counts;
-  const mark = state === 'passed' ? '✅' : '❌';
-  return `| ${mark} | ${script} | ${passed} | ${failed} | ${skipped} | ${duration(elapsedMs)} |`;
+  const symbol = state === 'passed' ? '✅' : '❌';
+  return `| ${symbol} | ${script} | ${passed} | ${failed} | ${skipped} | ${formatDuration(elapsedMs)} |`;
 }
 
-function more(count: number, what: string): string[] {
+function countMore(count: number, what: string): string[] {
   return count > 0 ? ['', `… and ${count} more ${what}.`] : [];
 }
 
-function failureSection({ run, step }: { readonly run: RunResult; readonly step: StepResult }): string {
+function formatFailure({ run, step }: { readonly run: RunResult; readonly step: StepResult }): string {
   const { message, expected, actual, hint } = step.failure ?? { message: 'the step failed' };
   return [
-    `#### ❌ ${plain(brief(`${run.name} › ${step.number} ${step.title}`))}`,
+    `#### ❌ ${escapeMarkdown(toTitle(`${run.name} › ${step.number} ${step.title}`))}`,
     '',
-    plain(placeOf(run, step)),
+    escapeMarkdown(formatLocation(run, step)),
     '',
     ...fenced(message),
     ...(expected === undefined ? [] : ['expected', '', ...fenced(expected)]),
     ...(actual === undefined ? [] : ['actual', '', ...fenced(actual)]),
     ...(hint === undefined
       ? []
-      : shorten(hint, MAX_VALUE)
+      : truncate(hint, MAX_VALUE)
           .split(/\n+/)
-          .flatMap((line) => [`**${plain(line)}**`, ''])),
+          .flatMap((line) => [`**${escapeMarkdown(line)}**`, ''])),
   ].join('\n');
 }
 
-/** A block in which nothing means anything; its fence is longer than any in the text. */
+/** Formats a code block; its fence is longer than any in the text. */
 function fenced(text: string): string[] {
-  const shown = visible(indentJson(shorten(text, MAX_VALUE)));
+  const shown = toVisible(indentJson(truncate(text, MAX_VALUE)));
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
   return [`${fence}text`, shown, fence, ''];
 }
 
-function brief(text: string): string {
-  return visibleLine(shorten(text, MAX_TITLE));
+function toTitle(text: string): string {
+  return toVisibleLine(truncate(text, MAX_TITLE));
 }
 
-/** One line in which no sign means anything to Markdown or HTML. */
-function plain(text: string): string {
-  return visibleLine(text).replace(/[!-,:-@[-`{-~]/g, (char) => `&#${char.charCodeAt(0)};`);
+/** Escapes one line for Markdown and HTML. */
+function escapeMarkdown(text: string): string {
+  return toVisibleLine(text).replace(/[!-,:-@[-`{-~]/g, (char) => `&#${char.charCodeAt(0)};`);
 }

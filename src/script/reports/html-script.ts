@@ -1,4 +1,4 @@
-/** What the page does by itself: it filters, searches and unfolds. Without it the page can still be read. Its hash stands in the page's security policy. */
+/** Filters, searches and unfolds the HTML report in the browser. The page stays readable without it. */
 export const pageScript = `
 (() => {
   'use strict';
@@ -72,12 +72,9 @@ export const pageScript = `
   const unfoldFailures = () => { for (const details of all('.step.failed, .script.has-failed')) details.open = true; };
   addEventListener('beforeprint', unfoldFailures);
   addEventListener('hashchange', follow);
-  // Going to the step that the address names, the browser takes the focus away once more.
+  // The browser moves the focus once more when it scrolls to the step in the URL's fragment.
   if (location.hash.startsWith('#s')) addEventListener('load', follow);
   controls.hidden = false;
   follow();
 })();
 `;
-
-/** SHA-256 of {@link pageScript}, in base64. */
-export const pageScriptHash = 'vB1V9YQ4965a79uNuuysL7AamU/cRplxyrEyvfXzne4=';

@@ -1,4 +1,4 @@
-/** The page's style. Its hash stands in the page's security policy: a test says the new one when this text changes. */
+/** Style sheet of the HTML report. */
 export const pageStyle = `
 :root {
   color-scheme: light dark;
@@ -145,6 +145,3 @@ body[data-show=passed] .script:not(.has-passed), body[data-show=failed] .script:
   body[data-show=passed] .script:not(.has-passed):not(.has-failed), body[data-show=skipped] .script:not(.has-skipped):not(.has-failed), body[data-show=failed] .script:not(.has-failed) { display: none !important }
 }
 `;
-
-/** SHA-256 of {@link pageStyle}, in base64. */
-export const pageStyleHash = 'OhfR9+QaEWTs0Ws++/2l7wggpfSyaXhZVQoBvYaqQbc=';

@@ -1,28 +1,28 @@
 import { escapeControlsInJson } from '../../redaction/sanitize.ts';
 import type { Exchange, RunResult, StepResult } from '../result.ts';
-import { type Report, totalsOf } from './report.ts';
+import { countTotals, type Report } from './report.ts';
 
-/** A report for programs; `docs/report.schema.json` describes it. */
+/** Formats the JSON report; its schema is `docs/report.schema.json`. */
 export function jsonReport(report: Report): string {
-  const { scripts, steps } = totalsOf(report);
-  const shown = {
+  const { scripts, steps } = countTotals(report);
+  const content = {
     schemaVersion: 1,
     generator: { name: 'oauth-profile', version: report.version },
     ...(report.emulated === true && { emulated: true }),
     state: scripts.failed === 0 ? 'passed' : 'failed',
     ...times(report),
     counts: { scripts, steps },
-    scripts: report.runs.map(script),
+    scripts: report.runs.map(toScript),
   };
-  return `${escapeControlsInJson(shown, 2)}\n`;
+  return `${escapeControlsInJson(content, 2)}\n`;
 }
 
 function times({ startedAt, elapsedMs }: { readonly startedAt: number; readonly elapsedMs: number }) {
   return { startedAt: new Date(startedAt).toISOString(), startedAtMs: startedAt, elapsedMs };
 }
 
-// Members are named one by one: what the engine adds to a result gets into the file by decision, not by accident.
-function script(run: RunResult) {
+// Members are listed one by one, so that a new field of a result does not become part of the format by accident.
+function toScript(run: RunResult) {
   const { name, file, state, interrupted, counts, steps } = run;
   const { passed, failed, skipped } = counts;
   return {
@@ -32,11 +32,11 @@ function script(run: RunResult) {
     interrupted,
     ...times(run),
     counts: { passed, failed, skipped },
-    steps: steps.map(stepOf),
+    steps: steps.map(toStep),
   };
 }
 
-function stepOf(step: StepResult) {
+function toStep(step: StepResult) {
   const { number, command, title, position, state, reason, failure, output, exchanges } = step;
   return {
     number,
@@ -54,18 +54,18 @@ function stepOf(step: StepResult) {
     },
     ...times(step),
     output,
-    exchanges: exchanges.map(exchangeOf),
+    exchanges: exchanges.map(toExchange),
   };
 }
 
 type Headers = Exchange['request']['headers'];
 
-function exchangeOf({ request, response, elapsedMs }: Exchange) {
-  const headersOf = (headers: Headers) => headers.map(([name, value]) => ({ name, value }));
+function toExchange({ request, response, elapsedMs }: Exchange) {
+  const toHeaders = (headers: Headers) => headers.map(([name, value]) => ({ name, value }));
   const { method, url, headers, body } = request;
   return {
-    request: { method, url, headers: headersOf(headers), body },
-    response: response && { status: response.status, headers: headersOf(response.headers), body: response.body },
+    request: { method, url, headers: toHeaders(headers), body },
+    response: response && { status: response.status, headers: toHeaders(response.headers), body: response.body },
     elapsedMs,
   };
 }

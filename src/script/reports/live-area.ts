@@ -1,4 +1,4 @@
-/** A line of the area; `columns` is how wide it is without its colours. */
+/** A line of the area; `columns` is its width without colour codes. */
 export interface AreaLine {
   readonly text: string;
   readonly columns: number;
@@ -7,7 +7,7 @@ export interface AreaLine {
 const CLEAR_LINE_END = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/** The last lines of a terminal, redrawn in place; only what changed is written. The cursor rests at the start of the line below. */
+/** The last lines of a terminal, redrawn in place; only changes are written. The cursor stays at the start of the line below. */
 export class LiveArea {
   readonly #write: (text: string) => void;
   #lines: readonly AreaLine[] = [];
@@ -17,7 +17,7 @@ export class LiveArea {
     this.#write = write;
   }
 
-  /** Shows `lines`, each narrower than `width`; `above` goes into the terminal's history for good. */
+  /** Shows `lines`, each narrower than `width`; `above` is printed before them and stays in the scrollback. */
   draw(lines: readonly AreaLine[], width: number, above = ''): void {
     const resized = this.#lines.length > 0 && width !== this.#width;
     this.#width = width;
@@ -27,7 +27,7 @@ export class LiveArea {
   }
 
   #redraw(lines: readonly AreaLine[], above: string): void {
-    // A terminal that became narrower has broken the lines in two.
+    // A terminal that became narrower has wrapped the lines.
     const rows = this.#lines.reduce((sum, { columns }) => sum + Math.max(1, Math.ceil(columns / this.#width)), 0);
     const erased = rows === 0 ? '' : `${up(rows)}\r${CLEAR_BELOW}`;
     this.#write(erased + above + lines.map(({ text }) => `${text}\n`).join(''));

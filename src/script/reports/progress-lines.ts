@@ -1,53 +1,52 @@
 import type { ScriptEvent } from '../events.ts';
 import type { StepResult } from '../result.ts';
-import { duration } from './duration.ts';
-import { countsInWords, marked, type Style } from './style.ts';
-import { visibleLine } from './visible.ts';
+import { formatCounts, formatDuration, type Style, toVisibleLine, withSymbol } from './format.ts';
 
-/** What is said for good: a line for each script, with `verbose` one for each step. */
+/** Formats the lines that stay on the screen: one per script, with `verbose` one per step. */
 export class ProgressLines {
   readonly #style: Style;
   readonly #verbose: boolean;
   readonly #names = new Map<string, string>();
-  /** The script whose steps were written last. */
-  #heading = '';
+  /** File of the script whose steps were printed last. */
+  #currentFile = '';
 
   constructor(style: Style, verbose: boolean) {
     this.#style = style;
     this.#verbose = verbose;
   }
 
-  of(event: ScriptEvent): string {
+  format(event: ScriptEvent): string {
     if (event.type === 'run-start') this.#names.set(event.file, event.name);
-    if (event.type === 'step-end' && this.#verbose) return this.#headingOf(event.file) + this.#step(event.step);
+    if (event.type === 'step-end' && this.#verbose)
+      return this.#formatHeading(event.file) + this.#formatStep(event.step);
     if (event.type !== 'run-end') return '';
     const { file, name, state, interrupted, counts, elapsedMs } = event;
-    this.#heading = '';
-    const words = [
-      marked(this.#style, state, state),
-      this.#style.bold(visibleLine(name)),
-      this.#style.dim(visibleLine(file)),
-      countsInWords(this.#style, counts),
+    this.#currentFile = '';
+    const columns = [
+      withSymbol(this.#style, state, state),
+      this.#style.bold(toVisibleLine(name)),
+      this.#style.dim(toVisibleLine(file)),
+      formatCounts(this.#style, counts),
       ...(interrupted ? [this.#style.yellow('interrupted')] : []),
-      this.#style.dim(duration(elapsedMs)),
+      this.#style.dim(formatDuration(elapsedMs)),
     ];
-    return `${words.join('  ')}\n`;
+    return `${columns.join('  ')}\n`;
   }
 
-  /** Scripts that run at the same time take turns: who speaks is said at each change. */
-  #headingOf(file: string): string {
-    if (file === this.#heading) return '';
-    this.#heading = file;
-    return `${this.#style.bold(visibleLine(this.#names.get(file) ?? file))}  ${this.#style.dim(visibleLine(file))}\n`;
+  /** Scripts that run in parallel alternate: a heading is printed at each change. */
+  #formatHeading(file: string): string {
+    if (file === this.#currentFile) return '';
+    this.#currentFile = file;
+    return `${this.#style.bold(toVisibleLine(this.#names.get(file) ?? file))}  ${this.#style.dim(toVisibleLine(file))}\n`;
   }
 
-  #step({ number, title, state, reason, failure, elapsedMs, output }: StepResult): string {
+  #formatStep({ number, title, state, reason, failure, elapsedMs, output }: StepResult): string {
     const { dim, red } = this.#style;
-    const line = `  ${marked(this.#style, state, `${number} ${visibleLine(title)}`)}`;
-    const more = state === 'skipped' ? dim(visibleLine(reason ?? '')) : dim(duration(elapsedMs));
+    const line = `  ${withSymbol(this.#style, state, `${number} ${toVisibleLine(title)}`)}`;
+    const more = state === 'skipped' ? dim(toVisibleLine(reason ?? '')) : dim(formatDuration(elapsedMs));
     const details = [
-      ...output.flatMap((text) => text.split(/\r\n?|\n/)).map((text) => dim(`    │ ${visibleLine(text)}`)),
-      ...(failure === undefined ? [] : [red(`    ! ${visibleLine(failure.message)}`)]),
+      ...output.flatMap((text) => text.split(/\r\n?|\n/)).map((text) => dim(`    │ ${toVisibleLine(text)}`)),
+      ...(failure === undefined ? [] : [red(`    ! ${toVisibleLine(failure.message)}`)]),
     ];
     return [`${line}  ${more}`, ...details, ''].join('\n');
   }

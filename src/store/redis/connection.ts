@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Redis } from 'ioredis';
-import { abortError, OAuthProfileError } from '../../errors.ts';
+import { abortError } from '../../errors.ts';
 import type { RedisTarget } from './connect.ts';
+import { isErrorResponse, isTransient, toStoreError } from './redis-errors.ts';
 
 const RETRY_INTERVAL_MS = 100;
 
@@ -19,14 +20,13 @@ interface OpenClient {
 
 /** A connection that is made when it is needed, and replaced after a transient error: a new client finds the primary after a failover. */
 export class RedisConnection {
-  readonly #target: RedisTarget;
   #opening: Promise<OpenClient> | undefined;
+  /** The clock of Redis minus this machine's, in milliseconds. */
+  #clockOffset: number | undefined;
   #running = 0;
   #closed = false;
 
-  constructor(target: RedisTarget) {
-    this.#target = target;
-  }
+  constructor(readonly target: RedisTarget) {}
 
   /**
    * Runs commands, and repeats them after transient errors. A lost response is one of these, so commands must be safe to repeat. Rejects with an
@@ -40,7 +40,7 @@ export class RedisConnection {
         return await this.#runOnce(commands);
       } catch (error) {
         const isLast = performance.now() + RETRY_INTERVAL_MS > deadline;
-        if (isLast || !isTransient(error)) throw toStoreError(error, this.#target.hosts);
+        if (isLast || !isTransient(error)) throw toStoreError(error, this.target.hosts);
       }
       await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {});
       if (signal?.aborted) throw abortError(signal);
@@ -54,11 +54,50 @@ export class RedisConnection {
     args: readonly (string | number | Buffer)[],
     retry: RetryOptions,
   ): Promise<unknown[]> {
-    const response = await this.run(
-      (client) => client.callBuffer('eval', script, keys.length, ...keys, ...args),
-      retry,
-    );
-    return Array.isArray(response) ? response : [response];
+    return this.run(async (client) => {
+      const response = await client.callBuffer('eval', script, keys.length, ...keys, ...args);
+      return Array.isArray(response) ? response : [response];
+    }, retry);
+  }
+
+  /** Runs a script whose response starts with the time of Redis, and compares the clocks in the middle between request and response. */
+  async evalWithTime(...call: Parameters<RedisConnection['eval']>): Promise<unknown[]> {
+    const sentAt = Date.now();
+    const [seconds, microseconds, ...rest] = await this.eval(...call);
+    const receivedAt = Date.now();
+    const offset = Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - (sentAt + receivedAt) / 2);
+    // Do not replace an offset that agrees with this response: it may be more precise.
+    const difference = Math.abs(offset - (this.#clockOffset ?? Number.POSITIVE_INFINITY));
+    if (difference > (receivedAt - sentAt) / 2 + 1) this.#clockOffset = offset;
+    return rest;
+  }
+
+  /** Epoch milliseconds by the clock of Redis. */
+  now(): number {
+    return Date.now() + (this.#clockOffset ?? 0);
+  }
+
+  /** Checks the configuration of each primary, as far as the user may read it, and returns what can lose records. */
+  async findWeaknesses(retry: RetryOptions): Promise<string[]> {
+    const readInfo = (node: Redis): Promise<string> =>
+      node.info().catch((error) => {
+        if (!isErrorResponse(error)) throw error;
+        return '';
+      });
+    const infos = await this.run((client) => Promise.all(nodesOf(client, 'master').map(readInfo)), retry);
+    const weaknesses = infos.flatMap((info) => {
+      const [, persistence] = /^aof_enabled:(\d)/m.exec(info) ?? [];
+      const [, policy] = /^maxmemory_policy:(\S+)/m.exec(info) ?? [];
+      if (persistence === undefined || policy === undefined) {
+        return ['does not permit INFO: cannot verify that it has appendonly yes and maxmemory-policy noeviction'];
+      }
+      const isEvicting = policy !== 'noeviction';
+      return [
+        ...(persistence === '0' ? ['can lose a rotated refresh token in a restart: set appendonly yes'] : []),
+        ...(isEvicting ? [`can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`] : []),
+      ];
+    });
+    return [...new Set(weaknesses)].map((weakness) => `Redis at ${this.target.hosts} ${weakness}`);
   }
 
   /** Closes all sockets. Commands that are running fail. */
@@ -100,7 +139,7 @@ export class RedisConnection {
   }
 
   async #connect(): Promise<OpenClient> {
-    const client = await this.#target.createClient();
+    const client = await this.target.createClient();
     const opened: OpenClient = { client, error: undefined };
     const onError = (error: Error & { lastNodeError?: Error }): void => {
       const detail = error.lastNodeError ?? error;
@@ -121,15 +160,12 @@ export class RedisConnection {
 }
 
 /** Returns the nodes of a cluster, or the only server. */
-export function nodesOf(client: Redis | Cluster, role: 'all' | 'master'): Redis[] {
+function nodesOf(client: Redis | Cluster, role: 'all' | 'master'): Redis[] {
   return client.isCluster ? (client as Cluster).nodes(role) : [client as Redis];
 }
 
 function setRef(client: Redis | Cluster, ref: boolean): void {
-  for (const { stream } of nodesOf(client, 'all')) {
-    if (ref) stream?.ref();
-    else stream?.unref();
-  }
+  for (const { stream } of nodesOf(client, 'all')) stream?.[ref ? 'ref' : 'unref']();
 }
 
 /** Closes the sockets without waiting for an unresponsive peer. */
@@ -140,78 +176,3 @@ function disconnect(client: Redis | Cluster): void {
 }
 
 const isClosedError = (error: unknown): boolean => (error as Error).message === 'Connection is closed.';
-
-/** Whether Redis responded with an error. */
-export const isErrorResponse = (error: unknown): boolean => (error as Error).name === 'ReplyError';
-
-/** Error codes of Redis while it starts, fails over, moves slots or cannot write for a moment. */
-const TRANSIENT = ['LOADING', 'READONLY', 'MASTERDOWN', 'BUSY', 'TRYAGAIN', 'CLUSTERDOWN', 'MOVED', 'ASK', 'MISCONF'];
-
-/** Errors that are not a response of Redis are transient: the connection was lost, or it could not be made. */
-function isTransient(error: unknown): boolean {
-  return !isErrorResponse(error) || TRANSIENT.includes(errorCode(error as Error));
-}
-
-const CHECK_NETWORK = 'check the host, the port and the network; no token is refreshed without the store';
-const SET_PASSWORD =
-  'set OAUTH_PROFILE_STORE to redis://user:password@host:6379, or redis://:password@host:6379 without a user';
-
-const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  ECONNREFUSED: ['connection refused', CHECK_NETWORK],
-  ENOTFOUND: ['host not found', CHECK_NETWORK],
-  ETIMEDOUT: ['timeout', CHECK_NETWORK],
-  NOT_REDIS: ['the server is not Redis', CHECK_NETWORK],
-  NO_SENTINEL: ['no Sentinel can be reached', CHECK_NETWORK],
-  NO_PRIMARY: ['the Sentinels do not know the primary', 'check its name: redis+sentinel://host:26379/primary-name'],
-  CERTIFICATE: [
-    'the certificate is not trusted',
-    'add ?ca_file=PATH with the PEM file of the certificate authority to the store URL, or set NODE_EXTRA_CA_CERTS',
-  ],
-  NOAUTH: ['a password is required', SET_PASSWORD],
-  WRONGPASS: ['the user or the password is wrong', SET_PASSWORD],
-  NOPERM: [
-    'the user lacks a permission',
-    'permit ~oauth-profile:* and EVAL, TIME, INFO, SELECT, GET, SET, DEL, PEXPIRE, EXISTS, HGET, HSET, HDEL, HGETALL, SADD, SREM, SMEMBERS; ' +
-      'in a cluster also CLUSTER and ASKING',
-  ],
-  WRONGTYPE: ['a key of the store has another type', 'use a separate database for oauth-profile'],
-  MOVED: ['it is a node of a cluster', 'use redis+cluster:// in the store URL'],
-  NOT_CLUSTER: ['it is not a cluster', 'use redis:// in the store URL'],
-  NO_DATABASE: ['no such database', 'correct the database number at the end of the store URL'],
-  OOM: ['maxmemory is reached', 'raise maxmemory, or use a separate Redis for oauth-profile'],
-  MISCONF: ['it cannot write to its disk', 'see the log of Redis'],
-  READONLY: ['it is a replica', 'use the URL of the primary, or redis+sentinel://'],
-};
-const UNWRITABLE = ['OOM', 'MISCONF', 'READONLY'];
-
-/** Errors without a code, by their message. */
-const MESSAGES: readonly (readonly [pattern: RegExp, code: string])[] = [
-  [/timed out/, 'ETIMEDOUT'],
-  [/cluster support disabled/, 'NOT_CLUSTER'],
-  [/DB index|invalid DB/i, 'NO_DATABASE'],
-  [/^Protocol error/, 'NOT_REDIS'],
-  [/invalid reply/, 'NO_PRIMARY'],
-  [/sentinel/, 'NO_SENTINEL'],
-];
-
-/** Returns the code of the system or of Redis, never anything that was sent. */
-function errorCode({ code = '', message }: NodeJS.ErrnoException): string {
-  if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) return 'CERTIFICATE';
-  if (code !== '') return code === 'EAI_AGAIN' ? 'ENOTFOUND' : code;
-  // Before version 7, the code of an error in a script is within the message.
-  const known = [...TRANSIENT, ...Object.keys(REASONS)].find((word) => new RegExp(`\\b${word}\\b`).test(message));
-  return known ?? MESSAGES.find(([pattern]) => pattern.test(message))?.[1] ?? /^[A-Z]+\b/.exec(message)?.[0] ?? '';
-}
-
-/** The error of ioredis is not the cause: it contains the command with its arguments, also those of AUTH. */
-function toStoreError(error: unknown, hosts: string): OAuthProfileError {
-  const code = errorCode(error as Error);
-  const [reason, hint] = REASONS[code] ?? [code === '' ? 'connection lost' : `error ${code}`, CHECK_NETWORK];
-  const isUnwritable = UNWRITABLE.includes(code);
-  const action = isUnwritable ? 'write to' : isErrorResponse(error) ? 'use' : 'connect to';
-  return new OAuthProfileError(
-    isUnwritable ? 'store_unwritable' : 'store_unreadable',
-    `cannot ${action} Redis at ${hosts}: ${reason}`,
-    { hint },
-  );
-}

@@ -310,7 +310,7 @@ describe('secrets stay secret', () => {
       'the values differ',
       'echoed answered 200 ••••',
       'echoed answered 500 ••••',
-      'localhost:1 takes no connections',
+      'connection refused by localhost:1',
       'url is not a complete address',
       'is not a JWT',
       '••••',

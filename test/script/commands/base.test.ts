@@ -2,7 +2,7 @@ import { Script } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Value } from '../../../src/config/value.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { runStep, runSteps, ScriptClock } from '../../support/script-world.ts';
+import { runStep, runSteps, ScriptClock } from '../../support/run-steps.ts';
 
 const state = async (command: string, parameters: readonly Value[], data = {}): Promise<string> =>
   (await runStep([`base.${command}`, parameters], { data })).step.state;
@@ -129,7 +129,7 @@ describe('base assertions', () => {
       expect([parameters, await state(command, parameters)]).toEqual([parameters, 'failed']);
   });
 
-  it('says what was expected and what was found', async () => {
+  it('reports the expected and the actual value', async () => {
     const { step } = await runStep(['base.assertEqual', ['Ada', '${who}']], { data: { who: 'Grace' } });
     expect(step.failure).toEqual({
       code: 'step_failed',
@@ -150,7 +150,7 @@ describe('base assertions', () => {
     ['assertEmpty', ['${client_secret}']],
     ['assertEqual', ['x', { inner: ['${client_secret}'] }]],
     ['failImmediate', ['wrong: ${client_secret}']],
-  ])('%s shows no secret when it fails', async (command, parameters) => {
+  ])('%s masks secrets in its failure', async (command, parameters) => {
     const data = { client_secret: 'hunter22' };
     const { result, events } = await runStep([`base.${command}`, parameters], { data });
     expect(result.state).toBe('failed');
@@ -162,7 +162,7 @@ describe('base assertions', () => {
 describe('base.assertMatch', () => {
   afterEach(() => void vi.restoreAllMocks());
 
-  it('gives up on an expression that would search for ever', async () => {
+  it('fails after the time limit for a catastrophic expression', async () => {
     const run = Script.prototype.runInContext;
     const limits: (number | undefined)[] = [];
     vi.spyOn(Script.prototype, 'runInContext').mockImplementation(function (this: Script, context, options) {
@@ -178,7 +178,7 @@ describe('base.assertMatch', () => {
     expect(limits).toEqual([5000, 5000]);
   });
 
-  it('says that an expression is none', async () => {
+  it('fails for an invalid expression', async () => {
     const { step } = await runStep(['base.assertMatch', ['a', '${pattern}']], { data: { pattern: '(' } });
     expect(step.failure?.message).toMatch(/^regex must be a regular expression \(.+\)$/);
   });
@@ -198,19 +198,16 @@ describe('base.assertVarsPresent', () => {
     expect(result.state).toBe('passed');
   });
 
-  it('names all that are missing or empty', async () => {
-    const { step } = await runStep(['base.assertVarsPresent', ['name, nothing, list, nobody, name.first']], { data });
+  it('reports all missing and empty variables', async () => {
+    const { step } = await runStep(['base.assertVarsPresent', ['name, nothing, list, missing, name.first']], { data });
     expect(step.failure?.message).toBe(
-      'nobody is not defined, name.first is not defined, nothing is empty, list is empty',
+      'missing is not defined, name.first is not defined, nothing is empty, list is empty',
     );
   });
 
-  it.each(['__proto__', 'constructor', 'me.constructor', 'list.length', 'toString'])(
-    'does not find %s',
-    async (name) => {
-      expect(await state('assertVarsPresent', [name], { me: 'x', list: ['a'] })).toBe('failed');
-    },
-  );
+  it.each(['__proto__', 'constructor', 'me.constructor', 'list.length', 'toString'])('fails for %s', async (name) => {
+    expect(await state('assertVarsPresent', [name], { me: 'x', list: ['a'] })).toBe('failed');
+  });
 });
 
 describe('base.save and base.clear', () => {
@@ -228,17 +225,17 @@ describe('base.save and base.clear', () => {
     ['$${n}', '${n}'],
     [{ access_token: 'abc' }, { access_token: { secret: 'abc' } }],
     ['Bearer ${client_secret}', { secret: 'Bearer hunter22' }],
-  ])('saves %j', async (written, saved) => {
+  ])('save %j', async (written, saved) => {
     const data = { list: [1, 2], n: 5, client_secret: 'hunter22' };
     expect((await runStep(['base.save', ['x', written]], { data })).saved('x')).toEqual(saved);
   });
 
-  it('sets a field of a profile', async () => {
+  it('set a field of a profile', async () => {
     const { saved } = await runStep(['base.save', ['graph.client_secret', 'hunter22']]);
     expect(saved('graph.client_secret')).toEqual({ secret: 'hunter22' });
   });
 
-  it('D3 takes plain names only', async () => {
+  it('D3 reject invalid variable names', async () => {
     for (const name of [
       'env',
       'graph.env',
@@ -257,9 +254,9 @@ describe('base.save and base.clear', () => {
     }
   });
 
-  it('removes variables and passes over those that are not there', async () => {
+  it('remove variables and ignore undefined ones', async () => {
     const data = { a: '1', b: '2', graph: { type: 'custom' } };
-    const { result, variables } = await runStep(['base.clear', ['a, nobody, graph.type']], { data });
+    const { result, variables } = await runStep(['base.clear', ['a, missing, graph.type']], { data });
     expect(result.state).toBe('passed');
     expect([...variables.names()]).toEqual(['b']);
   });
@@ -282,13 +279,13 @@ describe('base.verbose', () => {
 });
 
 describe('base.waitFor', () => {
-  it('waits', async () => {
+  it('waits for the given time', async () => {
     const { clock, step } = await runStep(['base.waitFor', ['1500']]);
     expect(clock.slept).toEqual([1500]);
     expect(step).toMatchObject({ state: 'passed', elapsedMs: 1500 });
   });
 
-  it.each([-1, 1.5, 'soon', '', 2 ** 31, 2 ** 53])('does not wait for %j', async (waitMs) => {
+  it.each([-1, 1.5, 'soon', '', 2 ** 31, 2 ** 53])('rejects %j', async (waitMs) => {
     const { clock, step } = await runStep(['base.waitFor', [waitMs]]);
     expect(step.state).toBe('failed');
     expect(clock.slept).toEqual([]);
@@ -304,7 +301,7 @@ describe('base.waitFor', () => {
 });
 
 describe('base.failImmediate', () => {
-  it('ends the script whatever the step says of going on, but for what is marked always', async () => {
+  it('ends the script despite continueOnFailure, except for steps with always', async () => {
     const { result } = await runSteps(
       [
         ['base.failImmediate', ['${who} is locked'], { continueOnFailure: true }],

@@ -2,7 +2,7 @@ import { Script } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Value } from '../../../src/config/value.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { type Outcome, runStep, runSteps } from '../../support/script-world.ts';
+import { type Outcome, runStep, runSteps } from '../../support/run-steps.ts';
 
 const people = {
   value: [
@@ -13,7 +13,7 @@ const people = {
 };
 const text = JSON.stringify(people);
 
-/** The outcome of a step over a document that an earlier step saved. */
+/** Runs a step on a document that an earlier step has saved. */
 async function over(document: Value, command: string, parameters: readonly Value[]): Promise<Outcome> {
   return runSteps([
     ['base.save', ['doc', document]],
@@ -45,32 +45,32 @@ describe('json.assertWellformed', () => {
     expect((await runStep(['json.assertWellformed', [json]])).step.state).toBe('failed');
   });
 
-  it('says where the fault is', async () => {
+  it('reports the position of a syntax error', async () => {
     const { step } = await runStep(['json.assertWellformed', ['{"a":\n 1,}']]);
-    expect(step.failure).toEqual({ code: 'step_failed', message: 'json:2:4: invalid JSON' });
+    expect(step.failure).toEqual({ code: 'step_failed', message: expect.stringMatching(/^json:2:4: /) });
   });
 
-  it.each<Value>([{ a: 1 }, [1], 5, true, null])('takes the value %j as JSON', async (json) => {
+  it.each<Value>([{ a: 1 }, [1], 5, true, null])('accepts the value %j', async (json) => {
     expect((await runStep(['json.assertWellformed', [json]])).step.state).toBe('passed');
   });
 
-  it('refuses a text that is nested without end', async () => {
+  it('rejects JSON that is nested too deep', async () => {
     const { step } = await runStep(['json.assertWellformed', ['['.repeat(100_000)]]);
     expect(step.failure?.message).toMatch(/64 levels/);
   });
 
-  it('quotes nothing of a secret text', async () => {
+  it('quotes nothing of a secret', async () => {
     const json = new Secret('{"hunter22hunter":1,"hunter22hunter":2}');
     const { step } = await runStep(['json.assertWellformed', [json]]);
-    expect(step.failure?.message).toBe('json: is not valid JSON');
+    expect(step.failure?.message).toBe('json is not valid JSON');
   });
 });
 
 describe.each<[kind: string, document: Value]>([
   ['a value', people],
-  ['a text', text],
+  ['a string', text],
   ['a secret text', new Secret(text)],
-])('JSON paths into %s', (_, document) => {
+])('JSONPath in %s', (_, document) => {
   it.each<[path: string, count: number]>([
     ['$', 1],
     ['total', 1],
@@ -86,14 +86,14 @@ describe.each<[kind: string, document: Value]>([
     ['$.value[?search(@.name, "a")]', 2],
     ['$.value[?length(@.tags) == 0]', 1],
     ['$.value[*].boss', 1],
-    ['$.nobody', 0],
+    ['$.unknown', 0],
     ['$.value[9]', 0],
     ['$.value.length', 0],
     ['$.constructor', 0],
     ['$.__proto__', 0],
     ['$.value[0].name.length', 0],
     ['$.total[0]', 0],
-  ])('%s finds %d', async (path, count) => {
+  ])('%s matches %d elements', async (path, count) => {
     const outcome = await runSteps(
       [
         ['json.assertElementCount', [document, path, count]],
@@ -108,23 +108,23 @@ describe.each<[kind: string, document: Value]>([
   });
 });
 
-describe('JSON paths', () => {
+describe('JSONPath', () => {
   afterEach(() => void vi.restoreAllMocks());
 
-  it.each(['$.', '$[', '$.a b', '$[?', '$[?nobody(@.a)]', '$[?match(@.a)]', '$..', '$[01]', '$.a[?(@.x=1)]'])(
-    'says that %s is none',
+  it.each(['$.', '$[', '$.a b', '$[?', '$[?unknown(@.a)]', '$[?match(@.a)]', '$..', '$[01]', '$.a[?(@.x=1)]'])(
+    'rejects the invalid path %s',
     async (path) => {
       const { step } = await runStep(['json.storeCount', [people, path, 'n']]);
-      expect(step.failure?.message).toContain(`the JSON path ${path} cannot be followed: `);
+      expect(step.failure?.message).toContain(`the JSONPath ${path} cannot be evaluated`);
     },
   );
 
-  it('takes no secret for a path', async () => {
+  it('rejects a secret as a path', async () => {
     const { step } = await runStep(['json.storeCount', [people, new Secret('$.hunter22'), 'n']]);
-    expect(step.failure).toMatchObject({ message: 'jsonpath must be a JSON path', actual: '••••' });
+    expect(step.failure).toMatchObject({ message: expect.stringContaining('jsonpath'), actual: '••••' });
   });
 
-  it('finds a member that is called like a part of the language', async () => {
+  it('matches a member named __proto__', async () => {
     const { saved } = await runStep([
       'json.storeValue',
       ['{"__proto__": {"length": 5}}', '$["__proto__"].length', 'n'],
@@ -133,31 +133,31 @@ describe('JSON paths', () => {
     expect(({} as Record<string, unknown>)['length']).toBeUndefined();
   });
 
-  it('gives up on a path that multiplies without end', async () => {
-    const path = `$${'[*,*,*,*]'.repeat(12)}.nobody`;
+  it('fails after the time limit for a path with too many combinations', async () => {
+    const path = `$${'[*,*,*,*]'.repeat(12)}.unknown`;
     const nested = `${'['.repeat(20)}1${']'.repeat(20)}`;
     limitTo(30);
     const { step } = await runStep(['json.storeCount', [nested, path, 'n']]);
-    expect(step.failure?.message).toBe(`the JSON path ${path} takes longer than 5 s`);
+    expect(step.failure?.message).toContain('takes longer than');
   });
 
-  it('gives up on a pattern in a filter that would search for ever', async () => {
+  it('fails after the time limit for a catastrophic pattern in a filter', async () => {
     limitTo(30);
     const { step } = await runStep(['json.storeCount', [[`${'a'.repeat(60)}!`], '$[?match(@, "(a+)+")]', 'n']]);
-    expect(step.failure?.message).toMatch(/takes longer than 5 s$/);
+    expect(step.failure?.message).toMatch(/takes longer than/);
   });
 
-  it('refuses to collect a multitude', async () => {
+  it('fails for more than 100,000 matches', async () => {
     const { step } = await runStep(['json.storeCount', [Array(100_001).fill(0), '$[*]', 'n']]);
-    expect(step.failure?.message).toMatch(/finds more than 100000 elements|too much to search/);
+    expect(step.failure?.message).toMatch(/more than 100000 elements|too deep/);
   });
 
-  it('reaches the deepest part of what can be read', async () => {
+  it('matches the deepest level of a parsed document', async () => {
     const nested = `${'['.repeat(64)}${']'.repeat(64)}`;
     expect((await runStep(['json.storeCount', [nested, '$..*', 'n']])).saved('n')).toBe(63);
   });
 
-  it('is stopped by a value deeper than that', async () => {
+  it('fails for a value that is nested too deep', async () => {
     let deep: Value = 1;
     for (let level = 0; level < 1000; level++) deep = [deep];
     const { step } = await runStep(['json.storeCount', [deep, '$..*', 'n']]);
@@ -182,21 +182,21 @@ describe('json.assertValue', () => {
     ['value[0]', { name: 'Ada', id: 1, boss: null, tags: ['math'] }],
     ['$..name', ['Ada', 'Grace']],
     ['$.value[?@.id == 2].name', 'Grace'],
-  ])('%s is %j', async (path, expected) => {
+  ])('passes if %s is %j', async (path, expected) => {
     expect((await over(people, 'assertValue', [path, expected])).result.state).toBe('passed');
     expect((await over(text, 'assertValue', [path, expected])).result.state).toBe('passed');
   });
 
   it.each<[path: string, expected: Value, failure: object]>([
-    ['total', 3, { message: '$.total differs', expected: '3', actual: '2' }],
-    ['$..name', 'Ada', { message: '$..name differs', expected: 'Ada', actual: '["Ada","Grace"]' }],
-    ['nobody', '', { message: 'nothing is at $.nobody', expected: '' }],
-  ])('%s is not %j', async (path, expected, failure) => {
+    ['total', 3, { expected: '3', actual: '2' }],
+    ['$..name', 'Ada', { expected: 'Ada', actual: '["Ada","Grace"]' }],
+    ['missing', '', { message: '$.missing matches no element', expected: '' }],
+  ])('fails if %s is not %j', async (path, expected, failure) => {
     const { result } = await over(people, 'assertValue', [path, expected]);
-    expect(result.steps[1]?.failure).toEqual({ code: 'step_failed', ...failure });
+    expect(result.steps[1]?.failure).toMatchObject({ code: 'step_failed', ...failure });
   });
 
-  it('compares a secret without showing it', async () => {
+  it('compares a secret and masks it in the failure', async () => {
     const document = { access_token: 'hunter22hunter' };
     expect((await over(document, 'assertValue', ['access_token', 'hunter22hunter'])).result.state).toBe('passed');
     const { result } = await over(document, 'assertValue', ['access_token', 'x']);
@@ -212,19 +212,19 @@ describe('json.storeValue', () => {
     ['value[1]', { id: 2, name: 'Grace', tags: [], 'odd key': 'x' }],
     ['$..id', [1, 2]],
     ['$.value[?@.id == 1].name', 'Ada'],
-  ])('keeps the type of %s', async (path, stored) => {
+  ])('preserves the type of %s', async (path, stored) => {
     for (const document of [people, text]) {
       expect((await over(document, 'storeValue', [path, 'x'])).saved('x')).toEqual(stored);
     }
   });
 
-  it('D2 fails and leaves the variable where nothing is found', async () => {
-    const outcome = await runStep(['json.storeValue', [people, 'nobody', 'x']], { data: { x: 'before' } });
-    expect(failureOf(outcome)).toBe('nothing is at $.nobody');
+  it('D2 fails and does not set the variable if nothing matches', async () => {
+    const outcome = await runStep(['json.storeValue', [people, 'missing', 'x']], { data: { x: 'before' } });
+    expect(failureOf(outcome)).toBe('$.missing matches no element');
     expect(outcome.saved('x')).toBe('before');
   });
 
-  it('keeps the digits of a large number', async () => {
+  it('preserves all digits of a large number', async () => {
     const outcome = await runSteps([
       ['json.storeValue', ['{"id": 1234567890123456789}', 'id', 'id']],
       ['base.assertEqual', ['1234567890123456789', '${id}']],
@@ -239,11 +239,11 @@ describe('json.storeValue', () => {
     ['one that a filter looked at', [{ t: new Secret('hunter22') }], '$[?@.t == "hunter22"].t', { secret: 'hunter22' }],
     ['one that its name gives away', '{"a": {"access_token": "hunter22"}}', '$.a.access_token', { secret: 'hunter22' }],
     ['all of a secret text', new Secret('{"a": "hunter22", "n": null}'), '$', { a: { secret: 'hunter22' }, n: null }],
-  ])('%s stays one', async (_, document, path, stored) => {
+  ])('%s stays a secret', async (_, document, path, stored) => {
     expect((await runStep(['json.storeValue', [document, path, 'x']])).saved('x')).toEqual(stored);
   });
 
-  it('means nothing by ${ in what it stores', async () => {
+  it('does not resolve ${ in the stored value', async () => {
     const document = '{"a": "${client_secret}"}';
     const { result } = await runSteps(
       [
@@ -262,25 +262,25 @@ describe('json.assertCorrectness', () => {
     type: 'object',
     required: ['value', 'total'],
     properties: {
-      value: { type: 'array', items: { $ref: '#/$defs/person' } },
+      value: { type: 'array', items: { $ref: '#/$defs/user' } },
       total: { type: 'integer', minimum: 1 },
     },
     additionalProperties: false,
-    $defs: { person: { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } } },
+    $defs: { user: { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } } },
   } as const;
 
   it.each<[kind: string, schema: Value]>([
     ['a map', schema as unknown as Value],
-    ['a text', JSON.stringify(schema)],
+    ['a string', JSON.stringify(schema)],
     ['a secret text', new Secret(JSON.stringify(schema))],
     ['a file', '@schemas/people.json'],
     ['true', true],
     ['2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [false] }],
     ['2019-09', { $schema: 'https://json-schema.org/draft/2019-09/schema', $ref: '#/$defs/a', $defs: { a: {} } }],
     ['draft-07', { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: {} } }],
-    ['an unknown format', { properties: { total: { format: 'nobody' } } }],
-    ['an unknown keyword', { 'x-nobody': 5 }],
-  ])('takes a schema that is %s', async (_, given) => {
+    ['an unknown format', { properties: { total: { format: 'unknown' } } }],
+    ['an unknown keyword', { 'x-unknown': 5 }],
+  ])('accepts a schema that is %s', async (_, given) => {
     const files = { '/work/schemas/people.json': JSON.stringify(schema) };
     for (const document of [people, text, new Secret(text)]) {
       const { step } = await runStep(['json.assertCorrectness', [document, given]], { files });
@@ -288,10 +288,10 @@ describe('json.assertCorrectness', () => {
     }
   });
 
-  it('lists every error with its place', async () => {
+  it('lists every error with its location', async () => {
     const document = { value: [{ id: 1 }, { id: 'x' }, {}], total: 0, more: 1, 'a/b': 2 };
     const { step } = await runStep(['json.assertCorrectness', [document, schema as unknown as Value]]);
-    expect(step.failure?.message.replace('does not fit the schema: ', '').split('; ').sort()).toEqual([
+    expect(step.failure?.message.replace('does not match the schema: ', '').split('; ').sort()).toEqual([
       '/total must be >= 1',
       '/value/1/id must be integer',
       "/value/2 must have required property 'id'",
@@ -300,7 +300,7 @@ describe('json.assertCorrectness', () => {
     ]);
   });
 
-  it('lists what would have been allowed', async () => {
+  it('lists the allowed values', async () => {
     const outcome = await runStep([
       'json.assertCorrectness',
       [{ a: 'x', b: 1 }, { properties: { a: { enum: ['y', 'z'] }, b: { const: 2 } } }],
@@ -309,45 +309,45 @@ describe('json.assertCorrectness', () => {
     expect(failureOf(outcome)).toContain('/b must be equal to constant: 2');
   });
 
-  it('counts the errors that it does not list', async () => {
+  it('counts the errors beyond the first 100', async () => {
     const outcome = await runStep(['json.assertCorrectness', [Array(150).fill(1), { items: { type: 'string' } }]]);
     expect(failureOf(outcome)).toMatch(/; and 50 more$/);
   });
 
   it.each<[kind: string, schema: Value, message: RegExp]>([
-    ['has a type that is none', { type: 'nobody' }, /^the schema is not valid: .*type/],
+    ['has an unknown type', { type: 'unknown' }, /^invalid schema: .*type/],
     [
-      'refers elsewhere',
+      'refers to another host',
       { $ref: 'https://example.com/s.json' },
-      /^the schema is not valid: can't resolve reference https:\/\/example/,
+      /^invalid schema: can't resolve reference https:\/\/example/,
     ],
-    ['refers to a file', { $ref: 'file:///etc/passwd' }, /^the schema is not valid: can't resolve/],
-    ['refers to nothing', { $ref: '#/$defs/nobody' }, /^the schema is not valid: can't resolve/],
-    ['has a broken pattern', { pattern: '(' }, /^the schema is not valid: /],
-    ['is of an old kind', { $schema: 'http://json-schema.org/draft-04/schema#' }, /^the schema is of a kind/],
-    ['would answer later', { $async: true, type: 'string' }, /^the schema is not valid: \$async/],
+    ['refers to a file', { $ref: 'file:///etc/passwd' }, /^invalid schema: can't resolve/],
+    ['has an unresolvable reference', { $ref: '#/$defs/unknown' }, /^invalid schema: can't resolve/],
+    ['has a broken pattern', { pattern: '(' }, /^invalid schema: /],
+    ['has an unsupported $schema', { $schema: 'http://json-schema.org/draft-04/schema#' }, /^unknown \$schema/],
+    ['is asynchronous', { $async: true, type: 'string' }, /^invalid schema: \$async/],
     ['is a list', [1], /^the schema must be a map/],
     ['is a number', 5, /^the schema must be a map/],
-    ['is no JSON', '{', /^schema:1:2: invalid JSON$/],
-    ['is a file that is not there', '@nobody.json', /nobody\.json cannot be read/],
-    ['is a file that is no JSON', '@bad.json', /^bad\.json:1:1: invalid JSON$/],
-  ])('says that a schema %s', async (_, given, message) => {
+    ['is not JSON', '{', /^schema:1:2: /],
+    ['is a missing file', '@unknown.json', /unknown\.json cannot be read/],
+    ['is a file without JSON', '@bad.json', /^bad\.json:1:1: /],
+  ])('rejects a schema that %s', async (_, given, message) => {
     const files = { '/work/bad.json': 'x' };
     const outcome = await runStep(['json.assertCorrectness', [people, given]], { files });
     expect(outcome.result.state).toBe('failed');
     expect(failureOf(outcome)).toMatch(message);
   });
 
-  it('reads a file that the author named, not one that a reply did', async () => {
-    const data = { folder: 'schemas', reply: '@schemas/people.json' };
+  it('reads a file named in the script, not one named in a response', async () => {
+    const data = { directory: 'schemas', response: '@schemas/people.json' };
     const files = { '/work/schemas/people.json': 'true' };
-    const named = await runStep(['json.assertCorrectness', [people, '@${folder}/people.json']], { data, files });
+    const named = await runStep(['json.assertCorrectness', [people, '@${directory}/people.json']], { data, files });
     expect(named.result.state).toBe('passed');
-    const brought = await runStep(['json.assertCorrectness', [people, '${reply}']], { data, files });
-    expect(failureOf(brought)).toBe('schema:1:1: invalid JSON');
+    const received = await runStep(['json.assertCorrectness', [people, '${response}']], { data, files });
+    expect(failureOf(received)).toMatch(/^schema:1:1: /);
   });
 
-  it('is not fooled by members that everything has', async () => {
+  it('requires own properties', async () => {
     for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
       const outcome = await runStep(['json.assertCorrectness', [{}, { required: [name] }]]);
       expect(failureOf(outcome)).toContain(`must have required property '${name}'`);
@@ -363,13 +363,13 @@ describe('json.assertCorrectness', () => {
       { additionalProperties: false, propertyNames: { maxLength: 1 } },
     ],
     ['the places of a secret text', new Secret('{"hunter22": 1}'), { additionalProperties: { type: 'string' } }],
-  ])('shows no secret of %s', async (_, document, given) => {
+  ])('masks the secrets of %s', async (_, document, given) => {
     const { result, events } = await runStep(['json.assertCorrectness', [document, given]]);
     expect(result.state).toBe('failed');
     expect(JSON.stringify([result, events]).replace(/"title":"[^"]*"/g, '')).not.toContain('hunter2');
   });
 
-  it('gives up on a pattern that would search for ever', async () => {
+  it('fails after the time limit for a catastrophic pattern', async () => {
     limitTo(100);
     const outcome = await runStep(['json.assertCorrectness', [`"${'a'.repeat(60)}!"`, { pattern: '^(a+)+$' }]]);
     vi.restoreAllMocks();

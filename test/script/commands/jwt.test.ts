@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Value } from '../../../src/config/value.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { Authority } from '../../support/certificates.ts';
-import { type Outcome, runStep, ScriptClock } from '../../support/script-world.ts';
+import { type Outcome, runStep, ScriptClock } from '../../support/run-steps.ts';
 
 const now = new ScriptClock().now() / 1000;
 const LONG = 'a key that is long enough for HS256';
@@ -29,7 +29,7 @@ async function sign(
   return new CompactSign(Buffer.from(JSON.stringify(claims))).setProtectedHeader({ alg, ...header }).sign(key);
 }
 
-/** Signed by hand, as an attacker would. */
+/** Signs a token with any header, as an attacker would. */
 function forge(header: object, key: string, claims: object = { sub: 'eve' }, hash = 'sha256'): string {
   const input = `${part(header)}.${part(claims)}`;
   return `${input}.${createHmac(hash, key).update(input).digest('base64url')}`;
@@ -41,44 +41,44 @@ const parse = async (token: Value, key?: Value): Promise<Outcome & { message: st
 };
 
 describe('ws.jwtParse', () => {
-  it('reads a token without a key, types kept', async () => {
+  it('decodes a token without a key and preserves types', async () => {
     const claims = { sub: 'ada', exp: 5, roles: ['a', 'b'], nested: { yes: true, none: null }, name: 'Адa 😀' };
     const { saved } = await parse(new Secret(forge({ alg: 'HS256', typ: 'JWT' }, 'x', claims)));
     expect(saved('x')).toEqual({ header: { alg: 'HS256', typ: 'JWT' }, payload: claims });
   });
 
-  it('hides claims whose names say that they are secret', async () => {
+  it('wraps claims with sensitive names', async () => {
     const { saved } = await parse(forge({ alg: 'HS256' }, 'x', { refresh_token: 'hunter22' }));
     expect(saved('x')).toMatchObject({ payload: { refresh_token: { secret: 'hunter22' } } });
   });
 
-  it('keeps the digits of a large number', async () => {
+  it('preserves all digits of a large number', async () => {
     const { variables } = await parse(
       `${part({ alg: 'none' })}.${Buffer.from('{"id":1234567890123456789}').toString('base64url')}.`,
     );
     expect(variables.get('x')?.value).toMatchObject({ payload: { id: { text: '1234567890123456789' } } });
   });
 
-  it('means nothing by ${ in a claim', async () => {
+  it('does not resolve ${ in a claim', async () => {
     const { saved } = await parse(forge({ alg: 'HS256' }, 'x', { name: '${env:HOME}' }));
     expect(saved('x')).toMatchObject({ payload: { name: '${env:HOME}' } });
   });
 
   it.each<[token: string, message: string]>([
-    ['', 'is not a JWT: it would be three parts with dots between'],
-    ['opaque', 'is not a JWT: it would be three parts with dots between'],
-    ['a.b.c.d', 'is not a JWT: it would be three parts with dots between'],
-    ['a.b.c.d.e', 'the token is encrypted (JWE): only its receiver can read it'],
-    [`Bearer ${part({})}.${part({})}.`, 'is not a JWT: the header is not base64url'],
-    [`${part({})}..x`, 'is not a JWT: the payload is not base64url'],
-    [`${part({})}.${Buffer.from([0x7b, 0xff]).toString('base64url')}.x`, 'is not a JWT: the payload is not UTF-8'],
-    [`${part({})}.${part([1])}.x`, 'the payload is not a JSON map'],
-    [`${part('x')}.${part({})}.x`, 'the header is not a JSON map'],
-    [`${part({})}.${Buffer.from('{"a":1,"a":2}').toString('base64url')}.x`, 'the payload is not a JSON map'],
-    [`${part({})}.${Buffer.from('['.repeat(9999)).toString('base64url')}.x`, 'the payload is not a JSON map'],
-  ])('D2 refuses %s and leaves the variable', async (token, message) => {
+    ['', 'three parts'],
+    ['opaque', 'three parts'],
+    ['a.b.c.d', 'three parts'],
+    ['a.b.c.d.e', 'JWE'],
+    [`Bearer ${part({})}.${part({})}.`, 'header is not base64url'],
+    [`${part({})}..x`, 'payload is not base64url'],
+    [`${part({})}.${Buffer.from([0x7b, 0xff]).toString('base64url')}.x`, 'payload is not UTF-8'],
+    [`${part({})}.${part([1])}.x`, 'payload is not a JSON object'],
+    [`${part('x')}.${part({})}.x`, 'header is not a JSON object'],
+    [`${part({})}.${Buffer.from('{"a":1,"a":2}').toString('base64url')}.x`, 'payload is not a JSON object'],
+    [`${part({})}.${Buffer.from('['.repeat(9999)).toString('base64url')}.x`, 'payload is not a JSON object'],
+  ])('D2 rejects %s and does not set the variable', async (token, message) => {
     const { step, saved } = await runStep(['ws.jwtParse', ['x', token]], { data: { x: 'before' } });
-    expect(step.failure?.message).toBe(message);
+    expect(step.failure?.message).toContain(message);
     expect(saved('x')).toBe('before');
   });
 
@@ -104,7 +104,7 @@ describe('ws.jwtParse', () => {
       JSON.stringify(jwk(publicKey)),
       new Secret(JSON.stringify(jwk(publicKey))),
       { keys: [jwk(otherRsa.publicKey), jwk(publicKey, { alg })] },
-      JSON.stringify({ keys: [null, { kty: 'nobody' }, jwk(otherRsa.publicKey, { kid: 'b' }), jwk(publicKey)] }),
+      JSON.stringify({ keys: [null, { kty: 'other' }, jwk(otherRsa.publicKey, { kid: 'b' }), jwk(publicKey)] }),
     ];
     for (const key of keys) expect(await parse(token, key)).toMatchObject({ message: undefined });
     const other = { ...jwk(publicKey), alg: alg === 'RS256' ? 'RS512' : 'RS256' };
@@ -116,33 +116,33 @@ describe('ws.jwtParse', () => {
     const token = await sign('ES256', createPrivateKey(key));
     const bare = cert.replace(/-----[^-]+-----/g, '');
     for (const given of [cert, bare]) expect((await parse(token, given)).message).toBeUndefined();
-    expect((await parse(forge({ alg: 'HS256' }, bare), bare)).message).toBe('no key fits a token with alg "HS256"');
+    expect((await parse(forge({ alg: 'HS256' }, bare), bare)).message).toContain('no key for alg "HS256"');
   });
 
-  it.each(['HS256', 'HS384', 'HS512'])('verifies %s with a text or an oct JWK', async (alg) => {
+  it.each(['HS256', 'HS384', 'HS512'])('verifies %s with a shared secret or an oct JWK', async (alg) => {
     const token = forge({ alg }, 'short', { sub: 'ada' }, `sha${alg.slice(2)}`);
     const k = Buffer.from('short').toString('base64url');
     for (const key of ['short', new Secret('short'), { kty: 'oct', k }, { keys: [{ kty: 'oct', k, alg }] }]) {
       expect(await parse(token, key)).toMatchObject({ message: undefined });
     }
-    expect((await parse(token, 'Short')).message).toMatch(/^the signature does not fit/);
+    expect((await parse(token, 'Short')).message).toMatch(/signature is invalid/);
   });
 
-  it('chooses the key of a set by its kid', async () => {
+  it('selects the key of a set by its kid', async () => {
     const token = await sign('RS256', rsa.privateKey, {}, { kid: 'a' });
     const set = (kid: string): Value => ({
       keys: [jwk(otherRsa.publicKey, { kid: 'z' }), jwk(rsa.publicKey, { kid })],
     });
     expect((await parse(token, set('a'))).message).toBeUndefined();
-    expect((await parse(token, set('b'))).message).toBe('no key fits a token with alg "RS256" and kid "a"');
+    expect((await parse(token, set('b'))).message).toContain('no key for alg "RS256" and kid "a"');
   });
 
-  it('uses no key that is for encryption', async () => {
+  it('ignores encryption keys', async () => {
     const token = await sign('RS256', rsa.privateKey);
     expect((await parse(token, jwk(rsa.publicKey, { use: 'enc' }))).message).toBe('the key cannot be used');
   });
 
-  describe('is not confused by what a token says of itself', () => {
+  describe('ignores the header of a token when it selects algorithms:', () => {
     const spki = rsa.publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
     const rsaPem = pem(rsa.publicKey);
     it.each<[kind: string, token: string, key: Value]>([
@@ -164,7 +164,7 @@ describe('ws.jwtParse', () => {
       ['HS256 made with a list', forge({ alg: 'HS256' }, '[]'), '[]'],
       ['HS256 made with a URL', forge({ alg: 'HS256' }, 'https://example.com/jwks'), 'https://example.com/jwks'],
       ['none', `${part({ alg: 'none' })}.${part({})}.`, rsaPem],
-      ['none with a text', `${part({ alg: 'none' })}.${part({})}.`, LONG],
+      ['none with a string', `${part({ alg: 'none' })}.${part({})}.`, LONG],
       ['None', `${part({ alg: 'None' })}.${part({})}.`, LONG],
       ['no alg', forge({}, LONG), LONG],
       ['an alg that is a list', forge({ alg: ['HS256'] }, LONG), LONG],
@@ -181,16 +181,16 @@ describe('ws.jwtParse', () => {
     });
   });
 
-  it('refuses a token whose payload was changed', async () => {
+  it('rejects a token with a changed payload', async () => {
     const [header, , signature] = (await sign('ES256', p256.privateKey)).split('.');
     const { message } = await parse(`${header}.${part({ sub: 'eve' })}.${signature}`, pem(p256.publicKey));
-    expect(message).toBe('the signature does not fit the key: the token was changed, or signed with another key');
+    expect(message).toContain('signature is invalid');
   });
 
-  it('says which algorithms a key is good for', async () => {
+  it('reports the algorithms of the key', async () => {
     const { step } = await runStep(['ws.jwtParse', ['x', await sign('RS256', rsa.privateKey), pem(p256.publicKey)]]);
     expect(step.failure).toMatchObject({
-      message: 'no key fits a token with alg "RS256"',
+      code: 'step_failed',
       expected: 'ES256',
       actual: '"RS256"',
     });
@@ -201,19 +201,19 @@ describe('ws.jwtParse', () => {
     [{ exp: now - 4 }, undefined],
     [{ exp: now - 5 }, 'the token has expired'],
     [{ exp: now - 3600 }, 'the token has expired'],
-    [{ exp: 'never' }, "the token's exp is not a time"],
-    [{ exp: null }, "the token's exp is not a time"],
+    [{ exp: 'never' }, 'the exp of the token is not a timestamp'],
+    [{ exp: null }, 'the exp of the token is not a timestamp'],
     [{ nbf: now }, undefined],
     [{ nbf: now + 5 }, undefined],
     [{ nbf: now + 6 }, 'the token is not valid yet'],
-    [{ nbf: '5' }, "the token's nbf is not a time"],
+    [{ nbf: '5' }, 'the nbf of the token is not a timestamp'],
     [{ exp: 1e300 }, undefined],
     [{ exp: -1e300 }, 'the token has expired'],
-  ])('finds the times %j right or wrong', async (claims, message) => {
+  ])('checks the timestamps %j', async (claims, message) => {
     expect((await parse(forge({ alg: 'HS256' }, LONG, claims), LONG)).message).toBe(message);
   });
 
-  it('tells when a token expired', async () => {
+  it('reports the expiry of a token', async () => {
     const { step } = await runStep(['ws.jwtParse', ['x', forge({ alg: 'HS256' }, LONG, { exp: 0 }), LONG]]);
     expect(step.failure?.actual).toBe('1970-01-01T00:00:00.000Z');
   });
@@ -228,12 +228,12 @@ describe('ws.jwtParse', () => {
     [jwk(curve('secp256k1').publicKey), 'the key cannot be used'],
     [pem(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey), 'the key cannot be used'],
     [pem(generateKeyPairSync('x25519').publicKey), 'the key cannot be used'],
-    ['https://example.com/jwks', 'the key is a URL, which anybody could sign with'],
-  ])('does not take %j for a key, nor for none', async (key, message) => {
+    ['https://example.com/jwks', 'the key is a URL'],
+  ])('rejects the key %j', async (key, message) => {
     expect((await parse(forge({ alg: 'HS256' }, 'x'), key)).message).toBe(message);
   });
 
-  it('shows neither token nor key, even if they are written into the script', async () => {
+  it('masks the token and the key, even if they are written in the script', async () => {
     const token = forge({ alg: 'HS256' }, LONG);
     const { result, events } = await parse(token, 'hunter22 and many letters more');
     const text = JSON.stringify([result, events]);
@@ -245,10 +245,10 @@ describe('ws.jwtParse', () => {
 describe('ws.jwtSignHS256', () => {
   it.each<[kind: string, payload: Value, claims: string]>([
     ['a map', { sub: 'ada', n: 1, list: [true, null] }, '{"sub":"ada","n":1,"list":[true,null]}'],
-    ['a text, digits kept', '{"id": 1234567890123456789}', '{"id": 1234567890123456789}'],
+    ['a JSON string', '{"id": 1234567890123456789}', '{"id": 1234567890123456789}'],
     ['a map with a secret', { nonce: new Secret('hunter22') }, '{"nonce":"hunter22"}'],
-    ['a secret text', new Secret('{"a":"ü"}'), '{"a":"ü"}'],
-  ])('signs %s as anybody else would', async (_, payload, claims) => {
+    ['a secret JSON string', new Secret('{"a":"ü"}'), '{"a":"ü"}'],
+  ])('signs %s like another implementation', async (_, payload, claims) => {
     const { saved, step } = await runStep(['ws.jwtSignHS256', ['jwt', payload, new Secret(LONG)]]);
     const input = `${part({ alg: 'HS256', typ: 'JWT' })}.${Buffer.from(claims).toString('base64url')}`;
     const signature = createHmac('sha256', LONG).update(input).digest('base64url');
@@ -256,31 +256,31 @@ describe('ws.jwtSignHS256', () => {
     expect(step.output).toEqual([]);
   });
 
-  it('signs with a short key, and says so', async () => {
+  it('signs with a short key and logs a warning', async () => {
     const { step, saved } = await runStep(['ws.jwtSignHS256', ['jwt', { sub: 'ada' }, 'short']]);
     expect(step.state).toBe('passed');
-    expect(step.output).toEqual(['the key is shorter than the 32 bytes that RFC 7518 asks for: it can be guessed']);
+    expect(step.output).toEqual([expect.stringContaining('shorter than 32 bytes')]);
     expect((saved('jwt') as { secret: string }).secret.split('.')).toHaveLength(3);
   });
 
-  it('counts the bytes of a key, not its letters', async () => {
+  it('counts the bytes of a key, not its characters', async () => {
     expect((await runStep(['ws.jwtSignHS256', ['jwt', {}, 'ü'.repeat(16)]])).step.output).toEqual([]);
     expect((await runStep(['ws.jwtSignHS256', ['jwt', {}, 'u'.repeat(31)]])).step.output).toHaveLength(1);
   });
 
   it.each<[payload: Value, key: Value, message: string]>([
     [{}, '', 'the key is empty'],
-    [[1], LONG, 'the payload is not a map'],
-    ['[1]', LONG, 'the payload is not a JSON map'],
-    ['{', LONG, 'the payload is not a JSON map'],
-    ['', LONG, 'the payload is not a JSON map'],
-    [5, LONG, 'the payload is not a JSON map'],
-  ])('does not sign %j with %j', async (payload, key, message) => {
+    [[1], LONG, 'payload is not a JSON object'],
+    ['[1]', LONG, 'payload is not a JSON object'],
+    ['{', LONG, 'payload is not a JSON object'],
+    ['', LONG, 'payload is not a JSON object'],
+    [5, LONG, 'payload is not a JSON object'],
+  ])('rejects the payload %j with the key %j', async (payload, key, message) => {
     const { step } = await runStep(['ws.jwtSignHS256', ['jwt', payload, key]]);
-    expect(step.failure?.message).toBe(message);
+    expect(step.failure?.message).toContain(message);
   });
 
-  it('shows no key that was written into the script', async () => {
+  it('masks a key that is written in the script', async () => {
     const { result, events } = await runStep(['ws.jwtSignHS256', ['jwt', '{', 'hunter22hunter22hunter22hunter22']]);
     expect(JSON.stringify([result, events])).not.toContain('hunter22');
   });

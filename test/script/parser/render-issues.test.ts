@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidScriptError } from '../../../src/errors.ts';
-import { readScriptObject } from '../../../src/script/parser/object.ts';
+import { parseScriptObject } from '../../../src/script/parser/object.ts';
 import { renderIssues } from '../../../src/script/parser/render-issues.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import { sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
@@ -12,23 +12,23 @@ const errorOf = (read: () => unknown): InvalidScriptError => {
     if (error instanceof InvalidScriptError) return error;
     throw error;
   }
-  throw new Error('no fault was found');
+  throw new Error('no issue was reported');
 };
 const rendered = (text: string) => renderIssues(errorOf(() => readScript(text, sampleSource, sampleRegistry)));
 
-describe('issues for a person', () => {
-  it('show the place, the line with a mark, and the hint', () => {
+describe('Rendered issues', () => {
+  it('show the position, the source line with a caret, and the hint', () => {
     expect(
       rendered('nmae: x\nsteps:\n  - ws.gett: [a]\n  - base.waitFor: soon\n'),
-    ).toBe(`tests/me.yaml:1:1: a script has no key nmae
+    ).toBe(`tests/me.yaml:1:1: unknown key nmae
     nmae: ••••
     ^
   → did you mean name?
-tests/me.yaml:3:5: there is no command ws.gett
+tests/me.yaml:3:5: unknown command ws.gett
       - ws.gett: [a]
         ^
   → did you mean ws.get?
-tests/me.yaml:4:19: waitMs must be a whole number from 0
+tests/me.yaml:4:19: waitMs must be a non-negative integer
       - base.waitFor: soon
                       ^
 `);
@@ -40,20 +40,20 @@ tests/me.yaml:4:19: waitMs must be a whole number from 0
     ['{name: "e\u0301", ws.rset: }', 20],
     ['{name: "한글ab", ws.rset: }', 25],
     ['{name:\t"a", ws.rset: }', 20],
-  ])('have the mark below the right column of %s', (step, width) => {
+  ])('have the caret below the right column of %s', (step, width) => {
     expect(rendered(`steps:\n  - ${step}`).split('\n')[2]).toBe(`${' '.repeat(width)}^`);
   });
 
-  it('have no line where there is none', () => {
+  it('have no source line for an empty file', () => {
     expect(rendered('')).toBe(
-      'tests/me.yaml:1:1: has no steps\n  → write steps: and a list of commands below it, such as - base.verbose: hello\n',
+      'tests/me.yaml:1:1: the script has no steps\n  → write steps: and a list of commands below it, such as - base.verbose: hello\n',
     );
   });
 
-  it('have a path where the script is an object', () => {
-    const error = errorOf(() => readScriptObject({ steps: [{ 'ws.rset': [] }] }, sampleSource, sampleRegistry));
+  it('have a path if the script is an object', () => {
+    const error = errorOf(() => parseScriptObject({ steps: [{ 'ws.rset': [] }] }, sampleSource, sampleRegistry));
     expect(renderIssues(error)).toBe(
-      'tests/me.yaml: steps[0].ws.rset: there is no command ws.rset\n  → did you mean ws.reset?\n',
+      'tests/me.yaml: steps[0].ws.rset: unknown command ws.rset\n  → did you mean ws.reset?\n',
     );
   });
 
@@ -65,11 +65,11 @@ tests/me.yaml:4:19: waitMs must be a whole number from 0
     };
     const error = errorOf(() => readScript('steps: [{ws.rset: }]', sampleSource, sampleRegistry));
     expect(renderIssues(error, style)).toBe(
-      '<b>tests/me.yaml:1:10:</b> there is no command ws.rset\n    steps: [{ws.rset: }]\n             <r>^</r>\n  <c>→</c> did you mean ws.reset?\n',
+      '<b>tests/me.yaml:1:10:</b> unknown command ws.rset\n    steps: [{ws.rset: }]\n             <r>^</r>\n  <c>→</c> did you mean ws.reset?\n',
     );
   });
 
-  it('print no control characters of a name', () => {
+  it('escape control characters in names', () => {
     expect(rendered('"a\\e[31m.b\\r": x')).not.toMatch(/[\u001b\r]/);
     expect(rendered('steps: [{"a\\e[31m.b\\r": x}]')).not.toMatch(/[\u001b\r]/);
   });

@@ -4,10 +4,10 @@ import { stringify } from 'yaml';
 import { InvalidScriptError } from '../../../src/errors.ts';
 import { renderIssues } from '../../../src/script/parser/render-issues.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
-import { faultsOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
 const read = (text: string) => readScript(text, sampleSource, sampleRegistry);
-/** Everything that is said of a text: rendered, as JSON, and in the error itself. */
+/** All output for a script: rendered, as JSON, and in the error itself. */
 const said = (text: string): string => {
   try {
     read(text);
@@ -17,12 +17,12 @@ const said = (text: string): string => {
     }
     throw error;
   }
-  throw new Error('no fault was found');
+  throw new Error('no issue was found');
 };
-const excerpts = (text: string) => faultsOf(() => read(text)).map(({ excerpt }) => excerpt);
+const excerpts = (text: string) => issuesOf(() => read(text)).map(({ excerpt }) => excerpt);
 const end = 'steps: [{ws.reset: }]';
 
-describe('the line that is shown', () => {
+describe('A quoted source line', () => {
   it.each([
     ['data:\n  a: 1\n  a: 2\nsteps: [{ws.reset: }]', '  a: 2'],
     ['data:\n  a.client_secret: 1\n  a.client_secret: hunter2\nsteps: [{ws.reset: }]', '  a.client_secret: ••••'],
@@ -45,13 +45,13 @@ describe('the line that is shown', () => {
       'steps:\n  - ws.oauth: {vr: a, url: b, auth: {client_secret: "${env:SECRET}"}}',
       '  - ws.oauth: {vr: a, url: b, auth: {client_secret: "${env:SECRET}"}}',
     ],
-  ])('of %j has no secret', (text, excerpt) => {
+  ])('of %j contains no secret', (text, excerpt) => {
     expect(excerpts(text)).toContain(excerpt);
   });
 
-  it('has the mark where the secret begins if the fault is inside of it', () => {
-    const [fault] = faultsOf(() => read('data: {a.password: "hunter2 ${"}\nsteps: [{ws.reset: }]'));
-    expect(fault).toMatchObject({ line: 1, column: 31, excerpt: 'data: {a.password: ••••', caret: 19 });
+  it('has the caret at the start of a secret if the issue is inside it', () => {
+    const [issue] = issuesOf(() => read('data: {a.password: "hunter2 ${"}\nsteps: [{ws.reset: }]'));
+    expect(issue).toMatchObject({ line: 1, column: 31, excerpt: 'data: {a.password: ••••', caret: 19 });
   });
 
   it.each([
@@ -92,9 +92,9 @@ describe('the line that is shown', () => {
       'steps:\n  - ws.header:\n      - a\n      - @hunter2\n',
     ],
     ['in a script that is none', 'password: hunter2'],
-    ['in a text that holds two', 'password: hunter2\n--- hunter2'],
+    ['in a string that holds two', 'password: hunter2\n--- hunter2'],
     ['in a script that unfolds too far', 'data: {a: &a [hunter2, *a]}'],
-  ])('has no secret %s', (_, text) => {
+  ])('contains no secret %s', (_, text) => {
     expect(said(text)).not.toContain('hunter2');
   });
 
@@ -121,7 +121,7 @@ describe('the line that is shown', () => {
     '|',
   );
 
-  it('has no secret wherever the text is broken', () => {
+  it('contains no secret wherever the YAML is damaged', () => {
     fc.assert(
       fc.property(place, style, damage, fc.nat(), fc.nat(3), (where, defaultStringType, mark, at, lines) => {
         const secret = Array(lines + 1)
@@ -132,7 +132,7 @@ describe('the line that is shown', () => {
         const auth = where === 'list' ? { tokens: [secret] } : { client_id: 'x', client_secret: secret, last: 'y' };
         const script = { nme: 'x', data, steps: [{ 'ws.rset': null }, { 'ws.oauth': ['env', 'u', auth] }] };
         const text = stringify(script, { defaultStringType, defaultKeyType: 'PLAIN', lineWidth: 0 });
-        // Where the damage falls into the secret's own name, the name says nothing any more.
+        // If the damage changes the name of the secret, the name is no longer sensitive.
         const offset = at % (text.length + 1);
         const broken = `${text.slice(0, offset)}${mark}${text.slice(offset)}`;
         const names = (whole: string) =>
@@ -140,7 +140,7 @@ describe('the line that is shown', () => {
             .replace(/(^|\s)#.*$/gm, '')
             .match(/(?<=^|[\s{])(?:graph\.client_secret|client_secret|password|tokens): ?/gm);
         fc.pre(names(broken)?.length === names(text)?.length);
-        // A line end may move a list's item out of the list that its name belongs to.
+        // A line break can move an item out of the list that its name belongs to.
         fc.pre(where !== 'list' || !mark.includes('\n'));
         expect(said(broken)).not.toContain('hunter2');
       }),
@@ -149,9 +149,9 @@ describe('the line that is shown', () => {
   });
 });
 
-describe('a long line', () => {
+describe('A long source line', () => {
   const long = (before: number, after: number) =>
-    faultsOf(() => read(`steps: [${'{ws.reset: },'.repeat(before)} {ws.rset: }, ${'{ws.reset: },'.repeat(after)}]`))[0];
+    issuesOf(() => read(`steps: [${'{ws.reset: },'.repeat(before)} {ws.rset: }, ${'{ws.reset: },'.repeat(after)}]`))[0];
 
   it.each([
     [0, 0],
@@ -160,7 +160,7 @@ describe('a long line', () => {
     [100, 100],
     [3, 100],
     [100, 3],
-  ])('is cut around the fault (%i before, %i after)', (before, after) => {
+  ])('is truncated around the issue (%i before, %i after)', (before, after) => {
     const { excerpt = '', caret = 0 } = long(before, after) ?? {};
     expect(excerpt.length).toBeLessThanOrEqual(122);
     expect(excerpt.slice(caret)).toMatch(/^ws\.rset: \}/);
@@ -168,19 +168,19 @@ describe('a long line', () => {
     expect(excerpt.endsWith('…')).toBe(after > 10);
   });
 
-  it('is not cut inside of a character', () => {
+  it('is not truncated inside a character', () => {
     for (const pad of ['', 'a']) {
       const text = `steps: [{base.verbose: "${pad}${'😀'.repeat(200)}"}, {ws.rset: }, {base.verbose: "${'😀'.repeat(200)}"}]`;
-      const [fault] = faultsOf(() => read(text));
-      expect(fault?.excerpt?.isWellFormed()).toBe(true);
-      expect(fault?.excerpt).not.toContain('\\ud');
-      expect(fault?.excerpt?.slice(fault.caret)).toMatch(/^ws\.rset/);
+      const [issue] = issuesOf(() => read(text));
+      expect(issue?.excerpt?.isWellFormed()).toBe(true);
+      expect(issue?.excerpt).not.toContain('\\ud');
+      expect(issue?.excerpt?.slice(issue.caret)).toMatch(/^ws\.rset/);
     }
   });
 
   it('has no control characters', () => {
-    const [fault] = faultsOf(() => read('steps:\n  - {name: "\u202e\u0085", ws.rset: }\t'));
-    expect(fault?.excerpt).toBe('  - {name: "\\u202e\\u0085", ws.rset: }');
-    expect(fault?.excerpt?.slice(fault.caret)).toBe('ws.rset: }');
+    const [issue] = issuesOf(() => read('steps:\n  - {name: "\u202e\u0085", ws.rset: }\t'));
+    expect(issue?.excerpt).toBe('  - {name: "\\u202e\\u0085", ws.rset: }');
+    expect(issue?.excerpt?.slice(issue.caret)).toBe('ws.rset: }');
   });
 });

@@ -22,7 +22,7 @@ const hostile = fc.constantFrom(
   '| `` * _ [x](y)',
 );
 
-/** Any text at all: halves of surrogate pairs, controls, and what means something to the formats. */
+/** Any string: lone surrogates, control characters, and the special characters of the formats. */
 export const anyField: fc.Arbitrary<string> = fc
   .array(fc.oneof(hostile, fc.string({ maxLength: 8 }), fc.string({ unit: 'binary', maxLength: 4 })), { maxLength: 4 })
   .map((parts) => parts.join(''));
@@ -71,7 +71,7 @@ const anyRun: fc.Arbitrary<RunResult> = fc
     return { ...run, steps, counts, state: counts.failed > 0 || run.interrupted ? 'failed' : 'passed' };
   });
 
-/** Any report, with any text in every field. */
+/** Any report, with any string in every field. */
 export const anyReport: fc.Arbitrary<Report> = fc.record({
   runs: fc.array(anyRun, { maxLength: 4 }),
   startedAt,

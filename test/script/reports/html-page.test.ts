@@ -12,33 +12,33 @@ import { exchange, failure, reportOf, runOf, sampleReport } from './sample-repor
 const phone = { viewport: { width: 360, height: 740 } };
 
 describe.skipIf(chromiumPath === undefined)(
-  'the HTML report in Chromium (skipped where there is none: install it, or name it in CHROMIUM)',
+  'The HTML report in Chromium (skipped without Chromium: install it, or set CHROMIUM)',
   () => {
-    const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-report-'));
+    const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-report-'));
     let browser: Browser;
-    const complaints: string[] = [];
+    const problems: string[] = [];
 
     beforeAll(async () => {
       browser = await launchBrowser();
     });
     afterAll(async () => {
       await browser?.close();
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     });
 
     async function open(report: Report, options: BrowserContextOptions = {}, hash = ''): Promise<Page> {
-      const file = join(folder, 'report.html');
+      const file = join(directory, 'report.html');
       writeFileSync(file, htmlReport(report));
       const page = await (await browser.newContext(options)).newPage();
-      complaints.length = 0;
-      page.on('console', (message) => complaints.push(message.text()));
-      page.on('pageerror', (error) => complaints.push(String(error)));
+      problems.length = 0;
+      page.on('console', (message) => problems.push(message.text()));
+      page.on('pageerror', (error) => problems.push(String(error)));
       page.on('dialog', (dialog) => {
-        complaints.push(`dialog: ${dialog.message()}`);
+        problems.push(`dialog: ${dialog.message()}`);
         return dialog.dismiss();
       });
       page.on('request', (request) => {
-        if (!/^(file|data):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+        if (!/^(file|data):/.test(request.url())) problems.push(`request: ${request.url()}`);
       });
       await page.goto(pathToFileURL(file).href + hash);
       return page;
@@ -49,7 +49,7 @@ describe.skipIf(chromiumPath === undefined)(
         `[...document.querySelectorAll(${JSON.stringify(selector)})].filter((e) => e.checkVisibility()).length`,
       );
 
-    it('filters by state with buttons that the keyboard reaches, and keeps the filter in the address', async () => {
+    it('filters by state with keyboard-accessible buttons and stores the filter in the URL', async () => {
       const page = await open(sampleReport());
       expect(await page.locator('button[data-show]').allTextContents()).toEqual([
         'All 20',
@@ -70,11 +70,11 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await count(page, '.step')).toBe(4);
       await page.goBack();
       expect(await count(page, '.step')).toBe(2);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await page.context().close();
     });
 
-    it('opens with the filter, or at the step, that the address names', async () => {
+    it('opens with the filter or at the step in the fragment of the URL', async () => {
       const filtered = await open(sampleReport(), {}, '#passed');
       expect(await count(filtered, '.step')).toBe(14);
       await filtered.context().close();
@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)(
       await page.context().close();
     });
 
-    it('finds steps by their words', async () => {
+    it('searches the text of the steps', async () => {
       const page = await open(sampleReport());
       await page.fill('#search', 'lovelace');
       expect(await count(page, '.step')).toBe(1);
@@ -98,7 +98,7 @@ describe.skipIf(chromiumPath === undefined)(
       await page.context().close();
     });
 
-    it('shows what failed unfolded, the rest folded, and all of it on request', async () => {
+    it('unfolds failed steps, folds all others, and unfolds everything on request', async () => {
       const page = await open(sampleReport());
       expect(await count(page, '.step[open]')).toBe(2);
       await page.click('#fold');
@@ -107,11 +107,11 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await count(page, '.step[open]')).toBe(0);
       await page.click('.failures a >> nth=1');
       expect(await page.getAttribute('#s3-1', 'open')).toBe('');
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await page.context().close();
     });
 
-    it('prints every failure unfolded and no controls, whatever was folded or filtered', async () => {
+    it('prints every failure unfolded and without controls, regardless of folding and filters', async () => {
       const page = await open(sampleReport());
       await page.click('#fold');
       await page.click('#fold');
@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === undefined)(
       await page.context().close();
     });
 
-    it('can be read where no script may run', async () => {
+    it('is readable without JavaScript', async () => {
       const page = await open(sampleReport(), { javaScriptEnabled: false });
       expect(await page.locator('.failure').count()).toBe(2);
       expect(await page.locator('#controls').isVisible()).toBe(false);
@@ -148,7 +148,7 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await page.getByRole('main').count()).toBe(1);
       expect(await page.getByRole('banner').count()).toBe(1);
       expect(await page.getByRole('contentinfo').count()).toBe(1);
-      expect(await page.getByRole('navigation', { name: 'What failed' }).count()).toBe(1);
+      expect(await page.getByRole('navigation', { name: 'Failed steps' }).count()).toBe(1);
       expect(await page.getByRole('group', { name: 'Show steps' }).count()).toBe(1);
       expect(await page.getByRole('searchbox', { name: 'Search steps' }).count()).toBe(1);
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('✗ 2 steps failed');
@@ -156,7 +156,7 @@ describe.skipIf(chromiumPath === undefined)(
       await page.context().close();
     });
 
-    it('runs and breaks nothing whatever stands in the fields', async () => {
+    it('runs no injected script and loads nothing', async () => {
       const hostile = [
         `<script>document.title = 'run'; alert(1)</script>`,
         `<img src="https://evil.example/x.png" onerror="alert(2)">`,
@@ -183,7 +183,7 @@ describe.skipIf(chromiumPath === undefined)(
       });
       const page = await open({ ...reportOf(...runs), version: hostile.join('') }, phone);
       await page.click('#fold');
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       expect(await page.title()).toBe('✗ 10 scripts, 10 failed · oauth-profile');
       expect(await count(page, 'main > .script > .step[open]')).toBe(20);
       expect(await page.evaluate(`document.querySelectorAll('script, img, iframe, object').length`)).toBe(1);
@@ -218,13 +218,13 @@ describe.skipIf(chromiumPath === undefined)(
       expect(await shown(`document.querySelector('[data-show=all]').click()`)).toBe('10,000 steps');
       await page.evaluate('fold.click()');
       expect(await page.evaluate(`document.querySelectorAll('.step[open]').length`)).toBe(10_000);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await page.context().close();
     });
   },
 );
 
-/** In the page: texts whose contrast with what they stand on is below WCAG's 4.5. */
+/** Runs in the page: finds text whose contrast with its background is below the 4.5 of WCAG AA. */
 const poorContrast = `(() => {
   const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
   const onto = (below, colour) => {
@@ -242,9 +242,9 @@ const poorContrast = `(() => {
   for (const element of document.querySelectorAll('body *')) {
     if (!element.checkVisibility() || element.closest('.sr, svg, script, :disabled')) continue;
     if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')) continue;
-    const chain = [];
-    for (let at = element; at !== null; at = at.parentElement) chain.unshift(getComputedStyle(at).backgroundColor);
-    const ground = chain.reduce(onto, [255, 255, 255]);
+    const ancestors = [];
+    for (let at = element; at !== null; at = at.parentElement) ancestors.unshift(getComputedStyle(at).backgroundColor);
+    const ground = ancestors.reduce(onto, [255, 255, 255]);
     const ink = onto(ground, getComputedStyle(element).color);
     const [low, high] = [light(ground), light(ink)].sort((a, b) => a - b);
     const ratio = (high + 0.05) / (low + 0.05);

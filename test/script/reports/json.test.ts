@@ -11,7 +11,7 @@ const docs = join(import.meta.dirname, '..', '..', '..', 'docs');
 const published = readFileSync(join(docs, 'report.schema.json'), 'utf8');
 const dateTime = { 'date-time': (text: string): boolean => new Date(text).toISOString() === text };
 
-/** The schema for readers lets members be added; ours must be told of each. */
+/** The published schema allows additional members; this stricter copy does not. */
 function closed(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   if (Array.isArray(node)) return node.map(closed);
@@ -22,8 +22,8 @@ function closed(node: unknown): unknown {
 const open = new Ajv2020({ formats: dateTime, strict: true, strictRequired: false }).compile(JSON.parse(published));
 const strict = new Ajv2020({ formats: dateTime, strict: false }).compile(closed(JSON.parse(published)) as object);
 
-describe('the JSON report', () => {
-  it('is described by the published schema, to the last member', () => {
+describe('The JSON report', () => {
+  it('matches the published schema, which lists every member', () => {
     const report = JSON.parse(jsonReport(sampleReport()));
     open(report);
     expect(open.errors).toBeNull();
@@ -33,7 +33,7 @@ describe('the JSON report', () => {
     expect(strict.errors).not.toBeNull();
   });
 
-  it('is described by the schema whatever stands in the fields, and holds every text as it was', () => {
+  it('matches the schema and preserves every string for any report', () => {
     fc.assert(
       fc.property(anyReport, (given) => {
         const report = JSON.parse(jsonReport(given));
@@ -48,7 +48,7 @@ describe('the JSON report', () => {
     );
   });
 
-  it('says times for people and for programs', () => {
+  it('has times in ISO 8601 and in milliseconds', () => {
     const { startedAt, startedAtMs, elapsedMs } = JSON.parse(jsonReport(sampleReport()));
     expect({ startedAt, startedAtMs, elapsedMs }).toEqual({
       startedAt: '2026-07-01T10:00:00.000Z',
@@ -57,7 +57,7 @@ describe('the JSON report', () => {
     });
   });
 
-  it('says the outcome of the whole, of each script and of each step', () => {
+  it('has the state of the run, of each script and of each step', () => {
     const report = JSON.parse(jsonReport(sampleReport()));
     expect(report).toMatchObject({
       schemaVersion: 1,
@@ -75,21 +75,21 @@ describe('the JSON report', () => {
     expect(report.scripts[1].steps[5]).toMatchObject({ state: 'skipped', reason: 'an earlier step failed' });
   });
 
-  it('leaves out what there is not, instead of saying null', () => {
+  it('omits absent members instead of writing null', () => {
     const step = { title: 'x', position: undefined, exchanges: [{ ...exchange('u', 200, ''), response: undefined }] };
     const [only] = JSON.parse(jsonReport(reportOf(runOf('x', 'x', [step])))).scripts[0].steps;
     expect(Object.keys(only)).not.toContain('position');
     expect(Object.keys(only.exchanges[0])).toEqual(['request', 'elapsedMs']);
   });
 
-  it('lets no terminal obey what a provider sent', () => {
+  it('escapes control characters', () => {
     const hostile = '\u001b[2J\u009b2J\u202e\u2066\u2028\u007f';
     const text = jsonReport(reportOf(runOf('x', 'x', [{ title: 'x', failure: failure(hostile) }])));
     expect(text).not.toMatch(/[^\n\u0020-\u007e]/);
     expect(JSON.parse(text).scripts[0].steps[0].failure.message).toBe(hostile);
   });
 
-  it('has every member of the schema in its documentation', () => {
+  it('has all of its members documented', () => {
     const page = readFileSync(join(docs, 'reports.md'), 'utf8');
     const members = new Set<string>();
     const walk = (node: unknown): void => {

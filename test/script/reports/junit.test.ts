@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
+import { toVisible, toVisibleLine } from '../../../src/script/reports/format.ts';
 import { junitReport } from '../../../src/script/reports/junit.ts';
-import { visible, visibleLine } from '../../../src/script/reports/visible.ts';
 import { anyReport } from './any-report.ts';
 import { exchange, failure, reportOf, runOf, sampleReport } from './sample-report.ts';
 
 const schema = readFileSync(join(import.meta.dirname, 'junit-10.xsd'), 'utf8');
 
-/** What libxml2 says of some documents: its complaints, and how it read each of them. */
+/** Validates and parses documents with libxml2; returns its errors and the parsed content. */
 async function check(documents: readonly string[]): Promise<{ errors: string[]; read: string }> {
   const { errors, normalized } = await validateXML({
     xml: documents.map((contents, index) => ({ fileName: `${index}.xml`, contents })),
@@ -40,8 +40,8 @@ const attributes = (xml: string, element: string, name: string): string[] =>
 const texts = (xml: string, element: string): string[] =>
   [...xml.matchAll(new RegExp(`${tag(element)}([^<]*)</${element}>`, 'g'))].map(([, , text = '']) => unescaped(text));
 
-describe('the JUnit report', () => {
-  it('is what Jenkins accepts, and says how each step of each script ended', async () => {
+describe('The JUnit report', () => {
+  it('matches the schema of Jenkins and has the outcome of every step', async () => {
     const { errors, read } = await check([junitReport(sampleReport())]);
     expect(errors).toEqual([]);
     expect(attributes(read, 'testsuite', 'name')).toEqual([
@@ -66,7 +66,7 @@ describe('the JUnit report', () => {
     expect(attributes(read, 'skipped', 'message')[0]).toBe('an earlier step failed');
   });
 
-  it('puts expected and actual, hint and position into the text of a failure', () => {
+  it('has expected, actual, hint and position in the text of a failure', () => {
     const report = reportOf(
       runOf('Sums', 'a.yaml', [
         {
@@ -78,7 +78,7 @@ describe('the JUnit report', () => {
     expect(texts(junitReport(report), 'failure')).toEqual(['differs\nexpected: 1\nactual: 2\ncount\nat a.yaml:8:5']);
   });
 
-  it('keeps what a step said, and the requests it made', () => {
+  it('has the output and the requests of a step', () => {
     const report = reportOf(
       runOf('x', 'x.yaml', [
         { title: 'ws.get(u)', output: ['one', 'two'], exchanges: [exchange('https://a.example/?b=1&c', 404, '')] },
@@ -89,7 +89,7 @@ describe('the JUnit report', () => {
     ]);
   });
 
-  it('gives every step a name of its own, because GitLab drops all but the first of a name', () => {
+  it('gives every step a unique name, because GitLab drops duplicates', () => {
     const steps = [{ title: 'ws.get(u)' }, { title: 'ws.get(u)' }];
     const xml = junitReport(reportOf(runOf('x', 'a/x.yaml', steps), runOf('x', 'b/x.yaml', steps)));
     const classes = attributes(xml, 'testcase', 'classname');
@@ -103,12 +103,12 @@ describe('the JUnit report', () => {
     ['C:\\work\\me.yaml', 'C:.work.me'],
     ['v1.2/me.yaml', 'v1.2.me'],
     ['.yaml', 'its name'],
-  ])('calls the class of %s %s', (file, expected) => {
+  ])('has for %s the class name %s', (file, expected) => {
     const xml = junitReport(reportOf(runOf('its name', file, [{ title: 'x' }])));
     expect(attributes(xml, 'testcase', 'classname')).toEqual([expected]);
   });
 
-  it('says that a run was interrupted, and shows no negative time when the clock was set back', async () => {
+  it('reports an interrupted run, and has no negative time if the clock was set back', async () => {
     const run = runOf('x', 'x.yaml', [{ title: 'x', elapsedMs: -7 }], { interrupted: true, elapsedMs: -7 });
     const { errors, read } = await check([junitReport({ ...reportOf(run), elapsedMs: -7 })]);
     expect(errors).toEqual([]);
@@ -116,34 +116,34 @@ describe('the JUnit report', () => {
     expect(attributes(read, 'testcase', 'time')).toEqual(['0.000']);
   });
 
-  it('cuts values that no one would read', () => {
+  it('truncates long values', () => {
     const run = runOf('x', 'x.yaml', [{ title: 'x', failure: failure('no', { actual: 'y'.repeat(1_000_000) }) }]);
     const xml = junitReport(reportOf(run));
     expect(xml.length).toBeLessThan(30_000);
     expect(xml).toContain('… 980000 more characters');
   });
 
-  it('is accepted and read back to the same visible text whatever stands in the fields', async () => {
+  it('is valid and parsed to the same visible text for any report', async () => {
     const reports = fc.sample(anyReport, { numRuns: 300, seed: 20260701 });
     const runs = reports.flatMap((report) => report.runs);
     const { errors, read } = await check([junitReport(reportOf(...runs))]);
     expect(errors).toEqual([]);
     const steps = runs.flatMap((run) => run.steps);
     const failed = steps.flatMap(({ failure }) => failure ?? []);
-    expect(attributes(read, 'testsuite', 'name')).toEqual(runs.map(({ name }) => visibleLine(name)));
-    expect(attributes(read, 'testsuite', 'file')).toEqual(runs.map(({ file }) => visibleLine(file)));
+    expect(attributes(read, 'testsuite', 'name')).toEqual(runs.map(({ name }) => toVisibleLine(name)));
+    expect(attributes(read, 'testsuite', 'file')).toEqual(runs.map(({ file }) => toVisibleLine(file)));
     expect(attributes(read, 'testcase', 'name')).toEqual(
-      steps.map(({ number, title }) => visibleLine(`${number} ${title}`)),
+      steps.map(({ number, title }) => toVisibleLine(`${number} ${title}`)),
     );
-    expect(attributes(read, 'failure', 'message')).toEqual(failed.map(({ message }) => visibleLine(message)));
+    expect(attributes(read, 'failure', 'message')).toEqual(failed.map(({ message }) => toVisibleLine(message)));
     for (const [index, text] of texts(read, 'failure').entries()) {
       const { message, expected, actual, hint } = failed[index] ?? { message: '?' };
-      for (const part of [message, expected, actual, hint]) expect(text).toContain(visible(part ?? ''));
+      for (const part of [message, expected, actual, hint]) expect(text).toContain(toVisible(part ?? ''));
     }
     expect(failed.length).toBeGreaterThan(100);
   });
 
-  it('is refused by the schema when something is wrong with it', async () => {
+  it('is rejected by the schema if it is invalid', async () => {
     const xml = junitReport(sampleReport());
     const { errors } = await check([xml.replace('<failure ', '<fialure '), xml.replace('time="', 'line="')]);
     expect(errors.length).toBeGreaterThan(0);

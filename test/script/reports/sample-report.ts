@@ -5,7 +5,7 @@ const START = Date.UTC(2026, 6, 1, 10, 0, 0);
 
 type Given = Partial<StepResult> & { readonly title: string };
 
-/** A run of these steps, one after the other; what is left out is as in a step that passed in 12 ms. */
+/** Creates a run of these steps; by default a step passes in 12 ms. */
 export function runOf(name: string, file: string, steps: readonly Given[], more: Partial<RunResult> = {}): RunResult {
   let startedAt = more.startedAt ?? START;
   const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -40,7 +40,7 @@ export function runOf(name: string, file: string, steps: readonly Given[], more:
   };
 }
 
-/** A report of these runs. */
+/** Creates a report of these runs. */
 export function reportOf(...runs: RunResult[]): Report {
   return {
     runs,
@@ -50,12 +50,12 @@ export function reportOf(...runs: RunResult[]): Report {
   };
 }
 
-/** A failure of an assertion. */
+/** Creates the failure of an assertion. */
 export function failure(message: string, more: Partial<Failure> = {}): Failure {
   return { code: 'step_failed', message, ...more };
 }
 
-/** A GET with a JSON reply. */
+/** Creates a GET with a JSON response. */
 export function exchange(url: string, status: number, body: string, elapsedMs = 120): Exchange {
   return {
     request: {
@@ -89,7 +89,7 @@ const tokenStep = {
 };
 const earlier = 'an earlier step failed';
 
-/** What a smoke test of a few services may look like on a bad day. */
+/** The report of a smoke test with failures. */
 export function sampleReport(): Report {
   return reportOf(
     runOf('Who am I', 'smoke/me.yaml', [
@@ -174,8 +174,8 @@ export function sampleReport(): Report {
           elapsedMs: 903,
           failure: {
             code: 'provider_rejected',
-            message: 'microsoft refused the client: AADSTS7000215 Invalid client secret provided',
-            hint: "the client secret is wrong; often the secret's ID was pasted instead of its value: set warehouse.client_secret",
+            message: 'microsoft rejected the client: AADSTS7000215 Invalid client secret provided',
+            hint: "the client secret is wrong; often the secret's ID was configured instead of its value: set warehouse.client_secret",
           },
         },
         { title: 'ws.download(https://warehouse.example.com/export.csv, , out/export.csv)', reason: earlier },

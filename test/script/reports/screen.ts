@@ -1,12 +1,12 @@
-/** As much of a terminal as progress needs: it wraps, moves its cursor, erases, and breaks its lines anew when it is resized. */
+/** A minimal terminal: it wraps lines, moves the cursor, erases, and reflows when it is resized. */
 export class Screen {
-  #rows: { text: string; goesOn: boolean }[] = [{ text: '', goesOn: false }];
+  #rows: { text: string; isWrapped: boolean }[] = [{ text: '', isWrapped: false }];
   #row = 0;
   #column = 0;
 
   constructor(public width: number) {}
 
-  /** What a person sees, without the empty end. */
+  /** The visible content without trailing empty lines. */
   get lines(): string[] {
     const lines = this.#rows.map(({ text }) => text.trimEnd());
     while (lines.at(-1) === '') lines.pop();
@@ -31,27 +31,27 @@ export class Screen {
   resize(width: number): void {
     const joined: string[] = [];
     let open = false;
-    for (const { text, goesOn } of this.#rows) {
+    for (const { text, isWrapped } of this.#rows) {
       if (open) joined.push((joined.pop() ?? '') + text);
       else joined.push(text);
-      open = goesOn;
+      open = isWrapped;
     }
     this.width = width;
     this.#rows = joined.flatMap((line) => {
       const parts = line.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [''];
-      return parts.map((text, index) => ({ text, goesOn: index < parts.length - 1 }));
+      return parts.map((text, index) => ({ text, isWrapped: index < parts.length - 1 }));
     });
     this.#row = this.#rows.length - 1;
   }
 
   #obey(name: string, count: number | undefined): void {
-    const row = this.#rows[this.#row] ?? { text: '', goesOn: false };
+    const row = this.#rows[this.#row] ?? { text: '', isWrapped: false };
     if (name === 'A') this.#row = Math.max(0, this.#row - (count ?? 1));
     else if (name === 'B') this.#row = Math.min(this.#rows.length - 1, this.#row + (count ?? 1));
     else if (name === 'K') row.text = row.text.slice(0, this.#column);
     else if (name === 'J') {
       row.text = row.text.slice(0, this.#column);
-      row.goesOn = false;
+      row.isWrapped = false;
       this.#rows.length = this.#row + 1;
     } else if (name !== 'm') throw new Error(`an unknown escape: ${name}`);
   }
@@ -59,13 +59,13 @@ export class Screen {
   #newLine(): void {
     this.#row++;
     this.#column = 0;
-    if (this.#row === this.#rows.length) this.#rows.push({ text: '', goesOn: false });
+    if (this.#row === this.#rows.length) this.#rows.push({ text: '', isWrapped: false });
   }
 
   #put(char: string): void {
     if (this.#column >= this.width) {
       const full = this.#rows[this.#row];
-      if (full !== undefined) full.goesOn = true;
+      if (full !== undefined) full.isWrapped = true;
       this.#newLine();
     }
     const row = this.#rows[this.#row];

@@ -6,7 +6,7 @@ import { htmlReport } from '../../../src/script/reports/html.ts';
 import { jsonReport } from '../../../src/script/reports/json.ts';
 import { junitReport } from '../../../src/script/reports/junit.ts';
 import type { Report } from '../../../src/script/reports/report.ts';
-import { summaryText } from '../../../src/script/reports/summary.ts';
+import { formatSummary } from '../../../src/script/reports/summary.ts';
 import { leaksIn } from '../../support/leaks.ts';
 import { exchange, failure, reportOf, runOf } from './sample-report.ts';
 
@@ -17,12 +17,12 @@ const reports: [string, (report: Report) => string][] = [
   ['junit', junitReport],
   ['json', jsonReport],
   ['html', htmlReport],
-  ['summary', (report) => summaryText(report, plain)],
+  ['summary', (report) => formatSummary(report, plain)],
   ['annotations', (report) => githubAnnotations(report)],
   ['job summary', githubSummary],
 ];
 
-describe('a secret that no one masked in time', () => {
+describe('A secret that was not masked before', () => {
   const secret = `p&<s>"w'd ö€%;:,|*\\$[x](y)#{}~=+/😀`;
   const step = {
     title: `a ${secret} b`,
@@ -36,7 +36,7 @@ describe('a secret that no one masked in time', () => {
   };
   const report = reportOf(runOf(secret, 'x.yaml', [step]));
 
-  it.each(reports)('is still found in the %s report by the redactor of the file', (_, write) => {
+  it.each(reports)('is masked in the %s report by the redactor', (_, write) => {
     const redactor = new Redactor();
     redactor.add(new Secret(secret));
     const text = redactor.redact(write(report));

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ScriptEvent } from '../../../src/script/events.ts';
-import { columnsOf } from '../../../src/script/fit-columns.ts';
-import type { Style } from '../../../src/script/reports/style.ts';
-import { type ProgressOptions, progress } from '../../../src/script/reports/terminal.ts';
+import { countColumns } from '../../../src/script/fit-columns.ts';
+import type { Style } from '../../../src/script/reports/format.ts';
+import { createProgress, type ProgressOptions } from '../../../src/script/reports/terminal.ts';
 import type { RunResult } from '../../../src/script/result.ts';
 import { anyField } from './any-report.ts';
 import { failure, runOf, sampleReport } from './sample-report.ts';
@@ -21,7 +21,7 @@ const style: Style = {
   cyan: coloured(36),
 };
 
-/** The events of a run, as the engine emits them. */
+/** Returns the events of a run as the engine emits them. */
 function eventsOf(run: RunResult): ScriptEvent[] {
   const { file, name, steps, startedAt, counts, state, interrupted, elapsedMs } = run;
   return [
@@ -37,7 +37,7 @@ function eventsOf(run: RunResult): ScriptEvent[] {
 
 function plain(events: readonly ScriptEvent[], options: ProgressOptions = {}): string {
   let text = '';
-  const shown = progress(
+  const shown = createProgress(
     noStyle,
     () => 80,
     (more) => (text += more),
@@ -51,8 +51,8 @@ function plain(events: readonly ScriptEvent[], options: ProgressOptions = {}): s
 
 const sampleEvents = sampleReport().runs.flatMap(eventsOf);
 
-describe('progress where there is no terminal', () => {
-  it('is a line for each script', () => {
+describe('Progress without a terminal', () => {
+  it('is one line per script', () => {
     expect(plain(sampleEvents)).toBe(
       [
         '✓ passed  Who am I  smoke/me.yaml  5 passed  602 ms',
@@ -64,7 +64,7 @@ describe('progress where there is no terminal', () => {
     );
   });
 
-  it('is a line for each step with --verbose, with what it said and why it failed', () => {
+  it('is one line per step with --verbose, with its output and its failure', () => {
     const run = runOf('Sums', 'sums.yaml', [
       { title: 'base.verbose(hi)', output: ['one\ntwo'] },
       { title: 'base.assertEqual(1, 2)', failure: failure('they differ') },
@@ -85,28 +85,28 @@ describe('progress where there is no terminal', () => {
     );
   });
 
-  it('says whose steps they are when scripts take turns', () => {
+  it('has a heading at each change of script', () => {
     const [a, b] = ['a', 'b'].map((name) => eventsOf(runOf(name, `${name}.yaml`, [{ title: 'x' }, { title: 'y' }])));
-    const turns = (a ?? []).flatMap((event, index) => [event, b?.[index] ?? event]);
-    expect(plain(turns, { verbose: true }).match(/^[ab] /gm)).toEqual(['a ', 'b ', 'a ', 'b ']);
+    const alternating = (a ?? []).flatMap((event, index) => [event, b?.[index] ?? event]);
+    expect(plain(alternating, { verbose: true }).match(/^[ab] /gm)).toEqual(['a ', 'b ', 'a ', 'b ']);
   });
 
-  it('says that a script was interrupted', () => {
+  it('reports interrupted scripts', () => {
     expect(plain(eventsOf(runOf('x', 'x.yaml', [{ title: 'x' }], { interrupted: true })))).toContain('  interrupted  ');
   });
 
-  it('shows no control character from outside', () => {
+  it('escapes control characters', () => {
     const run = runOf('a\u001b[2J', 'b\u009b.yaml', [{ title: 'c\n\u202e', output: ['d\r\u0007'] }]);
     expect(plain(eventsOf(run), { verbose: true })).toMatch(/^[\n -~•–—✓│]*$/);
   });
 });
 
-/** A screen on which `events` are shown, with a look at it after each. */
+/** Shows events on a screen and captures it after each one. */
 function live(
   events: readonly ScriptEvent[],
   width: number,
   options: ProgressOptions = {},
-  look: (screen: Screen, written: string) => void = () => {},
+  capture: (screen: Screen, written: string) => void = () => {},
 ): Screen {
   const screen = new Screen(width);
   let written = '';
@@ -114,13 +114,13 @@ function live(
     written += text;
     screen.write(text);
   };
-  const shown = progress(style, () => screen.width, write, { ...options, live: true });
+  const shown = createProgress(style, () => screen.width, write, { ...options, live: true });
   for (const event of events) {
     written = '';
     shown.handle(event);
-    look(screen, written);
+    capture(screen, written);
     shown.tick(event.at + 30);
-    look(screen, written);
+    capture(screen, written);
   }
   shown.end();
   return screen;
@@ -132,8 +132,8 @@ const wrapped = (text: string, width: number): string[] => {
   return screen.lines;
 };
 
-describe('progress on a terminal', () => {
-  it('shows the step at work below what is done', () => {
+describe('Progress on a terminal', () => {
+  it('shows the running step below the finished scripts', () => {
     const end = sampleEvents.findIndex(
       (event) => event.type === 'step-start' && event.title.startsWith('ws.get(https://shop'),
     );
@@ -148,7 +148,7 @@ describe('progress on a terminal', () => {
     ]);
   });
 
-  it.each([200, 80, 40, 24, 12])('leaves nothing behind but the lines for good, at %d columns', (width) => {
+  it.each([200, 80, 40, 24, 12])('leaves only the printed lines at %d columns', (width) => {
     for (const verbose of [false, true]) {
       const screen = live(sampleEvents, width, { verbose, scripts: 4 });
       expect(screen.lines).toEqual(wrapped(plain(sampleEvents, { verbose }), width));
@@ -156,10 +156,10 @@ describe('progress on a terminal', () => {
     }
   });
 
-  it('never fills a line of the area to its end, wide characters counted twice', () => {
+  it('never fills a line to the last column, with wide characters counted twice', () => {
     const run = runOf('日本語のスクリプト', 'x.yaml', [{ title: '😀'.repeat(30) }, { title: 'ä̈'.repeat(90) }]);
     let text = '';
-    const shown = progress(
+    const shown = createProgress(
       noStyle,
       () => 40,
       (more) => (text += more),
@@ -172,15 +172,15 @@ describe('progress on a terminal', () => {
     // biome-ignore lint/complexity/useRegexLiterals: an escape in a literal is harder to read
     const lines = text.replace(new RegExp('\\u001b\\[\\d*[A-Z]', 'g'), '').split(/[\r\n]+/);
     expect(lines.length).toBeGreaterThan(4);
-    for (const line of lines) expect(columnsOf(line)).toBeLessThan(40);
+    for (const line of lines) expect(countColumns(line)).toBeLessThan(40);
   });
 
-  it('writes only the lines that changed, and nothing when none did', () => {
+  it('writes only changed lines', () => {
     const [start] = sampleEvents;
     const other = { ...start, file: 'b.yaml', name: 'Other' } as ScriptEvent;
     const at = start?.at ?? 0;
     const writes: string[] = [];
-    const shown = progress(
+    const shown = createProgress(
       noStyle,
       () => 60,
       (text) => writes.push(text),
@@ -198,7 +198,7 @@ describe('progress on a terminal', () => {
     expect(writes.join('')).not.toContain('Who am I');
   });
 
-  it('shows a few of many scripts that run at the same time', () => {
+  it('shows a few of many parallel scripts', () => {
     const starts = Array.from({ length: 20 }, (_, i): ScriptEvent[] =>
       eventsOf(runOf(`script ${i}`, `${i}.yaml`, [{ title: 'x' }])),
     );
@@ -211,14 +211,14 @@ describe('progress on a terminal', () => {
     expect(screen.lines.length).toBe(20);
   });
 
-  it('leaves nothing behind when the terminal becomes narrower or wider', () => {
+  it('leaves only the printed lines if the terminal is resized', () => {
     for (const widths of [
       [80, 30],
       [30, 80],
       [80, 41, 20, 90],
     ]) {
       const screen = new Screen(widths[0] ?? 80);
-      const shown = progress(
+      const shown = createProgress(
         style,
         () => screen.width,
         (text) => screen.write(text),
@@ -235,7 +235,7 @@ describe('progress on a terminal', () => {
     }
   });
 
-  it('leaves nothing behind whatever runs, in whatever order, at whatever width', () => {
+  it('leaves only the printed lines for any events at any width', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n', '\u001b'), maxLength: 60 });
     const run = fc.array(fc.record({ title: word, elapsedMs: fc.integer({ min: 0, max: 300 }) }), { maxLength: 5 });
     fc.assert(
@@ -259,10 +259,10 @@ describe('progress on a terminal', () => {
     );
   });
 
-  it('lets no text from outside move the cursor', () => {
+  it('escapes text that would move the cursor', () => {
     fc.assert(
       fc.property(anyField, anyField, (name, title) => {
-        // The screen throws at any control character but those of the area itself.
+        // The screen throws on any other control character.
         live(eventsOf(runOf(name, 'x.yaml', [{ title, output: [title], failure: failure(name) }])), 50, {
           verbose: true,
         });

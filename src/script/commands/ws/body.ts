@@ -4,25 +4,24 @@ import { isCollection, isEmpty, RawScalar, type Scalar, toText, type Value } fro
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { BodyPart, Files } from '../../../ports.ts';
 import { Secret } from '../../../redaction/secret.ts';
-import { display, numeralOf } from '../../compare.ts';
-import type { StepContext } from '../../step-context.ts';
-import { StepFailure } from '../../step-failure.ts';
+import { displayValue, numberToJson } from '../../compare.ts';
+import { type StepContext, StepFailure } from '../../step-context.ts';
 
-/** What a request carries. */
+/** Body of a request. */
 export interface Body {
   readonly pieces: readonly BodyPart[];
   readonly contentType: string;
-  /** Whether the body cannot be read under any other content type. */
+  /** The content type cannot be overridden by a header of the script. */
   readonly fixedType?: boolean;
-  /** Whether a secret is part of it. */
+  /** Whether the body contains a secret. */
   readonly secret: boolean;
-  /** The body as a person may see it; known secrets are not yet masked. */
+  /** The body for reports; known secrets are not yet masked. */
   readonly shown: string;
 }
 
 const JSON_TYPE = 'application/json';
 
-/** A body as a step gives it: text as it is, what has parts as JSON, `@path` the file's content, nothing where it is empty. */
+/** Reads a body parameter: a string is sent unchanged, a list or map as JSON, `@path` is the content of a file, an empty value no body. */
 export async function readBody(value: Value, context: StepContext, files: Files): Promise<Body | undefined> {
   if (isCollection(value)) return jsonBody(value);
   if (isEmpty(value)) return undefined;
@@ -32,7 +31,7 @@ export async function readBody(value: Value, context: StepContext, files: Files)
     const contentType = mediaTypeOf(path);
     return { pieces: [content], contentType, secret: false, shown: `<${content.size} bytes of ${path}>` };
   }
-  const text = unescaped(toText(value), context);
+  const text = unescapeAt(toText(value), context);
   return {
     pieces: [text],
     contentType: 'text/plain;charset=UTF-8',
@@ -41,18 +40,18 @@ export async function readBody(value: Value, context: StepContext, files: Files)
   };
 }
 
-/** A GraphQL request: the query's text, or a map of `query`, `variables` and `operationName`. */
+/** Reads a GraphQL body: the query, or a map of `query`, `variables` and `operationName`. */
 export async function readGraphqlBody(value: Value, context: StepContext, files: Files): Promise<Body> {
-  const request = isCollection(value) ? value : requestIn(await graphqlText(value, context, files));
+  const request = isCollection(value) ? value : parseGraphqlRequest(await readGraphqlText(value, context, files));
   if (Array.isArray(request) || isEmpty((request as { readonly query?: Value }).query)) {
-    throw new StepFailure('body holds no GraphQL query', {
-      hint: "give the query's text, or a map of query, variables and operationName",
+    throw new StepFailure('body contains no GraphQL query', {
+      hint: 'pass the query, or a map of query, variables and operationName',
     });
   }
   return jsonBody(request);
 }
 
-/** A value as JSON. */
+/** Serializes a value as JSON. */
 function jsonBody(value: Value): Body {
   const pieces: (string | Secret)[] = [];
   writeJson(value, pieces);
@@ -60,14 +59,14 @@ function jsonBody(value: Value): Body {
     pieces,
     contentType: JSON_TYPE,
     secret: holdsSecret(value),
-    shown: display(wrapSecretsByName('', value)),
+    shown: displayValue(wrapSecretsByName('', value)),
   };
 }
 
-/** The media type of a file, from its name. */
+/** Returns the media type of a file by its extension. */
 export function mediaTypeOf(path: string): string {
-  const ending = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
-  return mediaTypes.get(ending) ?? 'application/octet-stream';
+  const extension = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+  return mediaTypes.get(extension) ?? 'application/octet-stream';
 }
 
 const mediaTypes = new Map([
@@ -101,44 +100,44 @@ const mediaTypes = new Map([
   ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
 ]);
 
-/** The file that a body names. The author must have written the `@`: a reply that begins with one must not have files sent. */
+/** Returns the path in `@path`. The `@` must be written in the script: a resolved value that starts with `@` must not send a file. */
 function filePath(value: Value, context: StepContext): string | undefined {
   if (typeof value !== 'string' || !/^@[^@]/.test(value)) return undefined;
-  return isAuthorsAt(context) ? value.slice(1) : undefined;
+  return isAtWritten(context) ? value.slice(1) : undefined;
 }
 
-function isAuthorsAt(context: StepContext): boolean {
-  const written = context.written?.('body');
-  return typeof written === 'string' && written.startsWith('@');
+function isAtWritten(context: StepContext): boolean {
+  const raw = context.rawParameter?.('body');
+  return typeof raw === 'string' && raw.startsWith('@');
 }
 
-/** `@@` at the beginning is one `@` of the text. */
-function unescaped(text: string | Secret, context: StepContext): string | Secret {
-  return typeof text === 'string' && text.startsWith('@@') && isAuthorsAt(context) ? text.slice(1) : text;
+/** `@@` at the start of a string stands for `@`. */
+function unescapeAt(text: string | Secret, context: StepContext): string | Secret {
+  return typeof text === 'string' && text.startsWith('@@') && isAtWritten(context) ? text.slice(1) : text;
 }
 
-async function graphqlText(value: Scalar, context: StepContext, files: Files): Promise<string | Secret> {
+async function readGraphqlText(value: Scalar, context: StepContext, files: Files): Promise<string | Secret> {
   const path = filePath(value, context);
-  if (path === undefined) return unescaped(toText(value), context);
+  if (path === undefined) return unescapeAt(toText(value), context);
   return new TextDecoder().decode(await files.read(path, context.source.directory));
 }
 
-/** A text may be the whole request as JSON, or a query, which can begin with a brace too. */
-function requestIn(text: string | Secret): Value {
+/** A string is the whole request as JSON, or a query, which can start with a brace too. */
+function parseGraphqlRequest(text: string | Secret): Value {
   if (typeof text === 'string' && /^\s*\{\s*"/.test(text)) {
     try {
       return parseJson(text, 'body');
     } catch {
-      // A query then.
+      // It is a query.
     }
   }
   return { query: text };
 }
 
-/** Numbers keep their digits, which `JSON.stringify` would round away; secrets stay in their wrapper. */
+/** Serializes a value in pieces: numbers with all of their digits, which `JSON.stringify` would round, and secrets wrapped. */
 function writeJson(value: Value, pieces: (string | Secret)[]): void {
   if (value instanceof Secret) pieces.push(value.map((clear) => JSON.stringify(clear)));
-  else if (value instanceof RawScalar) pieces.push(numeralOf(value));
+  else if (value instanceof RawScalar) pieces.push(numberToJson(value));
   else if (!isCollection(value)) pieces.push(JSON.stringify(value));
   else {
     const list = Array.isArray(value);

@@ -1,123 +1,139 @@
 import { isCollection, type Value } from '../../../config/value.ts';
 import { type Entry, Variables } from '../../../config/variables.ts';
 import { OAuthProfileError } from '../../../errors.ts';
-import type { ParsedToken } from '../../../oauth/token-response.ts';
-import type { Profile } from '../../../profile/profile.ts';
-import { type Command, defineCommand } from '../../command.ts';
-import type { StepContext } from '../../step-context.ts';
-import { StepFailure } from '../../step-failure.ts';
+import type { Secret } from '../../../redaction/secret.ts';
+import { type Command, commandGroup, parameter } from '../../command.ts';
+import { type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 
-/** Asks for a token; `reused` where a fresh one was at hand. */
-type Acquire = (profile: Profile, signal: AbortSignal) => Promise<{ reply: ParsedToken; reused: boolean }>;
-
-/** What asking for a token needs of the world. */
-export interface OAuthPorts {
-  /** A profile of these variables, or one error with every fault. */
-  readonly readProfile: (name: string, variables: Variables) => Promise<Profile>;
-  readonly acquire: Acquire;
+/** Gets tokens for scripts. It is all that the script engine knows of OAuth. */
+export interface TokenService {
+  /** Gets a token for the profile of this name in `variables`, from the cache or from the provider. */
+  getToken(
+    profile: string,
+    variables: Variables,
+    options: {
+      readonly signal: AbortSignal;
+      /** Called once when the profile is known to be valid, before a token is looked up or requested. */
+      readonly onRequest: (request: { provider: string; grant: string | undefined; url: string }) => void;
+    },
+  ): Promise<ScriptToken>;
 }
 
-/** The name under which the parameters of `ws.oauth` are read as a profile; no login keeps anything for it. */
-const OWN_PROFILE = 'ws.oauth';
+/** A token and how to use it. */
+export interface ScriptToken {
+  /** The provider's response; its secrets are wrapped. */
+  readonly response: Readonly<Record<string, Value>>;
+  readonly accessToken: Secret;
+  readonly fromCache: boolean;
+  /** Origin whose requests get the Authorization header (`options.authorize_origin` of the profile). */
+  readonly authorizeOrigin: string | undefined;
+}
 
-/** The commands that obtain tokens. */
-export function oauthCommands({ acquire, readProfile }: OAuthPorts): Command[] {
+/** Name of the profile that is built from the parameters of `ws.oauth`; no login is stored for it. */
+const INLINE_PROFILE = 'ws.oauth';
+
+const ws = commandGroup('ws');
+const variable = parameter('var', 'variable', "Variable for the provider's response");
+
+/** Creates the commands that get tokens. */
+export function oauthCommands(tokens: TokenService): Command[] {
   return [
-    defineCommand({
-      group: 'ws',
-      name: 'oauthProfile',
-      summary: "Obtains a token with a profile and keeps the provider's response",
-      parameters: [
-        { name: 'var', kind: 'variable', help: "Variable that receives the provider's response" },
-        { name: 'profile', kind: 'text', help: 'Prefix of the variables that define the profile' },
-      ],
+    ws('oauthProfile', "Gets a token for a profile and saves the provider's response", {
+      parameters: [variable, parameter('profile', 'text', 'Name of the profile: the prefix of its variables')],
       example: 'ws.oauthProfile: [token, graph]',
       async run(args, context) {
         if (typeof args.profile !== 'string' || args.profile === '') {
-          throw new StepFailure('profile must be the name of a profile, and not made from a secret');
+          throw new StepFailure('profile must be the name of a profile and must not contain a secret');
         }
-        await keepResponse(await readProfile(args.profile, context.variables), args.var, context, acquire);
+        await saveToken(args.profile, context.variables, args.var, context, tokens);
       },
     }),
-    defineCommand({
-      group: 'ws',
-      name: 'oauth',
-      summary: "Obtains a token from an address with the fields that are given, and keeps the provider's response",
+    ws('oauth', "Requests a token from a URL with the given form fields and saves the provider's response", {
       parameters: [
-        { name: 'var', kind: 'variable', help: "Variable that receives the provider's response" },
-        { name: 'url', kind: 'text', help: 'Address of the token endpoint' },
-        {
-          name: 'auth',
-          kind: 'map',
-          help: 'Fields to send, all of them as they are given; options.… and basic.… as in a profile',
+        variable,
+        parameter('url', 'text', 'URL of the token endpoint'),
+        parameter('auth', 'map', 'Form fields, sent unchanged; options.… and basic.… as in a profile', {
           secret: true,
-        },
+        }),
       ],
       example:
         'ws.oauth: [token, "https://id.example.com/token", {grant_type: client_credentials, client_id: ci, client_secret: "${env:CI_SECRET}"}]',
       async run(args, context) {
-        const given = [...entriesOf(args.auth, '')];
-        const taken = given.find(({ name }) => name === 'url' || name === 'type');
-        if (taken !== undefined) {
-          throw new StepFailure(`auth must not have ${taken.name}: it says where a profile sends, and is not a field`);
+        const fields = [...flattenFields(args.auth, '')];
+        const reserved = fields.find(({ name }) => name === 'url' || name === 'type');
+        if (reserved !== undefined) {
+          throw new StepFailure(`auth must not contain ${reserved.name}: the parameter url sets the token endpoint`);
         }
-        const entries = [{ name: 'type', value: 'custom' }, { name: 'url', value: args.url }, ...given].map(
-          ({ name, value }): Entry => ({ name: `${OWN_PROFILE}.${name}`, value, literal: true }),
+        const entries = [{ name: 'type', value: 'custom' }, { name: 'url', value: args.url }, ...fields].map(
+          ({ name, value }): Entry => ({ name: `${INLINE_PROFILE}.${name}`, value, literal: true }),
         );
         const variables = new Variables().add(entries, context.source);
-        await keepResponse(await readProfile(OWN_PROFILE, variables), args.var, context, acquire);
+        await saveToken(INLINE_PROFILE, variables, args.var, context, tokens);
       },
     }),
   ];
 }
 
-/** Nested maps are dotted names. */
-function* entriesOf(map: Readonly<Record<string, Value>>, prefix: string): Iterable<{ name: string; value: Value }> {
+/** Nested maps become dotted names. */
+function* flattenFields(
+  map: Readonly<Record<string, Value>>,
+  prefix: string,
+): Iterable<{ name: string; value: Value }> {
   for (const [name, value] of Object.entries(map)) {
     if (isCollection(value) && !Array.isArray(value)) {
-      yield* entriesOf(value as Readonly<Record<string, Value>>, `${prefix}${name}.`);
+      yield* flattenFields(value as Readonly<Record<string, Value>>, `${prefix}${name}.`);
     } else yield { name: prefix + name, value };
   }
 }
 
-/** Nothing is kept before the token is there (D2). */
-async function keepResponse(profile: Profile, name: string, context: StepContext, acquire: Acquire): Promise<void> {
-  const { reply, reused } = await asked(profile, context, acquire);
-  context.set(name, reply.response as Readonly<Record<string, Value>>);
-  const { authorizeOrigin: setHeader } = profile.options;
-  if (setHeader === undefined) return;
-  const value = reply.accessToken.map((token) => `Bearer ${token}`);
+/** Nothing is saved before there is a token (D2). */
+async function saveToken(
+  profile: string,
+  variables: Variables,
+  name: string,
+  context: StepContext,
+  tokens: TokenService,
+): Promise<void> {
+  const { response, accessToken, fromCache, authorizeOrigin } = await getToken(profile, variables, context, tokens);
+  context.set(name, response);
+  if (authorizeOrigin === undefined) return;
+  const value = accessToken.map((token) => `Bearer ${token}`);
   if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {
-    throw new StepFailure('the token has characters in it that cannot stand in a header');
+    throw new StepFailure('the access token contains characters that are not allowed in a header');
   }
-  headersOf(context).bind('Authorization', value, setHeader);
-  context.say(`Authorization is set for ${setHeader}${reused ? ', with a token that was still fresh' : ''}`);
+  headersOf(context).bind('Authorization', value, authorizeOrigin);
+  context.log(`Authorization is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
 }
 
-/** Asks, and tells of it. */
-async function asked(profile: Profile, context: StepContext, acquire: Acquire): ReturnType<Acquire> {
+/** Gets a token and emits the events of the request. */
+async function getToken(
+  profile: string,
+  variables: Variables,
+  context: StepContext,
+  tokens: TokenService,
+): Promise<ScriptToken> {
   const { clock, source, signal } = context;
   const startedAt = clock.now();
-  const common = { file: source.label, profile: profile.name };
-  context.emit({
-    type: 'token-request',
-    at: startedAt,
-    ...common,
-    provider: profile.provider.type,
-    grant: profile.grant,
-    url: profile.url.href,
-  });
-  const answered = (more: { outcome: 'issued' | 'reused' | 'failed'; code?: string; members?: string[] }): void => {
+  const common = { file: source.label, profile };
+  let isRequested = false;
+  const emitResponse = (more: { outcome: 'issued' | 'reused' | 'failed'; code?: string; members?: string[] }): void => {
     const at = clock.now();
     context.emit({ type: 'token-response', at, ...common, elapsedMs: at - startedAt, ...more });
   };
   try {
-    const found = await acquire(profile, signal);
-    answered({ outcome: found.reused ? 'reused' : 'issued', members: Object.keys(found.reply.response) });
-    return found;
+    const token = await tokens.getToken(profile, variables, {
+      signal,
+      onRequest(request) {
+        isRequested = true;
+        context.emit({ type: 'token-request', at: startedAt, ...common, ...request });
+      },
+    });
+    emitResponse({ outcome: token.fromCache ? 'reused' : 'issued', members: Object.keys(token.response) });
+    return token;
   } catch (error) {
-    answered({ outcome: 'failed', ...(error instanceof OAuthProfileError && { code: error.code }) });
+    if (isRequested)
+      emitResponse({ outcome: 'failed', ...(error instanceof OAuthProfileError && { code: error.code }) });
     throw error;
   }
 }

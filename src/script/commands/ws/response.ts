@@ -3,34 +3,32 @@ import { member } from '../../../config/resolver.ts';
 import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { ApiResponse } from '../../../ports.ts';
-import type { StepContext } from '../../step-context.ts';
-import { StepFailure } from '../../step-failure.ts';
+import { type StepContext, StepFailure } from '../../step-context.ts';
 
 const MAX_DEPTH = 64;
-/** Larger documents are read by the quicker parser, which rounds numbers beyond 2^53. */
+/** Larger documents are parsed with `JSON.parse`, which is faster but rounds numbers beyond 2^53. */
 const MAX_EXACT = 2 * 1_048_576;
-/** Bytes that are kept for `ws.saveResponsePayload`, all variables together. */
-const MAX_KEPT = 64 * 1_048_576;
+/** Maximum size of the bodies that are stored for `ws.saveResponsePayload`, of all variables together, in bytes. */
+const MAX_STORED = 64 * 1_048_576;
 
-/** The variable that a request leaves behind. */
-export function toResponse(reply: ApiResponse, elapsedMs: number): { readonly [member: string]: Value } {
-  const { text, body } = contentOf(reply);
-  const { status, statusText } = reply;
-  const headers = Object.entries(reply.headers).flatMap(([name, value]): [string, Value][] =>
+/** Creates the value of a response variable. */
+export function toResponse(response: ApiResponse, elapsedMs: number): { readonly [member: string]: Value } {
+  const { text, body } = decodeBody(response);
+  const { status, statusText } = response;
+  const headers = Object.entries(response.headers).flatMap(([name, value]): [string, Value][] =>
     value === undefined ? [] : [[name, value]],
   );
   return { status, statusText, headers: new HeaderMap(headers), body, text, elapsedMs };
 }
 
-/** A response that an earlier step left in a variable. */
-export function responseIn(name: string, context: StepContext): { status: number; statusText: string; body: Value } {
+/** Returns the response that an earlier step saved in a variable. */
+export function getResponse(name: string, context: StepContext): { status: number; statusText: string; body: Value } {
   const value = context.get(name);
   const status = value === undefined ? undefined : member(value, ['status']);
   if (value === undefined || typeof status !== 'number') {
-    throw new StepFailure(
-      value === undefined ? `there is no variable ${name}` : `${name} is not the response of a request`,
-      { hint: 'name the variable that a request such as ws.get wrote' },
-    );
+    throw new StepFailure(value === undefined ? `the variable ${name} is not defined` : `${name} is not a response`, {
+      hint: 'pass the variable that a request such as ws.get has set',
+    });
   }
   const statusText = member(value, ['statusText']);
   return {
@@ -40,32 +38,25 @@ export function responseIn(name: string, context: StepContext): { status: number
   };
 }
 
-interface Content {
+interface DecodedBody {
   readonly text: string;
   readonly body: Value;
 }
 
-const contents = new WeakMap<ApiResponse, Content>();
-
-/** A reply's body as text, and what it turns out to be; secrets are hidden at once, so that the step itself does not show them. */
-export function contentOf(reply: ApiResponse): Content {
-  let content = contents.get(reply);
-  if (content === undefined) {
-    const text = textIn(reply);
-    content = { text, body: wrapSecretsByName('', bodyIn(reply, text)) };
-    contents.set(reply, content);
-  }
-  return content;
+/** Decodes a body to text and parses it if it is JSON. Secrets are wrapped at once, so that this step masks them too. */
+export function decodeBody(response: ApiResponse): DecodedBody {
+  const text = decodeText(response);
+  return { text, body: wrapSecretsByName('', parseBody(response, text)) };
 }
 
-/** A body as text, by its charset; UTF-8 where it names none that is known. */
-function textIn({ body, headers }: ApiResponse): string {
+/** Decodes a body by its charset; by default UTF-8. */
+function decodeText({ body, headers }: ApiResponse): string {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(String(headers['content-type'] ?? ''))?.[1];
-  return decoder(charset ?? markedCharset(body)).decode(body);
+  return createDecoder(charset ?? charsetOfBom(body)).decode(body);
 }
 
-/** `image/png`, in lower case; empty where the reply does not say. */
-export function mediaTypeIn({ headers }: ApiResponse): string {
+/** Returns the media type in lower case: `image/png`; empty if the response has none. */
+export function mediaTypeOfResponse({ headers }: ApiResponse): string {
   return (
     String(headers['content-type'] ?? '')
       .split(/[;,]/)[0]
@@ -74,10 +65,10 @@ export function mediaTypeIn({ headers }: ApiResponse): string {
   );
 }
 
-/** Whether a body is meant to be read; one without a type is if it holds no NUL. */
-export function isTextual(reply: ApiResponse): boolean {
-  const type = mediaTypeIn(reply);
-  if (type === '') return !reply.body.subarray(0, 4096).includes(0);
+/** Returns whether a body is text; without a media type, whether it contains no NUL byte. */
+export function isTextual(response: ApiResponse): boolean {
+  const type = mediaTypeOfResponse(response);
+  if (type === '') return !response.body.subarray(0, 4096).includes(0);
   return (
     /^text\/|[/+](?:json|xml|yaml)$|^application\/(?:x-)?(?:javascript|www-form-urlencoded|ndjson|graphql)/.test(
       type,
@@ -90,46 +81,46 @@ interface Payload {
   readonly bytes: Uint8Array;
 }
 
-const KEY = Symbol('payloads of ws');
+const STATE_KEY = Symbol('ws payloads');
 
-/** Keeps a reply's bytes beside its variable: text that was decoded cannot be turned back into them. */
-export function keepPayload(
+/** Stores the bytes of a response: they cannot be restored from the decoded text of its variable. */
+export function storePayload(
   name: string,
   response: { readonly text?: Value },
   bytes: Uint8Array,
   context: StepContext,
 ): void {
-  const kept = context.state(KEY, () => new Map<string, Payload>());
-  kept.delete(name);
-  kept.set(name, { text: response.text ?? '', bytes });
+  const payloads = context.state(STATE_KEY, () => new Map<string, Payload>());
+  payloads.delete(name);
+  payloads.set(name, { text: response.text ?? '', bytes });
   let size = 0;
-  for (const payload of kept.values()) size += payload.bytes.length;
-  for (const [other, payload] of kept) {
-    if (size <= MAX_KEPT || other === name) break;
-    kept.delete(other);
+  for (const payload of payloads.values()) size += payload.bytes.length;
+  for (const [other, payload] of payloads) {
+    if (size <= MAX_STORED || other === name) break;
+    payloads.delete(other);
     size -= payload.bytes.length;
   }
 }
 
-/** The bytes of the reply that a variable holds, as they were received. */
-export function payloadOf(name: string, context: StepContext): Uint8Array {
-  responseIn(name, context);
-  const payload = context.state(KEY, () => new Map<string, Payload>()).get(name);
-  // The variable may have been given another value since.
+/** Returns the bytes of the response in a variable, as received. */
+export function getPayload(name: string, context: StepContext): Uint8Array {
+  getResponse(name, context);
+  const payload = context.state(STATE_KEY, () => new Map<string, Payload>()).get(name);
+  // The variable may have been set again since.
   if (payload !== undefined && member(context.get(name) ?? '', ['text']) === payload.text) return payload.bytes;
-  throw new StepFailure(`the bytes of ${name} are not kept any more`, {
-    hint: 'save a payload right after its request, or use ws.download',
+  throw new StepFailure(`the bytes of ${name} are no longer stored`, {
+    hint: 'save the payload right after its request, or use ws.download',
   });
 }
 
-function bodyIn(reply: ApiResponse, text: string): Value {
-  const saysJson = /[/+]json$/.test(mediaTypeIn(reply));
-  if (!saysJson && !(isTextual(reply) && /^\s*[[{]/.test(text))) return text;
-  const parsed = text.length > MAX_EXACT ? undefined : readExactly(text);
-  return parsed ?? readLeniently(text) ?? text;
+function parseBody(response: ApiResponse, text: string): Value {
+  const isJson = /[/+]json$/.test(mediaTypeOfResponse(response));
+  if (!isJson && !(isTextual(response) && /^\s*[[{]/.test(text))) return text;
+  const parsed = text.length > MAX_EXACT ? undefined : parseExactly(text);
+  return parsed ?? parseLeniently(text) ?? text;
 }
 
-function readExactly(text: string): Value | undefined {
+function parseExactly(text: string): Value | undefined {
   try {
     return parseJson(text, 'body');
   } catch {
@@ -137,8 +128,8 @@ function readExactly(text: string): Value | undefined {
   }
 }
 
-/** JSON in which a name stands twice, or that is very long; what is nested without end stays text. */
-function readLeniently(text: string): Value | undefined {
+/** Parses JSON that is very long or has duplicate names; JSON that is nested too deep stays text. */
+function parseLeniently(text: string): Value | undefined {
   try {
     const value = JSON.parse(text) as Value;
     return isDeeper(value, MAX_DEPTH) ? undefined : value;
@@ -152,7 +143,7 @@ function isDeeper(value: Value, depth: number): boolean {
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1));
 }
 
-function decoder(charset: string): { decode(bytes: Uint8Array): string } {
+function createDecoder(charset: string): { decode(bytes: Uint8Array): string } {
   try {
     return new TextDecoder(charset);
   } catch {
@@ -160,8 +151,8 @@ function decoder(charset: string): { decode(bytes: Uint8Array): string } {
   }
 }
 
-/** What a byte order mark says. */
-function markedCharset([first, second]: Uint8Array): string {
+/** Returns the charset of the byte order mark; by default UTF-8. */
+function charsetOfBom([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }

@@ -1,98 +1,94 @@
 import { closestMatch } from '../../../config/suggestions.ts';
 import { isCollection, toText, type Value } from '../../../config/value.ts';
-import type { ApiLimits, ApiResponse, CallApi } from '../../../ports.ts';
+import type { ApiLimits, ApiResponse, CallApi, Files } from '../../../ports.ts';
 import { isLoopback } from '../../../profile/loopback.ts';
 import { parseDuration } from '../../../profile/options.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
+import { parameter } from '../../command.ts';
 import { kinds } from '../../parameter-kinds.ts';
-import type { StepContext } from '../../step-context.ts';
-import { StepFailure } from '../../step-failure.ts';
+import { type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
 import { toExchange } from './exchange.ts';
 import { headersOf } from './headers.ts';
-import { type Address, showUrl } from './url.ts';
+import { type RequestUrl, showUrl } from './url.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_BYTES = 32 * 1_048_576;
 const MAX_REDIRECTS = 10;
 
-/** The parameter that every request ends with. */
-export const optionsParameter = {
-  name: 'options',
-  kind: 'map',
-  help: 'followRedirects: true follows up to 10 of them; timeout: total time (30s)',
-  optional: true,
-} as const;
+/** The last parameter of every request. */
+export const optionsParameter = parameter(
+  'options',
+  'map',
+  'followRedirects: true follows up to 10 redirects; timeout: maximum total time (default 30s)',
+  { optional: true },
+);
 
-/** What a step asks for. */
-export interface Outgoing {
+/** The request of a step. */
+export interface RequestSpec {
   readonly method: string;
-  readonly address: Address;
+  readonly target: RequestUrl;
   readonly body?: Body | undefined;
-  /** `undefined` where the step gives none. */
+  /** The parameter `options` of the step. */
   readonly options: Readonly<Record<string, Value>> | undefined;
   readonly save?: ApiLimits['save'];
 }
 
-/** What came back. */
-export interface Incoming {
-  readonly reply: ApiResponse;
-  /** Where it came from, as a person may see it. */
-  readonly from: string;
-  readonly elapsedMs: number;
-}
-
-/** What sending needs of the world. */
-export interface SendPorts {
+/** Dependencies of the commands that send requests. */
+export interface HttpPorts {
   readonly callApi: CallApi;
+  readonly files: Files;
   /** Version of this package, for the User-Agent. */
   readonly version: string;
 }
 
 type Header = readonly [name: string, value: string | Secret];
 
-/** Sends a step's request with the script's headers, and follows redirects where the step asks for it; each exchange goes into the report. */
-export async function sendRequest(outgoing: Outgoing, context: StepContext, ports: SendPorts): Promise<Incoming> {
-  const { followRedirects, timeoutMs } = readRequestOptions(outgoing.options);
+/**
+ * Sends a request with the headers of the script and follows redirects if the step requests it. Each exchange is added to the report.
+ * Returns the final response, and its URL with secrets masked.
+ */
+export async function sendRequest(spec: RequestSpec, context: StepContext, ports: HttpPorts) {
+  const { followRedirects, timeoutMs } = parseRequestOptions(spec.options);
   const { clock } = context;
   const startedAt = clock.now();
-  let { method, body } = outgoing;
-  let { url, shown } = outgoing.address;
-  let headers = ownHeaders(url, body, context, ports.version);
-  refusePlainHttp(outgoing, headers);
+  let { method, body } = spec;
+  let { url, shown } = spec.target;
+  let headers = buildHeaders(url, body, context, ports.version);
+  rejectPlainHttp(spec, headers);
   for (let redirects = 0; ; redirects++) {
     const attemptAt = clock.now();
     const sent = { method, shownUrl: shown, headers, shownBody: body?.shown };
     const left = startedAt + timeoutMs - attemptAt;
-    const bounds = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: outgoing.save };
-    let reply: ApiResponse | undefined;
+    const limits = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: spec.save };
+    let response: ApiResponse | undefined;
     try {
-      reply = await ports.callApi({ method, url, headers, body: body?.pieces }, bounds);
+      response = await ports.callApi({ method, url, headers, body: body?.pieces }, limits);
     } finally {
-      context.record(toExchange(sent, reply, clock.now() - attemptAt, context));
+      context.record(toExchange(sent, response, clock.now() - attemptAt, context));
     }
-    const next = followRedirects ? targetOf(reply, url, shown) : undefined;
-    if (next === undefined) return { reply, from: shown, elapsedMs: clock.now() - startedAt };
-    if (redirects >= MAX_REDIRECTS) throw new StepFailure(`${shown} is redirected more than ${MAX_REDIRECTS} times`);
-    if (changesToGet(method, reply.status)) {
+    const next = followRedirects ? redirectTarget(response, url, shown) : undefined;
+    if (next === undefined) return { response, shownUrl: shown, elapsedMs: clock.now() - startedAt };
+    if (redirects >= MAX_REDIRECTS) throw new StepFailure(`${shown}: more than ${MAX_REDIRECTS} redirects`);
+    if (changesToGet(method, response.status)) {
       method = 'GET';
       body = undefined;
       headers = headers.filter(([name]) => !/^content-/i.test(name));
     }
-    if (next.origin !== url.origin) headers = withoutSecrets(headers, body, next, context);
+    if (next.origin !== url.origin) headers = removeSecrets(headers, body, next, context);
     url = next;
     shown = showUrl(next);
   }
 }
 
-function readRequestOptions(options: Outgoing['options'] = {}): { followRedirects: boolean; timeoutMs: number } {
+function parseRequestOptions(options: RequestSpec['options'] = {}): { followRedirects: boolean; timeoutMs: number } {
   const known = ['followRedirects', 'timeout'];
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const near = closestMatch(name, known);
-    throw new StepFailure(`options: there is no option ${escapeControls(name)}`, {
-      hint: near === undefined ? `options are ${known.join(', ')}` : `did you mean ${near}?`,
+    throw new StepFailure(`options: unknown option ${escapeControls(name)}`, {
+      hint: near === undefined ? `the options are ${known.join(', ')}` : `did you mean ${near}?`,
     });
   }
   const { followRedirects = false, timeout = '' } = options;
@@ -100,79 +96,79 @@ function readRequestOptions(options: Outgoing['options'] = {}): { followRedirect
   if (typeof follow !== 'boolean') throw new StepFailure('options: followRedirects must be true or false');
   const time = isCollection(timeout) ? '?' : String(toText(timeout));
   const timeoutMs = time === '' ? DEFAULT_TIMEOUT_MS : parseDuration(time);
-  if (timeoutMs === undefined) throw new StepFailure('options: timeout must be a time such as 30s, 500ms or 2m');
+  if (timeoutMs === undefined) throw new StepFailure('options: timeout must be a duration such as 30s, 500ms or 2m');
   return { followRedirects: follow, timeoutMs };
 }
 
-/** The script's headers, and what every request has where the script does not say otherwise. */
-function ownHeaders(url: URL, body: Body | undefined, context: StepContext, version: string): readonly Header[] {
-  const { sent, withheld } = headersOf(context).choose(url.origin);
+/** Combines the headers of the script with the defaults. */
+function buildHeaders(url: URL, body: Body | undefined, context: StepContext, version: string): readonly Header[] {
+  const { sent, withheld } = headersOf(context).select(url.origin);
   for (const { name, origins } of withheld) {
-    context.say(
-      `${name} is not sent to ${url.origin}: it is a secret of ${origins.join(', ')}; set it again before this step to send it here too`,
+    context.log(
+      `${name} is not sent to ${url.origin}: it contains a secret for ${origins.join(', ')}; set it again before this step to send it here too`,
     );
   }
-  const own: Header[] = [
+  const defaults: Header[] = [
     ['User-Agent', `oauth-profile/${version}`],
     ['Accept', '*/*'],
   ];
-  if (body !== undefined) own.push(['Content-Type', body.contentType]);
+  if (body !== undefined) defaults.push(['Content-Type', body.contentType]);
   const fixed = body?.fixedType ? 'content-type' : '';
   const given = sent.filter(([name]) => name.toLowerCase() !== fixed);
   const names = new Set(given.map(([name]) => name.toLowerCase()));
-  return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...given];
+  return [...defaults.filter(([name]) => !names.has(name.toLowerCase())), ...given];
 }
 
-/** Without TLS secrets stay on this machine. */
-function refusePlainHttp({ address: { url, secret }, body }: Outgoing, headers: readonly Header[]): void {
+/** Secrets are sent without TLS only to loopback. */
+function rejectPlainHttp({ target: { url, secret }, body }: RequestSpec, headers: readonly Header[]): void {
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return;
   const [header] = headers.find(([, value]) => value instanceof Secret) ?? [];
-  const holder = header !== undefined ? `the header ${header}` : secret ? 'the address' : body?.secret && 'the body';
-  if (!holder) return;
-  throw new StepFailure(`${holder} holds a secret, and ${url.origin} is not encrypted: nothing was sent`, {
+  const part = header !== undefined ? `the header ${header}` : secret ? 'the URL' : body?.secret && 'the body';
+  if (!part) return;
+  throw new StepFailure(`${part} contains a secret and ${url.origin} is not encrypted: nothing was sent`, {
     hint: `use https:${header === undefined ? '' : `, or remove the header with ws.clearHeaders: [${header}]`}`,
   });
 }
 
-/** Where a redirect leads; `undefined` for a reply that is none. */
-function targetOf({ status, headers }: ApiResponse, url: URL, shown: string): URL | undefined {
+/** Returns the target of a redirect; `undefined` if the response is not a redirect. */
+function redirectTarget({ status, headers }: ApiResponse, url: URL, shown: string): URL | undefined {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
   const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
   if (target === undefined || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '') {
-    throw new StepFailure(`${shown} redirects to an address that cannot be followed (HTTP ${status})`);
+    throw new StepFailure(`${shown} redirects to an invalid URL (HTTP ${status})`);
   }
   if (url.protocol === 'https:' && target.protocol === 'http:') {
     throw new StepFailure(
-      `${shown} redirects to ${target.origin}, which is not encrypted: it is not followed (HTTP ${status})`,
+      `${shown} redirects to ${target.origin}, which is not encrypted: the redirect is not followed (HTTP ${status})`,
     );
   }
   target.hash = '';
   return target;
 }
 
-/** RFC 9110 §15.4: 303 always asks for the result with GET, and after 301 and 302 everybody does so for a POST. */
+/** RFC 9110 §15.4: 303 changes every method to GET; after 301 and 302 a POST changes to GET, as in all clients. */
 function changesToGet(method: string, status: number): boolean {
   if (status === 303) return method !== 'GET' && method !== 'HEAD';
   return (status === 301 || status === 302) && method === 'POST';
 }
 
-/** On its way to another origin a request loses its secrets for good; a body that holds some does not go there at all. */
-function withoutSecrets(
+/** A redirect to another origin removes the headers with secrets for good. A body with secrets is not sent there at all. */
+function removeSecrets(
   headers: readonly Header[],
   body: Body | undefined,
   { origin }: URL,
   context: StepContext,
 ): readonly Header[] {
   if (body?.secret) {
-    throw new StepFailure(`the redirect leads to ${origin}, and the body holds a secret: it is not sent there`, {
-      hint: `send the request to ${origin} itself, if that is meant`,
+    throw new StepFailure(`redirected to ${origin}, but the body contains a secret: it is not sent there`, {
+      hint: `if this is intended, send the request to ${origin} directly`,
     });
   }
   const dropped = headers.filter(([, value]) => value instanceof Secret).map(([name]) => name);
   if (dropped.length > 0) {
-    context.say(
-      `${dropped.join(', ')} ${dropped.length === 1 ? 'is' : 'are'} not sent along the redirect to ${origin}`,
+    context.log(
+      `${dropped.join(', ')} ${dropped.length === 1 ? 'is' : 'are'} not sent to ${origin} after the redirect`,
     );
   }
   return headers.filter(([, value]) => !(value instanceof Secret));

@@ -1,26 +1,25 @@
 import { isCollection, toText, type Value } from '../../../config/value.ts';
 import { joinStrings, MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
-import type { StepContext } from '../../step-context.ts';
-import { StepFailure } from '../../step-failure.ts';
+import { type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 
-/** Where a request goes. */
-export interface Address {
+/** URL of a request. */
+export interface RequestUrl {
   readonly url: URL;
-  /** Whether a secret is part of it. */
+  /** Whether the URL contains a secret. */
   readonly secret: boolean;
-  /** The address as a person may see it. */
+  /** The URL with its secrets masked. */
   readonly shown: string;
 }
 
-/** Reads an address and what is to be added to its query: a text such as `a=1&b=2`, or a map whose lists become one name several times. */
-export function readAddress(context: StepContext, text: string | Secret, query: Value = ''): Address {
+/** Reads a URL and appends a query: a string such as `a=1&b=2`, or a map whose lists repeat their name. */
+export function readUrl(context: StepContext, text: string | Secret, query: Value = ''): RequestUrl {
   const url = parseUrl(text);
-  // Whatever else goes wrong with this step: a header that was set for it must not go to the next one's origin.
-  headersOf(context).claim(url.origin);
+  // Even if this step fails later, a header that was set for it must not be sent to the origin of the next request.
+  headersOf(context).bindPending(url.origin);
   const { href, origin } = url;
-  const added = queryOf(query);
+  const added = encodeQuery(query);
   if (added.length > 0) {
     const clear = typeof added === 'string' ? added : added.reveal();
     url.search = url.search === '' ? clear : `${url.search}&${clear}`;
@@ -30,47 +29,53 @@ export function readAddress(context: StepContext, text: string | Secret, query: 
   return { url, secret: false, shown: showUrl(url) };
 }
 
-/** An address in which those parts of the query are masked whose names say that they are secret. */
+/** Formats a URL with the values of sensitive query parameters masked. */
 export function showUrl(url: URL): string {
-  const shown = url.search.replace(/([?&])([^=&]*)=([^&]+)/g, (whole, mark: string, name: string, value: string) => {
-    if (!isSensitiveName(decoded(name))) return whole;
-    // Whoever repeats it must not show it either.
-    new Secret(decoded(value));
-    return `${mark}${name}=${MASK}`;
-  });
+  const shown = url.search.replace(
+    /([?&])([^=&]*)=([^&]+)/g,
+    (whole, separator: string, name: string, value: string) => {
+      if (!isSensitiveName(decodeComponent(name))) return whole;
+      // Registers the value, so that it is masked in all other output too.
+      new Secret(decodeComponent(value));
+      return `${separator}${name}=${MASK}`;
+    },
+  );
   return `${url.origin}${url.pathname}${shown}`;
 }
 
 function parseUrl(text: string | Secret): URL {
   const clear = typeof text === 'string' ? text.trim() : text.reveal().trim();
   const shown = typeof text === 'string' ? `${JSON.stringify(clear)} ` : '';
-  if (/[\0-\x1f\\]/.test(clear)) throw badUrl(`url ${shown}has line ends, control characters or backslashes in it`);
-  if (!/^https?:\/\//i.test(clear) || !URL.canParse(clear)) throw badUrl(`url ${shown}is not a complete address`);
+  if (/[\0-\x1f\\]/.test(clear))
+    throw invalidUrl(`url ${shown}contains line breaks, control characters or backslashes`);
+  if (!/^https?:\/\//i.test(clear) || !URL.canParse(clear))
+    throw invalidUrl(`url ${shown}is not an absolute http or https URL`);
   const url = new URL(clear);
   if (url.username !== '' || url.password !== '') {
-    throw new StepFailure('url has a user name or password in it', {
-      hint: 'set the header Authorization instead: addresses are written into logs',
+    throw new StepFailure('url contains a user name or password', {
+      hint: 'set the header Authorization instead: URLs appear in logs',
     });
   }
-  // It is the caller's alone (RFC 9110 §4.2.5).
+  // A fragment is not sent (RFC 9110 §4.2.5).
   url.hash = '';
   return url;
 }
 
-function badUrl(message: string): StepFailure {
+function invalidUrl(message: string): StepFailure {
   return new StepFailure(message, { hint: 'write https://host/path' });
 }
 
-function queryOf(query: Value): string | Secret {
+function encodeQuery(query: Value): string | Secret {
   if (!isCollection(query)) {
     const text = toText(query);
-    return typeof text === 'string' ? encodeRest(text) : text.map(encodeRest);
+    return typeof text === 'string' ? escapeQuery(text) : text.map(escapeQuery);
   }
-  if (Array.isArray(query)) throw new StepFailure('queryString must be text or a map');
+  if (Array.isArray(query)) throw new StepFailure('queryString must be a string or a map');
   const parts: (string | Secret)[] = [];
   for (const [name, values] of Object.entries(query)) {
     for (const value of Array.isArray(values) ? values : [values]) {
-      if (isCollection(value)) throw new StepFailure(`queryString: ${name} has parts and cannot stand in an address`);
+      if (isCollection(value))
+        throw new StepFailure(`queryString: ${name} is a list or map and cannot be a query parameter`);
       parts.push(`${parts.length === 0 ? '' : '&'}${encode(name)}=`, mapText(toText(value), encode));
     }
   }
@@ -85,12 +90,12 @@ function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** Escapes what cannot stand in a query; what is escaped already, and the marks between the parts, stay. */
-function encodeRest(text: string): string {
+/** Escapes the characters that are not allowed in a query; existing escapes and separators stay. */
+function escapeQuery(text: string): string {
   return text.replace(/^\?/, '').replace(/%(?![0-9A-Fa-f]{2})|[^\w\-.~!$&'()*+,;=:@/?%]+/gu, (rest) => encode(rest));
 }
 
-function decoded(text: string): string {
+function decodeComponent(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

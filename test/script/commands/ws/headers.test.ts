@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiServer, json, redirect, routes } from '../../../support/api-server.ts';
+import { ApiServer, callApiWith, json, redirect, routes } from '../../../support/api-server.ts';
 import { Authority } from '../../../support/certificates.ts';
 import { runWs, type WsStep } from '../../../support/run-ws.ts';
 
@@ -10,8 +10,8 @@ const bearer = 'Bearer token-number-one';
 const authority = new Authority();
 const certificate = authority.issue({ name: 'apis', hosts: 'DNS:a.example.test,DNS:b.example.test' });
 
-describe('headers', () => {
-  it('go along with every request until they are changed or removed', async () => {
+describe('Headers', () => {
+  it('are sent with every request until they are changed or removed', async () => {
     const api = await ApiServer.start(json({}));
     const get: WsStep = ['ws.get', api.origin, '', 'r'];
     const { result } = await runWs([
@@ -34,7 +34,7 @@ describe('headers', () => {
     expect(api.calls[1]?.rawHeaders.filter((name) => name.toLowerCase() === 'x-one')).toEqual(['x-one']);
   });
 
-  it('replace those that every request has', async () => {
+  it('replace the default headers', async () => {
     const api = await ApiServer.start(json({}));
     await runWs([
       ['ws.header', 'user-agent', 'mine'],
@@ -44,7 +44,7 @@ describe('headers', () => {
     expect(api.call.headers).toMatchObject({ 'user-agent': 'mine', accept: 'text/csv' });
   });
 
-  it('come from variables, and from members of them', async () => {
+  it('are set from variables and their members', async () => {
     const api = await ApiServer.start(json({ list: [{ id: 7 }] }));
     const { result } = await runWs(
       [
@@ -62,32 +62,32 @@ describe('headers', () => {
   });
 
   it.each<[string, WsStep, string]>([
-    ['a line end in the value', ['ws.header', 'X-A', 'a\r\nX-B: 1'], 'has line ends'],
-    ['NUL in the value', ['ws.header', 'X-A', 'a\0'], 'has line ends'],
-    ['a line end in a secret', ['ws.header', 'X-A', '${env:BAD_TOKEN}'], 'has line ends'],
-    ['characters beyond ASCII', ['ws.header', 'X-A', 'Jürgen'], 'beyond ASCII'],
-    ['a line end in the name', ['ws.header', 'X-A\r\nX-B', '1'], 'is not the name of a header'],
-    ['a colon in the name', ['ws.header', 'X-A:', '1'], 'is not the name of a header'],
-    ['no name', ['ws.header', '', '1'], 'is not the name of a header'],
-    ['a name from a secret', ['ws.header', '${env:MY_TOKEN}', '1'], 'is not the name of a header'],
+    ['a line break in the value', ['ws.header', 'X-A', 'a\r\nX-B: 1'], 'line breaks'],
+    ['NUL in the value', ['ws.header', 'X-A', 'a\0'], 'line breaks'],
+    ['a line break in a secret', ['ws.header', 'X-A', '${env:BAD_TOKEN}'], 'line breaks'],
+    ['non-ASCII characters', ['ws.header', 'X-A', 'Jürgen'], 'non-ASCII'],
+    ['a line break in the name', ['ws.header', 'X-A\r\nX-B', '1'], 'invalid header name'],
+    ['a colon in the name', ['ws.header', 'X-A:', '1'], 'invalid header name'],
+    ['an empty name', ['ws.header', '', '1'], 'invalid header name'],
+    ['a name from a secret', ['ws.header', '${env:MY_TOKEN}', '1'], 'invalid header name'],
     ['Host', ['ws.header', 'Host', 'x'], 'cannot be set'],
     ['Content-Length', ['ws.header', 'content-length', '0'], 'cannot be set'],
     ['Transfer-Encoding', ['ws.header', 'Transfer-Encoding', 'chunked'], 'cannot be set'],
     ['Proxy-Authorization', ['ws.header', 'Proxy-Authorization', 'x'], 'cannot be set'],
-    ['a variable that is none', ['ws.headerByVar', 'X-A', 'nothing'], 'there is no variable nothing'],
-    ['a variable with parts', ['ws.headerByVar', 'X-A', 'list'], 'has parts'],
-    ['a line end in a variable', ['ws.headerByVar', 'X-A', 'lines'], 'has line ends'],
-    ['a value with parts', ['ws.header', 'X-A', { a: 1 }], 'value must be text'],
-  ])('with %s are refused', async (_what, step, message) => {
+    ['an undefined variable', ['ws.headerByVar', 'X-A', 'nothing'], 'nothing is not defined'],
+    ['a variable with a list', ['ws.headerByVar', 'X-A', 'list'], 'is a list or map'],
+    ['a line break in a variable', ['ws.headerByVar', 'X-A', 'lines'], 'line breaks'],
+    ['a map as value', ['ws.header', 'X-A', { a: 1 }], 'value must be a string'],
+  ])('are rejected for %s', async (_what, step, message) => {
     const { last, everything } = await runWs([step], {
-      env: { ...env, BAD_TOKEN: 'ends with\n' },
+      env: { ...env, BAD_TOKEN: 'bad-token\n' },
       data: { list: [1], lines: 'a\nb' },
     });
     expect(last.failure?.message).toContain(message);
-    expect(everything).not.toContain('ends with');
+    expect(everything).not.toContain('bad-token');
   });
 
-  it('of a script do not outlive it', async () => {
+  it('are not shared between scripts', async () => {
     const api = await ApiServer.start(json({}));
     await runWs([set, ['ws.header', 'X-A', '1']], { env });
     await runWs([['ws.get', api.origin, '', 'r']], { env });
@@ -96,8 +96,8 @@ describe('headers', () => {
   });
 });
 
-describe('D20 a header that holds a secret', () => {
-  it('goes to the origin of the next request again and again, and nowhere else', async () => {
+describe('D20 a header with a secret', () => {
+  it('is sent only to the origin of the next request', async () => {
     const [a, b] = [await ApiServer.start(json({})), await ApiServer.start(json({}))];
     const { steps, result, everything } = await runWs(
       [
@@ -113,13 +113,11 @@ describe('D20 a header that holds a secret', () => {
     expect(a.sent('Authorization')).toEqual([bearer, bearer, bearer]);
     expect(b.sent('Authorization')).toEqual([undefined]);
     expect(steps.map(({ output }) => output.length)).toEqual([0, 0, 0, 1, 0]);
-    expect(steps[3]?.output[0]).toBe(
-      `Authorization is not sent to ${b.origin}: it is a secret of ${a.origin}; set it again before this step to send it here too`,
-    );
+    expect(steps[3]?.output[0]).toContain(a.origin);
     expect(everything).not.toContain('token-number');
   });
 
-  it('is bound to another origin too when it is set again', async () => {
+  it('is bound to another origin too if it is set again', async () => {
     const [a, b] = [await ApiServer.start(json({})), await ApiServer.start(json({}))];
     await runWs(
       [set, ['ws.get', a.origin, '', 'r'], set, ['ws.get', b.origin, '', 'r'], ['ws.get', a.origin, '', 'r']],
@@ -129,7 +127,7 @@ describe('D20 a header that holds a secret', () => {
     expect(b.sent('Authorization')).toEqual([bearer]);
   });
 
-  it('has a value of its own for each origin', async () => {
+  it('has one value per origin', async () => {
     const [a, b] = [await ApiServer.start(json({})), await ApiServer.start(json({}))];
     await runWs(
       [
@@ -147,7 +145,7 @@ describe('D20 a header that holds a secret', () => {
     expect(b.sent('Authorization')).toEqual(['Bearer token-number-two']);
   });
 
-  it('differs by scheme and port: an origin is all three', async () => {
+  it('is not sent to the same port of another host name', async () => {
     const api = await ApiServer.start(json({}));
     const { last } = await runWs(
       [set, ['ws.get', `http://localhost:${api.port}/`, '', 'r'], ['ws.get', api.origin, '', 'r']],
@@ -159,12 +157,12 @@ describe('D20 a header that holds a secret', () => {
 
   it.each<[string, WsStep]>([
     ['from an environment variable', ['ws.header', 'X-Any', '${env:MY_TOKEN}']],
-    ['inside a longer text', ['ws.header', 'X-Any', 'key="${env:MY_TOKEN}", v=1']],
+    ['inside a longer string', ['ws.header', 'X-Any', 'key="${env:MY_TOKEN}", v=1']],
     ['from a variable', ['ws.headerByVar', 'X-Any', 'acme.client_secret']],
     ['by the name Authorization', ['ws.header', 'Authorization', 'Basic dXNlcjpwYXNz']],
     ['by the name Cookie', ['ws.header', 'cookie', 'sid=123']],
     ['by a name such as X-Api-Key', ['ws.header', 'X-Api-Key', 'literal-key']],
-  ])('is one %s', async (_what, step) => {
+  ])('is recognized %s', async (_what, step) => {
     const [a, b] = [await ApiServer.start(json({})), await ApiServer.start(json({}))];
     const { last, everything } = await runWs([step, ['ws.get', a.origin, '', 'r'], ['ws.get', b.origin, '', 'r']], {
       env,
@@ -177,7 +175,7 @@ describe('D20 a header that holds a secret', () => {
     expect(everything).not.toMatch(/token-number|dXNlcjpwYXNz|secret-of-acme|literal-key|sid=123/);
   });
 
-  it('gives way to a plain one, which goes everywhere', async () => {
+  it('is replaced by a plain value, which is sent everywhere', async () => {
     const [a, b] = [await ApiServer.start(json({})), await ApiServer.start(json({}))];
     await runWs(
       [
@@ -192,7 +190,7 @@ describe('D20 a header that holds a secret', () => {
     expect([a.sent('X-Any'), b.sent('X-Any')]).toEqual([['token-number-one', 'plain'], ['plain']]);
   });
 
-  it('is gone everywhere when it is removed', async () => {
+  it('is removed for all origins', async () => {
     const a = await ApiServer.start(json({}));
     const get: WsStep = ['ws.get', a.origin, '', 'r'];
     const { last } = await runWs([set, get, ['ws.clearHeaders', 'authorization'], get], { env });
@@ -200,7 +198,7 @@ describe('D20 a header that holds a secret', () => {
     expect(last.output).toEqual([]);
   });
 
-  it('is bound even where the request is never sent', async () => {
+  it('is bound even if the request is never sent', async () => {
     const [a, b] = [await ApiServer.start(json({})), await ApiServer.start(json({}))];
     const { steps } = await runWs(
       [
@@ -217,7 +215,7 @@ describe('D20 a header that holds a secret', () => {
     expect(b.sent('Authorization')).toEqual([undefined, undefined]);
   });
 
-  it('fails a request over http beyond this machine, and nothing is sent', async () => {
+  it('fails a request over plain HTTP to another host before anything is sent', async () => {
     const api = await ApiServer.start(json({}));
     const callApi = callApiWith({}, { port: api.port, ca: '' });
     const { steps } = await runWs(
@@ -233,32 +231,33 @@ describe('D20 a header that holds a secret', () => {
     );
     expect(steps.map(({ state }) => state)).toEqual(['passed', 'failed', 'failed', 'passed', 'passed', 'passed']);
     expect(steps[1]?.failure).toMatchObject({
-      message: 'the header Authorization holds a secret, and http://a.example.test is not encrypted: nothing was sent',
-      hint: 'use https:, or remove the header with ws.clearHeaders: [Authorization]',
+      code: 'step_failed',
+      message: expect.stringContaining('the header Authorization contains a secret'),
+      hint: expect.stringContaining('ws.clearHeaders: [Authorization]'),
     });
     expect(api.sent('Authorization')).toEqual([undefined, undefined]);
   });
 
   it.each<[string, WsStep]>([
-    ['the address', ['ws.get', 'http://a.example.test/?k=${env:MY_TOKEN}', '', 'r']],
-    ['the address', ['ws.get', 'http://a.example.test/', { k: '${env:MY_TOKEN}' }, 'r']],
+    ['the URL', ['ws.get', 'http://a.example.test/?k=${env:MY_TOKEN}', '', 'r']],
+    ['the URL', ['ws.get', 'http://a.example.test/', { k: '${env:MY_TOKEN}' }, 'r']],
     ['the body', ['ws.post', 'http://a.example.test/', { k: ['${env:MY_TOKEN}'] }, 'r']],
     ['the body', ['ws.post', 'http://a.example.test/', 'k=${env:MY_TOKEN}', 'r']],
     ['the body', ['ws.upload', 'http://a.example.test/', { k: '${env:MY_TOKEN}' }, {}, 'r']],
-  ])('is like a secret in %s', async (what, step) => {
+  ])('is treated like a secret in %s', async (what, step) => {
     const api = await ApiServer.start(json({}));
     const callApi = callApiWith({}, { port: api.port, ca: '' });
     const { last } = await runWs([step], { env, callApi });
-    expect(last.failure?.message).toMatch(new RegExp(`^${what} holds a secret`));
+    expect(last.failure?.message).toMatch(new RegExp(`^${what} contains a secret`));
     expect(api.sockets).toEqual([]);
   });
 });
 
-describe('D20 along a redirect', () => {
+describe('D20 a redirect', () => {
   const follow = { followRedirects: true };
 
   it.each([301, 302, 303, 307, 308])(
-    '%i to another origin a secret header is dropped, a plain one is not',
+    '%i to another origin drops a secret header but not a plain one',
     async (status) => {
       const target = await ApiServer.start(json({ there: true }));
       const api = await ApiServer.start(redirect(status, `${target.origin}/there`));
@@ -270,7 +269,7 @@ describe('D20 along a redirect', () => {
       expect(api.sent('Authorization')).toEqual([bearer]);
       expect(target.call).toMatchObject({ method: 'GET', path: '/there', headers: { 'x-plain': 'p' } });
       expect(target.call.headers).not.toHaveProperty('authorization');
-      expect(last.output).toEqual([`Authorization is not sent along the redirect to ${target.origin}`]);
+      expect(last.output).toEqual([expect.stringMatching(`Authorization .*${target.origin}`)]);
       expect(last.exchanges.map(({ response }) => response?.status)).toEqual([status, 200]);
       expect(last.exchanges.map(({ request }) => request.headers.some(([name]) => name === 'Authorization'))).toEqual([
         true,
@@ -279,14 +278,14 @@ describe('D20 along a redirect', () => {
     },
   );
 
-  it('within an origin it stays', async () => {
+  it('within an origin preserves a secret header', async () => {
     const api = await ApiServer.start(routes({ '/a': redirect(302, '/b?x=1'), '/b?x=1': json({}) }));
     const { last } = await runWs([set, ['ws.get', `${api.origin}/a`, '', 'r', follow]], { env });
     expect(api.sent('Authorization')).toEqual([bearer, bearer]);
     expect(last.output).toEqual([]);
   });
 
-  it('is not sent again when a chain comes back, nor where it is bound as well', async () => {
+  it('drops a secret header for good, even when it returns to a bound origin', async () => {
     const b = await ApiServer.start((_call, response) =>
       response.writeHead(302, { Location: `${a.origin}/back` }).end(),
     );
@@ -303,7 +302,7 @@ describe('D20 along a redirect', () => {
     expect(b.sent('Authorization')).toEqual([bearer, undefined]);
   });
 
-  it('is not followed unless that is asked for', async () => {
+  it('is not followed by default', async () => {
     const target = await ApiServer.start(json({}));
     const api = await ApiServer.start(redirect(302, target.origin));
     for (const options of [[], [{}], [{ followRedirects: false }]]) {
@@ -322,7 +321,7 @@ describe('D20 along a redirect', () => {
     [301, 'PUT', 'PUT', '{"a":1}'],
     [302, 'DELETE', 'DELETE', '{"a":1}'],
     [303, 'PUT', 'GET', ''],
-  ])('%i turns %s into %s', async (status, from, to, sent) => {
+  ])('%i changes %s to %s', async (status, from, to, sent) => {
     const api = await ApiServer.start(routes({ '/a': redirect(status, 'b'), '/b': json({}) }));
     await runWs([[`ws.${from.toLowerCase()}`, `${api.origin}/a`, { a: 1 }, 'r', follow]]);
     const [, second] = api.calls;
@@ -331,40 +330,36 @@ describe('D20 along a redirect', () => {
     expect(second?.headers['content-length']).toBe(sent === '' ? undefined : '7');
   });
 
-  it('keeps a HEAD a HEAD', async () => {
+  it('does not change HEAD', async () => {
     const api = await ApiServer.start(routes({ '/a': redirect(303, '/b'), '/b': json({}) }));
     await runWs([['ws.head', `${api.origin}/a`, 'r', follow]]);
     expect(api.calls.map(({ method }) => method)).toEqual(['HEAD', 'HEAD']);
   });
 
-  it('a body with a secret does not go to another origin', async () => {
+  it('does not send a body with a secret to another origin', async () => {
     const target = await ApiServer.start(json({}));
     const api = await ApiServer.start(redirect(307, target.origin));
     const { last } = await runWs([['ws.post', api.origin, { p: '${env:MY_TOKEN}' }, 'r', follow]], { env });
-    expect(last.failure?.message).toBe(
-      `the redirect leads to ${target.origin}, and the body holds a secret: it is not sent there`,
-    );
+    expect(last.failure?.message).toContain('the body contains a secret');
     expect(target.sockets).toEqual([]);
     const plain = await runWs([['ws.post', api.origin, { p: 1 }, 'r', follow]]);
     expect(plain.last.state).toBe('passed');
     expect(target.call.body.toString()).toBe('{"p":1}');
   });
 
-  it('TLS is never left', async () => {
+  it('from https to http is not followed', async () => {
     const api = await ApiServer.start(redirect(302, 'http://b.example.test/x?code=abc123'), certificate);
     const callApi = callApiWith({}, { port: api.port, ca: authority.ca.cert });
     const { last, everything } = await runWs([set, ['ws.get', 'https://a.example.test/', '', 'r', follow]], {
       env,
       callApi,
     });
-    expect(last.failure?.message).toBe(
-      'https://a.example.test/ redirects to http://b.example.test, which is not encrypted: it is not followed (HTTP 302)',
-    );
+    expect(last.failure?.message).toContain('http://b.example.test, which is not encrypted');
     expect(api.calls).toHaveLength(1);
     expect(everything).not.toContain('abc123');
   });
 
-  it('over TLS the same rules hold', async () => {
+  it('over TLS drops a secret header too', async () => {
     const api = await ApiServer.start((call, response) => {
       if (call.headers.host === 'a.example.test')
         response.writeHead(307, { Location: 'https://b.example.test/' }).end();
@@ -378,16 +373,16 @@ describe('D20 along a redirect', () => {
 
   it.each([
     ['another scheme', 'ftp://a.example.test/'],
-    ['a password', 'http://user:pw@127.0.0.1/'],
-    ['no address', 'http://[::1'],
-    ['a script', 'javascript:alert(1)'],
-  ])('to %s cannot be followed', async (_what, location) => {
+    ['a URL with a password', 'http://user:pw@127.0.0.1/'],
+    ['an invalid URL', 'http://[::1'],
+    ['a javascript URL', 'javascript:alert(1)'],
+  ])('to %s is rejected', async (_what, location) => {
     const api = await ApiServer.start(redirect(302, location));
     const { last } = await runWs([['ws.get', api.origin, '', 'r', follow]]);
-    expect(last.failure?.message).toContain('cannot be followed (HTTP 302)');
+    expect(last.failure?.message).toContain('invalid URL (HTTP 302)');
   });
 
-  it('ends after ten', async () => {
+  it('is followed at most ten times', async () => {
     const api = await ApiServer.start((call, response) => {
       const hop = Number(call.path?.slice(1));
       if (hop === 0) response.end('home');
@@ -396,16 +391,16 @@ describe('D20 along a redirect', () => {
     const ten = await runWs([['ws.get', `${api.origin}/10`, '', 'r', follow]]);
     expect(ten.value('r.text')).toBe('home');
     const eleven = await runWs([['ws.get', `${api.origin}/11`, '', 'r', follow]]);
-    expect(eleven.last.failure?.message).toContain('redirected more than 10 times');
+    expect(eleven.last.failure?.message).toContain('more than 10 redirects');
     expect(eleven.last.exchanges).toHaveLength(11);
   });
 
-  it('without a target is a response like any other', async () => {
+  it('without Location is a normal response', async () => {
     const api = await ApiServer.start((_call, response) => response.writeHead(302).end('?'));
     expect((await runWs([['ws.get', api.origin, '', 'r', follow]])).value('r.status')).toBe(302);
   });
 
-  it('takes its time from the same limit', async () => {
+  it('shares the timeout of the request', async () => {
     const api = await ApiServer.start((_call, response) => {
       setTimeout(() => response.writeHead(302, { Location: '/' }).end(), 60);
     });

@@ -1,0 +1,75 @@
+import { type Client, type ClientOptions, createClient, type VariableSources } from '../client.ts';
+import { hasReference } from '../config/reference.ts';
+import type { Entry, Variables } from '../config/variables.ts';
+import { isSensitiveName } from '../redaction/sensitive-names.ts';
+import { usageError } from './args.ts';
+import { flagValue } from './command.ts';
+import { type Context, logVerbose, warn } from './context.ts';
+import { type Emulation, openEmulation } from './emulation.ts';
+
+/** What {@link withClient} provides. */
+export interface OpenClient {
+  readonly client: Client;
+  readonly variables: Variables;
+  /** Set with `--emulate`. */
+  readonly emulation: Emulation | undefined;
+}
+
+/** Runs `use` with a client as the flags describe it, and closes everything afterwards. */
+export async function withClient<T>(context: Context, use: (open: OpenClient) => Promise<T>): Promise<T> {
+  const options = clientOptions(context);
+  const plain = createClient(options);
+  const variables = await plain.loadVariables(variableSources(context));
+  const emulation = await openEmulation(context, plain.sources, [variables]);
+  const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation.endpoint });
+  try {
+    return await use({ client, variables, emulation });
+  } finally {
+    await client.close();
+    await emulation?.close();
+  }
+}
+
+/** The client options that the flags describe. */
+export function clientOptions(context: Context): ClientOptions {
+  const { environment, args } = context;
+  const store = flagValue(args, 'store');
+  if (store !== undefined && !/^(?:rediss?|unix)(?:\+\w+)?:\/\/./.test(store))
+    throw usageError('invalid --store: expected a Redis URL', 'write --store redis://host:6379, or rediss:// for TLS');
+  if (store !== undefined && /^[\w+]+:\/\/[^/]*:[^/]*@/.test(store))
+    warn(
+      context,
+      '--store contains a password, and other users can see command-line arguments: set OAUTH_PROFILE_STORE',
+    );
+  return {
+    environment,
+    store,
+    keepAlive: false,
+    log: (line) => logVerbose(context, line),
+    warn: (message) => warn(context, message),
+  };
+}
+
+/** The variables that `--data` and `--set` name. */
+export function variableSources(context: Context): VariableSources {
+  const { args } = context;
+  const settings = parseSettings(args.values.get('set') ?? []);
+  for (const { name, value } of settings) {
+    if (isSensitiveName(name) && typeof value === 'string' && value !== '' && !hasReference(value)) {
+      warn(context, `--set ${name}: other users can see command-line arguments; use \${env:…} or --data instead`);
+    }
+  }
+  return { files: args.values.get('data') ?? [], settings };
+}
+
+function parseSettings(settings: readonly string[]): Entry[] {
+  const issues: string[] = [];
+  const entries = settings.map((setting, index) => {
+    const end = setting.indexOf('=');
+    // The value itself is not shown: it may be a secret.
+    if (end < 1) issues.push(`invalid --set (number ${index + 1}): expected NAME=VALUE`);
+    return { name: setting.slice(0, end), value: setting.slice(end + 1) };
+  });
+  if (issues.length > 0) throw usageError(issues, 'write --set graph.scope=user.read');
+  return entries;
+}
