@@ -3,17 +3,11 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../../src/flows/diagnose/finding.ts';
-import { saveLogin } from '../../../src/flows/login/save-login.ts';
-import { familyName } from '../../../src/flows/token-family.ts';
-import { Secret } from '../../../src/redaction/secret.ts';
-import { openVault } from '../../../src/store/vault/vault.ts';
+import type { Diagnostic } from '../../../src/flows/diagnose/diagnostic.ts';
 import { Authority, SERVER_NAMES } from '../../support/certificates.ts';
 import { ConnectProxy, rejectConnect } from '../../support/connect-proxy.ts';
-import { fakePorts } from '../../support/fake-ports.ts';
 import { type OidcProvider, startOidcProvider } from '../../support/independent-oidc-provider.ts';
 import { leaksIn } from '../../support/leaks.ts';
-import { profileOf } from '../../support/profile-of.ts';
 import { hasRedis, RedisServer } from '../../support/redis-server.ts';
 import { type Finished, Sandbox } from '../../support/run-cli.ts';
 import { anyKey } from '../../support/store-home.ts';
@@ -24,17 +18,18 @@ const REFRESH = 'c4n4ry-refresh-token';
 const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());
 
-interface Told {
+/** The output of `check --online --json`. */
+interface Output {
   readonly profiles: readonly {
     readonly profile: string;
     readonly ok: boolean;
-    readonly findings?: readonly Diagnostic[];
+    readonly diagnostics?: readonly Diagnostic[];
     readonly issues: readonly unknown[];
   }[];
   readonly store?: Diagnostic;
 }
 
-/** Runs the command with profiles from a file; no secret of theirs may appear. */
+/** Runs `check --online` and checks that its output contains no secret. */
 async function run(profiles: object, flags: string, env: Record<string, string> = {}): Promise<Finished> {
   sandbox.write('p.json', JSON.stringify(profiles));
   const finished = await sandbox.run(`oauth-profile check --online --data p.json ${flags}`, env);
@@ -42,18 +37,18 @@ async function run(profiles: object, flags: string, env: Record<string, string> 
   return finished;
 }
 
-/** What is told of the one profile `svc`. */
-async function look(svc: object, env: Record<string, string> = {}) {
+/** Checks the profile `svc`. */
+async function checkOne(svc: object, env: Record<string, string> = {}) {
   const { stdout, exit } = await run({ svc }, '--json', env);
-  const told = JSON.parse(stdout) as Told;
-  const findings = told.profiles[0]?.findings ?? [];
-  const levels = findings.map(({ level, about }) => `${level} ${about}`);
-  return { findings, levels, exit, ok: told.profiles[0]?.ok, store: told.store };
+  const output = JSON.parse(stdout) as Output;
+  const diagnostics = output.profiles[0]?.diagnostics ?? [];
+  const levels = diagnostics.map(({ level, about }) => `${level} ${about}`);
+  return { diagnostics, levels, exit, ok: output.profiles[0]?.ok, store: output.store };
 }
 
 const machineProfile = { type: 'custom', grant_type: 'client_credentials', client_id: 'me', client_secret: SECRET };
 
-describe('emulated providers', () => {
+describe('check --online with emulated providers', () => {
   const profiles = {
     graph: { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c', refresh_token: REFRESH },
     drive: { type: 'google', client_id: 'c', client_secret: SECRET, refresh_token: REFRESH },
@@ -63,53 +58,53 @@ describe('emulated providers', () => {
     own: { ...machineProfile, url: 'https://login.example.com/oauth/token' },
   };
 
-  it('are as their profiles want them', async () => {
+  it('reports no errors for valid profiles', async () => {
     const { stdout, stderr, exit } = await run(profiles, '--emulate');
-    expect(stdout).not.toMatch(/fault:|warning:/);
+    expect(stdout).not.toMatch(/error:|warning:/);
     expect(stdout.match(/^ {4}ok: https:\S+well-known\S+: agrees with the profile$/gm)).toHaveLength(5);
-    expect(stdout).toContain('note: drive.url: the default is an older address');
-    expect(stderr).toBe('warning: emulated: the emulator was looked at, not the providers\n');
+    expect(stdout).toContain('note: drive.url: ');
+    expect(stderr).toMatch(/^warning: emulated: .*\n$/);
     expect(exit).toBe(0);
   });
 
-  it('leave the vault of this machineProfile alone', async () => {
+  it('does not create a vault', async () => {
     const { stdout } = await run(profiles, '--emulate --json --quiet');
     expect(JSON.parse(stdout).store).toBeUndefined();
     expect(existsSync(join(sandbox.home, '.local'))).toBe(false);
   });
 
-  it('tell what they do not have: google knows no client_credentials', async () => {
+  it('reports a grant that the provider does not support', async () => {
     const drive = { ...profiles.drive, grant_type: 'client_credentials' };
     const { stdout, exit } = await run({ drive }, '--emulate --quiet');
-    expect(stdout).toMatch(/^✗ drive .*\n {4}fault: drive\.grant_type: .*\n {6}→ Google has no .*\n$/);
+    expect(stdout).toMatch(/^✗ drive .*\n {4}error: drive\.grant_type: .*\n {6}→ .*\n$/);
     expect(exit).toBe(2);
   });
 
-  it('are looked at before somebody has logged in, beside what is missing', async () => {
+  it('checks the provider of a profile that lacks a login', async () => {
     const graph = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c' };
     const { stdout, exit } = await run({ graph, none: { type: 'gitlab', 'options.nothing': 1 } }, '--emulate --json');
-    const told = JSON.parse(stdout) as Told;
-    expect(told.profiles.map(({ ok, findings }) => [ok, findings?.map(({ level }) => level)])).toEqual([
+    const output = JSON.parse(stdout) as Output;
+    expect(output.profiles.map(({ ok, diagnostics }) => [ok, diagnostics?.map(({ level }) => level)])).toEqual([
       [false, ['ok', 'ok', 'ok']],
       [false, undefined],
     ]);
-    expect(told.profiles[0]?.issues.length).toBeGreaterThan(0);
+    expect(output.profiles[0]?.issues.length).toBeGreaterThan(0);
     expect(exit).toBe(2);
   });
 
-  it('without --online nothing is looked at', async () => {
+  it('connects to nothing without --online', async () => {
     const graph = JSON.stringify({ graph: profiles.graph });
     sandbox.write('p.json', graph);
     const { stdout, exit } = await sandbox.run('oauth-profile check --data p.json --json', {
       OAUTH_PROFILE_STORE: 'redis://127.0.0.1:1',
     });
     expect(Object.keys(JSON.parse(stdout))).toEqual(['profiles']);
-    expect(stdout).not.toContain('findings');
+    expect(stdout).not.toContain('diagnostics');
     expect(exit).toBe(0);
   });
 });
 
-describe('a server that we did not write', () => {
+describe('check --online with oidc-provider', () => {
   const authority = new Authority();
   let provider: OidcProvider;
   beforeAll(async () => {
@@ -119,7 +114,7 @@ describe('a server that we did not write', () => {
   afterAll(() => provider.close());
   const svc = () => ({ ...machineProfile, url: provider.tokenUrl, 'options.ca_file': authority.caFile });
 
-  it('agrees with profiles that ask as it says: with the secret in the body, in a header, without one, refreshing', async () => {
+  it('accepts every client authentication and grant that the metadata lists', async () => {
     const profiles = {
       body: svc(),
       basic: { ...svc(), 'options.client_auth': 'client_secret_basic' },
@@ -127,29 +122,29 @@ describe('a server that we did not write', () => {
       refreshing: { ...svc(), grant_type: 'refresh_token', refresh_token: REFRESH },
     };
     const { stdout, exit } = await run(profiles, '');
-    expect(stdout).not.toMatch(/fault:|warning:/);
+    expect(stdout).not.toMatch(/error:|warning:/);
     expect(stdout.match(/agrees with the profile$/gm)).toHaveLength(4);
     expect(exit).toBe(0);
   });
 
-  it('does not announce the password grant', async () => {
-    const { findings, exit } = await look({ ...svc(), grant_type: 'password', username: 'u', password: SECRET });
-    expect(findings.at(-1)).toMatchObject({ level: 'fault', where: 'svc.grant_type' });
+  it('reports a grant that the metadata does not list', async () => {
+    const { diagnostics, exit } = await checkOne({ ...svc(), grant_type: 'password', username: 'u', password: SECRET });
+    expect(diagnostics.at(-1)).toMatchObject({ level: 'error', where: 'svc.grant_type' });
     expect(exit).toBe(2);
   });
 
-  it('shows where to sign in, which a profile can then name', async () => {
+  it('suggests the authorization endpoint', async () => {
     const refreshing = { ...svc(), grant_type: 'refresh_token', refresh_token: REFRESH };
-    const { findings } = await look(refreshing);
-    const hint = findings.find(({ where }) => where === 'svc.options.authorization_url')?.hint ?? '';
+    const { diagnostics } = await checkOne(refreshing);
+    const hint = diagnostics.find(({ where }) => where === 'svc.options.authorization_url')?.hint ?? '';
     const url = /set it to (\S+)$/.exec(hint)?.[1];
     expect(url).toBe(`${provider.origin}/auth`);
-    const { levels } = await look({ ...refreshing, 'options.authorization_url': url });
+    const { levels } = await checkOne({ ...refreshing, 'options.authorization_url': url });
     expect(levels).toEqual(['ok certificate', 'ok clock', 'ok discovery']);
   });
 });
 
-describe('certificates', () => {
+describe('check --online and certificates', () => {
   const authority = new Authority('Acme Root');
   const served = (days?: readonly [number, number], hosts = SERVER_NAMES) =>
     serve(
@@ -157,12 +152,12 @@ describe('certificates', () => {
       authority.issue({ name: 'idp', hosts, ...(days !== undefined && { days }) }),
     );
 
-  it('of an unknown authority are a fault, which options.ca_file cures', async () => {
+  it('reports an unknown authority, unless options.ca_file contains it', async () => {
     const server = await served();
-    const { findings, exit } = await look({ ...machineProfile, url: server.url });
-    expect(findings).toEqual([
+    const { diagnostics, exit } = await checkOne({ ...machineProfile, url: server.url });
+    expect(diagnostics).toEqual([
       {
-        level: 'fault',
+        level: 'error',
         about: 'certificate',
         where: `127.0.0.1:${server.port}`,
         message: expect.stringMatching(/TLS verification failed .*Acme Root/),
@@ -170,20 +165,24 @@ describe('certificates', () => {
       },
     ]);
     expect(exit).toBe(2);
-    const cured = await look({ ...machineProfile, url: server.url, 'options.ca_file': authority.caFile });
-    expect([cured.levels, cured.exit]).toEqual([['ok certificate', 'ok clock', 'note discovery'], 0]);
+    const trusted = await checkOne({ ...machineProfile, url: server.url, 'options.ca_file': authority.caFile });
+    expect([trusted.levels, trusted.exit]).toEqual([['ok certificate', 'ok clock', 'note discovery'], 0]);
   });
 
   it.each<[string, readonly [number, number], string, number]>([
-    ['that end soon are a warning', [-20, 5], 'warning certificate', 0],
-    ['that have ended are a fault', [-20, -1], 'fault certificate', 2],
-  ])('%s', async (_, days, level, status) => {
+    ['a certificate that expires soon as a warning', [-20, 5], 'warning certificate', 0],
+    ['an expired certificate as an error', [-20, -1], 'error certificate', 2],
+  ])('reports %s', async (_, days, level, status) => {
     const server = await served(days);
-    const { levels, exit } = await look({ ...machineProfile, url: server.url, 'options.ca_file': authority.caFile });
+    const { levels, exit } = await checkOne({
+      ...machineProfile,
+      url: server.url,
+      'options.ca_file': authority.caFile,
+    });
     expect([levels[0], exit]).toEqual([level, status]);
   });
 
-  it('of clients are shown to a server that wants one', async () => {
+  it('presents the client certificate to a server that requires one', async () => {
     const client = authority.issue({ name: 'me', usage: 'clientAuth' });
     const pair = authority.issue({ name: 'idp', hosts: SERVER_NAMES });
     const server = await serve((response) => giveJson(response, 404, {}), { ...pair, clientCa: authority.ca.cert });
@@ -194,53 +193,53 @@ describe('certificates', () => {
       'options.cert_file': authority.file('client.pem', client.cert),
       'options.cert_key_file': authority.file('client.key', client.key),
     };
-    const { findings, exit } = await look(svc);
-    expect([findings.filter(({ level }) => level === 'fault'), exit]).toEqual([[], 0]);
+    const { diagnostics, exit } = await checkOne(svc);
+    expect([diagnostics.filter(({ level }) => level === 'error'), exit]).toEqual([[], 0]);
     expect(server.requests.length).toBeGreaterThan(0);
-    const without = await look({ ...machineProfile, url: server.url, 'options.ca_file': authority.caFile });
-    expect([without.levels.at(-1), without.exit]).toEqual(['fault connection', 2]);
+    const without = await checkOne({ ...machineProfile, url: server.url, 'options.ca_file': authority.caFile });
+    expect([without.levels.at(-1), without.exit]).toEqual(['error connection', 2]);
   });
 });
 
-describe('the network', () => {
+describe('check --online and the network', () => {
   const authority = new Authority();
   const tls = authority.issue({ name: 'idp', hosts: SERVER_NAMES });
   const svc = { ...machineProfile, url: 'https://login.example.test/token', 'options.ca_file': authority.caFile };
 
-  it('through a proxy is named, without the password of the proxy', async () => {
+  it('names the proxy without its password', async () => {
     const server = await serve((response) => giveJson(response, 404, {}), tls);
     const proxy = await ConnectProxy.start(server.port);
-    const { findings, exit } = await look(svc, { HTTPS_PROXY: proxy.url(`me:${SECRET}@`) });
-    expect(findings[0]).toMatchObject({ level: 'ok', message: `reached through the proxy 127.0.0.1:${proxy.port}` });
+    const { diagnostics, exit } = await checkOne(svc, { HTTPS_PROXY: proxy.url(`me:${SECRET}@`) });
+    expect(diagnostics[0]).toMatchObject({ level: 'ok', message: `reached through the proxy 127.0.0.1:${proxy.port}` });
     expect(exit).toBe(0);
   });
 
-  it.each([403, 407])('behind a proxy that answers %s is a fault of the proxy', async (status) => {
+  it.each([403, 407])('reports a proxy that returns %s', async (status) => {
     const proxy = await ConnectProxy.start(0, rejectConnect(status));
-    const { findings, exit } = await look(svc, { HTTPS_PROXY: proxy.url() });
-    expect(findings).toEqual([
-      expect.objectContaining({ level: 'fault', about: 'connection', message: expect.stringContaining('the proxy') }),
+    const { diagnostics, exit } = await checkOne(svc, { HTTPS_PROXY: proxy.url() });
+    expect(diagnostics).toEqual([
+      expect.objectContaining({ level: 'error', about: 'connection', message: expect.stringContaining('the proxy') }),
     ]);
     expect(exit).toBe(2);
   });
 
   it.each<[string, () => Promise<Record<string, string>>, RegExp]>([
     [
-      'a proxy that is not there',
+      'a proxy that cannot be reached',
       async () => ({ HTTPS_PROXY: `127.0.0.1:${await closedPort()}` }),
       /cannot connect to the proxy/,
     ],
-    ['a proxy that is no address', async () => ({ HTTPS_PROXY: 'ftp://x' }), /HTTPS_PROXY/],
-    ['a host that is not there', async () => ({}), /login\.example\.test/],
-  ])('with %s is a fault with hint', async (_, env, message) => {
-    const { findings, exit } = await look(svc, await env());
-    expect(findings).toEqual([
-      expect.objectContaining({ level: 'fault', message: expect.stringMatching(message), hint: expect.any(String) }),
+    ['an invalid proxy URL', async () => ({ HTTPS_PROXY: 'ftp://x' }), /HTTPS_PROXY/],
+    ['a host that cannot be resolved', async () => ({}), /login\.example\.test/],
+  ])('reports %s with a hint', async (_, env, message) => {
+    const { diagnostics, exit } = await checkOne(svc, await env());
+    expect(diagnostics).toEqual([
+      expect.objectContaining({ level: 'error', message: expect.stringMatching(message), hint: expect.any(String) }),
     ]);
     expect(exit).toBe(2);
   });
 
-  it('gets GET requests alone, with nothing of the profile in them', async () => {
+  it('sends only GET requests, without values of the profile', async () => {
     const server = await serve((response) => giveJson(response, 404, {}), tls);
     const everything = {
       ...machineProfile,
@@ -254,7 +253,7 @@ describe('the network', () => {
       client_secret: undefined,
       'options.ca_file': authority.caFile,
     };
-    await look(everything);
+    await checkOne(everything);
     expect(server.requests.length).toBeGreaterThan(2);
     expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
     const sent = server.requests.map(({ path, rawHeaders, body }) => [path, ...rawHeaders, body].join('\n')).join('\n');
@@ -263,9 +262,9 @@ describe('the network', () => {
   });
 
   it.each<[string, number, object, string, number]>([
-    ['off by 90 s is a warning', 90, {}, 'warning clock', 0],
-    ['off by 400 s is a fault for signed assertions', -400, { key: true }, 'fault clock', 2],
-  ])('with a clock %s', async (_, seconds, { key }: { key?: boolean }, level, status) => {
+    ['off by 90 s as a warning', 90, {}, 'warning clock', 0],
+    ['off by 400 s as an error if assertions are signed', -400, { key: true }, 'error clock', 2],
+  ])('reports a clock %s', async (_, seconds, { key }: { key?: boolean }, level, status) => {
     const server = await serve((response) => {
       response.sendDate = false;
       giveJson(response, 404, {}, { Date: new Date(Date.now() + seconds * 1000).toUTCString() });
@@ -277,11 +276,11 @@ describe('the network', () => {
       'options.client_auth': 'private_key_jwt',
       'options.key_file': 'key.pem',
     };
-    const { levels, exit } = await look({ ...machineProfile, url: server.url, ...(key && signing) });
+    const { levels, exit } = await checkOne({ ...machineProfile, url: server.url, ...(key && signing) });
     expect([levels[0], exit]).toEqual([level, status]);
   });
 
-  it('with a server that steers terminals steers none', async () => {
+  it('escapes control characters of the server', async () => {
     const nasty = '\u001b[2J\u202e';
     const server = await serve((response) =>
       giveJson(response, 200, {
@@ -299,93 +298,62 @@ describe('the network', () => {
   });
 });
 
-describe('this machine', () => {
-  it('has the port of the redirect free, or not', async () => {
+describe('check --online and this machine', () => {
+  it('reports whether the port of the redirect URI is free', async () => {
     const server = await serve((response) => giveJson(response, 404, {}));
     const port = await closedPort();
     const svc = { ...machineProfile, url: server.url, 'options.redirect_uri': `http://127.0.0.1:${port}/callback` };
-    const free = await look(svc);
+    const free = await checkOne(svc);
     expect([free.levels.at(-1), free.exit]).toEqual(['ok redirect', 0]);
     const other = createServer().listen(port, '127.0.0.1');
     try {
-      const taken = await look(svc);
-      expect([taken.levels.at(-1), taken.exit]).toEqual(['fault redirect', 2]);
+      const taken = await checkOne(svc);
+      expect([taken.levels.at(-1), taken.exit]).toEqual(['error redirect', 2]);
     } finally {
       other.close();
     }
   });
 
-  it('has no vault before something is kept, and then one whose key is shown', async () => {
+  it('reports the vault and the source of its key', async () => {
     const server = await serve();
     const svc = { ...machineProfile, url: server.url };
-    expect((await look(svc)).store).toMatchObject({ level: 'note', message: expect.stringContaining('no vault yet') });
+    expect((await checkOne(svc)).store).toMatchObject({ level: 'note', message: expect.any(String) });
     const env = { OAUTH_PROFILE_KEY: anyKey() };
     expect((await sandbox.run('oauth-profile token svc --data p.json', env)).exit).toBe(0);
-    expect((await look(svc, env)).store).toMatchObject({
+    expect((await checkOne(svc, env)).store).toMatchObject({
       level: 'ok',
       where: join(sandbox.home, '.local/share/oauth-profile/vault'),
       message: expect.stringContaining('OAUTH_PROFILE_KEY'),
     });
-    const wrong = await look(svc, { OAUTH_PROFILE_KEY: anyKey() });
+    const wrong = await checkOne(svc, { OAUTH_PROFILE_KEY: anyKey() });
     expect([wrong.store?.level, wrong.exit]).toEqual(['warning', 0]);
     const refreshing = { ...svc, grant_type: 'refresh_token', refresh_token: REFRESH };
-    const worse = await look(refreshing, { OAUTH_PROFILE_KEY: anyKey() });
-    expect([worse.store?.level, worse.exit]).toEqual(['fault', 2]);
+    const worse = await checkOne(refreshing, { OAUTH_PROFILE_KEY: anyKey() });
+    expect([worse.store?.level, worse.exit]).toEqual(['error', 2]);
   });
 
-  it('takes a profile whose refresh token a login left for complete, without --online too', async () => {
-    const svc = { type: 'gitlab', client_id: 'me', client_secret: SECRET };
-    sandbox.write('p.json', JSON.stringify({ svc }));
-    const key = anyKey();
-    const env = { OAUTH_PROFILE_KEY: key, OAUTH_PROFILE_HOME: join(sandbox.home, 'after-login') };
-    const check = 'oauth-profile check --data p.json';
-    expect((await sandbox.run(check, env)).exit).toBe(2);
-    const store = openVault({ env: { ...env, HOME: sandbox.home } });
-    const profile = { ...profileOf({ ...svc, refresh_token: REFRESH }), name: 'svc' };
-    const refreshToken = new Secret(REFRESH);
-    const family = familyName({ origin: profile.url.origin, clientId: 'me' }, refreshToken, store);
-    const reply = {
-      response: { access_token: 't0ken' },
-      accessToken: new Secret('t0ken'),
-      refreshToken,
-      otherSecrets: [],
-      tokenType: 'Bearer',
-      expiresAt: undefined,
-    };
-    await saveLogin(
-      { profile: { ...profile, family: family }, refreshToken, reply, account: undefined, pasted: undefined },
-      fakePorts(),
-      store,
-    );
-    await store.close();
-    const { stdout, exit } = await sandbox.run(check, env);
-    expect([stdout, exit]).toEqual([expect.stringContaining('✓ svc  gitlab, refresh_token'), 0]);
-    // Without the key it is as if nobody had logged in.
-    expect((await sandbox.run(check, { ...env, OAUTH_PROFILE_KEY: anyKey() })).exit).toBe(2);
-  });
-
-  it('cannot reach a Redis that is not there', async () => {
+  it('reports a Redis that cannot be reached', async () => {
     const server = await serve();
     const refreshing = { ...machineProfile, url: server.url, grant_type: 'refresh_token', refresh_token: REFRESH };
-    const { store, exit } = await look(refreshing, {
+    const { store, exit } = await checkOne(refreshing, {
       OAUTH_PROFILE_STORE: `redis://127.0.0.1:${await closedPort()}`,
       OAUTH_PROFILE_KEY: anyKey(),
     });
     expect(store).toMatchObject({
-      level: 'fault',
+      level: 'error',
       about: 'store',
-      message: expect.stringContaining('nobody listens there'),
+      message: expect.stringContaining('refused'),
     });
     expect(exit).toBe(2);
   });
 
-  it.skipIf(!hasRedis)('reaches a Redis that is there', async () => {
+  it.skipIf(!hasRedis)('reports a Redis that can be read and written', async () => {
     const redis = await RedisServer.start();
     try {
       const server = await serve();
       const env = { OAUTH_PROFILE_STORE: redis.url, OAUTH_PROFILE_KEY: anyKey() };
-      const { store } = await look({ ...machineProfile, url: server.url }, env);
-      expect(store).toMatchObject({ level: 'ok', message: expect.stringContaining('can be read and written') });
+      const { store } = await checkOne({ ...machineProfile, url: server.url }, env);
+      expect(store).toMatchObject({ level: 'ok', about: 'store' });
     } finally {
       await redis.remove();
     }
