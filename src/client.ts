@@ -37,7 +37,7 @@ export interface ClientOptions {
   readonly emulator?: EmulatorEndpoint | undefined;
   /** URL of a Redis, or `memory`. Default: `OAUTH_PROFILE_STORE`, else the vault of this user. */
   readonly store?: string | undefined;
-  /** Whether connections are kept for the next request. Default: true. */
+  /** Whether connections stay open for the next request. Default: true. */
   readonly keepAlive?: boolean | undefined;
   /** Receives the lines that `--verbose` shows. */
   readonly log?: Log | undefined;
@@ -197,7 +197,7 @@ export const thisProcess: ProcessEnvironment = {
 };
 
 const clock: Clock = {
-  now: Date.now,
+  now: () => Date.now(),
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(finish, ms);

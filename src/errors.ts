@@ -30,7 +30,7 @@ export type ErrorCode = keyof typeof errorCodes;
 
 /** Optional details of an error. */
 export interface ErrorDetails {
-  /** What to change or which command to run. */
+  /** The variable to change or the command to run. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
 }

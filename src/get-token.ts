@@ -4,7 +4,7 @@ import { OAuthProfileError, TransportError } from './errors.ts';
 import { parseRecordOf, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
 import { refreshToken } from './flows/refresh-token.ts';
 import { requestToken } from './flows/request-token.ts';
-import type { FlightControl } from './flows/single-flight.ts';
+import type { CallControl } from './flows/single-flight.ts';
 import {
   cacheKeyIn,
   findSharedResult,
@@ -109,7 +109,7 @@ async function getStoredToken(
     });
   try {
     const result = await client.singleFlight.run(
-      flightKey(task, recordKey),
+      callKey(task, recordKey),
       (control) => requestUnderLock(task, recordKey, control),
       { signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } },
     );
@@ -122,7 +122,7 @@ async function getStoredToken(
   }
 }
 
-/** A failure that says nothing about the cached token: network, 429, 5xx. */
+/** Whether a failure leaves the cached token valid: network, 429, 5xx. */
 function isTemporary(error: unknown): boolean {
   return (
     error instanceof OAuthProfileError &&
@@ -131,7 +131,7 @@ function isTemporary(error: unknown): boolean {
 }
 
 /** Callers with the same key share one request. */
-function flightKey({ key, criteria, store }: TokenTask, recordKey: string): string {
+function callKey({ key, criteria, store }: TokenTask, recordKey: string): string {
   const rejected = criteria.rejectedToken && store.fingerprint(criteria.rejectedToken);
   return JSON.stringify([
     recordKey,
@@ -143,7 +143,7 @@ function flightKey({ key, criteria, store }: TokenTask, recordKey: string): stri
   ]);
 }
 
-async function requestUnderLock(task: TokenTask, recordKey: string, control: FlightControl): Promise<TokenResult> {
+async function requestUnderLock(task: TokenTask, recordKey: string, control: CallControl): Promise<TokenResult> {
   const { profile, ports, store } = task;
   const { timeoutMs } = profile.options;
   const startedAt = ports.clock.now();

@@ -242,5 +242,5 @@ export interface RedirectListener {
 /** A browser redirect that waits for a result page. */
 export interface Redirect {
   readonly query: string;
-  show(page: 'signed-in' | 'refused' | 'failed'): void;
+  show(page: 'signed-in' | 'denied' | 'failed'): void;
 }

@@ -96,7 +96,7 @@ export const commands: readonly Command[] = [
     ],
     examples: [
       ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
-      ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'the token is valid for 30 minutes'],
+      ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'with 30 minutes or more left'],
       ['oauth-profile exec graph --token-file -- ./agent', 'the file is deleted afterwards'],
     ],
   },

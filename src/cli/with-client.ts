@@ -1,6 +1,7 @@
 import { type Client, type ClientOptions, createClient, type VariableSources } from '../client.ts';
 import { hasReference } from '../config/reference.ts';
 import type { Entry, Variables } from '../config/variables.ts';
+import { OAuthProfileError } from '../errors.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { usageError } from './args.ts';
 import { flagValue } from './command.ts';
@@ -24,6 +25,11 @@ export async function withClient<T>(context: Context, use: (open: OpenClient) =>
   const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation.endpoint });
   try {
     return await use({ client, variables, emulation });
+  } catch (error) {
+    // `close` waits for a refresh that was sent, which may take some seconds.
+    if (error instanceof OAuthProfileError && error.code === 'aborted')
+      logVerbose(context, 'interrupted: waiting for requests that were sent');
+    throw error;
   } finally {
     await client.close();
     await emulation?.close();

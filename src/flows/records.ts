@@ -9,7 +9,7 @@ export interface CachedToken {
   readonly hadRefreshToken: boolean;
   /** Start of the attempt that returned the token. */
   readonly startedAt: number;
-  readonly obtainedAt: number;
+  readonly receivedAt: number;
   /** `undefined` if the response has no `expires_in`. */
   readonly expiresAt: number | undefined;
 }

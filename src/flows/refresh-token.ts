@@ -234,7 +234,7 @@ class RefreshExchange {
     const now = store.now();
     return Object.entries(this.#family.tokens)
       .filter(([, token]) => (expiryOf(token, profile) ?? 0) > now)
-      .sort(([, one], [, other]) => one.obtainedAt - other.obtainedAt)
+      .sort(([, one], [, other]) => one.receivedAt - other.receivedAt)
       .slice(1 - MAX_CACHED_TOKENS);
   }
 }

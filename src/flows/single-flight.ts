@@ -1,8 +1,8 @@
 import { abortError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 
-/** Work that several callers wait for. */
-interface Flight<T> {
+/** Work in progress that several callers wait for. */
+interface Call<T> {
   readonly result: Promise<T>;
   readonly abandoned: AbortController;
   /** No caller may join after this. */
@@ -10,8 +10,8 @@ interface Flight<T> {
   callers: number;
 }
 
-/** What the work of a flight gets. */
-export interface FlightControl {
+/** Passed to the work of {@link SingleFlight.run}. */
+export interface CallControl {
   /** Aborted when every caller has left. */
   readonly signal: AbortSignal;
   /** Call when the work can no longer be shared with new callers. */
@@ -27,38 +27,38 @@ interface WaitOptions {
 
 /** Runs the same work once for all callers of a process that ask for it before it begins. They share its result or its error. */
 export class SingleFlight {
-  readonly #flights = new Map<string, Flight<unknown>>();
+  readonly #calls = new Map<string, Call<unknown>>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Joins the flight with this key, or starts one. An abort or a timeout detaches only its caller. */
-  run<T>(key: string, work: (control: FlightControl) => Promise<T>, options: WaitOptions): Promise<T> {
+  /** Joins the work in progress with this key, or starts it. An abort or a timeout detaches only its caller. */
+  run<T>(key: string, work: (control: CallControl) => Promise<T>, options: WaitOptions): Promise<T> {
     const { signal, timeout } = options;
     if (signal?.aborted) return Promise.reject(abortError(signal));
-    const flight = (this.#flights.get(key) as Flight<T> | undefined) ?? this.#start(key, work);
-    flight.callers++;
-    return signal === undefined && timeout === undefined ? flight.result : this.#waitFor(flight, options);
+    const call = (this.#calls.get(key) as Call<T> | undefined) ?? this.#start(key, work);
+    call.callers++;
+    return signal === undefined && timeout === undefined ? call.result : this.#waitFor(call, options);
   }
 
-  #start<T>(key: string, work: (control: FlightControl) => Promise<T>): Flight<T> {
+  #start<T>(key: string, work: (control: CallControl) => Promise<T>): Call<T> {
     const abandoned = new AbortController();
     const close = (): void => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+      if (this.#calls.get(key) === call) this.#calls.delete(key);
     };
     const result = Promise.resolve().then(() => work({ signal: abandoned.signal, close }));
-    const flight: Flight<T> = { result, abandoned, close, callers: 0 };
-    this.#flights.set(key, flight);
-    // Also handles the rejection of a flight that every caller has left.
+    const call: Call<T> = { result, abandoned, close, callers: 0 };
+    this.#calls.set(key, call);
+    // Also handles the rejection of work that every caller has left.
     result.then(close, close);
-    return flight;
+    return call;
   }
 
-  async #waitFor<T>(flight: Flight<T>, { signal, timeout }: WaitOptions): Promise<T> {
+  async #waitFor<T>(call: Call<T>, { signal, timeout }: WaitOptions): Promise<T> {
     const done = new AbortController();
-    const waits: Promise<T>[] = [flight.result];
+    const waits: Promise<T>[] = [call.result];
     let onAbort = (): void => {};
     if (signal !== undefined) {
       waits.push(
@@ -80,9 +80,9 @@ export class SingleFlight {
     } finally {
       signal?.removeEventListener('abort', onAbort);
       done.abort();
-      if (--flight.callers === 0) {
-        flight.close();
-        flight.abandoned.abort();
+      if (--call.callers === 0) {
+        call.close();
+        call.abandoned.abort();
       }
     }
   }

@@ -53,7 +53,7 @@ export function toCachedToken(
   clock: Pick<Clock, 'now'>,
 ): CachedToken {
   const { refresh_token: refreshToken, ...rest } = token.response;
-  const obtainedAt = store.now();
+  const receivedAt = store.now();
   // A refresh token that is nested next to the access token leaves an empty string behind.
   const withoutRefreshToken = (name: string, value: unknown): unknown =>
     name === REFRESH_TOKEN && token.refreshToken?.test((secret) => secret === value) ? '' : value;
@@ -61,15 +61,15 @@ export function toCachedToken(
     response: Secret.untracked(JSON.stringify(rest, withoutRefreshToken)),
     hadRefreshToken: refreshToken !== undefined,
     startedAt,
-    obtainedAt,
-    expiresAt: token.expiresAt === undefined ? undefined : obtainedAt + token.expiresAt - clock.now(),
+    receivedAt,
+    expiresAt: token.expiresAt === undefined ? undefined : receivedAt + token.expiresAt - clock.now(),
   };
 }
 
 /** When a cached token expires, in the store's time; `undefined` if neither the response nor the profile says. */
-export function expiryOf({ expiresAt, obtainedAt }: CachedToken, { options }: Profile): number | undefined {
+export function expiryOf({ expiresAt, receivedAt }: CachedToken, { options }: Profile): number | undefined {
   if (expiresAt !== undefined) return expiresAt;
-  return options.defaultTtlMs === undefined ? undefined : obtainedAt + options.defaultTtlMs;
+  return options.defaultTtlMs === undefined ? undefined : receivedAt + options.defaultTtlMs;
 }
 
 /** Returns the cached token of a record while it is usable. */
@@ -131,7 +131,7 @@ function isUsable({ profile, key, criteria, store }: TokenTask, { tokens }: Toke
   const expiresAt = cached && expiryOf(cached, profile);
   if (cached === undefined || expiresAt === undefined) return false;
   // At most half of the lifetime: otherwise a token that lives no longer than `minTtlMs` would be requested at every call.
-  return expiresAt - store.now() > Math.min(criteria.minTtlMs, (expiresAt - cached.obtainedAt) / 2);
+  return expiresAt - store.now() > Math.min(criteria.minTtlMs, (expiresAt - cached.receivedAt) / 2);
 }
 
 /** The response with `expires_in` set to the remaining seconds (D4). */

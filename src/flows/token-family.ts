@@ -50,7 +50,7 @@ export function createFamily(profile: Profile, refreshToken: Secret, store: Toke
   };
 }
 
-/** What a profile's tokens are bound to. */
+/** The server and client that a profile's tokens are bound to. */
 export function bindingOf(profile: Profile): Binding {
   return { origin: profile.url.origin, clientId: getClientId(profile) };
 }

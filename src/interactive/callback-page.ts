@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 
 /** The pages that the loopback server shows: results of a login, or an unexpected redirect. */
-export type PageKind = 'signed-in' | 'refused' | 'failed' | 'unexpected';
+export type PageKind = 'signed-in' | 'denied' | 'failed' | 'unexpected';
 
 const pages: Readonly<Record<PageKind, { status: number; icon: string; title: string; text: string }>> = {
   'signed-in': {
@@ -11,7 +11,7 @@ const pages: Readonly<Record<PageKind, { status: number; icon: string; title: st
     title: 'You are signed in',
     text: 'You can close this window and return to the terminal.',
   },
-  refused: {
+  denied: {
     status: 200,
     icon: '✕',
     title: 'Sign-in denied',

@@ -1,43 +1,61 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { recordConnections } from '../support/record-connections.ts';
 import { Sandbox } from '../support/run-cli.ts';
 import { serveRaw } from '../support/wire-server.ts';
 
 const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());
-sandbox.write('p.yaml', 'x: {type: twitter, client_id: a, client_secret: b}\n');
 
 const pem = '-----BEGIN CERTIFICATE-----\n';
 
-describe('what listens in the place of an emulator', () => {
+describe('--emulate=URL', () => {
   it.each([
-    ['breaks off', `HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${pem}`, true],
-    ['breaks off in a chunk', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n${pem}`, true],
-    ['says nothing', '', true],
-    ['never comes to an end', `HTTP/1.1 200 OK\r\n\r\n${pem.repeat(10_000)}`, false],
-  ])('ends the command with a clear error: it %s', async (_, bytes, ends) => {
+    ['closes the connection early', `HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${pem}`, true],
+    [
+      'closes the connection within a chunk',
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n${pem}`,
+      true,
+    ],
+    ['sends nothing', '', true],
+    ['sends without end', `HTTP/1.1 200 OK\r\n\r\n${pem.repeat(10_000)}`, false],
+  ])('fails with connection_failed if the server %s', async (_, bytes, ends) => {
+    sandbox.write('x.yaml', 'x: {type: twitter, client_id: a, client_secret: b}\n');
     const server = await serveRaw((socket) => {
       socket.once('data', () => {
         socket.write(bytes);
         if (ends) socket.end();
       });
     });
-    const url = `http://127.0.0.1:${server.port}`;
-    const { stdout, stderr, exit } = await sandbox.run(`oauth-profile token x --data p.yaml --emulate=${url}`);
-    expect({ stdout, stderr, exit }).toEqual({
-      stdout: '',
-      stderr: `oauth-profile: no emulator answers at ${url}\n  → start one: oauth-profile emulate\n`,
-      exit: 4,
-    });
+    const { stdout, stderr, exit } = await sandbox.run(
+      `oauth-profile token x --data x.yaml --json --emulate=http://127.0.0.1:${server.port}`,
+    );
+    expect({ stdout, exit }).toEqual({ stdout: '', exit: 4 });
+    expect(JSON.parse(stderr)).toMatchObject({ code: 'connection_failed' });
   });
 });
 
-it('shows a request of very many and very long names in a few lines', async () => {
-  const form = `${'n'.repeat(30_000)}=1&${Array.from({ length: 4000 }, (_, i) => `f${i}=`).join('&')}`;
-  sandbox.write('form', form);
-  const { stdout } = await sandbox.run(
-    'oauth-profile emulate --data p.yaml > out & until grep -qs join out; do sleep 0.05; done; url=$(grep -o "http://127.0.0.1:[0-9]*" out | head -1); curl -s --data @form "$url/api.twitter.com/oauth2/token"; kill -INT %1; wait %1; cat out',
-  );
-  expect(stdout).toContain('forbidden_missing_parameter');
-  expect(stdout).toContain('  … and 3901 more\n');
-  expect(stdout.length).toBeLessThan(70_000);
+describe('--emulate', () => {
+  it('connects only to 127.0.0.1, looks up no name and uses no proxy', async () => {
+    sandbox.write(
+      'p.yaml',
+      `graph: {type: microsoft, tenant_id: contoso.com, client_id: a, refresh_token: rt-12345678}
+drive: {type: google, client_id: a, client_secret: b, refresh_token: r}
+staff: {type: okta, tenant_id: acme, client_id: a, client_secret: b, username: u, password: p, scope: openid}
+lab: {type: gitlab, username: u, password: p}
+x: {type: twitter, client_id: a, client_secret: b}
+own: {type: custom, url: "https://login.example.com/token", grant_type: client_credentials, client_id: a}
+`,
+    );
+    const names = ['graph', 'drive', 'staff', 'lab', 'x', 'own'];
+    const { stdout, stderr, exit } = await sandbox.run(
+      `for p in ${names.join(' ')}; do oauth-profile token $p --data p.yaml --emulate --quiet --field token_type || exit; done; cat "$CONNECTIONS" >&2; ls -A "$HOME"`,
+      recordConnections(sandbox),
+    );
+    expect(exit).toBe(0);
+    expect(stdout.toLowerCase().trim().split('\n')).toEqual(names.map(() => 'bearer'));
+    const lines = stderr.trim().split('\n');
+    expect(lines.length).toBeGreaterThanOrEqual(names.length);
+    expect(lines.filter((line) => !line.endsWith(' 127.0.0.1'))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('connect')).length).toBe(names.length);
+  });
 });

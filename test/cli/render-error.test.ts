@@ -45,10 +45,7 @@ describe('addCallerFlags()', () => {
 
   it('masks secrets', () => {
     const set = ['g.client_secret=in-plaintext', 'g.password=${env:PW}', 'g.refresh_token=${env:PW:-in-plaintext}'];
-    const shown = addCallerFlags(
-      'oauth-profile login g',
-      argsWith({ set, store: ['redis://me:in-plaintext@host:1'] }),
-    );
+    const shown = addCallerFlags('oauth-profile login g', argsWith({ set, store: ['redis://me:in-plaintext@host:1'] }));
     expect(shown).toBe(
       "oauth-profile login g --set 'g.client_secret=••••' --set 'g.password=${env:PW}' --set 'g.refresh_token=••••' --store 'redis://me:••••@host:1'",
     );

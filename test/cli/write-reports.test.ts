@@ -109,9 +109,7 @@ describe('writeReports()', () => {
   it('writes the other reports if one cannot be written', async () => {
     const wanted = parseReports(['junit=a/out.xml', 'json=out.json'], cwd);
     rmSync(join(cwd, 'a'), { recursive: true });
-    await expect(writeReports(wanted, sampleReport(), (text) => text)).rejects.toThrow(
-      /out\.xml \(ENOENT\)/,
-    );
+    await expect(writeReports(wanted, sampleReport(), (text) => text)).rejects.toThrow(/out\.xml \(ENOENT\)/);
     expect(readdirSync(cwd)).toEqual(['out.json']);
   });
 

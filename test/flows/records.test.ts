@@ -17,7 +17,7 @@ const token = {
   response: new Secret('{"access_token":"a"}'),
   hadRefreshToken: true,
   startedAt: 1,
-  obtainedAt: 2,
+  receivedAt: 2,
   expiresAt: 3,
 };
 const tokenRecord: TokenRecord = { kind: 'token', profile: 'svc', tokens: { k: token }, failure: undefined };

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { type FlightControl, SingleFlight } from '../../src/flows/single-flight.ts';
+import { type CallControl, SingleFlight } from '../../src/flows/single-flight.ts';
 import { ManualClock, settle } from '../support/manual-clock.ts';
 import { errorOf } from '../support/wire-request.ts';
 
@@ -8,7 +8,7 @@ import { errorOf } from '../support/wire-request.ts';
 function createFixture() {
   const clock = new ManualClock();
   const singleFlight = new SingleFlight(clock);
-  const started: (FlightControl & { readonly finish: (result: string) => void; fail: (error: Error) => void })[] = [];
+  const started: (CallControl & { readonly finish: (result: string) => void; fail: (error: Error) => void })[] = [];
   const run = (key: string, { timeoutMs = 1_000, signal }: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
     singleFlight.run(
       key,

@@ -4,8 +4,8 @@ import { expiryOf, restoreToken, type TokenTask, toCachedToken } from '../../src
 import { createFamily } from '../../src/flows/token-family.ts';
 import type { ParsedToken } from '../../src/oauth/token-response.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
 import { fakePorts } from '../support/fake-ports.ts';
+import { createPlainMemoryStore } from '../support/memory-store.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { createResponse, parseResponse, RECEIVED_AT } from '../support/read-sample.ts';
 
@@ -25,7 +25,7 @@ function restore(
   now: number,
   { refreshToken, rejectedToken }: { refreshToken?: string; rejectedToken?: string } = {},
 ): ParsedToken | undefined {
-  const store = createMemoryStore({ now: () => now });
+  const store = createPlainMemoryStore({ now: () => now });
   const tokens = { key: cached };
   const record: TokenRecord | FamilyRecord =
     refreshToken === undefined
@@ -51,7 +51,7 @@ describe('a token in the cache', () => {
   it('consists of the response without its refresh token, and of its times', () => {
     const cached = cache(plain, { access_token: 'a', refresh_token: 'r', expires_in: 60 });
     expect(JSON.parse(cached.response.reveal())).toEqual({ access_token: 'a', expires_in: 60 });
-    expect(cached).toMatchObject({ hadRefreshToken: true, startedAt: 1_000, obtainedAt: 2_000, expiresAt: 62_000 });
+    expect(cached).toMatchObject({ hadRefreshToken: true, startedAt: 1_000, receivedAt: 2_000, expiresAt: 62_000 });
   });
 
   it('does not contain a refresh token that is nested next to the access token', () => {

@@ -62,7 +62,7 @@ describe('the loopback server', () => {
     expect((await listener.redirect).query).toBe(EXPECTED);
   });
 
-  it.each(['refused', 'failed'] as const)('shows the page for a login that was %s', async (page) => {
+  it.each(['denied', 'failed'] as const)('shows the page for a login that was %s', async (page) => {
     const response = await finishLogin(await listen(), page);
     expect(response).toContain(`<main class="${page}">`);
   });
@@ -71,7 +71,7 @@ describe('the loopback server', () => {
     const listener = await listen();
     const response = sendBytes(listener.port, get(listener.port, `/callback?${EXPECTED}`));
     const redirect = await listener.redirect;
-    redirect.show('refused');
+    redirect.show('denied');
     redirect.show('failed');
     expect((await response).match(/<h1>/g)).toHaveLength(1);
   });

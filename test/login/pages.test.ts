@@ -12,13 +12,13 @@ afterAll(() => browser.close());
 
 const titles = {
   'signed-in': 'You are signed in',
-  refused: 'Sign-in denied',
+  denied: 'Sign-in denied',
   failed: 'Sign-in failed',
   unexpected: 'Unexpected sign-in response',
 } as const;
 const views = [
   ['signed-in', 'light', 'a phone', phone],
-  ['refused', 'dark', 'a phone', phone],
+  ['denied', 'dark', 'a phone', phone],
   ['failed', 'light', 'a desktop', {}],
   ['unexpected', 'light', 'a phone', phone],
 ] as const;

@@ -262,12 +262,10 @@ describe('a profile in two files', () => {
     const name = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.'));
     const user = { graph: { ...samples.google, options: { timeout: '5s' } } };
     const withDirectoryFile = (names: readonly string[]) =>
-      new Variables()
-        .define(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
-        .define(
-          names.map((name) => ({ name, value: 'evil' })),
-          { label: 'p.yaml', directory: '', trust: 'directory' },
-        );
+      new Variables().define(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' }).define(
+        names.map((name) => ({ name, value: 'evil' })),
+        { label: 'p.yaml', directory: '', trust: 'directory' },
+      );
     const read = (variables: Variables) => readProfile('graph', variables, createSources());
     const alone = decodeRequest(read(withDirectoryFile([])));
     fc.assert(

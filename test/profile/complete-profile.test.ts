@@ -285,6 +285,13 @@ describe('a profile that lacks only a login', () => {
     expect(error(fields).code).toBe('profile_invalid');
   });
 
+  it.each<[string, DataObject]>([
+    ['grant_type', { ...custom, grant_type: '${env:NONE}', options }],
+    ['refresh_token', { ...custom, refresh_token: '${env:NONE}', options }],
+  ])('has only the issue of %s if that cannot be resolved', (field, fields) => {
+    expect(error(fields).issues.map(({ variable }) => variable)).toEqual([`acme.${field}`]);
+  });
+
   it('D16 reports the other missing fields too', () => {
     const fields = { ...custom, options: { ...options, client_auth: 'client_secret_basic' } };
     expect(error(fields).issues.map(({ variable }) => variable)).toEqual(['acme.refresh_token', 'acme.client_secret']);

@@ -99,7 +99,7 @@ itHolds('restores a record as it was stored', {
       response: Secret.untracked(text),
       hadRefreshToken: true,
       startedAt: 1,
-      obtainedAt: 2,
+      receivedAt: 2,
       expiresAt: undefined,
     };
     const record = { kind: 'token', profile, tokens: { [profile]: token }, failure: undefined } as const;

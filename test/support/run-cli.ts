@@ -35,7 +35,12 @@ export class Sandbox {
     return new Promise((resolve, reject) => {
       const child = spawn('/bin/bash', ['-c', line], {
         cwd: this.work,
-        env: { PATH: `${join(this.directory, 'bin')}:${process.env['PATH']}`, HOME: this.home, LANG: 'C.UTF-8', ...env },
+        env: {
+          PATH: `${join(this.directory, 'bin')}:${process.env['PATH']}`,
+          HOME: this.home,
+          LANG: 'C.UTF-8',
+          ...env,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let stdout = '';

@@ -45,7 +45,7 @@ async function storedRows(store: TokenStore, defined: readonly string[]): Promis
     const record = parseRecord(stored);
     if (record.kind === 'login') continue;
     const { profile } = record;
-    const [newest] = Object.values(record.tokens).sort((one, other) => other.obtainedAt - one.obtainedAt);
+    const [newest] = Object.values(record.tokens).sort((one, other) => other.receivedAt - one.receivedAt);
     const family = record.kind === 'family' ? record : undefined;
     const token = family?.refreshToken ?? newest?.response;
     if (token === undefined) continue;
@@ -54,7 +54,7 @@ async function storedRows(store: TokenStore, defined: readonly string[]): Promis
       defined: defined.includes(profile),
       kind: family === undefined ? 'token' : 'refresh',
       fingerprint: store.fingerprint(token).slice(0, 8),
-      obtainedAt: formatTime(newest?.obtainedAt),
+      obtainedAt: formatTime(newest?.receivedAt),
       expiresAt: formatTime(newest?.expiresAt),
       refreshable: family !== undefined && family.cachedError === undefined,
       account: family?.account,

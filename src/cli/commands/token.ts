@@ -26,7 +26,7 @@ export async function runToken(context: Context): Promise<number> {
 
 /** Gets a token for the profile in the first argument, as the flags say. */
 export function getTokenForCommand(context: Context): Promise<TokenResult> {
-  const { args } = context;
+  const { args, signal } = context;
   const minTtlMs = durationFlag(context, 'min-ttl');
   return withClient(context, async ({ client, variables, emulation }) => {
     const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
@@ -35,7 +35,7 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
       reuse: true,
       forceRefresh: hasFlag(args, 'force-refresh'),
       minTtlMs,
-      signal: context.signal,
+      signal,
     });
     const origin = result.fromCache ? `from ${(await client.openStore()).location}` : 'new';
     logVerbose(context, `token: ${origin}${lifetimeOf(result.token)}`);

@@ -10,7 +10,7 @@ import { compareMetadata, compareScopes, isSameEndpoint } from './compare-metada
 import type { Diagnostic } from './diagnostic.ts';
 import { type MetadataPorts, type PublishedDocument, readMetadata } from './read-metadata.ts';
 
-/** What {@link checkOnline} uses. A client provides it. */
+/** Ports of {@link checkOnline}. A client provides them. */
 export interface OnlinePorts extends MetadataPorts {
   readonly inspectCertificate: InspectCertificate;
 }

@@ -5,7 +5,7 @@ import type { Diagnostic } from './diagnostic.ts';
 /** A store. Only a vault knows where its key comes from. */
 type CheckedStore = TokenStore & { keySource?(): 'environment' | 'keychain' | 'file' | undefined };
 
-/** What {@link checkStore} uses. */
+/** Ports of {@link checkStore}. */
 export interface StorePorts {
   open(): Promise<CheckedStore>;
   /** Whether a directory exists or could be created. */

@@ -16,7 +16,7 @@ const STANDARD_SCOPES = new Set(['openid', 'profile', 'email', 'address', 'phone
 /** Compares a profile with the metadata of its server (RFC 8414 §2). A missing member proves nothing. */
 export function compareMetadata(profile: Profile, document: Document): Diagnostic[] {
   const other = compareEndpoint(profile, document);
-  // The metadata of another server says nothing about this one.
+  // The metadata of another server does not describe this one.
   if (other?.level === 'warning') return [other, ...compareScopes(profile)];
   return [
     ...(other === undefined ? [] : [other]),
@@ -47,7 +47,7 @@ function compareEndpoint({ name, provider, url }: Profile, document: Document): 
   const shown = typeof announced === 'string' ? excerpt(announced, 200) : 'none';
   // Google's metadata names another URL than our default, and serves both.
   if (url.href === provider.tokenUrl) {
-    const message = `the default token URL is an older one; the metadata says ${shown}`;
+    const message = `the default token URL is an older one; the metadata names ${shown}`;
     return diagnostic(name, 'url', 'note', message, `no action needed; to use the new one, set ${name}.url`);
   }
   const message = `the metadata of the server names another token endpoint: ${shown}`;
@@ -98,7 +98,7 @@ function compareLogin({ name, provider, url, options, grant }: Profile, document
     if (typeof announced !== 'string') return;
     const shown = excerpt(announced, 200);
     if (ours !== undefined && !isSameEndpoint(announced, ours, provider)) {
-      const message = `login uses ${ours.origin}${ours.pathname}, but the metadata says ${shown}`;
+      const message = `login uses ${ours.origin}${ours.pathname}, but the metadata names ${shown}`;
       results.push(diagnostic(name, variable, 'warning', message, `if login fails, set ${name}.${variable}`));
     } else if (authorizationUrl === undefined && device.length === 0) {
       const message = 'is not set, so that login cannot use it';

@@ -15,7 +15,7 @@ export interface PublishedDocument {
   readonly members: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What {@link readMetadata} uses. */
+/** Ports of {@link readMetadata}. */
 export interface MetadataPorts {
   readonly callApi: CallApi;
   readonly ports: Pick<Ports, 'clock' | 'version'>;

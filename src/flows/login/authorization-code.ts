@@ -22,7 +22,7 @@ export interface BrowserPrompt {
   showUrl(url: string, problem: string | undefined, leftMs: number): void;
   /** Reads a line from the terminal, such as the URL at which the browser ended. `undefined` without a terminal. */
   readonly readLine: ((signal: AbortSignal) => Promise<string>) | undefined;
-  /** Shows why a pasted line was not accepted. */
+  /** Shows why a line was not accepted. */
   showMistake(message: string): void;
 }
 
@@ -69,7 +69,7 @@ export async function loginWithAuthorizationCode(
     if (options.open && problem !== undefined && prompt.readLine === undefined) throw noBrowserError(login, problem);
     prompt.showUrl(page, problem, LOGIN_TIMEOUT_MS);
     const waits = [listener.redirect, rejectAfterTimeout(ports, done.signal)];
-    if (problem !== undefined) waits.push(readPastedRedirect(prompt, redirectUri, state, done.signal));
+    if (problem !== undefined) waits.push(promptForRedirect(prompt, redirectUri, state, done.signal));
     const redirect = await Promise.race(waits);
     return await exchangeCode(login, redirect, { redirectUri, verifier, issuer: await issuer }, ports, done.signal);
   } finally {
@@ -94,7 +94,7 @@ async function exchangeCode(
     const problem = findIssuerMismatch(response.issuer, issuer, hosts);
     if (problem !== undefined) throw invalidRedirectError(login, problem);
     if (response.kind === 'error') {
-      redirect.show('refused');
+      redirect.show('denied');
       throw authorizationError(login, response.error, response.description);
     }
     const request = buildCodeTokenRequest(login, { code: response.code, redirectUri, verifier });
@@ -136,8 +136,8 @@ function redirectUriOf({ options }: LoginProfile, { host, path }: RedirectTarget
   return options.redirectUri ?? `http://${host}:${port}${path === '/' ? '' : path}`;
 }
 
-/** Reads pasted redirect URLs until one is valid, for a browser on another machine. */
-async function readPastedRedirect(
+/** Reads lines until the user pastes a valid redirect URL, for a browser on another machine. */
+async function promptForRedirect(
   { readLine, showMistake }: BrowserPrompt,
   redirectUri: string,
   state: string,

@@ -16,7 +16,7 @@ export interface NewLogin {
   /** The profile, completed with the new refresh token. */
   readonly profile: Profile & { readonly family: string };
   readonly response: LoginResponse;
-  /** The user who logged in, if the provider says so. */
+  /** The user who logged in, if the provider sends the name. */
   readonly account: string | undefined;
   /** The configured refresh token, which the login replaces. */
   readonly configuredRefreshToken: string | Secret | undefined;

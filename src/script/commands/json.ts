@@ -108,7 +108,7 @@ function singleOrList(found: readonly Value[], path: string, expected?: Value): 
 
 /** The `@` of a file name must be written in the script: a resolved value that starts with `@` does not read a file. */
 async function readSchema(schema: Value, files: Pick<Files, 'read'>, context: StepContext): Promise<JsonDocument> {
-  const raw = context.rawParameter?.('schema');
+  const raw = context.rawParameter('schema');
   const isFile = typeof raw === 'string' && raw.startsWith('@') && typeof schema === 'string';
   if (!isFile) return readDocument(schema, 'schema');
   const path = schema.slice(1);

@@ -22,7 +22,6 @@ export interface LockState {
 export class LockOwner {
   readonly id = createOwnerId();
   readonly #file: string;
-  readonly #ownFiles = new Set<string>();
   readonly #locks = new Set<string>();
   readonly #heartbeat: NodeJS.Timeout;
 
@@ -37,9 +36,7 @@ export class LockOwner {
 
   /** Path of a file that belongs to this owner: removed by `close`, or as a stale file after the end of the process. */
   ownFile(kind: 'temp' | 'reserve'): string {
-    const file = join(this.directory, `${this.id}.${kind}`);
-    this.#ownFiles.add(file);
-    return file;
+    return join(this.directory, `${this.id}.${kind}`);
   }
 
   /** Acquires the lock if it is free or abandoned. */
@@ -80,8 +77,8 @@ export class LockOwner {
   close(): void {
     clearInterval(this.#heartbeat);
     for (const lock of this.#locks) ignoreErrors(() => this.release(lock));
-    for (const file of this.#ownFiles) ignoreErrors(() => fs.unlinkSync(file));
-    ignoreErrors(() => fs.unlinkSync(this.#file));
+    const files = [this.ownFile('temp'), this.ownFile('reserve'), this.#file];
+    for (const file of files) ignoreErrors(() => fs.unlinkSync(file));
   }
 
   #createFile(): void {

@@ -12,6 +12,9 @@ export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Argument of a script. */
+export type ScriptArgument = string | number | Buffer;
+
 interface OpenClient {
   readonly client: Redis | Cluster;
   /** The first event `error`. Commands only fail with "Connection is closed.". */
@@ -51,7 +54,7 @@ export class RedisConnection {
   async eval(
     script: string,
     keys: readonly string[],
-    args: readonly (string | number | Buffer)[],
+    args: readonly ScriptArgument[],
     retry: RetryOptions,
   ): Promise<unknown[]> {
     return this.run(async (client) => {

@@ -16,7 +16,7 @@ import {
 import { type Acquisition, type LockedOperations, LockingStore, type Waiter } from '../locking-store.ts';
 import { lockTimeoutError, storeUnreadableError } from '../store-errors.ts';
 import { parseRedisUrl, type RedisTarget } from './connect.ts';
-import { RedisConnection, type RetryOptions } from './connection.ts';
+import { RedisConnection, type RetryOptions, type ScriptArgument } from './connection.ts';
 import * as scripts from './scripts.ts';
 
 /** A lock expires this long after its last renewal. */
@@ -56,13 +56,6 @@ export async function openRedisStore(
   return store;
 }
 
-/** The lock of one record that a caller holds or waits for. */
-interface Lease {
-  /** Ids of the record under each encryption key. */
-  readonly ids: readonly string[];
-  readonly nonce: string;
-}
-
 class RedisStore extends LockingStore {
   readonly location: string;
   readonly #hosts: string;
@@ -93,7 +86,7 @@ class RedisStore extends LockingStore {
   }
 
   async read(key: string): Promise<StoredRecord | undefined> {
-    return (await this.#read(this.#idsOf(key)))?.record;
+    return (await this.#read(key))?.record;
   }
 
   async list(): Promise<RecordPlaintext[]> {
@@ -111,38 +104,32 @@ class RedisStore extends LockingStore {
     await this.#connection.close();
   }
 
-  /** Polls until the lock is acquired or a changed record is accepted. */
   protected async acquire<T>(key: string, waiter: Waiter<T>): Promise<Acquisition<T>> {
-    const lease = { ids: this.#idsOf(key), nonce: randomBytes(16).toString('hex') };
+    const nonce = randomBytes(16).toString('hex');
     try {
-      return await this.#poll(key, lease, waiter);
+      const { found, accepted } = await this.#poll(key, nonce, waiter);
+      return accepted === undefined ? { found, operations: this.#hold(key, nonce) } : { found, accepted };
     } catch (error) {
       // Redis may have granted the lock although its response was lost.
-      await this.#renewOrRelease(lease, 0);
+      await this.#renewOrRelease(key, nonce, 0);
       throw error;
     }
   }
 
-  async #poll<T>(
-    key: string,
-    lease: Lease,
-    { timeoutMs, deadline, signal, hasWaited, accept }: Waiter<T>,
-  ): Promise<Acquisition<T>> {
-    const { ids, nonce } = lease;
+  /** Polls until the lock is acquired or a changed record is accepted. */
+  async #poll<T>(key: string, nonce: string, { timeoutMs, deadline, signal, hasWaited, accept }: Waiter<T>) {
     // A caller that waited for another one of this process checks the record before it takes the lock.
     let seen = hasWaited ? 'none' : 'new';
     for (let pollMs = MIN_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 1.3)) {
       const retryMs = Math.min(Math.max(0, deadline - performance.now()), RETRY.retryMs);
-      const args = [...ids, nonce, LEASE_MS, seen];
-      const options = { retryMs, signal };
-      const response = await this.#connection.evalWithTime(scripts.ACQUIRE, this.#scriptKeys(ids), args, options);
+      const call = this.#scriptCall(key, [nonce, LEASE_MS, seen]);
+      const response = await this.#connection.evalWithTime(scripts.ACQUIRE, ...call, { retryMs, signal });
       const [state, ...values] = response as [number, ...Buffer[]];
       if (state === 3) throw this.#unknownKeyError(String(values[0]));
       if (state !== 0) {
-        const found = this.#decryptNewest(ids, values);
-        if (state === 1) return { found, operations: this.#hold(key, lease) };
-        const accepted = accept(found?.record);
-        if (accepted !== undefined) return { found, accepted };
+        const found = this.#decryptNewest(key, values);
+        const accepted = state === 1 ? undefined : accept(found?.record);
+        if (state === 1 || accepted !== undefined) return { found, accepted };
         seen = values.find(({ length }) => length > 0)?.toString('latin1', 0, scripts.STAMP_LENGTH) ?? '';
         continue;
       }
@@ -155,11 +142,10 @@ class RedisStore extends LockingStore {
     }
   }
 
-  #hold(key: string, lease: Lease): LockedOperations {
-    const renewal = setInterval(() => void this.#renewOrRelease(lease, LEASE_MS), RENEW_INTERVAL_MS);
-    const { ids, nonce } = lease;
+  #hold(key: string, nonce: string): LockedOperations {
+    const renewal = setInterval(() => void this.#renewOrRelease(key, nonce, LEASE_MS), RENEW_INTERVAL_MS);
     return {
-      read: () => this.#read(ids),
+      read: () => this.#read(key),
       replace: async (next, current, { requiresLock }) => {
         const version = current === undefined ? '' : versionStamp(key, current.record.version);
         const stamp = versionStamp(key, next.record.version) + randomBytes(16).toString('hex');
@@ -168,23 +154,27 @@ class RedisStore extends LockingStore {
         for (;;) {
           const sentAt = performance.now();
           const retry = requiresLock ? RETRY_DURING_LEASE : RETRY_SUCCESSOR;
-          if ((await this.#evalOnRecord(scripts.WRITE, ids, args, retry))[0] !== 1) return false;
+          const [isWritten] = await this.#connection.eval(scripts.WRITE, ...this.#scriptCall(key, args), retry);
+          if (isWritten !== 1) return false;
           // A late response does not show that the lock is still held.
           if (!requiresLock || performance.now() - sentAt < LEASE_MS / 2) return true;
         }
       },
-      remove: async () => (await this.#evalOnRecord(scripts.REMOVE, ids, [nonce], RETRY))[0] === 1,
+      remove: async () => {
+        const [isRemoved] = await this.#connection.eval(scripts.REMOVE, ...this.#scriptCall(key, [nonce]), RETRY);
+        return isRemoved === 1;
+      },
       release: () => {
         clearInterval(renewal);
-        return this.#renewOrRelease(lease, 0);
+        return this.#renewOrRelease(key, nonce, 0);
       },
     };
   }
 
   /** Errors are ignored: the lease expires, and an owner that lost its lock continues, since the version protects the record. */
-  async #renewOrRelease({ ids, nonce }: Lease, leaseMs: number): Promise<void> {
-    const keys = ids.map(scripts.lockKey);
-    await this.#connection.eval(scripts.RENEW_OR_RELEASE, keys, [nonce, leaseMs], ONCE).catch(() => {});
+  async #renewOrRelease(key: string, nonce: string, leaseMs: number): Promise<void> {
+    const locks = this.#idsOf(key).map(scripts.lockKey);
+    await this.#connection.eval(scripts.RENEW_OR_RELEASE, locks, [nonce, leaseMs], ONCE).catch(() => {});
   }
 
   /** Re-encrypts all records that are not locked with the first key, so that the other keys can be removed. */
@@ -206,8 +196,9 @@ class RedisStore extends LockingStore {
     );
   }
 
-  async #read(ids: readonly string[]): Promise<RecordPlaintext | undefined> {
-    return this.#decryptNewest(ids, (await this.#evalOnRecord(scripts.READ, ids, [], RETRY)) as Buffer[]);
+  async #read(key: string): Promise<RecordPlaintext | undefined> {
+    const values = await this.#connection.eval(scripts.READ, ...this.#scriptCall(key, []), RETRY);
+    return this.#decryptNewest(key, values as Buffer[]);
   }
 
   async #readAll(keyId: string): Promise<RecordPlaintext[]> {
@@ -215,9 +206,10 @@ class RedisStore extends LockingStore {
     return Object.entries(values).map(([id, value]) => this.#decrypt(id, value));
   }
 
-  #decryptNewest(ids: readonly string[], values: readonly Buffer[]): RecordPlaintext | undefined {
+  #decryptNewest(key: string, values: readonly Buffer[]): RecordPlaintext | undefined {
+    const ids = this.#idsOf(key);
     return selectNewest(
-      values.map((value, index) => (value.length === 0 ? undefined : this.#decrypt(ids[index] ?? '', value))),
+      values.map((value, i) => (value.length === 0 ? undefined : this.#decrypt(ids[i] ?? '', value))),
     );
   }
 
@@ -230,17 +222,14 @@ class RedisStore extends LockingStore {
     return this.#keys.map((encryptionKey) => recordId(encryptionKey, key));
   }
 
-  #scriptKeys(ids: readonly string[]): string[] {
-    return [scripts.KEY_IDS, ...ids.map(scripts.lockKey), ...this.#keys.map(({ id }) => scripts.recordsKey(id))];
-  }
-
-  #evalOnRecord(
-    script: string,
-    ids: readonly string[],
-    args: readonly (string | number | Buffer)[],
-    retry: RetryOptions,
-  ): Promise<unknown[]> {
-    return this.#connection.eval(script, this.#scriptKeys(ids), [...ids, ...args], retry);
+  /** KEYS and ARGV of a script on one record. */
+  #scriptCall(key: string, args: readonly ScriptArgument[]): [keys: string[], args: ScriptArgument[]] {
+    const ids = this.#idsOf(key);
+    const hashes = this.#keys.map(({ id }) => scripts.recordsKey(id));
+    return [
+      [scripts.KEY_IDS, ...ids.map(scripts.lockKey), ...hashes],
+      [...ids, ...args],
+    ];
   }
 }
 

@@ -51,29 +51,30 @@ export class KeyProvider {
   }
 
   /** Returns the keys; `undefined` if the vault has no key and no records. */
-  async find(): Promise<KeyRing | undefined> {
+  async find(): Promise<VaultKeys | undefined> {
     this.#cached ??= await this.#find();
-    return this.#cached?.keys;
+    return this.#cached;
   }
 
   /** Returns the keys. Creates the first one if needed, and records its source, with the vault's lock. */
   async ensure(withLock: (work: (owner: LockOwner) => Promise<void>) => Promise<void>): Promise<KeyRing> {
-    const isRecorded = (): boolean => {
-      const metadata = this.readMetadata();
-      return metadata?.source === this.#cached?.source && metadata?.key === this.#cached?.keys[0].id;
-    };
-    await this.find();
-    if (this.#cached === undefined || !isRecorded()) {
+    let found = await this.find();
+    if (found === undefined || !this.#isRecorded(found)) {
       await withLock(async (owner) => {
-        this.#cached = (await this.#find()) ?? (await this.#createKey(owner.id));
-        const { keys, source } = this.#cached;
-        this.records.assertKnownKeys(keys);
-        if (isRecorded()) return;
-        const metadata: VaultMetadata = { version: 1, source, key: keys[0].id };
+        found = (await this.#find()) ?? (await this.#createKey(owner.id));
+        this.records.assertKnownKeys(found.keys);
+        if (this.#isRecorded(found)) return;
+        const metadata: VaultMetadata = { version: 1, source: found.source, key: found.keys[0].id };
         await replaceFile(this.metadataFile, Buffer.from(`${JSON.stringify(metadata)}\n`), owner.ownFile('temp'));
       });
     }
-    return (this.#cached as VaultKeys | undefined)?.keys as KeyRing;
+    this.#cached = found;
+    return (found as VaultKeys).keys;
+  }
+
+  #isRecorded({ keys, source }: VaultKeys): boolean {
+    const metadata = this.readMetadata();
+    return metadata?.source === source && metadata.key === keys[0].id;
   }
 
   /** Reads `vault.json`; `undefined` if it does not exist. */
@@ -109,14 +110,10 @@ export class KeyProvider {
     const ids = usedIds.length === 0 && metadata !== undefined ? [metadata.key] : usedIds;
     if (ids.length === 0) return undefined;
     let cause: unknown;
-    for (const source of metadata === undefined ? (['file', 'keychain'] as const) : [metadata.source]) {
+    const sources = (['file', 'keychain'] as const).filter((one) => metadata === undefined || metadata.source === one);
+    for (const source of sources) {
       try {
-        const read = {
-          environment: () => undefined,
-          keychain: () => this.#readKeychain(ids),
-          file: () => this.#readKeyFile(),
-        };
-        const keys = await read[source]();
+        const keys = source === 'file' ? this.#readKeyFile() : await this.#readKeychain(ids);
         if (keys?.some(({ id }) => ids.includes(id))) return { keys, source };
       } catch (error) {
         if (source === 'file') throw error;
@@ -124,11 +121,12 @@ export class KeyProvider {
       }
     }
     if (usedIds.length === 0) return undefined;
-    const [place, hint] = {
-      environment: ['in OAUTH_PROFILE_KEY, which is not set', 'set OAUTH_PROFILE_KEY'],
-      keychain: ['readable in the system keychain', 'unlock the keychain, set OAUTH_PROFILE_KEY to that key'],
-      file: [`in ${findKeyFile(this.env)}`, 'restore that file'],
-    }[metadata?.source ?? 'file'] as [string, string];
+    const [place, hint] =
+      metadata?.source === 'environment'
+        ? ['in OAUTH_PROFILE_KEY, which is not set', 'set OAUTH_PROFILE_KEY']
+        : metadata?.source === 'keychain'
+          ? ['readable in the system keychain', 'unlock the keychain, set OAUTH_PROFILE_KEY to that key']
+          : [`in ${findKeyFile(this.env)}`, 'restore that file'];
     throw storeUnreadableError(
       `the vault ${this.records.directory} is encrypted with a key (${ids.join(', ')}) that is not ${place}`,
       `${hint}, or delete ${this.records.directory} and log in again`,

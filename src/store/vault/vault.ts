@@ -9,9 +9,8 @@ import { mapWriteErrors } from '../store-errors.ts';
 import { createPrivateDirectory } from './durable-fs.ts';
 import { assertLocalFileSystem } from './inspect-directory.ts';
 import { type Keychain, KeyProvider, type KeySource } from './key-provider.ts';
-import { LockedRecord } from './locked-record.ts';
 import { checkPrivateDirectory, findVaultDirectory } from './private-files.ts';
-import { Records } from './records.ts';
+import { LockedRecord, Records } from './records.ts';
 
 /** Environment of a vault. */
 export interface VaultOptions {
@@ -96,7 +95,7 @@ export class Vault extends LockingStore {
   }
 
   async #findKeys(): Promise<KeyRing | undefined> {
-    return checkPrivateDirectory(this.location) ? this.#keyProvider.find() : undefined;
+    return checkPrivateDirectory(this.location) ? (await this.#keyProvider.find())?.keys : undefined;
   }
 
   /** Creates the directory and the key where they are missing. */

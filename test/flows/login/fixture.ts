@@ -11,8 +11,8 @@ import { completeProfile } from '../../../src/profile/complete-profile.ts';
 import { type LoginProfile, toLoginProfile } from '../../../src/profile/login-profile.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { createMemoryStore } from '../../../src/store/memory.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
+import { createPlainMemoryStore } from '../../support/memory-store.ts';
 import { parsedProfileOf } from '../../support/profile-of.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export const gitlab = { type: 'gitlab', client_id: 'app', client_secret: 'app-secret', scope: 'api' };
 export const custom = { type: 'custom', url: 'https://id.example.com/token', client_id: 'tool' };
 
-/** What a user who logs in gets from the provider. */
+/** The response of the provider to a login, and the consent of the user. */
 export interface LoginOptions {
   readonly refreshToken?: string;
   readonly account?: string;
@@ -41,9 +41,9 @@ export class StoredLogins {
       return { ...this.response, headers: {} };
     },
   });
-  store: TokenStore = createMemoryStore(this.ports.clock);
+  store: TokenStore = createPlainMemoryStore(this.ports.clock);
 
-  /** Logs a user in. `prompts` are the accounts of which the user was asked to replace one. */
+  /** Logs a user in. `prompts` contains the former and the new account if the user had to confirm the change. */
   async logIn(
     name: string,
     fields: Fields,

@@ -87,7 +87,7 @@ function* flattenFields(
   }
 }
 
-/** Nothing is saved before there is a token (D2). */
+/** Gets a token, emits the events of the request and saves the response. Nothing is saved before there is a token (D2). */
 async function saveToken(
   profile: string,
   variables: Variables,
@@ -95,24 +95,6 @@ async function saveToken(
   context: StepContext,
   tokens: TokenService,
 ): Promise<void> {
-  const { response, accessToken, fromCache, authorizeOrigin } = await getToken(profile, variables, context, tokens);
-  context.set(name, response);
-  if (authorizeOrigin === undefined) return;
-  const value = accessToken.map((token) => `Bearer ${token}`);
-  if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {
-    throw new StepFailure('the access token contains characters that are not allowed in a header');
-  }
-  headersOf(context).bind('Authorization', value, authorizeOrigin);
-  context.log(`Authorization is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
-}
-
-/** Gets a token and emits the events of the request. */
-async function getToken(
-  profile: string,
-  variables: Variables,
-  context: StepContext,
-  tokens: TokenService,
-): Promise<ScriptToken> {
   const { clock, source, signal } = context;
   const startedAt = clock.now();
   const common = { file: source.label, profile };
@@ -121,19 +103,23 @@ async function getToken(
     const at = clock.now();
     context.emit({ type: 'token-response', at, ...common, elapsedMs: at - startedAt, ...more });
   };
-  try {
-    const token = await tokens.getToken(profile, variables, {
-      signal,
-      onRequest(request) {
-        isRequested = true;
-        context.emit({ type: 'token-request', at: startedAt, ...common, ...request });
-      },
-    });
-    emitResponse({ outcome: token.fromCache ? 'reused' : 'issued', members: Object.keys(token.response) });
-    return token;
-  } catch (error) {
-    if (isRequested)
-      emitResponse({ outcome: 'failed', ...(error instanceof OAuthProfileError && { code: error.code }) });
+  const onRequest = (request: { provider: string; grant: string | undefined; url: string }): void => {
+    isRequested = true;
+    context.emit({ type: 'token-request', at: startedAt, ...common, ...request });
+  };
+  const token = await tokens.getToken(profile, variables, { signal, onRequest }).catch((error: unknown) => {
+    const code = error instanceof OAuthProfileError ? { code: error.code } : {};
+    if (isRequested) emitResponse({ outcome: 'failed', ...code });
     throw error;
+  });
+  const { response, accessToken, fromCache, authorizeOrigin } = token;
+  emitResponse({ outcome: fromCache ? 'reused' : 'issued', members: Object.keys(response) });
+  context.set(name, response);
+  if (authorizeOrigin === undefined) return;
+  const value = accessToken.map((clear) => `Bearer ${clear}`);
+  if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {
+    throw new StepFailure('the access token contains characters that are not allowed in a header');
   }
+  headersOf(context).bind('Authorization', value, authorizeOrigin);
+  context.log(`Authorization is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
 }
