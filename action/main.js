@@ -86,4 +86,4 @@ output('token', value);
 const seconds = Number(response.expires_in);
 const expiresAt = seconds > 0 ? new Date(Date.now() + seconds * 1000).toISOString() : '';
 output('expires-at', expiresAt);
-process.stdout.write(`a token ${expiresAt === '' ? 'without a known end' : `until ${expiresAt}`}\n`);
+process.stdout.write(`got a token that ${expiresAt === '' ? 'has no known expiry' : `expires at ${expiresAt}`}\n`);
