@@ -1,4 +1,4 @@
-// Enforces docs/architecture.md: import directions, no cycles, a pure core, and a list of files that may reveal a secret.
+// Enforces docs/explanation/architecture.md: import directions, no cycles, a pure core, and a list of files that may reveal a secret.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 

@@ -3,7 +3,7 @@ import { hasReference } from '../config/reference.ts';
 import type { Entry, Variables } from '../config/variables.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { usageError } from './args.ts';
-import { valueOf } from './command.ts';
+import { flagValue } from './command.ts';
 import { type Context, logVerbose, warn } from './context.ts';
 import { type Emulation, openEmulation } from './emulation.ts';
 
@@ -33,7 +33,7 @@ export async function withClient<T>(context: Context, use: (open: OpenClient) =>
 /** The client options that the flags describe. */
 export function clientOptions(context: Context): ClientOptions {
   const { environment, args } = context;
-  const store = valueOf(args, 'store');
+  const store = flagValue(args, 'store');
   if (store !== undefined && !/^(?:rediss?|unix)(?:\+\w+)?:\/\/./.test(store))
     throw usageError('invalid --store: expected a Redis URL', 'write --store redis://host:6379, or rediss:// for TLS');
   if (store !== undefined && /^[\w+]+:\/\/[^/]*:[^/]*@/.test(store))

@@ -99,7 +99,7 @@ function assignByName<At>(
   const missing = parameters.filter((one) => !one.optional && !given.has(one) && !suggested.has(one.name));
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ');
-    context.addIssue(at, `${commandName(command)}: missing ${names}`, `the signature is ${signature}`);
+    context.addIssue(at, `${commandName(command)}: missing parameter ${names}`, `the signature is ${signature}`);
   }
 }
 

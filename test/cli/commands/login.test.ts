@@ -22,7 +22,7 @@ graph: {type: microsoft, tenant_id: contoso.onmicrosoft.com, client_id: app, sco
 });
 afterEach(() => sandbox.remove());
 
-const addressOf = async (command: Running): Promise<string> => (await command.tells(/^ {2}(http\S+)\r?\n/m))[1] ?? '';
+const addressOf = async (command: Running): Promise<string> => (await command.waitFor(/^ {2}(http\S+)\r?\n/m))[1] ?? '';
 
 /** Everything below a folder. */
 const filesIn = (folder: string): string[] =>
@@ -69,9 +69,9 @@ describe('login with an emulator', () => {
       }
       const { url } = JSON.parse(text.split('\n')[0] ?? '');
       const login = startCommand(sandbox, ['login', 'graph', `--emulate=${url}`]);
-      const [, page = ''] = await login.tells(/open (http\S+)\n/);
+      const [, page = ''] = await login.waitFor(/open (http\S+)\n/);
       expect(page).toBe(`${url}/login.microsoftonline.com/devicelogin`);
-      const [, code = ''] = await login.tells(/enter the code (\S+)\s/);
+      const [, code = ''] = await login.waitFor(/enter the code (\S+)\s/);
       await enterCodeByHand(page, code);
       expect(await login.finished).toMatchObject({ exit: 0, stdout: expect.stringContaining('as ada@example.com') });
     } finally {
@@ -103,7 +103,7 @@ describe('Ctrl-C', () => {
 
   it('ends the wait for a device code', async () => {
     const login = startCommand(sandbox, ['login', 'graph', '--emulate']);
-    await login.tells(/enter the code/);
+    await login.waitFor(/enter the code/);
     login.child.kill('SIGINT');
     expect(await login.finished).toMatchObject({ exit: 130, stdout: '' });
   });
