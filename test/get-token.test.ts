@@ -1,89 +1,87 @@
 import { describe, expect, it } from 'vitest';
-import { OAuthProfileError } from '../src/errors.ts';
-import { parseRecord } from '../src/flows/records.ts';
-import { findFamily } from '../src/flows/token-family.ts';
-import type { Send, StoredRecord, TokenStore } from '../src/ports.ts';
+import { abortError, OAuthProfileError } from '../src/errors.ts';
+import { parseRecordOf } from '../src/flows/records.ts';
+import type { TokenStore } from '../src/ports.ts';
 import { Secret } from '../src/redaction/secret.ts';
 import { settle } from './support/manual-clock.ts';
 import { profileOf } from './support/profile-of.ts';
-import { json, type RotatingProvider } from './support/rotating-provider.ts';
-import {
-  createTokenFixture,
-  FIRST,
-  familyOf,
-  machineProfile,
-  refreshProfile,
-  TestProcess,
-} from './support/token-fixture.ts';
+import { json } from './support/rotating-provider.ts';
+import { createTokenFixture, machineProfile, refreshProfile, withLockFunctions } from './support/token-fixture.ts';
 import { errorOf } from './support/wire-request.ts';
 
-/** A promise that a test keeps when it likes. */
-function withResolvers(): { promise: Promise<void>; resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((keep) => {
-    resolve = keep;
-  });
-  return { promise, resolve };
+/** The only record of a store, which must be that of a grant other than `refresh_token`. */
+async function onlyTokenRecord(store: TokenStore) {
+  const records = await store.list();
+  expect(records).toHaveLength(1);
+  const record = parseRecordOf('token', records[0]?.record);
+  if (record === undefined) expect.fail('the record is not a token record');
+  return record;
 }
 
-describe('a kept token', () => {
-  it('is handed out again while it is fresh, with the seconds that it has left (D4)', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
-    const one = start();
-    expect((await one.getToken(profile)).fromCache).toBe(false);
-    await clock.advance(1_000_000);
-    const { token, fromCache } = await start().getToken(profile);
-    expect(fromCache).toBe(true);
-    expect(reply.response).toMatchObject({ access_token: 'access-token-1', expires_in: 2600 });
-    expect(reply.refreshToken?.reveal()).toBe(provider.current);
-    expect(provider.requests).toHaveLength(1);
+describe('a cached token', () => {
+  it.each([refreshProfile, machineProfile])(
+    'is returned with its remaining lifetime while it is usable (D4, $grant_type)',
+    async (fields) => {
+      const { start, profile, clock, provider } = createTokenFixture(fields);
+      expect(await start().getToken(profile)).toMatchObject({ fromCache: false });
+      await clock.advance(1_000_000);
+      const { token, fromCache } = await start().getToken(profile);
+      expect(fromCache).toBe(true);
+      expect(token.response).toMatchObject({ access_token: 'access-token-1', expires_in: 2600 });
+      expect(provider.requests).toHaveLength(1);
+    },
+  );
+
+  it('is returned with the newest refresh token', async () => {
+    const { start, profile, provider } = createTokenFixture();
+    await start().get(profile);
+    const { token } = await start().getToken(profile);
+    expect(token.response['refresh_token']).toBe(provider.current);
+    expect(token.refreshToken?.reveal()).toBe(provider.current);
   });
 
-  it('ends in the time of this machineProfile, also where the store’s clock is another', async () => {
-    const { start, profile, store, clock, provider } = createTokenFixture();
+  it('has its expiry converted to the local clock if the clock of the store differs', async () => {
+    const { start, profile, store, clock } = createTokenFixture();
     await start().get(profile);
     const skewed = { ...store, now: () => store.now() + 1_800_000 };
-    const { token, fromCache } = await new TestProcess(provider, skewed, clock).getToken(profile);
-    expect(fromCache).toBe(true);
-    expect(reply.expiresAt).toBe(clock.time + Number(reply.response['expires_in']) * 1000);
-    const anew = await new TestProcess(provider, skewed, clock).getToken(profile, { forceRefresh: true });
-    expect(anew.fromCache).toBe(false);
-    expect(anew.reply.expiresAt).toBe(clock.time + 3_600_000);
+    const cached = await start(skewed).getToken(profile);
+    expect(cached.fromCache).toBe(true);
+    expect(cached.token.expiresAt).toBe(clock.time + Number(cached.token.response['expires_in']) * 1000);
+    const requested = await start(skewed).getToken(profile, { forceRefresh: true });
+    expect(requested.fromCache).toBe(false);
+    expect(requested.token.expiresAt).toBe(clock.time + 3_600_000);
   });
 
-  it('is replaced once no more than min_ttl is left', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
+  it.each([
+    ['60 s for a long lifetime', 3600, {}, undefined, 60],
+    ['half of a lifetime that is shorter than twice min_ttl', 90, {}, undefined, 45],
+    ['options.min_ttl', 3600, { min_ttl: '5m' }, undefined, 300],
+    ['half of the lifetime if options.min_ttl is longer', 3600, { min_ttl: '1h' }, undefined, 1800],
+    ['the caller’s minimum instead of options.min_ttl', 3600, { min_ttl: '5m' }, 120_000, 120],
+    ['zero if the caller requires nothing', 3600, {}, 0, 0],
+  ])('is replaced when its remaining lifetime is %s', async (_, expiresIn, options, minTtlMs, marginSeconds) => {
+    const { start, profile, clock, provider } = createTokenFixture({ ...machineProfile, options });
+    provider.expiresIn = expiresIn;
     await start().get(profile);
-    await clock.advance(3_540_000);
-    expect(await start().get(profile)).toBe('access-token-2');
-    expect(provider.revoked).toBe(false);
+    await clock.advance((expiresIn - marginSeconds) * 1000 - 1);
+    expect(await start().getToken(profile, { minTtlMs })).toMatchObject({ fromCache: true });
+    await clock.advance(1);
+    expect(await start().getToken(profile, { minTtlMs })).toMatchObject({ fromCache: false });
+    expect(provider.requests).toHaveLength(2);
   });
 
-  it('without expires_in is fromCache only where default_ttl says how long', async () => {
-    const plain = createTokenFixture(machineProfile);
-    plain.provider.expiresIn = undefined;
-    await plain.start().get(plain.profile);
-    await plain.start().get(plain.profile);
-    expect(plain.provider.requests).toHaveLength(2);
-    const told = createTokenFixture({ ...machineProfile, options: { default_ttl: '1h' } });
-    told.provider.expiresIn = undefined;
-    await told.start().get(told.profile);
-    const { token, fromCache } = await told.start().getToken(told.profile);
-    expect([reply.expiresAt, fromCache]).toEqual([undefined, true]);
-    expect(told.provider.requests).toHaveLength(1);
-  });
-
-  it('of a password grant is kept without its refresh token', async () => {
-    const { start, profile, provider, store } = createTokenFixture({
-      ...machineProfile,
-      grant_type: 'password',
-      username: 'ada',
-      password: 'pass-word-1',
-    });
-    provider.next.push(json(200, { access_token: 'a-1', refresh_token: 'must-not-be-kept', expires_in: 3600 }));
-    await start().get(profile);
-    const kept = await store.list();
-    expect(kept.map(({ kept: { content } }) => content.reveal()).join()).not.toContain('must-not-be-kept');
+  it('without expires_in is not reused unless options.default_ttl defines its lifetime', async () => {
+    const unknown = createTokenFixture(machineProfile);
+    unknown.provider.expiresIn = undefined;
+    await unknown.start().get(unknown.profile);
+    await unknown.start().get(unknown.profile);
+    expect(unknown.provider.requests).toHaveLength(2);
+    const defined = createTokenFixture({ ...machineProfile, options: { default_ttl: '1h' } });
+    defined.provider.expiresIn = undefined;
+    await defined.start().get(defined.profile);
+    const { token, fromCache } = await defined.start().getToken(defined.profile);
+    expect([token.expiresAt, fromCache]).toEqual([undefined, true]);
+    expect(defined.provider.requests).toHaveLength(1);
   });
 
   it.each([
@@ -91,646 +89,290 @@ describe('a kept token', () => {
     ['client', { client_id: 'other' }],
     ['URL', { url: 'https://other.test/token' }],
     ['field', { audience: 'other' }],
-  ])('is not handed out for another %s', async (_, change) => {
+  ])('is not returned for another %s', async (_, change) => {
     const { start, profile, provider } = createTokenFixture(machineProfile);
     await start().get(profile);
     await start().get(profileOf({ ...machineProfile, ...change }));
     expect(provider.requests).toHaveLength(2);
   });
 
-  it('is not handed out where the profile looks for it in another place by now', async () => {
+  it('is not returned if the profile now expects the access token at another path', async () => {
     const { start, profile, provider } = createTokenFixture(machineProfile);
     await start().get(profile);
     const moved = profileOf({ ...machineProfile, options: { token_path: 'data.token' } });
     provider.next.push(json(200, { data: { token: 'moved' } }));
-    expect(await start().get(moved, { rejectedToken: new Secret('refused before') })).toBe('moved');
+    expect(await start().get(moved, { rejectedToken: new Secret('another token') })).toBe('moved');
   });
 
-  it('that an API has refused is replaced once, however many callers were refused', async () => {
-    const { start, profile, provider } = createTokenFixture();
-    const token = new Secret(await start().get(profile));
-    const [one, other] = [start(), start()];
-    const tokens = await Promise.all(
-      [one, one, other].map((process) => process.get(profile, { rejectedToken: token })),
-    );
-    expect(new Set(tokens)).toEqual(new Set(['access-token-2']));
-    expect(provider.requests).toHaveLength(2);
-  });
-});
-
-describe('many callers', () => {
-  it.each([refreshProfile, machine])('in eight processes cause one request ($grant_type)', async (fields) => {
-    const { start, profile, provider } = createTokenFixture(fields);
-    const processes = Array.from({ length: 8 }, start);
-    const tokens = await Promise.all(processes.flatMap((one) => Array.from({ length: 20 }, () => one.get(profile))));
-    expect(new Set(tokens)).toEqual(new Set(['access-token-1']));
-    expect(provider.requests).toHaveLength(1);
-    expect(provider.revoked).toBe(false);
-  });
-
-  it('who queued before an attempt began share its failure', async () => {
-    const { start, profile, provider } = createTokenFixture({ ...machineProfile, options: { timeout: '5s' } });
-    provider.next.push(json(403, { error: 'access_denied' }));
-    const processes = Array.from({ length: 4 }, start);
-    const errors = await Promise.all(
-      processes.flatMap((one) => [errorOf(one.get(profile)), errorOf(one.get(profile))]),
-    );
-    expect(new Set(errors.map((error) => (error as OAuthProfileError).code))).toEqual(new Set(['provider_rejected']));
-    expect(provider.requests).toHaveLength(1);
-  });
-
-  it('who want it anew share an attempt that began after they asked, and no older one', async () => {
-    const { start, profile, provider } = createTokenFixture();
-    const one = start();
-    const tokens = await Promise.all([
-      one.get(profile, { forceRefresh: true }),
-      one.get(profile, { forceRefresh: true }),
+  it('is stored with its expiry in the time of the store', async () => {
+    const { start, profile, store, clock } = createTokenFixture(machineProfile);
+    await start({ ...store, now: () => store.now() + 1_800_000 }).get(profile);
+    const { tokens, failure } = await onlyTokenRecord(store);
+    expect(Object.values(tokens)).toMatchObject([
+      { startedAt: clock.time - 1 + 1_800_000, expiresAt: clock.time + 1_800_000 + 3_600_000 },
     ]);
-    expect(new Set(tokens).size).toBe(1);
-    expect(await one.get(profile, { forceRefresh: true })).toBe('access-token-2');
-    expect(provider.revoked).toBe(false);
+    expect(failure).toBeUndefined();
   });
 
-  it('of one process share nothing where they want different tokens', async () => {
-    const { start, profile } = createTokenFixture(machineProfile);
-    const one = start();
-    const wanted = [profile, profileOf({ ...machineProfile, scope: 'other' })];
-    expect(await Promise.all(wanted.map((each) => one.get(each)))).toEqual(['access-token-1', 'access-token-2']);
-  });
-
-  it('of one process share nothing where one of them was refused what serves the other', async () => {
-    const { start, profile, provider, store, clock } = createTokenFixture();
-    const { promise: gate, resolve: open } = withResolvers();
-    const slow: TokenStore = { ...store, update: (...args) => gate.then(() => store.update(...args)) };
-    const one = new TestProcess(provider, slow, clock);
-    const content = one.get(profile);
-    await settle();
-    const rejected = new Secret(await start().get(profile));
-    const refused = one.get(profile, { rejected });
-    await settle();
-    open();
-    expect(await Promise.all([content, refused])).toEqual(['access-token-1', 'access-token-2']);
-  });
-
-  it('who came while an attempt was under way take what it brings', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
-    const { promise, resolve: open } = withResolvers();
-    provider.gate = promise;
-    const first = start().get(profile);
-    await settle();
-    await clock.advance(1_000);
-    const second = start().getToken(profile);
-    await settle();
-    open();
-    expect(await first).toBe('access-token-1');
-    expect(await second).toMatchObject({ fromCache: true });
-    expect(provider.requests).toHaveLength(1);
-  });
-
-  it('are satisfied by a new token whose life is shorter than their min_ttl', async () => {
-    const { start, profile, provider } = createTokenFixture();
-    provider.expiresIn = 30;
-    const processes = Array.from({ length: 4 }, start);
-    await Promise.all(processes.map((one) => one.get(profile)));
-    expect(provider.requests).toHaveLength(1);
-  });
-});
-
-describe('a refresh token', () => {
-  it('is followed through its rotations from whichever member a profile holds', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
-    await start().get(profile);
-    const second = provider.current;
-    await clock.advance(3_600_000);
-    await start().get(profile);
-    await clock.advance(3_600_000);
-    expect(await start().get(profileOf({ ...refreshProfile, refresh_token: second }))).toBe('access-token-3');
-    expect(provider.revoked).toBe(false);
-  });
-
-  it('is sent for no other client and to no other server', async () => {
-    const { start, profile, provider } = createTokenFixture();
-    await start().get(profile);
-    for (const change of [{ client_id: 'thief' }, { url: 'https://thief.test/token' }]) {
-      await errorOf(start().get(profileOf({ ...refreshProfile, refresh_token: FIRST, ...change })));
-      expect(provider.requests.at(-1)?.get('refresh_token')).toBe(FIRST);
-    }
-  });
-
-  it('is kept when the reply has none', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a-1', expires_in: 3600 }));
-    await start().get(profile);
-    await clock.advance(3_600_000);
-    await start().get(profile);
-    expect(provider.requests.map((form) => form.get('refresh_token'))).toEqual([FIRST, FIRST]);
-  });
-
-  it('of a reply that is otherwise unusable is kept', async () => {
-    const { start, profile, provider } = createTokenFixture();
-    provider.next.push(json(200, { refresh_token: 'the-only-living-one' }));
-    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
-    provider.current = 'the-only-living-one';
-    expect(await start().get(profile, { forceRefresh: true })).toBe('access-token-1');
-  });
-
-  it('of a reply that is otherwise unusable is kept, also beside where the token should be', async () => {
+  it('of a password grant is stored without its refresh token', async () => {
     const { start, profile, provider, store } = createTokenFixture({
-      ...refreshProfile,
-      options: { token_path: 'data.token' },
+      ...machineProfile,
+      grant_type: 'password',
+      username: 'ada',
+      password: 'pass-word-1',
     });
-    provider.next.push(json(200, { data: { refresh_token: 'the-only-living-one' } }));
-    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
-    expect((await familyOf(profile, store)).refreshToken.reveal()).toBe('the-only-living-one');
+    provider.next.push(json(200, { access_token: 'a-1', refresh_token: 'must-not-be-stored', expires_in: 3600 }));
+    await start().get(profile);
+    const contents = (await store.list()).map(({ record }) => record.content.reveal());
+    expect(contents).toHaveLength(1);
+    expect(contents.join()).not.toContain('must-not-be-stored');
+  });
+});
+
+describe('reuse', () => {
+  it('is off by default, and the store is not used', async () => {
+    const { start, profile, provider, store } = createTokenFixture(machineProfile);
+    for (let call = 0; call < 2; call++)
+      expect(await start().getToken(profile, { reuse: undefined })).toMatchObject({ fromCache: false });
+    expect(provider.requests).toHaveLength(2);
+    expect(await store.list()).toEqual([]);
   });
 
-  it('is exchanged to the end when its caller leaves', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
-    let open = (): void => {};
-    provider.gate = new Promise((resolve) => {
-      open = resolve;
-    });
-    const controller = new AbortController();
-    const left = errorOf(start().get(profile, { signal: controller.signal }));
-    await settle();
-    controller.abort();
-    expect(await left).toMatchObject({ code: 'aborted' });
-    open();
-    provider.gate = undefined;
-    await settle();
-    expect(await start().get(profile)).toBe('access-token-1');
-    await clock.advance(3_600_000);
-    expect(await start().get(profile)).toBe('access-token-2');
+  it('is off by default for a refresh token, whose rotation is stored all the same', async () => {
+    const { start, profile, provider } = createTokenFixture();
+    for (let call = 0; call < 3; call++)
+      expect(await start().getToken(profile, { reuse: false })).toMatchObject({ fromCache: false });
+    expect(provider.requests).toHaveLength(3);
     expect(provider.revoked).toBe(false);
   });
 
-  it('is not sent by a caller who left before its turn', async () => {
-    const { start, profile, provider } = createTokenFixture();
-    const controller = new AbortController();
-    controller.abort();
-    expect(await errorOf(start().get(profile, { signal: controller.signal }))).toMatchObject({ code: 'aborted' });
-    await settle();
-    expect(provider.requests).toHaveLength(0);
-  });
-
-  it('that gitlab refreshes ends the family’s other access tokens', async () => {
-    const fields = { type: 'gitlab', client_id: 'app', refresh_token: FIRST, client_secret: 'app-secret-1' };
-    const { start, provider } = createTokenFixture(fields);
-    await start().get(profileOf({ ...fields, scope: 'api' }));
-    await start().get(profileOf({ ...fields, scope: 'read_user' }));
-    await start().get(profileOf({ ...fields, scope: 'api' }));
-    expect(provider.requests).toHaveLength(3);
-  });
-});
-
-describe('a refusal', () => {
-  it('is remembered for five minutes, and the same request is not sent again', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
-    provider.current = 'somebody-else-rotated';
-    for (let call = 0; call < 3; call++) {
-      expect(await errorOf(start().get(profile))).toMatchObject({ code: 'login_required' });
-    }
+  it('is on by default where a refresh revokes the earlier access tokens', async () => {
+    const { start, profile, provider } = createTokenFixture({
+      type: 'gitlab',
+      grant_type: 'refresh_token',
+      client_id: 'app',
+      client_secret: 'app-secret-1',
+    });
+    await start().get(profile, { reuse: undefined });
+    expect(await start().getToken(profile, { reuse: undefined })).toMatchObject({ fromCache: true });
     expect(provider.requests).toHaveLength(1);
-    await clock.advance(300_001);
-    await errorOf(start().get(profile));
-    expect(provider.requests).toHaveLength(2);
   });
 
-  it('is forgotten by whoever asks for a fresh token', async () => {
-    const { start, profile, provider } = createTokenFixture();
-    provider.current = 'somebody-else-rotated';
-    await errorOf(start().get(profile));
-    await errorOf(start().get(profile, { forceRefresh: true }));
-    expect(provider.requests).toHaveLength(2);
+  it.each([true, false])('follows options.reuse: %s rather than the caller', async (reuse) => {
+    const { start, profile } = createTokenFixture({ ...machineProfile, options: { reuse } });
+    await start().get(profile, { reuse: !reuse });
+    expect(await start().getToken(profile, { reuse: !reuse })).toMatchObject({ fromCache: reuse });
   });
 
-  it.each([{ suberror: 'basic_action' }, { claims: '{"access_token":{}}' }])(
-    'that a person can cure at the provider is not remembered (%o)',
-    async (more) => {
-      const { start, profile, provider } = createTokenFixture();
-      provider.next.push(json(400, { error: 'invalid_grant', ...more }));
-      await errorOf(start().get(profile));
-      expect(await start().get(profile)).toBe('access-token-1');
-    },
-  );
-
-  it('beside another machine’s rotation is no cachedError: the newer token is used', async () => {
-    const { start, profile, provider, store, clock } = createTokenFixture();
-    await start().get(profile);
-    await clock.advance(3_600_000);
-    const { name } = await findFamily(profile, store);
-    let rotated: StoredRecord | undefined;
-    // Another machineProfile, past its lease, rotates and writes while our request is under way.
-    const shared: TokenStore = {
-      ...store,
-      update: (family, change, wait) =>
-        store.update(family, (held) => change({ ...held, reload: async () => rotated ?? held.reload() }), wait),
-    };
-    const send: Send = async (...args) => {
-      if (rotated !== undefined) return provider.send(...args);
-      const kept = await store.read(name);
-      const record = JSON.parse(kept?.content.reveal() ?? '');
-      provider.current = 'rotated-elsewhere-1';
-      const head = store.fingerprint(provider.current);
-      const next = {
-        ...record,
-        refreshToken: provider.current,
-        tokenHashes: [...record.tokenHashes, head],
-        attempt: undefined,
-      };
-      rotated = { head, content: new Secret(JSON.stringify(next)) };
-      return json(400, { error: 'invalid_grant' });
-    };
-    const waiting = new TestProcess({ ...provider, send } as RotatingProvider, shared, clock).get(profile);
-    await settle();
-    await clock.advance(11_000);
-    expect(await waiting).toBe('access-token-2');
-    expect(provider.requests.at(-1)?.get('refresh_token')).toBe('rotated-elsewhere-1');
-  });
-});
-
-describe('a lost reply', () => {
-  it('of a provider that revokes is not repeated, and the next caller waits until it cannot arrive any more', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
-    provider.next.push('lose');
-    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'timeout' });
-    const process = start();
-    const later = errorOf(process.get(profile));
-    await settle();
-    expect(provider.requests).toHaveLength(1);
-    expect(process.lines).toEqual(['another request with this refresh token may be under way: waiting 10 s']);
-    await clock.advance(10_000);
-    expect(await later).toMatchObject({ code: 'login_required' });
-    expect(provider.requests).toHaveLength(2);
-  });
-
-  it('leaves the access tokens that are still good to be used up first', async () => {
-    const { start, profile, clock, provider } = createTokenFixture();
-    await start().get(profile);
-    await clock.advance(3_560_000);
-    provider.next.push('lose');
-    await errorOf(start().get(profile));
-    expect(await start().get(profile)).toBe('access-token-1');
-    expect(provider.requests).toHaveLength(2);
-  });
-
-  it('is counted from its first send, however often it is tried again', async () => {
-    const { start, profile, clock, provider, store } = createTokenFixture({
-      ...refreshProfile,
-      options: { refresh_token_reuse: 'rejected' },
-    });
-    provider.next.push('lose');
-    await errorOf(start().get(profile));
-    const first = clock.time - 1;
-    await clock.advance(60_000);
-    provider.next.push('lose');
-    await errorOf(start().get(profile));
-    const { kept } = await findFamily(profile, store);
-    expect(kept && parseRecord(kept)).toMatchObject({ attempt: { sentAt: first } });
-  });
-
-  it('stays noted when a later request never leaves', async () => {
-    const { start, profile, provider, clock, store } = createTokenFixture();
-    provider.next.push('lose');
-    await errorOf(start().get(profile));
-    const first = clock.time - 1;
-    await clock.advance(60_000);
-    const sending = errorOf(start().get(profile));
-    provider.next.push('unreachable', 'unreachable', 'unreachable');
-    for (let round = 0; round < 3; round++) {
-      await settle();
-      await clock.advance(5_000);
-    }
-    expect(await sending).toMatchObject({ code: 'connection_failed' });
-    const { kept } = await findFamily(profile, store);
-    expect(kept && parseRecord(kept)).toMatchObject({ attempt: { sentAt: first } });
-  });
-
-  it('ends no later than the journal says, however long that took to write', async () => {
-    const { profile, provider, clock, store } = createTokenFixture();
-    const slow: TokenStore = {
-      ...store,
-      update: (name, change, wait) =>
-        store.update(
-          name,
-          (held) =>
-            change({
-              ...held,
-              write: async (next, options) => {
-                clock.time += 4_000;
-                return held.write(next, options);
-              },
-            }),
-          wait,
-        ),
-    };
-    const ends: number[] = [];
-    const original = provider.send;
-    Object.assign(provider, {
-      send: (...args: Parameters<typeof original>) => {
-        ends.push(clock.time + args[1].timeoutMs);
-        return original(...args);
-      },
-    });
-    const startedAt = clock.time;
-    await new TestProcess(provider, slow, clock).get(profile);
-    expect(ends).toEqual([startedAt + 10_000]);
-  });
-
-  it('is journalled before the request leaves', async () => {
-    const { start, profile, provider, store } = createTokenFixture();
-    let seen: unknown;
-    const original = provider.send;
-    Object.assign(provider, {
-      send: async (...args: Parameters<typeof original>) => {
-        const { name } = await findFamily(profile, store);
-        const kept = await store.read(name);
-        seen = kept && parseRecord(kept);
-        return original(...args);
-      },
-    });
-    await start().get(profile);
-    expect(seen).toMatchObject({ kind: 'family', attempt: { sentAt: expect.any(Number), until: expect.any(Number) } });
-  });
-});
-
-describe('what a reply leaves in the family', () => {
-  it('is the successor, the token and its scope, and nothing of the attempt', async () => {
-    const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a', refresh_token: 'next', expires_in: 60, scope: 'read' }));
-    await start().get(profile);
-    const record = await familyOf(profile, store);
-    expect(record).toMatchObject({
-      profile: 'svc',
-      origin: 'https://id.test',
-      client: store.fingerprint('app'),
-      tokenHashes: [store.fingerprint(FIRST), store.fingerprint('next')],
-      scope: 'read',
-    });
-    expect(record.refreshToken.reveal()).toBe('next');
-    expect([record.attempt, record.failure, record.cachedError, record.account]).toEqual(Array(4).fill(undefined));
-    expect(Object.keys(record.tokens)).toHaveLength(1);
-  });
-
-  it('keeps the scope of before where the reply names none', async () => {
-    const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a', expires_in: 60, scope: 'read' }));
-    await start().get(profile);
-    await start().get(profile, { forceRefresh: true });
-    expect((await familyOf(profile, store)).scope).toBe('read');
-  });
-
-  it('knows the last 32 members, and does not count one twice', async () => {
-    const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(json(200, { access_token: 'a', refresh_token: FIRST }));
-    await start().get(profile, { forceRefresh: true });
-    expect((await familyOf(profile, store)).tokenHashes).toHaveLength(1);
-    for (let time = 0; time < 33; time++) await start().get(profile, { forceRefresh: true });
-    const { members } = await familyOf(profile, store);
-    expect(members).toHaveLength(32);
-    expect(members.at(-1)).toBe(store.fingerprint(provider.current));
-    expect(members).not.toContain(store.fingerprint(FIRST));
-  });
-
-  it('holds the living tokens of 16 wishes, the newest', async () => {
-    const { start, clock, store, profile } = createTokenFixture();
-    const other = (scope: string) => profileOf({ ...refreshProfile, refresh_token: FIRST, scope });
-    await start().get(other('dead'));
-    await clock.advance(3_600_000);
-    for (let scope = 0; scope < 17; scope++) {
-      await start().get(other(`s${scope}`));
-      await clock.advance(1_000);
-    }
-    const { tokens } = await familyOf(profile, store);
-    expect(Object.keys(tokens)).toHaveLength(16);
-    const process = start();
-    expect((await process.getToken(other('s1'))).fromCache).toBe(true);
-    expect((await process.getToken(other('s0'))).fromCache).toBe(false);
-  });
-
-  it('is a refusal with its end, and how the attempt failed', async () => {
-    const { start, profile, provider, store, clock } = createTokenFixture();
-    provider.next.push(json(400, { error: 'invalid_grant' }));
-    await errorOf(start().get(profile));
-    const record = await familyOf(profile, store);
-    const error = { code: 'login_required', provider: { status: 400, error: 'invalid_grant' } };
-    expect(record.cachedError).toMatchObject({ until: clock.time + 300_000, error });
-    expect(record.failure).toMatchObject({ key: record.cachedError?.key, error });
-    expect(record.attempt).toBeUndefined();
-  });
-
-  it.each([
-    ['another status', json(401, { error: 'invalid_grant' })],
-    ['another error', json(400, { error: 'invalid_client' })],
-  ])('is no refusal for good with %s', async (_, reply) => {
-    const { start, profile, provider, store } = createTokenFixture();
-    provider.next.push(reply);
-    await errorOf(start().get(profile));
-    expect((await familyOf(profile, store)).cachedError).toBeUndefined();
-  });
-
-  it('is the attempt, where its outcome is not known', async () => {
-    const { start, profile, provider, store, clock } = createTokenFixture();
-    provider.next.push('lose');
-    await errorOf(start().get(profile));
-    expect((await familyOf(profile, store)).attempt).toEqual({ sentAt: clock.time - 1, until: clock.time + 9_999 });
-  });
-});
-
-describe('a family that another process changes at the same time', () => {
-  /** Every write from the `lost`th on finds that somebody else was there first. */
-  const contested = (store: TokenStore, lost: number): TokenStore => {
-    let writes = 0;
-    return {
-      ...store,
-      update: (name, change, wait) =>
-        store.update(
-          name,
-          (held) => change({ ...held, write: async (...args) => (++writes >= lost ? false : held.write(...args)) }),
-          wait,
-        ),
-    };
-  };
-
-  it('is left alone before anything is sent', async () => {
-    const { profile, provider, store, clock } = createTokenFixture();
-    const error = await errorOf(new TestProcess(provider, contested(store, 1), clock).get(profile));
-    expect(error).toMatchObject({
-      code: 'store_locked',
-      message: 'another process changed the refresh token at the same time',
-      hint: 'try again',
-    });
-    expect(provider.requests).toHaveLength(0);
-    expect(await store.list()).toEqual([]);
-  });
-
-  it('keeps what the other wrote, where our reply is there already', async () => {
-    const { profile, provider, store, clock } = createTokenFixture();
-    const process = new TestProcess(provider, contested(store, 2), clock);
-    expect(await process.get(profile)).toBe('access-token-1');
-    expect(process.lines).toEqual(['another process changed the refresh token at the same time; its own is kept']);
-  });
-});
-
-describe('a caller who waits', () => {
-  it('gives up two seconds after the time of the profile, and is told why', async () => {
-    const { start, clock, provider, profile } = createTokenFixture({ ...refreshProfile, options: { timeout: '5s' } });
-    provider.gate = new Promise(() => {});
-    let over = false;
-    const waiting = errorOf(start().get(profile)).finally(() => {
-      over = true;
-    });
-    await settle();
-    await clock.advance(6_998);
-    expect(over).toBe(false);
-    await clock.advance(1);
-    expect(await waiting).toMatchObject({
-      code: 'timeout',
-      message: 'no token came within 5 s',
-      hint: 'try again, or raise svc.options.timeout',
-      sent: false,
-    });
-  });
-
-  it.each([
-    ['is not taken off', machineProfile, 499, 8_000],
-    ['is taken off', machineProfile, 500, 7_500],
-    ['is taken off', machineProfile, 3_000, 5_000],
-    ['is not taken off', refreshProfile, 499, 8_000],
-    ['is not taken off', refreshProfile, 3_000, 8_000],
-  ])('has a time in the queue that %s the time of the request: %o, %i ms', async (_, fields, waitedMs, leftMs) => {
-    const { profile, provider, store, clock } = createTokenFixture({ ...fields, options: { timeout: '8s' } });
-    const crowded: TokenStore = {
-      ...store,
-      update: (...args) => {
-        clock.time += waitedMs;
-        return store.update(...args);
-      },
-    };
-    const bounds: number[] = [];
-    const send: Send = (request, { timeoutMs }) => {
-      bounds.push(timeoutMs);
-      return provider.send(request, { timeoutMs, signal: undefined });
-    };
-    await new TestProcess({ ...provider, send } as RotatingProvider, crowded, clock).get(profile);
-    expect(bounds).toEqual([leftMs]);
-  });
-});
-
-describe('a caller whose store looks while it waits', () => {
-  /** Looks once, after the turn of somebody else, and counts the turns that are needed all the same. */
-  function looking(fields: typeof refreshProfile = refreshProfile) {
-    const all = createTokenFixture(fields);
-    const { promise: gate, resolve: open } = withResolvers();
-    const waits: number[] = [];
-    let turns = 0;
-    const store: TokenStore = {
-      ...all.store,
-      async update(name, change, wait) {
-        const queuedAt = all.clock.now();
-        waits.push(wait.timeoutMs);
-        await gate;
-        const content = wait.contentWith?.(await all.store.read(name), queuedAt);
-        if (content !== undefined) return content;
-        turns++;
-        return all.store.update(name, change, wait);
-      },
-    };
-    const process = new TestProcess(all.provider, store, all.clock);
-    return { ...all, process, open, waits, turns: () => turns };
-  }
-
-  it.each([refreshProfile, machine])('is content with a token that came since ($grant_type)', async (fields) => {
-    const { process, profile, provider, start, open, turns } = looking(fields);
-    const waiting = process.getToken(profile, { forceRefresh: true });
-    await settle();
-    await start().get(profile);
-    open();
-    const { token, fromCache } = await waiting;
-    expect([reply.accessToken.reveal(), fromCache]).toEqual(['access-token-1', true]);
-    expect([provider.requests.length, turns()]).toEqual([1, 0]);
-  });
-
-  it('shares a failure that came since', async () => {
-    const { process, profile, provider, start, open, turns } = looking(machineProfile);
-    const waiting = errorOf(process.get(profile));
-    await settle();
-    provider.next.push(json(403, { error: 'access_denied' }));
-    await errorOf(start().get(profile));
-    open();
-    expect(await waiting).toMatchObject({ code: 'provider_rejected' });
-    expect([provider.requests.length, turns()]).toEqual([1, 0]);
-  });
-
-  it('takes its turn where nothing came, within the time of the profile', async () => {
-    const { process, profile, open, turns, waits } = looking();
-    const waiting = process.get(profile);
-    open();
-    expect(await waiting).toBe('access-token-1');
-    expect([turns(), waits]).toEqual([1, [30_000]]);
-  });
-});
-
-describe('a profile that keeps nothing', () => {
-  it('asks each time, and opens no store', async () => {
-    const { start, profile, provider, store } = createTokenFixture(machineProfile);
-    expect((await start().getToken(profile, { reuse: false })).fromCache).toBe(false);
-    expect((await start().getToken(profile, { reuse: false })).fromCache).toBe(false);
-    expect(provider.requests).toHaveLength(2);
-    expect(await store.list()).toEqual([]);
-  });
-
-  it.each([{ refresh_token: '' }, {}])('may say refresh_token and hold none: %o', async (none) => {
+  it.each([{ refresh_token: '' }, {}])('may be off for the refresh grant without a refresh token: %o', async (none) => {
     const { start, provider, store } = createTokenFixture();
     provider.next.push(json(200, { access_token: 'a' }));
     expect(await start().get(profileOf({ ...refreshProfile, ...none }), { reuse: false })).toBe('a');
     expect(await store.list()).toEqual([]);
   });
 
-  it('may send a refresh token that another grant has no use for', async () => {
+  it('may be off for another grant that sends a refresh token', async () => {
     const { start, store } = createTokenFixture();
-    const beside = profileOf({ ...machineProfile, refresh_token: 'beside' });
-    expect(await start().get(beside, { reuse: false })).toBe('access-token-1');
+    const profile = profileOf({ ...machineProfile, refresh_token: 'an additional field' });
+    expect(await start().get(profile, { reuse: false })).toBe('access-token-1');
+    expect(await store.list()).toEqual([]);
+  });
+});
+
+describe('a temporary failure', () => {
+  const failures = [
+    ['no connection', 'unreachable', 'connection_failed'],
+    ['a lost response', 'lose', 'timeout'],
+    ['HTTP 429', json(429, {}), 'rate_limited'],
+    ['HTTP 503', json(503, {}), 'provider_unavailable'],
+  ] as const;
+
+  /** A fixture whose token is no longer usable but still valid, and whose provider fails. */
+  async function createFailing(fields: typeof refreshProfile, failure: (typeof failures)[number][1]) {
+    const fixture = createTokenFixture(fields);
+    const { start, profile, clock, provider } = fixture;
+    await start().get(profile);
+    await clock.advance(3_560_000);
+    provider.next.push(failure, failure, failure);
+    /** Lets the time of all retries pass. */
+    const afterRetries = async <T>(work: Promise<T>): Promise<T> => {
+      for (let round = 0; round < 3; round++) {
+        await settle();
+        await clock.advance(2_000);
+      }
+      return work;
+    };
+    return { ...fixture, afterRetries };
+  }
+
+  it.each(
+    [refreshProfile, machineProfile].flatMap((fields) =>
+      failures.map((row) => [fields.grant_type, ...row, fields] as const),
+    ),
+  )(
+    'returns the cached token of the grant %s with a warning while it is valid: %s',
+    async (_grant, _what, failure, _code, fields) => {
+      const { start, profile, afterRetries } = await createFailing(fields, failure);
+      const process = start();
+      const { token, fromCache } = await afterRetries(process.getToken(profile));
+      expect([token.accessToken.reveal(), fromCache]).toEqual(['access-token-1', true]);
+      expect(Number(token.response['expires_in'])).toBeLessThan(60);
+      expect(process.warnings).toEqual([expect.stringContaining('svc')]);
+    },
+  );
+
+  it.each(failures)('is an error if a new token was requested explicitly: %s', async (_, failure, code) => {
+    const { start, profile, afterRetries } = await createFailing(machineProfile, failure);
+    const process = start();
+    expect(await afterRetries(errorOf(process.get(profile, { forceRefresh: true })))).toMatchObject({ code });
+    expect(process.warnings).toEqual([]);
+  });
+
+  it('is an error if an API rejected the cached token', async () => {
+    const { start, profile, afterRetries } = await createFailing(machineProfile, json(503, {}));
+    const rejectedToken = new Secret('access-token-1');
+    expect(await afterRetries(errorOf(start().get(profile, { rejectedToken })))).toMatchObject({
+      code: 'provider_unavailable',
+    });
+  });
+
+  it('is an error if the cached token has expired', async () => {
+    const { start, profile, clock, afterRetries } = await createFailing(machineProfile, json(503, {}));
+    await clock.advance(40_000);
+    expect(await afterRetries(errorOf(start().get(profile)))).toMatchObject({ code: 'provider_unavailable' });
+  });
+
+  it('is an error if no token is cached', async () => {
+    const { start, profile, provider } = createTokenFixture();
+    provider.next.push(json(503, {}));
+    expect(await errorOf(start().get(profile))).toMatchObject({ code: 'provider_unavailable' });
+  });
+
+  it.each([json(400, { error: 'invalid_grant' }), json(401, { error: 'invalid_client' }), json(200, { token: 'x' })])(
+    'is not an error response or an unreadable one: the cached token is not returned ($status)',
+    async (response) => {
+      const { start, profile } = await createFailing(machineProfile, response);
+      const process = start();
+      expect((await errorOf(process.get(profile))).code).toMatch(/provider_rejected|response_unreadable/);
+      expect(process.warnings).toEqual([]);
+    },
+  );
+});
+
+describe('a failed request', () => {
+  it('is stored for the callers that are queued', async () => {
+    const { start, profile, store, provider, clock } = createTokenFixture(machineProfile);
+    provider.next.push(json(403, { error: 'access_denied' }));
+    await errorOf(start().get(profile));
+    expect(await onlyTokenRecord(store)).toMatchObject({
+      tokens: {},
+      failure: { startedAt: clock.time - 1, error: { code: 'provider_rejected' } },
+    });
+  });
+
+  it('is reported without a warning if it cannot be stored', async () => {
+    const { start, profile, store, provider } = createTokenFixture(machineProfile);
+    provider.next.push(json(403, { error: 'access_denied' }));
+    const process = start(withWriteError(store, new OAuthProfileError('store_unwritable', 'the disk is full')));
+    expect(await errorOf(process.get(profile))).toMatchObject({ code: 'provider_rejected' });
+    expect(process.warnings).toEqual([]);
+  });
+
+  it('is not stored if it is a bug, and a bug is not reported as a failure of the store', async () => {
+    const { start, profile, store, provider } = createTokenFixture(machineProfile);
+    const bug = new TypeError('a bug');
+    const process = start(withWriteError(store, bug));
+    await expect(process.get(profile)).rejects.toBe(bug);
+    expect(process.warnings).toEqual([]);
+    provider.send = () => Promise.reject(bug);
+    await expect(start().get(profile)).rejects.toBe(bug);
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('is cancelled and not stored when every caller has left', async () => {
+    const { start, profile, store, provider } = createTokenFixture(machineProfile);
+    let received: AbortSignal | undefined;
+    provider.send = (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        received = signal;
+        signal?.addEventListener('abort', () => reject(abortError(signal)));
+      });
+    const controller = new AbortController();
+    const left = errorOf(start().get(profile, { signal: controller.signal }));
+    await settle();
+    controller.abort();
+    expect(await left).toMatchObject({ code: 'aborted' });
+    await settle();
+    expect(received?.aborted).toBe(true);
     expect(await store.list()).toEqual([]);
   });
 });
 
 describe('a store that fails', () => {
-  const broken = (store: TokenStore): TokenStore => ({
-    ...store,
-    update: async () => {
-      throw new OAuthProfileError('store_unwritable', 'no room is left');
-    },
-  });
+  const unwritable = new OAuthProfileError('store_unwritable', 'the disk is full');
+  const withoutLocks = (store: TokenStore): TokenStore => ({ ...store, lock: () => Promise.reject(unwritable) });
 
   it('stops a refresh before anything is sent', async () => {
-    const { profile, provider, store, clock } = createTokenFixture();
-    const error = await errorOf(new TestProcess(provider, broken(store), clock).get(profile));
-    expect(error).toMatchObject({ code: 'store_unwritable' });
+    const { start, profile, provider, store } = createTokenFixture();
+    expect(await errorOf(start(withoutLocks(store)).get(profile))).toMatchObject({ code: 'store_unwritable' });
     expect(provider.requests).toHaveLength(0);
   });
 
-  it('draws a warning for other grants, which go on', async () => {
-    const { profile, provider, store, clock } = createTokenFixture(machineProfile);
-    const process = new TestProcess(provider, broken(store), clock);
+  it('causes a warning for other grants, which continue', async () => {
+    const { start, profile, store } = createTokenFixture(machineProfile);
+    const process = start(withoutLocks(store));
     expect(await process.get(profile)).toBe('access-token-1');
-    expect(process.warnings).toEqual(['the token is not kept: no room is left']);
+    expect(process.warnings).toEqual([expect.stringContaining('the disk is full')]);
   });
 
-  it('draws the same warning where only the writing fails, and asks once', async () => {
-    const { profile, provider, store, clock } = createTokenFixture(machineProfile);
-    const full: TokenStore = {
-      ...store,
-      update: (name, change, wait) => {
-        const write = async (): Promise<boolean> => {
-          throw new OAuthProfileError('store_unwritable', 'no room is left');
-        };
-        return store.update(name, (held) => change({ ...held, write }), wait);
-      },
-    };
-    const process = new TestProcess(provider, full, clock);
+  it('causes the same warning if only the write fails, and one request is sent', async () => {
+    const { start, profile, provider, store } = createTokenFixture(machineProfile);
+    const process = start(withWriteError(store, unwritable));
     expect(await process.get(profile)).toBe('access-token-1');
-    expect(process.warnings).toEqual(['the token is not kept: no room is left']);
+    expect(process.warnings).toEqual([expect.stringContaining('the disk is full')]);
     expect(provider.requests).toHaveLength(1);
   });
+
+  it.each(['store_locked', 'store_unreadable'] as const)('with %s stops every grant', async (code) => {
+    const { start, profile, provider, store } = createTokenFixture(machineProfile);
+    const failing: TokenStore = { ...store, lock: () => Promise.reject(new OAuthProfileError(code, 'no')) };
+    expect(await errorOf(start(failing).get(profile))).toMatchObject({ code });
+    expect(provider.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ['a token', [], undefined],
+    ['an error response', [json(403, { error: 'access_denied' })], 'provider_rejected'],
+    ['an exception', [], 'bug'],
+  ])('is never left locked: after %s', async (_, responses, outcome) => {
+    for (const fields of [refreshProfile, machineProfile]) {
+      const { start, profile, provider, store } = createTokenFixture(fields);
+      let [acquired, released] = [0, 0];
+      const counted: TokenStore = {
+        ...store,
+        lock: async (...args) => {
+          acquired++;
+          return store.lock(...args);
+        },
+      };
+      provider.next.push(...responses);
+      if (outcome === 'bug') provider.send = () => Promise.reject(new TypeError('a bug'));
+      const process = start(
+        withLockFunctions(counted, ({ release }) => ({
+          release: async () => {
+            released++;
+            await release();
+          },
+        })),
+      );
+      await process.get(profile).catch(() => {});
+      await settle();
+      expect([acquired, released]).toEqual([1, 1]);
+    }
+  });
 });
+
+/** A store that cannot write. */
+function withWriteError(store: TokenStore, error: Error): TokenStore {
+  return withLockFunctions(store, () => ({ write: () => Promise.reject(error) }));
+}

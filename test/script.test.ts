@@ -336,8 +336,8 @@ describe('defineCommand', () => {
 });
 
 describe('what is made from the commands is up to date (npm run docs):', () => {
-  it('docs/commands.md', () => {
-    expect(readFileSync(join(root, 'docs', 'commands.md'), 'utf8')).toBe(commandDocs());
+  it('docs/reference/script-commands.md', () => {
+    expect(readFileSync(join(root, 'docs', 'reference', 'script-commands.md'), 'utf8')).toBe(commandDocs());
   });
 
   it('script.schema.json', () => {

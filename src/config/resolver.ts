@@ -47,10 +47,10 @@ export class Resolver {
     const hint = `set ${name} to a value without this reference`;
     if (this.#active.includes(name)) {
       const cycle = [...this.#active.slice(this.#active.indexOf(name)), name].join(' → ');
-      throw new OAuthProfileError('data_invalid', `circular reference: ${cycle}`, { hint });
+      throw new OAuthProfileError('data_invalid', `refers to itself: ${cycle}`, { hint });
     }
     if (this.#active.length >= MAX_REFERENCE_DEPTH) {
-      throw new OAuthProfileError('data_invalid', `more than ${MAX_REFERENCE_DEPTH} nested references`, { hint });
+      throw new OAuthProfileError('data_invalid', `more than ${MAX_REFERENCE_DEPTH} references in a row`, { hint });
     }
     this.#active.push(name);
     try {
@@ -77,14 +77,8 @@ export class Resolver {
     if (typeof value === 'string') return hasReference(value) ? this.#fill(parseTemplate(value), variable) : value;
     if (value instanceof Secret) return this.#resolveSecret(value.reveal(), variable);
     if (!isCollection(value)) return value;
-    let size = 0;
-    const resolved = mapCollection(value, (item) => {
-      const found = this.#resolveValue(item, variable);
-      size += this.#sizeOf(found);
-      checkLength(size, MAX_LENGTH);
-      return found;
-    });
-    this.#sizes.set(resolved, size);
+    const resolved = mapCollection(value, (item) => this.#resolveValue(item, variable));
+    checkLength(this.#sizeOf(resolved), MAX_LENGTH);
     return resolved;
   }
 
@@ -99,14 +93,14 @@ export class Resolver {
     return size;
   }
 
-  /** What looks like a reference may be part of a password, so an error quotes only a reference that is the whole value. */
+  /** A string that looks like a reference may be part of a password, so an error quotes only a reference that is the whole value. */
   #resolveSecret(text: string, variable: Variable): Value {
     try {
       return wrapSecret(this.#fill(parseTemplate(text), variable));
     } catch (error) {
       if (/^\$\{[^{}]*\}$/.test(text)) throw error;
-      throw new OAuthProfileError('data_invalid', 'the value contains an invalid reference', {
-        hint: 'correct the ${…}; for a literal ${, write $${',
+      throw new OAuthProfileError('data_invalid', 'contains a reference that cannot be resolved', {
+        hint: 'correct the ${…} in it; write $${ for a literal ${',
       });
     }
   }
@@ -132,7 +126,7 @@ export class Resolver {
     const value = this.#lookUp(reference, variable);
     if (!isCollection(value)) return toText(value);
     const kind = Array.isArray(value) ? 'list' : 'map';
-    throw new OAuthProfileError('data_invalid', `${reference.text} is a ${kind} and cannot be part of a string`, {
+    throw new OAuthProfileError('data_invalid', `\${${reference.text}} is a ${kind} and cannot be part of a string`, {
       hint: listMembers(Array.isArray(value) ? [...value.keys()].map((index) => `[${index}]`) : Object.keys(value)),
     });
   }
@@ -141,20 +135,17 @@ export class Resolver {
     const found =
       reference.kind === 'variable' ? this.#findVariable(reference, variable) : this.#readExternal(reference, variable);
     if (reference.fallback !== undefined && isEmpty(found)) return this.#fill(reference.fallback, variable);
-    if (reference.kind === 'env' && isEmpty(found)) throw unsetVariable(reference, found !== undefined);
-    if (found === undefined) throw reference.kind === 'file' ? missingFile(reference) : this.#undefinedName(reference);
+    if (found === undefined || (reference.kind === 'env' && isEmpty(found))) {
+      throw reference.kind === 'variable' ? this.#undefinedName(reference) : missing(reference, found !== undefined);
+    }
     return found;
   }
 
   #readExternal({ kind, names: [name = ''] }: Reference, variable: Variable): Value | undefined {
     if (kind === 'env' && /^OAUTH_PROFILE_/i.test(name)) {
-      throw new OAuthProfileError(
-        'data_invalid',
-        `environment variable ${name} cannot be used in profiles and scripts`,
-        {
-          hint: 'OAUTH_PROFILE_* variables configure oauth-profile itself: use a variable with another name',
-        },
-      );
+      throw new OAuthProfileError('data_invalid', `\${env:${name}} is not allowed`, {
+        hint: 'OAUTH_PROFILE_* variables configure oauth-profile itself: use an environment variable of another name',
+      });
     }
     const text =
       kind === 'env'
@@ -225,15 +216,13 @@ export class Resolver {
   }
 }
 
-function unsetVariable({ text, names: [name] }: Reference, isSet: boolean): OAuthProfileError {
+function missing({ kind, text, names: [name] }: Reference, isSet: boolean): OAuthProfileError {
+  if (kind === 'file') {
+    const hint = `create it, or correct the path in \${${text}}`;
+    return new OAuthProfileError('data_invalid', `file ${name} does not exist`, { hint });
+  }
   return new OAuthProfileError('data_invalid', `environment variable ${name} is ${isSet ? 'empty' : 'not set'}`, {
     hint: `set ${name}, or write \${${text}:-default}`,
-  });
-}
-
-function missingFile({ names: [path] }: Reference): OAuthProfileError {
-  return new OAuthProfileError('data_invalid', `file ${path} does not exist`, {
-    hint: 'create it, or correct the path',
   });
 }
 
@@ -247,13 +236,13 @@ function forbiddenReference(referrer: Variable, target: Variable, reason: string
 
 function listMembers(names: readonly string[]): string {
   if (names.length === 0) return 'it is empty: set a value, or remove the reference';
-  return `use one of its members: ${names.slice(0, MAX_LISTED).join(', ')}${names.length > MAX_LISTED ? ', …' : ''}`;
+  return `use one of ${names.slice(0, MAX_LISTED).join(', ')}${names.length > MAX_LISTED ? ', …' : ''}`;
 }
 
 function checkLength(length: number, limit: number): void {
   if (length <= limit) return;
-  throw new OAuthProfileError('data_invalid', `the value is longer than ${limit} characters`, {
-    hint: 'check for references that repeat each other',
+  throw new OAuthProfileError('data_invalid', `longer than ${limit} characters`, {
+    hint: 'look for references that multiply each other',
   });
 }
 

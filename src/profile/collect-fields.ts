@@ -12,7 +12,10 @@ import { KNOWN_FIELDS, ProfileDraft } from './profile-draft.ts';
 /** Fields that define where a request is sent and what it requests. Messages show them, so they must not be secrets. */
 const PUBLIC_FIELDS = new Set(['type', 'url', 'tenant_id', 'grant_type']);
 
-/** Resolves the variables of a profile and sorts them into fields, options and Basic credentials. Throws `profile_not_found`. */
+/**
+ * Resolves the variables of a profile and sorts them into fields, options and Basic credentials. Throws
+ * `profile_not_found`.
+ */
 export function collectFields(name: string, variables: Variables, resolver: Resolver): ProfileDraft {
   const draft = new ProfileDraft(name, variables);
   const own: Variable[] = [];
@@ -38,7 +41,10 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
   return draft;
 }
 
-/** Reports a name with more dots: it belongs to another profile (D10), or is a map in the place of a value: `client_secret: {a: b}`. */
+/**
+ * Reports a name with more dots: it belongs to another profile (D10), or is a map in the place of a value:
+ * `client_secret: {a: b}`.
+ */
 function reportForeignVariable(draft: ProfileDraft, variable: Variable, owner: string): void {
   const { name, variables } = draft;
   const [field = ''] = variable.name.slice(name.length + 1).split('.', 1);
@@ -83,7 +89,9 @@ export function untypedNames(variables: Variables): string[] {
   return [...found];
 }
 
-/** The hint for a YAML file whose fields are not indented below the name of their profile; `undefined` if there is none. */
+/**
+ * The hint for a YAML file whose fields are not indented below the name of their profile; `undefined` if there is none.
+ */
 export function indentationHint(variables: Variables): string | undefined {
   const type = variables.get('type');
   if (type === undefined || !/\.ya?ml$/i.test(type.source.label)) return undefined;

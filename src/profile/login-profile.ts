@@ -22,7 +22,9 @@ export interface LoginProfile {
   readonly basic: BasicPair | undefined;
   /** The form fields of client authentication. */
   readonly clientParameters: readonly Field[];
-  /** The profile's scope and the scopes that the provider requires for a refresh token; `undefined` if there are none. */
+  /**
+   * The profile's scope and the scopes that the provider requires for a refresh token; `undefined` if there are none.
+   */
   readonly scope: Field | undefined;
   /** Other parameters of the authorization request, such as `audience`; never secrets. */
   readonly extraParameters: readonly Field[];
@@ -34,7 +36,10 @@ export interface LoginProfile {
 
 const CLIENT_FIELDS = new Set(['client_id', 'client_secret', 'client_assertion', 'client_assertion_type']);
 
-/** Fields that are no extra parameters of a login: they define the destination, belong to other grants, or are set by the login itself. */
+/**
+ * Fields that are no extra parameters of a login: they define the destination, belong to other grants, or are set by
+ * the login itself.
+ */
 const EXCLUDED_FIELDS = new Set([
   ...CLIENT_FIELDS,
   'type',

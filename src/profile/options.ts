@@ -167,23 +167,23 @@ export function parseDuration(text: string): number | undefined {
 
 /** Scheme, host and port only; http: only for loopback. */
 function parseOrigin(text: string): string | undefined {
-  const { origin, href, protocol, hostname } = parseUrl(text) ?? {};
+  const { origin, href, protocol, hostname } = tryParseStrictUrl(text) ?? {};
   return href === `${origin}/` && (protocol === 'https:' || isLoopback(hostname ?? '')) ? origin : undefined;
 }
 
 /** http: only for loopback, or with `options.allow_http` (D13). */
 function parseEndpoint(text: string, allowHttp: boolean): URL | undefined {
-  const url = parseUrl(text);
+  const url = tryParseStrictUrl(text);
   return url !== undefined && (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) ? url : undefined;
 }
 
 /** The authorization code is sent to this URI, so it must be loopback (RFC 8252 §7.3). */
 function parseRedirectUri(text: string): string | undefined {
-  const url = parseUrl(text);
+  const url = tryParseStrictUrl(text);
   return url?.protocol === 'http:' && isLoopback(url.hostname) && !text.includes('?') ? text : undefined;
 }
 
-function parseUrl(text: string): URL | undefined {
+function tryParseStrictUrl(text: string): URL | undefined {
   try {
     return parseStrictUrl(text);
   } catch (error) {

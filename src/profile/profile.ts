@@ -36,7 +36,10 @@ export interface ProfileOptions {
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again. Default: 30,000. */
   readonly graceMs: number;
-  /** Whether a cached token is returned while it is usable; `undefined` leaves the decision to the provider's data and the caller. */
+  /**
+   * Whether a cached token is returned while it is usable; `undefined` leaves the decision to the provider's data and
+   * the caller.
+   */
   readonly reuse: boolean | undefined;
   /** Minimum remaining lifetime of a cached token. Default: 60,000. */
   readonly minTtlMs: number;
@@ -113,7 +116,10 @@ const singleLineFields = new Set([
   'basic.password',
 ]);
 
-/** Describes characters that were probably not meant to be part of a value, without revealing it; completes "`graph.client_secret` …". */
+/**
+ * Describes characters that were probably not meant to be part of a value, without revealing it; completes
+ * "`graph.client_secret` …".
+ */
 export function findStrayCharacters({ name, value }: Field): string | undefined {
   const test = (pattern: RegExp): boolean =>
     value instanceof Secret ? value.test((text) => pattern.test(text)) : pattern.test(value);

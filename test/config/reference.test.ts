@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeReferences, hasReference, parsePath, parseTemplate } from '../../src/config/reference.ts';
+import { escapeReferences, hasReference, parsePath, parseTemplate, type Template } from '../../src/config/reference.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { anyString } from '../support/any-string.ts';
 
@@ -185,6 +185,47 @@ describe('A reference', () => {
     expect(errorOf(() => parseTemplate(`\${a${'.a'.repeat(50_000)}}`))).toBeInstanceOf(OAuthProfileError);
     expect(errorOf(() => parseTemplate(`\${a${'[0]'.repeat(50_000)}}`))).toBeInstanceOf(OAuthProfileError);
     expect(parseTemplate(`${'${a:-'.repeat(16)}${'}'.repeat(16)}`)).toHaveLength(1);
+  });
+});
+
+describe('Any template', () => {
+  const name = fc.stringMatching(/^[^.[\]{}:"'\s]{1,5}$/u).filter((one) => one !== 'env' && one !== 'file');
+  const member = fc.oneof(fc.nat(999_999_999), anyString(0, 5));
+  const template = fc.letrec<{ reference: string; template: string }>((tie) => ({
+    reference: fc
+      .tuple(
+        fc.oneof(
+          fc
+            .tuple(fc.array(name, { minLength: 1, maxLength: 3 }), fc.array(member, { maxLength: 2 }))
+            .map(([names, members]) => names.join('.') + members.map((one) => `[${JSON.stringify(one)}]`).join('')),
+          fc.constantFrom('env:NAME', 'file:path/to file.txt'),
+        ),
+        fc.option(tie('template'), { nil: undefined, depthIdentifier: 'default', maxDepth: 3 }),
+      )
+      .map(([path, fallback]) => `\${${path}${fallback === undefined ? '' : `:-${fallback}`}}`),
+    template: fc
+      .array(fc.oneof(tie('reference'), fc.stringMatching(/^[a-z ]{0,4}$/)), { maxLength: 3 })
+      .map((parts) => parts.join('')),
+  })).template;
+
+  const write = (parts: Template): string =>
+    parts
+      .map((part) => {
+        if (typeof part === 'string') return escapeReferences(part);
+        const { kind, names, members, fallback } = part;
+        const path = `${kind === 'variable' ? '' : `${kind}:`}${names.join('.')}`;
+        const brackets = members.map((one) => `[${JSON.stringify(one)}]`).join('');
+        return `\${${path}${brackets}${fallback === undefined ? '' : `:-${write(fallback)}`}}`;
+      })
+      .join('');
+
+  it('is parsed into the parts that it was written from', () => {
+    fc.assert(
+      fc.property(template, (text) => {
+        expect(write(parseTemplate(text))).toBe(text);
+      }),
+      { numRuns: 500 },
+    );
   });
 });
 

@@ -493,7 +493,7 @@ describe('References that multiply', () => {
   };
 
   it.each([
-    ['texts', doubling((v) => `${v}${v}`, 'ten chars.')],
+    ['strings', doubling((v) => `${v}${v}`, 'ten chars.')],
     ['secrets', doubling((v) => `${v}${v}`, new Secret('ten chars.'))],
     ['lists', doubling((v) => [v, v], ['a', 'b'])],
     ['maps in lists', doubling((v) => [{ a: v, b: [v] }], 'a')],

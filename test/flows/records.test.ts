@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OAuthProfileError, ProviderError } from '../../src/errors.ts';
 import {
+  type CachedError,
   type FamilyRecord,
   type LoginRecord,
   parseError,
@@ -19,14 +20,14 @@ const token = {
   obtainedAt: 2,
   expiresAt: 3,
 };
-const machine: TokenRecord = { kind: 'token', profile: 'svc', tokens: { k: token }, failure: undefined };
+const tokenRecord: TokenRecord = { kind: 'token', profile: 'svc', tokens: { k: token }, failure: undefined };
 const family: FamilyRecord = {
-  ...machineProfile,
+  ...tokenRecord,
   kind: 'family',
   origin: 'https://id.test',
   client: 'c',
   refreshToken: new Secret('r'),
-  tokenHashes: ['m'],
+  tokenHashes: ['older', 'newest'],
   attempt: { sentAt: 1, until: 2 },
   cachedError: undefined,
   account: 'ada',
@@ -36,42 +37,38 @@ const login: LoginRecord = { kind: 'login', profile: 'svc', family: 'x', replace
 
 describe('a record', () => {
   it.each([
-    ['token', machine],
-    ['family', family],
-    ['login', login],
-  ] as const)('of the kind %s comes back as it was, its secrets wrapped', (_, record) => {
-    const { head, content } = serializeRecord(record);
-    expect(head).toBe('the head');
-    const read = parseRecord({ head, content });
+    [tokenRecord, ''],
+    [family, 'newest'],
+    [login, 'x'],
+  ] as const)('of the kind $kind can be stored and read, and its version is "%s"', (record, version) => {
+    const stored = serializeRecord(record);
+    expect(stored.version).toBe(version);
+    const read = parseRecord(stored);
     expect(JSON.stringify(read)).toBe(JSON.stringify(record));
-    expect(serializeRecord(read).content.reveal()).toBe(content.reveal());
+    expect(serializeRecord(read).content.reveal()).toBe(stored.content.reveal());
     if (read.kind !== 'login') expect(read.tokens['k']?.response).toBeInstanceOf(Secret);
     if (read.kind === 'family') expect(read.refreshToken.reveal()).toBe('r');
   });
 
-  it('is none of another kind', () => {
-    expect(parseRecordOf(serializeRecord(machineProfile), 'token')).toMatchObject({ kind: 'token', profile: 'svc' });
-    expect(parseRecordOf(serializeRecord(machineProfile), 'family')).toBeUndefined();
-    expect(parseRecordOf(serializeRecord(login), 'family')).toBeUndefined();
+  it('is not returned as a record of another kind', () => {
+    expect(parseRecordOf('token', serializeRecord(tokenRecord))).toMatchObject({ kind: 'token', profile: 'svc' });
+    expect(parseRecordOf('family', serializeRecord(tokenRecord))).toBeUndefined();
+    expect(parseRecordOf('family', serializeRecord(login))).toBeUndefined();
     expect(parseRecordOf('login', undefined)).toBeUndefined();
   });
 });
 
-describe('an error that is kept', () => {
-  it('is the same for who waited', () => {
-    const plain = new OAuthProfileError('timeout', 'too late', { hint: 'wait' });
-    const refused = new ProviderError('provider_rejected', 'no', {
-      hint: 'ask',
-      provider: { status: 400, error: 'x' },
-    });
-    for (const error of [plain, refused]) {
-      const again = parseError(serializeError(error) as never);
-      expect(again).toBeInstanceOf(error.constructor);
-      expect(JSON.stringify(again)).toBe(JSON.stringify(error));
-    }
+describe('a stored error', () => {
+  it.each([
+    new OAuthProfileError('timeout', 'no response', { hint: 'wait' }),
+    new ProviderError('provider_rejected', 'no', { hint: 'change it', provider: { status: 400, error: 'x' } }),
+  ])('is restored with its class and data: $name', (error) => {
+    const restored = parseError(serializeError(error) as CachedError);
+    expect(restored).toBeInstanceOf(error.constructor);
+    expect(JSON.stringify(restored)).toBe(JSON.stringify(error));
   });
 
-  it('is none where it is a bug', () => {
-    expect(serializeError(new TypeError('bug'))).toBeUndefined();
+  it('is never a bug', () => {
+    expect(serializeError(new TypeError('a bug'))).toBeUndefined();
   });
 });

@@ -1,141 +1,154 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { SingleFlight } from '../../src/flows/single-flight.ts';
+import { type FlightControl, SingleFlight } from '../../src/flows/single-flight.ts';
 import { ManualClock, settle } from '../support/manual-clock.ts';
 import { errorOf } from '../support/wire-request.ts';
 
-/** Work that a test begins and ends. */
-function createTokenFixture() {
+/** Work that a test ends. */
+function createFixture() {
   const clock = new ManualClock();
-  const flights = new SingleFlight<string>(clock);
-  const begun: {
-    readonly abandoned: AbortSignal;
-    readonly close: () => void;
-    readonly land: (text: string) => void;
-  }[] = [];
-  const join = (key: string, { timeoutMs = 1_000, signal }: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
-    flights.join(key, (abandoned, close) => new Promise((land) => begun.push({ abandoned, close, land })), {
-      signal,
-      timeout: { ms: timeoutMs, error: () => new Error('too late') },
-    });
-  return { clock, begun, join };
+  const singleFlight = new SingleFlight(clock);
+  const started: (FlightControl & { readonly finish: (result: string) => void; fail: (error: Error) => void })[] = [];
+  const run = (key: string, { timeoutMs = 1_000, signal }: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
+    singleFlight.run(
+      key,
+      (control) =>
+        new Promise<string>((finish, fail) => {
+          started.push({ ...control, finish, fail });
+        }),
+      { signal, timeout: { ms: timeoutMs, error: () => new Error('timeout') } },
+    );
+  return { clock, started, run };
 }
 
-describe('callers who want the same', () => {
-  it('share a flight until it closes', async () => {
-    const { begun, join } = createTokenFixture();
-    const first = [join('a'), join('a'), join('b')];
+describe('callers with the same key', () => {
+  it('share one run until it is closed', async () => {
+    const { started, run } = createFixture();
+    const first = [run('a'), run('a'), run('b')];
     await settle();
-    expect(begun).toHaveLength(2);
-    begun[0]?.close();
-    const later = join('a');
+    expect(started).toHaveLength(2);
+    started[0]?.close();
+    const later = run('a');
     await settle();
-    expect(begun).toHaveLength(3);
-    for (const [index, { land }] of begun.entries()) land(`landed ${index}`);
-    expect(await Promise.all([...first, later])).toEqual(['landed 0', 'landed 0', 'landed 1', 'landed 2']);
+    expect(started).toHaveLength(3);
+    for (const [index, { finish }] of started.entries()) finish(`result ${index}`);
+    expect(await Promise.all([...first, later])).toEqual(['result 0', 'result 0', 'result 1', 'result 2']);
   });
 
-  it('board a new flight when the last one is over, though it never closed', async () => {
-    const { begun, join } = createTokenFixture();
-    const first = join('a');
+  it('share an error', async () => {
+    const { started, run } = createFixture();
+    const errors = Promise.all([run('a'), run('a')].map((one) => one.catch((error) => error)));
     await settle();
-    begun[0]?.land('one');
+    const error = new Error('no');
+    started[0]?.fail(error);
+    expect(await errors).toEqual([error, error]);
+  });
+
+  it('start a new run when the last one has ended, even if it was not closed', async () => {
+    const { started, run } = createFixture();
+    const first = run('a');
+    await settle();
+    started[0]?.finish('one');
     expect(await first).toBe('one');
-    const second = join('a');
+    const second = run('a');
     await settle();
-    begun[1]?.land('two');
+    started[1]?.finish('two');
     expect(await second).toBe('two');
   });
 
-  it('do not lose a newer flight when an older one closes late', async () => {
-    const { begun, join } = createTokenFixture();
-    const all = [join('a')];
+  it('join the newer run when an older one is closed again', async () => {
+    const { started, run } = createFixture();
+    const all = [run('a')];
     await settle();
-    begun[0]?.close();
-    all.push(join('a'));
+    started[0]?.close();
+    all.push(run('a'));
     await settle();
-    begun[0]?.close();
-    begun[0]?.land('one');
+    started[0]?.close();
+    started[0]?.finish('one');
     await settle();
-    all.push(join('a'));
+    all.push(run('a'));
     await settle();
-    expect(begun).toHaveLength(2);
-    begun[1]?.land('two');
+    expect(started).toHaveLength(2);
+    started[1]?.finish('two');
     expect(await Promise.all(all)).toEqual(['one', 'two', 'two']);
   });
 
-  it('leave alone when they abort; the work hears of it when the last one has left', async () => {
-    const { begun, join, clock } = createTokenFixture();
+  it('do not join a run that every caller has left', async () => {
+    const { started, run } = createFixture();
+    const controller = new AbortController();
+    const left = errorOf(run('a', { signal: controller.signal }));
+    await settle();
+    controller.abort();
+    expect(await left).toMatchObject({ code: 'aborted' });
+    // The first work may still be connecting.
+    const staying = run('a');
+    await settle();
+    expect(started.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    started[1]?.finish('a token');
+    expect(await staying).toBe('a token');
+  });
+});
+
+describe('an abort', () => {
+  it('detaches only its caller, and the work is aborted when the last caller has left', async () => {
+    const { started, run, clock } = createFixture();
     const [one, other] = [new AbortController(), new AbortController()];
-    const left = [errorOf(join('a', { signal: one.signal })), errorOf(join('a', { signal: other.signal }))];
+    const left = [errorOf(run('a', { signal: one.signal })), errorOf(run('a', { signal: other.signal }))];
     await settle();
     one.abort();
     expect(await left[0]).toMatchObject({ code: 'aborted' });
-    expect(begun[0]?.abandoned.aborted).toBe(false);
+    expect(started[0]?.signal.aborted).toBe(false);
     other.abort();
     await left[1];
-    expect(begun[0]?.abandoned.aborted).toBe(true);
-    expect(clock.waiting).toEqual([]);
+    expect(started[0]?.signal.aborted).toBe(true);
+    expect(clock.pending).toEqual([]);
   });
 
-  it('leave when their patience ends', async () => {
-    const { begun, join, clock } = createTokenFixture();
-    const short = expect(join('a', { timeoutMs: 500 })).rejects.toThrow('too late');
-    const long = join('a');
+  it('before the call starts nothing', async () => {
+    const { started, run } = createFixture();
+    const error = await errorOf(run('a', { signal: AbortSignal.abort('reason') }));
+    expect(error).toMatchObject({ code: 'aborted', cause: 'reason' });
     await settle();
-    expect(clock.waiting).toEqual([500, 1_000]);
-    await clock.advance(500);
-    await short;
-    begun[0]?.land('one');
-    expect(await long).toBe('one');
-    expect(clock.waiting).toEqual([]);
+    expect(started).toEqual([]);
   });
 
-  it('let go of their signal when the work is done', async () => {
-    const { begun, join } = createTokenFixture();
+  it('is no longer listened for when the work has ended', async () => {
+    const { started, run } = createFixture();
     const { signal } = new AbortController();
-    const waiting = join('a', { signal });
+    const waiting = run('a', { signal });
     await settle();
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-    begun[0]?.land('one');
+    started[0]?.finish('one');
     expect(await waiting).toBe('one');
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
+});
 
-  it('may wait without an end, and leave all the same', async () => {
+describe('a timeout', () => {
+  it('detaches only its caller', async () => {
+    const { started, run, clock } = createFixture();
+    const short = expect(run('a', { timeoutMs: 500 })).rejects.toThrow('timeout');
+    const long = run('a');
+    await settle();
+    expect(clock.pending).toEqual([500, 1_000]);
+    await clock.advance(500);
+    await short;
+    started[0]?.finish('one');
+    expect(await long).toBe('one');
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('is optional, and a caller without one can still be aborted', async () => {
     const clock = new ManualClock();
-    const flights = new SingleFlight<string>(clock);
+    const singleFlight = new SingleFlight(clock);
     const controller = new AbortController();
     const never = () => new Promise<string>(() => {});
-    const staying = flights.join('a', never, { signal: undefined });
-    expect(flights.join('a', never, { signal: undefined })).toBe(staying);
-    const leaving = errorOf(flights.join('a', never, { signal: controller.signal }));
+    const staying = singleFlight.run('a', never, { signal: undefined });
+    expect(singleFlight.run('a', never, { signal: undefined })).toBe(staying);
+    const leaving = errorOf(singleFlight.run('a', never, { signal: controller.signal }));
     await settle();
-    expect(clock.waiting).toEqual([]);
+    expect(clock.pending).toEqual([]);
     controller.abort();
     expect(await leaving).toMatchObject({ code: 'aborted' });
-  });
-
-  it('do not board when they have left before', async () => {
-    const { begun, join } = createTokenFixture();
-    const error = await errorOf(join('a', { signal: AbortSignal.abort('enough') }));
-    expect(error).toMatchObject({ code: 'aborted', message: 'the request was aborted', cause: 'enough' });
-    await settle();
-    expect(begun).toEqual([]);
-  });
-
-  it('do not hear of the abort of others who left before them', async () => {
-    const { begun, join } = createTokenFixture();
-    const first = new AbortController();
-    const leaving = errorOf(join('a', { signal: first.signal }));
-    await settle();
-    first.abort();
-    expect(await leaving).toMatchObject({ code: 'aborted' });
-    // The first work may still be connecting, and has not closed.
-    const staying = join('a');
-    await settle();
-    expect(begun.map(({ abandoned }) => abandoned.aborted)).toEqual([true, false]);
-    begun[1]?.land('a token');
-    expect(await staying).toBe('a token');
   });
 });

@@ -1,104 +1,142 @@
 import { describe, expect, it } from 'vitest';
-import { expiryOf, reviveToken, toCachedToken } from '../../src/flows/token-cache.ts';
+import type { CachedToken, FamilyRecord, TokenRecord } from '../../src/flows/records.ts';
+import { expiryOf, restoreToken, type TokenTask, toCachedToken } from '../../src/flows/token-cache.ts';
+import { createFamily } from '../../src/flows/token-family.ts';
+import type { ParsedToken } from '../../src/oauth/token-response.ts';
 import { Secret } from '../../src/redaction/secret.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { fakePorts } from '../support/fake-ports.ts';
 import { profileOf } from '../support/profile-of.ts';
-import { RECEIVED_AT, receive, replyWith } from '../support/read-sample.ts';
+import { createResponse, parseResponse, RECEIVED_AT } from '../support/read-sample.ts';
 
 const plain = profileOf({ type: 'custom', url: 'https://id.test/token' });
 const nested = profileOf({ type: 'custom', url: 'https://id.test/token', 'options.token_path': 'data.list[0].token' });
 
-/** Asked for at 1 s of the store's time, and received at 2 s. */
-function kept(profile: typeof plain, body: object) {
-  return toCachedToken(receive(profile, replyWith(200, body)), 1_000, { now: () => 2_000 }, { now: () => RECEIVED_AT });
+/** A token that was requested at 1 s and received at 2 s of the store's time. */
+function cache(profile: typeof plain, body: object): CachedToken {
+  const token = parseResponse(profile, createResponse(200, body));
+  return toCachedToken(token, 1_000, { now: () => 2_000 }, { now: () => RECEIVED_AT });
 }
 
-describe('a token that is kept', () => {
-  it('is the response without its refresh token, and its times', () => {
-    const found = kept(plain, { access_token: 'a', refresh_token: 'r', expires_in: 60 });
-    expect(JSON.parse(found.response.reveal())).toEqual({ access_token: 'a', expires_in: 60 });
-    expect(found).toMatchObject({ hadRefreshToken: true, startedAt: 1_000, obtainedAt: 2_000, expiresAt: 62_000 });
+/** Restores a cached token at `now`; with a refresh token, from the record of its family. */
+function restore(
+  profile: typeof plain,
+  cached: CachedToken,
+  now: number,
+  { refreshToken, rejectedToken }: { refreshToken?: string; rejectedToken?: string } = {},
+): ParsedToken | undefined {
+  const store = createMemoryStore({ now: () => now });
+  const tokens = { key: cached };
+  const record: TokenRecord | FamilyRecord =
+    refreshToken === undefined
+      ? { kind: 'token', profile: 'svc', tokens, failure: undefined }
+      : { ...createFamily(profile, new Secret(refreshToken), store), tokens };
+  const task: TokenTask = {
+    profile,
+    key: 'key',
+    criteria: {
+      minTtlMs: 0,
+      forceRefresh: false,
+      ignoreCachedError: false,
+      rejectedToken: rejectedToken === undefined ? undefined : new Secret(rejectedToken),
+    },
+    ports: fakePorts(),
+    store,
+    warn: () => {},
+  };
+  return restoreToken(task, record)?.token;
+}
+
+describe('a token in the cache', () => {
+  it('consists of the response without its refresh token, and of its times', () => {
+    const cached = cache(plain, { access_token: 'a', refresh_token: 'r', expires_in: 60 });
+    expect(JSON.parse(cached.response.reveal())).toEqual({ access_token: 'a', expires_in: 60 });
+    expect(cached).toMatchObject({ hadRefreshToken: true, startedAt: 1_000, obtainedAt: 2_000, expiresAt: 62_000 });
   });
 
-  it('is kept without a refresh token that stands beside it, too', () => {
+  it('does not contain a refresh token that is nested next to the access token', () => {
     const list = [{ token: 'a', refresh_token: 'c4n4ry-refresh' }];
-    const found = kept(nested, { data: { list, refresh_token: 'another' } });
-    expect(found.response.reveal()).not.toContain('c4n4ry-refresh');
-    expect(JSON.parse(found.response.reveal())).toMatchObject({ data: { refresh_token: 'another' } });
+    const cached = cache(nested, { data: { list, refresh_token: 'another' } });
+    expect(cached.response.reveal()).not.toContain('c4n4ry-refresh');
+    expect(JSON.parse(cached.response.reveal())).toMatchObject({ data: { refresh_token: 'another' } });
   });
 
-  it('has no end where nobody knows it', () => {
-    const found = kept(plain, { access_token: 'a' });
-    expect(found).toMatchObject({ hadRefreshToken: false, expiresAt: undefined });
-    expect(expiryOf(found, plain)).toBeUndefined();
-    expect(expiryOf({ ...found, expiresAt: null as never }, plain)).toBeUndefined();
-    const told = profileOf({ type: 'custom', url: 'https://id.test/token', 'options.default_ttl': '5s' });
-    expect(expiryOf(found, told)).toBe(7_000);
-    expect(expiryOf({ ...found, expiresAt: 3_000 }, told)).toBe(3_000);
+  it('expires after expires_in of its response, else after options.default_ttl', () => {
+    const cached = cache(plain, { access_token: 'a' });
+    expect(cached).toMatchObject({ hadRefreshToken: false, expiresAt: undefined });
+    expect(expiryOf(cached, plain)).toBeUndefined();
+    const withDefault = profileOf({ type: 'custom', url: 'https://id.test/token', 'options.default_ttl': '5s' });
+    expect(expiryOf(cached, withDefault)).toBe(7_000);
+    expect(expiryOf({ ...cached, expiresAt: 3_000 }, withDefault)).toBe(3_000);
   });
 });
 
-describe('a token that is handed out again', () => {
+describe('a restored token', () => {
   it.each([
     [60, 2_000, 60],
     [60, 2_001, 59],
     [60, 32_000, 30],
     [60, 99_000, 0],
     ['60', 32_000, '30'],
-  ])('with expires_in %j has at %i ms %j left', (expires_in, now, left) => {
-    const reply = reviveToken(plain, kept(plain, { access_token: 'a', expires_in }), undefined, now);
-    expect(reply?.response).toEqual({ access_token: 'a', expires_in: left });
-    expect(reply?.expiresAt).toBe(now + Number(left) * 1000);
+  ])('that had expires_in %j has at %i ms %j left', (expires_in, now, left) => {
+    const token = restore(plain, cache(plain, { access_token: 'a', expires_in }), now);
+    expect(token?.response).toEqual({ access_token: 'a', expires_in: left });
+    expect(token?.expiresAt).toBe(now + Number(left) * 1000);
   });
 
-  it('says nothing of its end where the response did not', () => {
-    const silent = { ...kept(plain, { access_token: 'a' }), expiresAt: 62_000 };
-    expect(reviveToken(plain, silent, undefined, 3_000)?.response).toEqual({ access_token: 'a' });
-    const endless = { ...kept(plain, { access_token: 'a', expires_in: 60 }), expiresAt: undefined };
-    expect(reviveToken(plain, endless, undefined, 3_000)?.response).toEqual({ access_token: 'a', expires_in: 60 });
+  it('has expires_in only if the response had it', () => {
+    const without = { ...cache(plain, { access_token: 'a' }), expiresAt: 62_000 };
+    expect(restore(plain, without, 3_000)?.response).toEqual({ access_token: 'a' });
+    const unlimited = { ...cache(plain, { access_token: 'a', expires_in: 60 }), expiresAt: undefined };
+    expect(restore(plain, unlimited, 3_000)?.response).toEqual({ access_token: 'a', expires_in: 60 });
   });
 
-  it('has its seconds beside it, at the top and on the way', () => {
+  it('has its remaining seconds at the top and in every object on the way to a nested token', () => {
     const body = {
       expires_in: 60,
       data: { expires_in: '60', list: [{ token: 'a', expires_in: 60 }, { expires_in: 60 }] },
     };
-    expect(reviveToken(nested, kept(nested, body), undefined, 12_000)?.response).toEqual({
+    expect(restore(nested, cache(nested, body), 12_000)?.response).toEqual({
       expires_in: 50,
       data: { expires_in: '50', list: [{ token: 'a', expires_in: 50 }, { expires_in: 60 }] },
     });
   });
 
-  it('comes with the newest refresh token, where it came with one', () => {
-    const newest = new Secret('newest');
-    const had = reviveToken(plain, kept(plain, { access_token: 'a', refresh_token: 'r' }), newest, 3_000);
-    expect([had?.response, had?.refreshToken?.reveal()]).toEqual([
-      { access_token: 'a', refresh_token: 'newest' },
-      'newest',
-    ]);
-    const lacked = reviveToken(plain, kept(plain, { access_token: 'a' }), newest, 3_000);
+  it('has the newest refresh token if the response had one', () => {
+    const had = cache(plain, { access_token: 'a', refresh_token: 'r' });
+    const newest = restore(plain, had, 3_000, { refreshToken: 'newest' });
+    expect(newest?.response).toEqual({ access_token: 'a', refresh_token: 'newest' });
+    expect(newest?.refreshToken?.reveal()).toBe('newest');
+    const lacked = restore(plain, cache(plain, { access_token: 'a' }), 3_000, { refreshToken: 'newest' });
     expect([lacked?.response, lacked?.refreshToken]).toEqual([{ access_token: 'a' }, undefined]);
-    const none = reviveToken(plain, kept(plain, { access_token: 'a', refresh_token: 'r' }), undefined, 3_000);
+    const none = restore(plain, had, 3_000);
     expect([none?.response, none?.refreshToken]).toEqual([{ access_token: 'a' }, undefined]);
   });
 
-  it('comes with the newest refresh token beside it, where it came so', () => {
-    const found = kept(nested, { data: { list: [{ token: 'a', refresh_token: 'r' }] } });
-    const had = reviveToken(nested, found, new Secret('newest'), 3_000);
-    expect(had?.response).toEqual({ data: { list: [{ token: 'a', refresh_token: 'newest' }] } });
-    expect(had?.refreshToken?.reveal()).toBe('newest');
-    const none = reviveToken(nested, found, undefined, 3_000);
+  it('has the newest refresh token next to the access token if the response had it there', () => {
+    const cached = cache(nested, { data: { list: [{ token: 'a', refresh_token: 'r' }] } });
+    const newest = restore(nested, cached, 3_000, { refreshToken: 'newest' });
+    expect(newest?.response).toEqual({ data: { list: [{ token: 'a', refresh_token: 'newest' }] } });
+    expect(newest?.refreshToken?.reveal()).toBe('newest');
+    const none = restore(nested, cached, 3_000);
     expect([none?.response, none?.refreshToken]).toEqual([{ data: { list: [{ token: 'a' }] } }, undefined]);
   });
 
-  it('is none where the profile looks for it in another place', () => {
-    for (const data of [undefined, null, 'text', { list: null }]) {
-      const found = kept(plain, { access_token: 'a', expires_in: 60, data });
-      expect(reviveToken(nested, found, undefined, 3_000)).toBeUndefined();
-    }
+  it.each([undefined, null, 'text', { list: null }])(
+    'does not exist if the profile expects it elsewhere: %j',
+    (data) => {
+      expect(restore(nested, cache(plain, { access_token: 'a', expires_in: 60, data }), 3_000)).toBeUndefined();
+    },
+  );
+
+  it('does not exist if an API rejected it', () => {
+    const cached = cache(plain, { access_token: 'a' });
+    expect(restore(plain, cached, 3_000, { rejectedToken: 'a' })).toBeUndefined();
+    expect(restore(plain, cached, 3_000, { rejectedToken: 'b' })).toBeDefined();
   });
 
-  it('announces the other secrets of its response', () => {
-    const reply = reviveToken(plain, kept(plain, { access_token: 'a', id_token: 'i' }), undefined, 3_000);
-    expect(reply?.otherSecrets.map((secret) => secret.reveal())).toEqual(['i']);
+  it('has the other secrets of its response', () => {
+    const token = restore(plain, cache(plain, { access_token: 'a', id_token: 'i' }), 3_000);
+    expect(token?.otherSecrets.map((secret) => secret.reveal())).toEqual(['i']);
   });
 });

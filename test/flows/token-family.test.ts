@@ -1,25 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { type FamilyRecord, type LoginRecord, serializeRecord } from '../../src/flows/records.ts';
 import {
+  assertBoundTo,
   createFamily,
-  familyName,
+  familyKey,
   findFamily,
   findLogin,
-  loginName,
-  refuseForeign,
+  findStoredGrant,
+  hasRefreshToken,
+  loginKey,
 } from '../../src/flows/token-family.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { FakeClock } from '../support/fake-ports.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { failureOf } from '../support/resolving.ts';
+import { writeRecord } from '../support/token-fixture.ts';
 
 const fields = { type: 'custom', url: 'https://id.test/token', grant_type: 'refresh_token', client_id: 'app' };
 const profile = profileOf({ ...fields, refresh_token: 'first' });
 const binding = { origin: 'https://id.test', clientId: 'app' };
 
-function chainOf(store: TokenStore, changes: Partial<FamilyRecord> = {}): FamilyRecord {
+/** The family of `first` and its successor `newest`. */
+function familyIn(store: TokenStore, changes: Partial<FamilyRecord> = {}): FamilyRecord {
   return {
     ...createFamily(profile, new Secret('newest'), store),
     tokenHashes: [store.fingerprint('first'), store.fingerprint('newest')],
@@ -27,111 +30,112 @@ function chainOf(store: TokenStore, changes: Partial<FamilyRecord> = {}): Family
   };
 }
 
-const keep = (store: TokenStore, name: string, record: FamilyRecord | LoginRecord): Promise<boolean> =>
-  store.update(name, (held) => held.write(serializeRecord(record)), { timeoutMs: 1_000, signal: undefined });
+const write = (store: TokenStore, key: string, record: FamilyRecord | LoginRecord): Promise<void> =>
+  writeRecord(store, key, serializeRecord(record));
 
-describe('the family of a refresh token', () => {
-  it('is found by its first member, by any other, and by the name that a login gave', async () => {
-    const store = createMemoryStore(new FakeClock());
-    const name = familyName(binding, 'first', store);
-    await keep(store, name, chainOf(store));
-    expect(await findFamily(profile, store)).toMatchObject({ name, kept: { head: 'head' } });
-    expect(await findFamily(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
-      name,
-      kept: { head: 'head' },
-    });
-    expect(await findFamily({ ...profile, family: name, fields: [] }, store)).toMatchObject({
-      name,
-      kept: { head: 'head' },
-    });
+describe('a token family', () => {
+  it('is found by its first refresh token, by a later one, and by the key of a login', async () => {
+    const store = createMemoryStore();
+    const key = familyKey(binding, 'first', store);
+    await write(store, key, familyIn(store));
+    const expected = { key, record: { version: store.fingerprint('newest') } };
+    expect(await findFamily(profile, store)).toMatchObject(expected);
+    expect(await findFamily(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject(expected);
+    expect(await findFamily({ ...profile, family: key, fields: [] }, store)).toMatchObject(expected);
   });
 
   it('is found among records of other kinds', async () => {
-    const store = createMemoryStore(new FakeClock());
-    const token = { kind: 'token', profile: 'svc', tokens: {}, failure: undefined } as const;
-    const wait = { timeoutMs: 1_000, signal: undefined };
-    await store.update('of-another-kind', (held) => held.write(serializeRecord(token)), wait);
-    await keep(store, familyName(binding, 'first', store), chainOf(store));
+    const store = createMemoryStore();
+    const tokenRecord = { kind: 'token', profile: 'svc', tokens: {}, failure: undefined } as const;
+    await writeRecord(store, 'another-kind', serializeRecord(tokenRecord));
+    await write(store, familyKey(binding, 'first', store), familyIn(store));
     expect(await findFamily(profileOf({ ...fields, refresh_token: 'newest' }), store)).toMatchObject({
-      kept: { head: 'head' },
+      record: { version: store.fingerprint('newest') },
     });
   });
 
-  it('is kept, as a login is, under a name that other versions know', () => {
-    const store = createMemoryStore(new FakeClock());
-    const names = [familyName(binding, 'first', store), loginName('svc', binding, store)];
-    const texts = ['["family","https://id.test","app","first"]', '["login","svc","https://id.test","app"]'];
-    expect(names).toEqual(texts.map(store.fingerprint));
+  it('and a login have keys that do not change between versions', () => {
+    const store = createMemoryStore();
+    const keys = [familyKey(binding, 'first', store), loginKey('svc', binding, store)];
+    const values = ['["family","https://id.test","app","first"]', '["login","svc","https://id.test","app"]'];
+    expect(keys).toEqual(values.map(store.fingerprint));
   });
 
-  it('begins with a value that nobody knows, is of another client, or of another server', async () => {
-    const store = createMemoryStore(new FakeClock());
-    await keep(store, familyName(binding, 'first', store), chainOf(store));
-    for (const other of [
-      { refresh_token: 'unknown' },
-      { refresh_token: 'newest', client_id: 'other' },
-      { refresh_token: 'newest', url: 'https://other.test/token' },
-    ]) {
-      const asked = profileOf({ ...fields, ...other });
-      const { name, kept } = await findFamily(asked, store);
-      expect(kept).toBeUndefined();
-      const own = { origin: asked.url.origin, clientId: other.client_id ?? 'app' };
-      expect(name).toBe(familyName(own, other.refresh_token, store));
-    }
+  it.each([
+    ['an unknown refresh token', { refresh_token: 'unknown' }],
+    ['another client', { refresh_token: 'newest', client_id: 'other' }],
+    ['another server', { refresh_token: 'newest', url: 'https://other.test/token' }],
+  ])('is a new one for %s', async (_, changes) => {
+    const store = createMemoryStore();
+    await write(store, familyKey(binding, 'first', store), familyIn(store));
+    const other = profileOf({ ...fields, ...changes });
+    const clientId = 'client_id' in changes ? String(changes.client_id) : 'app';
+    expect(await findFamily(other, store)).toEqual({
+      key: familyKey({ origin: other.url.origin, clientId }, changes.refresh_token, store),
+      record: undefined,
+    });
   });
 
-  it('cannot be of a profile without a refresh token', async () => {
-    const store = createMemoryStore(new FakeClock());
-    await expect(findFamily({ ...profile, fields: [] }, store)).rejects.toThrow(
-      new TypeError('a profile without a refresh token was not checked'),
-    );
+  it.each([
+    ['with a refresh token', { ...fields, refresh_token: 'first' }, true],
+    ['without a refresh token', fields, false],
+    ['with an empty refresh token', { ...fields, refresh_token: '' }, false],
+    ['with another grant', { ...fields, grant_type: 'client_credentials', refresh_token: 'first' }, false],
+  ])('belongs to a profile %s: %s', (_, changed, expected) => {
+    expect(hasRefreshToken(profileOf(changed))).toBe(expected);
   });
 
-  it('is never sent elsewhere', () => {
-    const store = createMemoryStore(new FakeClock());
-    expect(() => refuseForeign(chainOf(store), profile, store)).not.toThrow();
+  it('is rejected if it is bound to another server or client', () => {
+    const store = createMemoryStore();
+    expect(() => assertBoundTo(familyIn(store), profile, store)).not.toThrow();
     for (const change of [{ origin: 'https://other.test' }, { client: store.fingerprint('other') }]) {
-      expect(failureOf(() => refuseForeign(chainOf(store, change), profile, store))).toMatchObject({
-        code: 'store_unreadable',
-        message: 'the kept refresh token of svc is bound elsewhere',
-        hint: 'run: oauth-profile login svc',
-      });
+      const error = failureOf(() => assertBoundTo(familyIn(store, change), profile, store));
+      expect(error.code).toBe('store_unreadable');
+      expect(error.hint).toContain('oauth-profile login svc');
     }
   });
 });
 
-describe('a login that is kept', () => {
-  async function found(pasted?: string, changes: Partial<FamilyRecord> = {}, replaced = ['before']) {
-    const store = createMemoryStore(new FakeClock());
-    const name = loginName('svc', binding, store);
-    const login = {
+describe('a stored login', () => {
+  /** The grant of a login that replaced the configured refresh token `before`. */
+  async function storedGrant(configured?: string, changes: Partial<FamilyRecord> = {}) {
+    const store = createMemoryStore();
+    const login: LoginRecord = {
       kind: 'login',
       profile: 'svc',
       family: 'the-family',
-      replaced: replaced.map(store.fingerprint),
+      replaced: [store.fingerprint('before')],
       at: 0,
     };
-    await keep(store, name, login as LoginRecord);
-    await keep(store, 'the-family', chainOf(store, changes));
-    return findLogin({ name: 'svc', configuredRefreshToken: pasted }, binding, store);
+    await write(store, loginKey('svc', binding, store), login);
+    await write(store, 'the-family', familyIn(store, changes));
+    return findStoredGrant('svc', binding, configured, store);
   }
 
-  it.each([undefined, 'before', 'first', 'newest'])('serves a profile that holds %s', async (pasted) => {
-    const login = await found(pasted);
-    expect([login?.family, login?.refreshToken.reveal()]).toEqual(['the-family', 'newest']);
+  it.each([undefined, 'before', 'first', 'newest'])(
+    'is used if the configured refresh token is %s',
+    async (configured) => {
+      const grant = await storedGrant(configured);
+      expect([grant?.family, grant?.refreshToken.reveal()]).toEqual(['the-family', 'newest']);
+    },
+  );
+
+  it('is not used if another refresh token was configured after it', async () => {
+    expect(await storedGrant('configured later')).toBeUndefined();
   });
 
-  it('gives way to what was pasted since', async () => {
-    expect(await found('pasted since')).toBeUndefined();
+  it('is not used if its family is bound to another server or client', async () => {
+    expect(await storedGrant(undefined, { origin: 'https://other.test' })).toBeUndefined();
+    expect(await storedGrant(undefined, { client: 'other' })).toBeUndefined();
   });
 
-  it('does not serve where its family is of another server or client, or gone', async () => {
-    expect(await found(undefined, { origin: 'https://other.test' })).toBeUndefined();
-    expect(await found(undefined, { client: 'other' })).toBeUndefined();
-    const store = createMemoryStore(new FakeClock());
-    const login: LoginRecord = { kind: 'login', profile: 'svc', family: 'gone', replaced: [], at: 0 };
-    await keep(store, loginName('svc', binding, store), login);
-    expect(await findLogin({ name: 'svc', configuredRefreshToken: undefined }, binding, store)).toBeUndefined();
-    expect(await findLogin({ name: 'other', configuredRefreshToken: undefined }, binding, store)).toBeUndefined();
+  it('is not found without its family or for another profile', async () => {
+    const store = createMemoryStore();
+    const login: LoginRecord = { kind: 'login', profile: 'svc', family: 'deleted', replaced: [], at: 0 };
+    await write(store, loginKey('svc', binding, store), login);
+    expect(await findLogin('svc', binding, store)).toBeUndefined();
+    await write(store, 'deleted', familyIn(store));
+    expect(await findLogin('svc', binding, store)).toMatchObject({ login, family: { origin: 'https://id.test' } });
+    expect(await findLogin('other', binding, store)).toBeUndefined();
   });
 });

@@ -155,7 +155,7 @@ compare('Clients and requests', keys, {
     must: 'token',
     try: (party) => postSigned(party, {}, {}),
   },
-  'assertion beside the client_id of another': {
+  'assertion with the client_id of another client': {
     of: withAssertions,
     try: (party) => postSigned(party, {}, { client_id: 'web' }),
   },

@@ -9,7 +9,7 @@ import {
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
 import { loginProfiles, toWire } from '../support/login-request.ts';
-import { loginProfileOf } from '../support/login-world.ts';
+import { loginProfileOf } from '../support/profile-of.ts';
 import { failureOf } from '../support/resolving.ts';
 
 const { google, okta } = loginProfiles;

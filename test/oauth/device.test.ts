@@ -12,7 +12,7 @@ import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import type { LoginProfile } from '../../src/profile/login-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { loginProfiles, toWire } from '../support/login-request.ts';
-import { loginProfileOf } from '../support/login-world.ts';
+import { loginProfileOf } from '../support/profile-of.ts';
 import { createResponse, RECEIVED_AT, readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 

@@ -3,7 +3,7 @@ import { buildRevocationRequest, parseRevocationResponse } from '../../src/oauth
 import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { loginProfiles, toWire } from '../support/login-request.ts';
-import { loginProfileOf } from '../support/login-world.ts';
+import { loginProfileOf } from '../support/profile-of.ts';
 import { createResponse, RECEIVED_AT } from '../support/read-sample.ts';
 
 const { google, okta } = loginProfiles;

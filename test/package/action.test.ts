@@ -149,7 +149,7 @@ describe('the action', () => {
   it.each<[string, Record<string, string>, number, string]>([
     ['a refusal', { profile: 'lab' }, 3, 'gitlab refused profile lab'],
     ['a profile that is not there', { profile: 'elsewhere' }, 2, 'elsewhere'],
-    ['a profile that would be a flag', { profile: '--help' }, 2, 'the input profile is to name a profile'],
+    ['a profile that would be a flag', { profile: '--help' }, 2, 'the input profile must be the name of a profile'],
     ['a shared store without a key', { profile: 'lab', store: STORE }, 6, 'OAUTH_PROFILE_KEY is not set'],
   ])('fails with the status and the words of the program after %s', async (_, inputs, expected, told) => {
     const { status, log, outputs } = await runStep(

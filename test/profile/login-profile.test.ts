@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DeviceEndpoints } from '../../src/profile/endpoints.ts';
-import { loginProfileOf } from '../support/login-world.ts';
+import { loginProfileOf } from '../support/profile-of.ts';
 import { issuesOf } from '../support/read-sample.ts';
 
 const graph = { type: 'microsoft', tenant_id: 'contoso.onmicrosoft.com', client_id: 'app', scope: 'user.read' };

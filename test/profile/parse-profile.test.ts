@@ -5,7 +5,7 @@ import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { toLoginProfile } from '../../src/profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../src/profile/parse-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { variablesWith } from '../support/login-world.ts';
+import { variablesWith } from '../support/profile-of.ts';
 import { createSources, issuesOf, readAcme, readFromYaml, reveal } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 

@@ -2,11 +2,11 @@ import { signAssertion } from '../../src/http/client-assertion.ts';
 import type { Clock, Ports } from '../../src/ports.ts';
 import { sendWith } from './wire-request.ts';
 
-/** Time that stands still until somebody sleeps. */
+/** A clock that advances only while something sleeps. */
 export class FakeClock implements Clock {
   readonly slept: number[] = [];
   time = Date.UTC(2027, 0, 1);
-  /** Called while somebody sleeps. */
+  /** Called during each sleep. */
   whileAsleep: () => unknown = () => {};
 
   now = (): number => this.time;
@@ -18,7 +18,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** The real transport with a clock, chance and log that a test owns. */
+/** The real transport, with a fake clock, a fixed random number and a log that a test reads. */
 export function fakePorts(
   changes: Partial<Ports> = {},
 ): Ports & { readonly clock: FakeClock; readonly lines: string[] } {

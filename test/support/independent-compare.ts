@@ -25,7 +25,7 @@ export function compare(heading: string, keys: SigningKeys, cases: Readonly<Reco
 
   describe(`the emulator beside independent servers: ${heading}`, () => {
     it.each(Object.entries(cases))(
-      '%s: all answer alike, or as docs/independent-servers.md says',
+      '%s: all answer alike, or as docs/contributing/testing.md says',
       async (name, one) => {
         const answers: Partial<Record<PartyName, string>> = {};
         for (const party of parties) {
@@ -40,7 +40,7 @@ export function compare(heading: string, keys: SigningKeys, cases: Readonly<Reco
       },
     );
 
-    it('docs/independent-servers.md names no disagreement that is not tried', () => {
+    it('docs/contributing/testing.md names no disagreement that is not tried', () => {
       expect([...documented.keys()].filter((name) => !Object.hasOwn(cases, name))).toEqual([]);
     });
   });
@@ -58,11 +58,11 @@ function gist(answer: string): string {
 
 /** The table below a heading of the page: what each server answers, by case. */
 function disagreements(heading: string): Map<string, Partial<Record<PartyName, string>>> {
-  const page = readFileSync(new URL('../../docs/independent-servers.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/contributing/testing.md', import.meta.url), 'utf8');
   const [, section = ''] = page.split(`\n### ${heading}\n`);
   const [table = ''] = section.split('\n#');
   const rows = table.split('\n').filter((line) => /^\| [^|]+ \| (?:`|–)/.test(line));
-  if (rows.length === 0) throw new Error(`docs/independent-servers.md has no table below ${heading}`);
+  if (rows.length === 0) throw new Error(`docs/contributing/testing.md has no table below ${heading}`);
   return new Map(
     rows.map((row) => {
       const [, name = '', ...cells] = row.split('|').map((cell) => cell.trim());

@@ -1,7 +1,7 @@
-import { OAuthProfileError } from '../../src/errors.ts';
+import { abortError } from '../../src/errors.ts';
 import type { Clock } from '../../src/ports.ts';
 
-/** Time that passes when a test says so. */
+/** A clock that a test advances. */
 export class ManualClock implements Clock {
   time = Date.UTC(2027, 0, 1);
   readonly #sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
@@ -11,22 +11,22 @@ export class ManualClock implements Clock {
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const sleeper = { at: this.time + ms, wake: () => resolve() };
-      const leave = (): void => {
+      const cancel = (): void => {
         this.#sleepers.delete(sleeper);
-        reject(new OAuthProfileError('aborted', 'the request was aborted'));
+        reject(abortError(signal));
       };
-      if (signal?.aborted) return leave();
+      if (signal?.aborted) return cancel();
       this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', leave, { once: true });
+      signal?.addEventListener('abort', cancel, { once: true });
     });
   }
 
-  /** How long each sleeper has still to wait, shortest first. */
-  get waiting(): number[] {
+  /** Remaining time of each pending sleep in milliseconds, shortest first. */
+  get pending(): number[] {
     return [...this.#sleepers].map(({ at }) => at - this.time).sort((one, other) => one - other);
   }
 
-  /** Lets time pass, and whoever is due wake up. */
+  /** Advances the time and ends the sleeps that are over. */
   async advance(ms: number): Promise<void> {
     this.time += ms;
     for (const sleeper of [...this.#sleepers]) {
@@ -38,7 +38,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything go on that waits for nothing but its turn. */
+/** Runs everything that does not wait for a clock or a gate. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,21 +2,22 @@ import { TransportError } from '../../src/errors.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import type { Send, WireRequest } from '../../src/ports.ts';
 
-/** A provider of rotating refresh tokens with strict reuse detection; a test can hold its replies back or lose them. */
+/** A provider that rotates refresh tokens and revokes the family when one is used twice. A test can delay or lose its responses. */
 export class RotatingProvider {
   readonly requests: URLSearchParams[] = [];
-  /** The only refresh token that is good. */
+  /** The only valid refresh token. */
   current: string;
-  /** The family is dead: a token was used twice. */
+  /** Whether the family is revoked, because a refresh token was used twice. */
   revoked = false;
+  /** `expires_in` of every token, in seconds. */
   expiresIn: number | undefined = 3600;
-  /** Takes the place of the next replies, one each; `lose` acts and then says nothing. */
+  /** Replaces the next responses, one each. `lose` processes the request and sends no response; `unreachable` receives no request. */
   readonly next: (HttpResponse | 'lose' | 'unreachable')[] = [];
-  /** While set, replies wait for it. */
+  /** While set, responses wait for it. */
   gate: Promise<void> | undefined;
   #issued = 0;
 
-  /** `clock` goes on by a millisecond with every request: nothing takes no time. */
+  /** Every request advances `clock` by a millisecond. */
   constructor(
     first: string,
     readonly clock: { time: number },
@@ -24,35 +25,35 @@ export class RotatingProvider {
     this.current = first;
   }
 
-  readonly send: Send = async (request: WireRequest) => {
+  send: Send = async (request: WireRequest) => {
     const form = new URLSearchParams(request.body);
     this.requests.push(form);
     this.clock.time++;
     const planned = this.next.shift();
-    if (planned === 'unreachable') throw new TransportError('connection_failed', 'no way there', { sent: false });
-    const reply = typeof planned === 'object' ? planned : this.#answer(form);
+    if (planned === 'unreachable') throw new TransportError('connection_failed', 'unreachable', { sent: false });
+    const response = typeof planned === 'object' ? planned : this.#respond(form);
     await this.gate;
-    if (planned === 'lose') throw new TransportError('timeout', 'no answer', { sent: true });
-    return reply;
+    if (planned === 'lose') throw new TransportError('timeout', 'the response was lost', { sent: true });
+    return response;
   };
 
-  #answer(form: URLSearchParams): HttpResponse {
-    if (form.get('grant_type') !== 'refresh_token') return json(200, this.#token());
+  #respond(form: URLSearchParams): HttpResponse {
+    if (form.get('grant_type') !== 'refresh_token') return json(200, this.#issueToken());
     if (this.revoked || form.get('refresh_token') !== this.current) {
       this.revoked = true;
       return json(400, { error: 'invalid_grant' });
     }
     this.current = `rotated-refresh-token-${this.#issued + 1}`;
-    return json(200, { ...this.#token(), refresh_token: this.current });
+    return json(200, { ...this.#issueToken(), refresh_token: this.current });
   }
 
-  #token(): Record<string, unknown> {
+  #issueToken(): Record<string, unknown> {
     const access_token = `access-token-${++this.#issued}`;
     return { access_token, token_type: 'Bearer', ...(this.expiresIn !== undefined && { expires_in: this.expiresIn }) };
   }
 }
 
-/** A JSON reply. */
+/** A JSON response. */
 export function json(status: number, members: Record<string, unknown>): HttpResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(members) };
 }

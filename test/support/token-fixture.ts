@@ -16,12 +16,14 @@ import { RotatingProvider } from './rotating-provider.ts';
 
 /** The refresh token that is configured in the profile. */
 export const FIRST = 'configured-refresh-token';
+/** Fields of a profile that refreshes; {@link createTokenFixture} adds {@link FIRST}. */
 export const refreshProfile = {
   type: 'custom',
   url: 'https://id.test/token',
   grant_type: 'refresh_token',
   client_id: 'app',
 };
+/** Fields of a profile of a client without a user. */
 export const machineProfile = {
   type: 'custom',
   url: 'https://id.test/token',
@@ -32,17 +34,22 @@ export const machineProfile = {
 /** One process. Processes share a store, and each has its own single flight. */
 export class TestProcess {
   readonly warnings: string[] = [];
+  /** Lines of `--verbose`. */
   readonly lines: string[] = [];
-  readonly clock: ManualClock;
-  readonly #singleFlight: SingleFlight;
+  readonly #client: Client;
 
-  constructor(
-    readonly provider: RotatingProvider,
-    readonly store: TokenStore,
-    clock: ManualClock,
-  ) {
-    this.clock = clock;
-    this.#singleFlight = new SingleFlight(clock as never);
+  constructor(provider: RotatingProvider, store: TokenStore, clock: ManualClock) {
+    const client: Partial<Client> = {
+      ports: fakePorts({
+        send: (...args) => provider.send(...args),
+        clock,
+        log: (line: string) => void this.lines.push(line),
+      }),
+      openStore: async () => store,
+      singleFlight: new SingleFlight(clock),
+      warn: (message: string) => void this.warnings.push(message),
+    };
+    this.#client = client as Client;
   }
 
   /** The access token of {@link getToken}. */
@@ -51,25 +58,27 @@ export class TestProcess {
   }
 
   getToken(profile: Profile, options: GetTokenOptions = {}): Promise<TokenResult> {
-    const log = (line: string) => this.lines.push(line);
-    const client = {
-      ports: fakePorts({ send: this.provider.send, clock: this.clock as never, log }),
-      openStore: async () => this.store,
-      singleFlight: this.#singleFlight,
-      warn: (message: string) => this.warnings.push(message),
-    };
-    return getProfileToken(client as unknown as Client, profile, { reuse: true, ...options });
+    return getProfileToken(this.#client, profile, { reuse: true, ...options });
   }
 }
 
-/** A provider, a store and a profile. `start` starts a process. */
+/** A provider, a store and a profile. `start` starts a process that uses the store, or another one. */
 export function createTokenFixture(fields: Record<string, unknown> = refreshProfile) {
   const clock = new ManualClock();
   const provider = new RotatingProvider(FIRST, clock);
   const store = createMemoryStore(clock);
-  const start = (): TestProcess => new TestProcess(provider, store, clock);
+  const start = (ownStore: TokenStore = store): TestProcess => new TestProcess(provider, ownStore, clock);
   const configured = fields['grant_type'] === 'refresh_token' ? { refresh_token: FIRST } : {};
   return { clock, provider, store, start, profile: profileOf({ ...configured, ...fields }) };
+}
+
+/** A promise that a test resolves. */
+export function createGate(): { promise: Promise<void>; open: () => void } {
+  let open = (): void => {};
+  const promise = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open };
 }
 
 /** The stored token family of a profile. */

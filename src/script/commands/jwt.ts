@@ -2,7 +2,7 @@ import { parseJson } from '../../config/json.ts';
 import { isCollection, isEmpty, type Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
-import { type Command, defineCommand } from '../command.ts';
+import { commandGroup, parameter } from '../command.ts';
 import { stringifyValue } from '../compare.ts';
 import { StepFailure } from '../step-context.ts';
 import { parseVerifyingKeys } from './jwt-keys.ts';
@@ -19,54 +19,54 @@ interface Jwt {
   readonly payload: Members;
 }
 
-const jwtParse = defineCommand({
-  group: 'ws',
-  name: 'jwtParse',
-  summary:
-    'Saves the header and payload of a JWT; with a key, the step fails unless the signature, exp and nbf are valid',
-  parameters: [
-    { name: 'var', kind: 'variable', help: 'Variable to set; its members are header and payload' },
-    { name: 'token', kind: 'text', help: 'Token', secret: true },
-    {
-      name: 'key',
-      kind: 'value',
-      help: 'Shared secret of HS256, or a public key, certificate (PEM), JWK or JWKS; without it nothing is verified',
-      optional: true,
-      secret: true,
-    },
-  ],
-  example: 'ws.jwtParse: [claims, "${token.id_token}", "${jwks.body}"]',
-  async run(args, context) {
-    const token = revealText(args.token).trim();
-    const jwt = decodeJwt(token);
-    if (args.key !== undefined) await verifyJwt(token, jwt, requireKey(args.key), context.clock.now());
-    context.set(args.var, { header: jwt.header, payload: jwt.payload });
-  },
-});
+const ws = commandGroup('ws');
 
-const jwtSignHS256 = defineCommand({
-  group: 'ws',
-  name: 'jwtSignHS256',
-  summary: 'Creates a JWT signed with HS256',
-  parameters: [
-    { name: 'var', kind: 'variable', help: 'Variable to set' },
-    { name: 'payload', kind: 'value', help: 'Claims: a map or a JSON string' },
-    { name: 'key', kind: 'text', help: 'Shared secret, at least 32 bytes', secret: true },
-  ],
-  example: 'ws.jwtSignHS256: [assertion, {sub: ada, aud: "https://api.example.com"}, "${env:SIGNING_SECRET}"]',
-  async run(args, context) {
-    const { CompactSign } = await import('jose');
-    // Wrapping the key masks it in all output.
-    const secret = new Secret(requireKey(args.key));
-    const key = new TextEncoder().encode(secret.reveal());
-    if (key.length < MIN_KEY_BYTES) {
-      context.log(`the key is shorter than ${MIN_KEY_BYTES} bytes, the minimum of RFC 7518 §3.2`);
-    }
-    const claims = new TextEncoder().encode(serializeClaims(args.payload));
-    const token = await new CompactSign(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(key);
-    context.set(args.var, new Secret(token));
-  },
-});
+/** The ws commands for JWTs. */
+export const jwtCommands = [
+  ws(
+    'jwtParse',
+    'Saves the header and payload of a JWT; with a key, the step fails unless the signature, exp and nbf are valid',
+    {
+      parameters: [
+        parameter('var', 'variable', 'Variable to set; its members are header and payload'),
+        parameter('token', 'text', 'Token', { secret: true }),
+        parameter(
+          'key',
+          'value',
+          'Shared secret of HS256, or a public key, certificate (PEM), JWK or JWKS; without it nothing is verified',
+          { optional: true, secret: true },
+        ),
+      ],
+      example: 'ws.jwtParse: [claims, "${token.id_token}", "${jwks.body}"]',
+      async run(args, context) {
+        const token = revealText(args.token).trim();
+        const jwt = decodeJwt(token);
+        if (args.key !== undefined) await verifyJwt(token, jwt, requireKey(args.key), context.clock.now());
+        context.set(args.var, { header: jwt.header, payload: jwt.payload });
+      },
+    },
+  ),
+  ws('jwtSignHS256', 'Creates a JWT signed with HS256', {
+    parameters: [
+      parameter('var', 'variable', 'Variable to set'),
+      parameter('payload', 'value', 'Claims: a map or a JSON string'),
+      parameter('key', 'text', 'Shared secret, at least 32 bytes', { secret: true }),
+    ],
+    example: 'ws.jwtSignHS256: [assertion, {sub: ada, aud: "https://api.example.com"}, "${env:SIGNING_SECRET}"]',
+    async run(args, context) {
+      const { CompactSign } = await import('jose');
+      // Wrapping the key masks it in all output.
+      const secret = new Secret(requireKey(args.key));
+      const key = new TextEncoder().encode(secret.reveal());
+      if (key.length < MIN_KEY_BYTES) {
+        context.log(`the key is shorter than ${MIN_KEY_BYTES} bytes, the minimum of RFC 7518 §3.2`);
+      }
+      const claims = new TextEncoder().encode(serializeClaims(args.payload));
+      const token = await new CompactSign(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(key);
+      context.set(args.var, new Secret(token));
+    },
+  }),
+];
 
 /** A JSON string is signed unchanged after its syntax was checked. */
 function serializeClaims(payload: Value): string {
@@ -163,6 +163,3 @@ function formatTime(seconds: Value | undefined): string {
 function displayHeader(value: Value | undefined): string {
   return value === undefined ? 'none' : excerpt(JSON.stringify(value), 40);
 }
-
-/** The ws commands for JWTs. */
-export const jwtCommands: readonly Command[] = [jwtParse, jwtSignHS256];

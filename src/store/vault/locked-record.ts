@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
-import { OAuthProfileError } from '../../errors.ts';
-import type { StoredRecord } from '../../ports.ts';
 import { encryptRecord, type KeyRing, type RecordPlaintext } from '../encryption.ts';
 import type { LockOwner } from '../lock/lock-owner.ts';
-import type { LockedOperations } from '../record-lock.ts';
+import type { LockedOperations, ReplaceOptions } from '../locking-store.ts';
 import { mapWriteErrors } from '../store-errors.ts';
 import { syncDirectory, writeDurably } from './durable-fs.ts';
 import type { Records } from './records.ts';
@@ -14,80 +12,17 @@ const RESERVED_BYTES = 65_536;
 
 /** A record of the vault whose file locks `owner` holds. */
 export class LockedRecord implements LockedOperations {
-  readonly #key: string;
-  readonly #owner: LockOwner;
-  readonly #records: Records;
-  readonly #keys: KeyRing;
-  readonly #onRelease: () => void;
-  #lastRead: RecordPlaintext | undefined;
   #isSpaceReserved = false;
 
-  constructor(key: string, owner: LockOwner, records: Records, keys: KeyRing, onRelease = () => {}) {
-    this.#key = key;
-    this.#owner = owner;
-    this.#records = records;
-    this.#keys = keys;
-    this.#onRelease = onRelease;
-    this.#lastRead = this.#read();
-  }
+  constructor(
+    readonly key: string,
+    readonly keys: KeyRing,
+    readonly records: Records,
+    readonly owner: LockOwner,
+  ) {}
 
-  get record(): StoredRecord | undefined {
-    return this.#lastRead?.record;
-  }
-
-  async reload(): Promise<StoredRecord | undefined> {
-    this.#lastRead = this.#read();
-    return this.record;
-  }
-
-  async write(record: StoredRecord, { reserve = false }: { readonly reserve?: boolean } = {}): Promise<boolean> {
-    const next = { key: this.#key, revision: (this.#lastRead?.revision ?? 0) + 1, record };
-    const bytes = encryptRecord(next, this.#keys[0]);
-    // Without the lock, only a new version may be written: it may be the only copy of a valid refresh token. Any other write could hide what the
-    // new owner wrote.
-    const mustHoldLock = reserve || this.record?.version === record.version;
-    return mapWriteErrors(this.#records.directory, async () => {
-      if (reserve) await this.#reserveSpace(bytes.length);
-      const useReserve = !reserve && this.#isSpaceReserved;
-      const temp = this.#owner.ownFile(useReserve ? 'reserve' : 'temp');
-      try {
-        await writeDurably(temp, bytes, useReserve);
-        if (mustHoldLock && !this.#isLockHeld()) return false;
-        if (!this.#replaceIfUnchanged(temp)) return false;
-      } finally {
-        if (!useReserve) rmSync(temp, { force: true });
-      }
-      if (useReserve) this.#isSpaceReserved = false;
-      await syncDirectory(this.#records.directory);
-      this.#lastRead = next;
-      return true;
-    });
-  }
-
-  async remove(): Promise<void> {
-    await mapWriteErrors(this.#records.directory, async () => {
-      if (!this.#isLockHeld()) {
-        throw new OAuthProfileError('store_locked', 'another process has taken over the lock for this token', {
-          hint: 'try again',
-        });
-      }
-      for (const key of this.#keys) rmSync(this.#records.file(this.#key, key), { force: true });
-      await syncDirectory(this.#records.directory);
-      this.#lastRead = undefined;
-    });
-  }
-
-  async release(): Promise<void> {
-    this.#owner.close();
-    this.#onRelease();
-  }
-
-  #read(): RecordPlaintext | undefined {
-    return this.#records.find(this.#key, this.#keys);
-  }
-
-  #isLockHeld(): boolean {
-    return this.#records.locks(this.#key, this.#keys).every((lock) => this.#owner.holds(lock));
+  async read(): Promise<RecordPlaintext | undefined> {
+    return this.records.find(this.key, this.keys);
   }
 
   /**
@@ -96,17 +31,53 @@ export class LockedRecord implements LockedOperations {
    * only be overwritten by a process that is suspended exactly here for a whole exchange. A second lock would not prevent that: an owner that is
    * suspended longer than its lease would lose it, too.
    */
-  #replaceIfUnchanged(temp: string): boolean {
-    if (this.#read()?.record.version !== this.record?.version) return false;
-    const [first, ...others] = this.#keys;
-    renameSync(temp, this.#records.file(this.#key, first));
-    for (const key of others) rmSync(this.#records.file(this.#key, key), { force: true });
-    return true;
+  async replace(
+    next: RecordPlaintext,
+    current: RecordPlaintext | undefined,
+    { requiresLock, reserve }: ReplaceOptions,
+  ): Promise<boolean> {
+    const [firstKey, ...otherKeys] = this.keys;
+    const bytes = encryptRecord(next, firstKey);
+    return mapWriteErrors(this.records.directory, async () => {
+      if (reserve) await this.#reserveSpace(bytes.length);
+      const useReserve = !reserve && this.#isSpaceReserved;
+      const temp = this.owner.ownFile(useReserve ? 'reserve' : 'temp');
+      try {
+        await writeDurably(temp, bytes);
+        if (requiresLock && !this.#isLockHeld()) return false;
+        const stored = this.records.find(this.key, this.keys);
+        if (stored?.record.version !== current?.record.version) return false;
+        renameSync(temp, this.records.file(this.key, firstKey));
+      } finally {
+        if (!useReserve) rmSync(temp, { force: true });
+      }
+      if (useReserve) this.#isSpaceReserved = false;
+      for (const key of otherKeys) rmSync(this.records.file(this.key, key), { force: true });
+      await syncDirectory(this.records.directory);
+      return true;
+    });
+  }
+
+  async remove(): Promise<boolean> {
+    return mapWriteErrors(this.records.directory, async () => {
+      if (!this.#isLockHeld()) return false;
+      for (const key of this.keys) rmSync(this.records.file(this.key, key), { force: true });
+      await syncDirectory(this.records.directory);
+      return true;
+    });
+  }
+
+  async release(): Promise<void> {
+    this.owner.close();
+  }
+
+  #isLockHeld(): boolean {
+    return this.records.locks(this.key, this.keys).every((lock) => this.owner.holds(lock));
   }
 
   async #reserveSpace(size: number): Promise<void> {
     if (this.#isSpaceReserved) return;
-    const file = this.#owner.ownFile('reserve');
+    const file = this.owner.ownFile('reserve');
     try {
       // Random bytes: a file system could compress others.
       await writeDurably(file, randomBytes(size + RESERVED_BYTES));

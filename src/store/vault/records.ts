@@ -1,6 +1,14 @@
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { decryptRecord, type Key, type KeyRing, type RecordPlaintext, recordId } from '../encryption.ts';
+import { basename, join } from 'node:path';
+import {
+  decryptRecord,
+  type Key,
+  type KeyRing,
+  type RecordPlaintext,
+  recordId,
+  selectNewest,
+  selectNewestOfEach,
+} from '../encryption.ts';
 import { hasErrorCode, storeUnreadableError } from '../store-errors.ts';
 import { readPrivateFile } from './private-files.ts';
 
@@ -22,11 +30,7 @@ export class Records {
 
   /** Reads a record. If there is none, all records must be readable: an unknown key could hide it. */
   find(recordKey: string, keys: KeyRing): RecordPlaintext | undefined {
-    let newest: RecordPlaintext | undefined;
-    for (const key of keys) {
-      const found = this.#read(this.file(recordKey, key), recordId(key, recordKey), keys);
-      if (found !== undefined && found.revision > (newest?.revision ?? -1)) newest = found;
-    }
+    const newest = selectNewest(keys.map((key) => this.#read(this.file(recordKey, key), keys)));
     if (newest === undefined) this.assertKnownKeys(keys);
     return newest;
   }
@@ -37,14 +41,9 @@ export class Records {
     return stats.map((one) => (one === undefined ? '' : `${one.ino} ${one.ctimeMs}`)).join();
   }
 
-  list(keys: KeyRing): readonly RecordPlaintext[] {
+  list(keys: KeyRing): RecordPlaintext[] {
     this.assertKnownKeys(keys);
-    const newest = new Map<string, RecordPlaintext>();
-    for (const file of this.#files()) {
-      const found = this.#read(join(this.directory, file), file.slice(0, file.indexOf('-')), keys);
-      if (found !== undefined && found.revision > (newest.get(found.key)?.revision ?? -1)) newest.set(found.key, found);
-    }
-    return [...newest.values()];
+    return selectNewestOfEach(this.#files().flatMap((file) => this.#read(join(this.directory, file), keys) ?? []));
   }
 
   /** Ids of all keys with which records are encrypted. */
@@ -73,8 +72,9 @@ export class Records {
     }
   }
 
-  #read(file: string, id: string, keys: KeyRing): RecordPlaintext | undefined {
+  #read(file: string, keys: KeyRing): RecordPlaintext | undefined {
     const bytes = readPrivateFile(file);
-    return bytes === undefined ? undefined : decryptRecord(bytes, id, keys, file);
+    const [, id = ''] = RECORD_FILE.exec(basename(file)) ?? [];
+    return bytes && decryptRecord(bytes, id, keys, file);
   }
 }

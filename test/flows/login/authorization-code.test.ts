@@ -5,8 +5,8 @@ import { type OAuthProfileError, TransportError } from '../../../src/errors.ts';
 import { type BrowserLoginOptions, loginWithAuthorizationCode } from '../../../src/flows/login/authorization-code.ts';
 import type { LoginPorts, Redirect, RedirectTarget, WireRequest } from '../../../src/ports.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
-import { loginProfileOf } from '../../support/login-world.ts';
 import { ManualClock, settle } from '../../support/manual-clock.ts';
+import { loginProfileOf } from '../../support/profile-of.ts';
 
 const drive = { type: 'google', client_id: 'desk', client_secret: 'GOCSPX-secret', scope: 'email' };
 const graph = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app', scope: 'user.read' };

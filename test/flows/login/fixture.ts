@@ -1,0 +1,116 @@
+import type { Client } from '../../../src/client.ts';
+import { type LoginResult, login } from '../../../src/flows/login/login.ts';
+import { type FamilyRecord, type LoginRecord, parseRecord } from '../../../src/flows/records.ts';
+import { SingleFlight } from '../../../src/flows/single-flight.ts';
+import type { TokenResult } from '../../../src/flows/token-cache.ts';
+import { findStoredGrant } from '../../../src/flows/token-family.ts';
+import { type GetTokenOptions, getProfileToken } from '../../../src/get-token.ts';
+import type { LoginResponse } from '../../../src/oauth/token-response.ts';
+import type { TokenStore, WireRequest } from '../../../src/ports.ts';
+import { completeProfile } from '../../../src/profile/complete-profile.ts';
+import { type LoginProfile, toLoginProfile } from '../../../src/profile/login-profile.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import { fakePorts } from '../../support/fake-ports.ts';
+import { parsedProfileOf } from '../../support/profile-of.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export const gitlab = { type: 'gitlab', client_id: 'app', client_secret: 'app-secret', scope: 'api' };
+export const custom = { type: 'custom', url: 'https://id.example.com/token', client_id: 'tool' };
+
+/** What a user who logs in gets from the provider. */
+export interface LoginOptions {
+  readonly refreshToken?: string;
+  readonly account?: string;
+  /** Whether the response has `expires_in`. Default: true. */
+  readonly expires?: boolean;
+  readonly scope?: unknown;
+  /** Whether the user agrees to replace the login of another account. */
+  readonly replace?: boolean;
+}
+
+/** A store and a provider, whose response a test can replace. */
+export class StoredLogins {
+  readonly sent: WireRequest[] = [];
+  response = { status: 200, body: '{"access_token":"refreshed","refresh_token":"rt-next","expires_in":60}' };
+  readonly ports = fakePorts({
+    send: async (request) => {
+      this.sent.push(request);
+      return { ...this.response, headers: {} };
+    },
+  });
+  store: TokenStore = createMemoryStore(this.ports.clock);
+
+  /** Logs a user in. `prompts` are the accounts of which the user was asked to replace one. */
+  async logIn(
+    name: string,
+    fields: Fields,
+    options: LoginOptions = {},
+  ): Promise<LoginResult & { readonly prompts: readonly string[] }> {
+    const prompts: string[] = [];
+    const task = {
+      parsed: parsedProfileOf(name, fields),
+      login: loginProfile(name, fields),
+      authenticate: async () => this.#responseOf(options),
+      mayReplace: async (former: string, account: string) => {
+        prompts.push(former, account);
+        return options.replace === true;
+      },
+    };
+    return { ...(await login(task, this.ports, this.store)), prompts };
+  }
+
+  /** A profile, completed with its stored login. */
+  async profile(name: string, fields: Fields): Promise<Profile> {
+    const parsed = parsedProfileOf(name, fields);
+    const { binding, configuredRefreshToken } = parsed;
+    const grant = binding && (await findStoredGrant(name, binding, configuredRefreshToken, this.store));
+    return completeProfile(parsed, grant);
+  }
+
+  /** The refresh token that a profile would send. */
+  async refreshToken(name: string, fields: Fields): Promise<string | undefined> {
+    const value = (await this.profile(name, fields)).fields.find((field) => field.name === 'refresh_token')?.value;
+    return value instanceof Secret ? value.reveal() : value;
+  }
+
+  getToken(profile: Profile, options: GetTokenOptions): Promise<TokenResult> {
+    const clock = { ...this.ports.clock, sleep: () => new Promise<void>(() => {}) };
+    const client: Partial<Client> = {
+      ports: this.ports,
+      openStore: async () => this.store,
+      singleFlight: new SingleFlight(clock),
+      warn: () => {},
+    };
+    return getProfileToken(client as Client, profile, { reuse: true, ...options });
+  }
+
+  /** The record of the only login, and of its family. */
+  async records(): Promise<{ readonly login: LoginRecord; readonly family: FamilyRecord }> {
+    const records = (await this.store.list()).map(({ record }) => parseRecord(record));
+    const login = records.find((record) => record.kind === 'login');
+    const family = records.find((record) => record.kind === 'family');
+    if (login === undefined || family === undefined || records.length !== 2) throw new Error('not one login');
+    return { login, family };
+  }
+
+  #responseOf({ refreshToken = 'rt-first', account, expires = true, scope = 'api' }: LoginOptions): LoginResponse {
+    const payload = Buffer.from(JSON.stringify({ preferred_username: account })).toString('base64url');
+    const idToken = account === undefined ? {} : { id_token: `e30.${payload}.x` };
+    return {
+      response: { access_token: 'at-first', refresh_token: refreshToken, expires_in: 3600, scope, ...idToken },
+      accessToken: new Secret('at-first'),
+      refreshToken: new Secret(refreshToken),
+      otherSecrets: [],
+      tokenType: 'Bearer',
+      expiresAt: expires ? this.ports.clock.now() + 3_600_000 : undefined,
+    };
+  }
+}
+
+/** A profile for a login. */
+export function loginProfile(name: string, fields: Fields): LoginProfile {
+  return toLoginProfile(parsedProfileOf(name, fields));
+}
