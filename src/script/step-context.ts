@@ -46,7 +46,7 @@ export function lookUp(path: readonly (string | number)[], context: StepContext)
   return undefined;
 }
 
-/** What a failed step shows in addition to its message. */
+/** Details of a failed step in addition to its message. */
 export interface FailureDetails {
   readonly expected?: Value | undefined;
   readonly actual?: Value | undefined;
