@@ -2,15 +2,15 @@ export type { DataObject } from './config/flatten.ts';
 export {
   type ErrorCode,
   type ErrorDetails,
-  type ErrorResponse as Refusal,
+  type ErrorResponse,
   errorCodes,
   InvalidProfileError,
   OAuthProfileError,
-  type ProfileIssue as Fault,
+  type ProfileIssue,
   ProviderError,
   TransportError,
 } from './errors.ts';
 export { type OAuthProfileOptions, oauthProfile, type TokenResponse } from './oauth-profile.ts';
-export type { EmulatorEndpoint as EmulatorAddress } from './ports.ts';
+export type { EmulatorEndpoint } from './ports.ts';
 export { Secret } from './redaction/secret.ts';
 export { createTokenSource, type GetOptions, type TokenSource, type TokenSourceOptions } from './token-source.ts';

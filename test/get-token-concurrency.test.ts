@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenStore } from '../src/ports.ts';
 import { Secret } from '../src/redaction/secret.ts';
-import { acceptedRecord } from '../src/store/record-lock.ts';
 import { settle } from './support/manual-clock.ts';
 import { profileOf } from './support/profile-of.ts';
 import { json } from './support/rotating-provider.ts';
@@ -151,7 +150,7 @@ describe('a caller whose store reads the record while it waits for the lock', ()
         await gate.promise;
         const record = await fixture.store.read(key);
         const accepted = options.acceptIf?.(record, queuedAt);
-        if (accepted !== undefined) return acceptedRecord(accepted, record, queuedAt);
+        if (accepted !== undefined) return { ...(await fixture.store.lock(key, options)), accepted, record, queuedAt };
         acquired++;
         return fixture.store.lock(key, options);
       },

@@ -37,7 +37,7 @@ const who: ScriptObject = {
     { name: 'it is Ada', 'base.assertEqual': ['ada@contoso.com', '${me.body.userPrincipalName}'] },
   ],
 };
-const say = (text: unknown): ScriptObject => ({ steps: [{ 'base.verbose': [text] }] });
+const printing = (value: unknown): ScriptObject => ({ steps: [{ 'base.verbose': [value] }] });
 
 async function emulate(profiles: EmulatedProfiles): Promise<Emulator> {
   const emulator = await startEmulator({ profiles });
@@ -46,7 +46,7 @@ async function emulate(profiles: EmulatedProfiles): Promise<Emulator> {
 }
 
 describe('runScript', () => {
-  it('runs a script that is an object, with an emulator', async () => {
+  it('runs a script that is given as an object, with an emulator', async () => {
     const emulator = await emulate({ graph });
     const result = await runScript(who, { emulator });
     expect(result).toMatchObject({
@@ -69,19 +69,19 @@ describe('runScript', () => {
     const directory = createTestDirectory();
     const file = join(directory, 'say.yaml');
     writeFileSync(join(directory, 'name.txt'), 'Grace\n');
-    writeFileSync(file, 'steps:\n  - base.verbose: "${file:name.txt} and ${other:-nobody}"\n');
+    writeFileSync(file, 'steps:\n  - base.verbose: "${file:name.txt} and ${other:-Alan}"\n');
     const result = await runScript(file, { data: {} });
-    expect(result.steps[0]).toMatchObject({ output: ['Grace and nobody'], position: { line: 2, column: 5 } });
+    expect(result.steps[0]).toMatchObject({ output: ['Grace and Alan'], position: { line: 2, column: 5 } });
     expect(result.file).toBe(file);
   });
 
-  it("takes what the caller gives before the script's own data", async () => {
+  it('prefers the data of the caller to the data of the script', async () => {
     const script = { data: { a: 'script', b: 'script' }, steps: [{ 'base.verbose': '${a} ${b} ${c}' }] };
     const { steps } = await runScript(script, { data: { b: 'caller', c: 'caller' } });
     expect(steps[0]?.output).toEqual(['script caller caller']);
   });
 
-  it('gives a result for steps that fail', async () => {
+  it('returns a result for steps that fail', async () => {
     const result = await runScript({ steps: [{ 'base.assertEqual': [1, 2] }, { 'base.verbose': 'x' }] });
     expect(result).toMatchObject({ state: 'failed', counts: { passed: 0, failed: 1, skipped: 1 } });
     expect(result.steps[0]?.failure).toEqual({
@@ -105,32 +105,32 @@ describe('runScript', () => {
     ]);
   });
 
-  it.each<[what: string, script: unknown]>([
+  it.each<[description: string, script: unknown]>([
     ['nothing', undefined],
     ['null', null],
     ['a list', []],
     ['an empty object', {}],
-    ['steps that are no list', { steps: 'x' }],
-    ['steps that are nothing', { steps: [null, undefined, 1] }],
+    ['steps that are not a list', { steps: 'x' }],
+    ['steps that are null, undefined or a number', { steps: [null, undefined, 1] }],
   ])('throws for %s', async (_, script) => {
     await expect(runScript(script as ScriptObject)).rejects.toBeInstanceOf(InvalidScriptError);
   });
 
-  it('throws for a file that is not there, or cannot be read', async () => {
+  it('throws for a file that does not exist or cannot be read', async () => {
     await expect(runScript('none.yaml')).rejects.toMatchObject({
       code: 'script_invalid',
-      message: 'none.yaml: there is no such file',
+      message: expect.stringContaining('none.yaml'),
     });
     await expect(runScript(createTestDirectory())).rejects.toMatchObject({ code: 'data_invalid' });
   });
 
-  it('refuses options that TypeScript would not let through', async () => {
+  it('rejects options that TypeScript would not allow', async () => {
     for (const options of [{ data: 'x' }, { signal: 1 }, { store: 'x' }, { onEvent: 'x' }]) {
-      await expect(runScript(say('x'), options as never)).rejects.toBeInstanceOf(TypeError);
+      await expect(runScript(printing('x'), options as never)).rejects.toBeInstanceOf(TypeError);
     }
   });
 
-  it('tells what happens, without secrets, also to a listener that throws', async () => {
+  it('emits events without secrets, also to a listener that throws', async () => {
     const emulator = await emulate({ graph });
     const events: ScriptEvent[] = [];
     const result = await runScript(who, {
@@ -152,7 +152,7 @@ describe('runScript', () => {
     expect(leaksIn(JSON.stringify(events), [graph.password])).toEqual([]);
   });
 
-  it('ends when the signal says so, with a result', async () => {
+  it('returns a result when the signal is aborted', async () => {
     const controller = new AbortController();
     const result = await runScript(
       { steps: [{ 'base.waitFor': 600_000 }, { 'base.verbose': 'never' }] },
@@ -162,33 +162,33 @@ describe('runScript', () => {
     expect(result.steps[0]?.failure?.code).toBe('aborted');
   });
 
-  it('does nothing if the signal was aborted before', async () => {
-    const result = await runScript(say('x'), { signal: AbortSignal.abort() });
+  it('runs nothing if the signal was aborted before', async () => {
+    const result = await runScript(printing('x'), { signal: AbortSignal.abort() });
     expect(result).toMatchObject({ interrupted: true, counts: { passed: 0, skipped: 1 } });
   });
 
-  it('masks secrets that are older than the run wherever they turn up', async () => {
+  it('masks secrets of the program in results and events', async () => {
     const secret = new Secret('c4n4ry-of-a-program');
-    const echo = await serve((response) => response.end('you said c4n4ry-of-a-program and c4n4ry-in-a-step'));
+    const echo = await serve((response) => response.end('received c4n4ry-of-a-program and c4n4ry-in-a-step'));
     const inStep = new Secret('c4n4ry-in-a-step');
     const events: ScriptEvent[] = [];
     const result = await runScript(
       {
         steps: [
-          { 'ws.get': [echo.url, '', 'reply'] },
-          { 'base.verbose': '${reply.text}' },
+          { 'ws.get': [echo.url, '', 'echoed'] },
+          { 'base.verbose': '${echoed.text}' },
           { 'base.verbose': [inStep] },
-          { 'base.assertEqual': ['${reply.text}', { list: ['${code.of.mine}'] }] },
+          { 'base.assertEqual': ['${echoed.text}', { list: ['${code.of.mine}'] }] },
         ],
       },
       { data: { code: { of: { mine: secret } } }, onEvent: (event) => events.push(event) },
     );
     expect(result.steps.map(({ state }) => state)).toEqual(['passed', 'passed', 'passed', 'failed']);
-    expect(result.steps[1]?.output).toEqual(['you said •••• and ••••']);
+    expect(result.steps[1]?.output).toEqual(['received •••• and ••••']);
     expect(leaksIn(JSON.stringify([result, events]), ['c4n4ry-of-a-program', 'c4n4ry-in-a-step'])).toEqual([]);
   });
 
-  it('runs side by side without mixing anything up', async () => {
+  it('runs 20 scripts in parallel, each with its own variables', async () => {
     const runs = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         runScript({ data: { n }, steps: [{ 'base.waitFor': (n * 7) % 5 }, { 'base.verbose': 'I am ${n}' }] }),
@@ -197,7 +197,7 @@ describe('runScript', () => {
     expect(runs.map(({ steps }) => steps[1]?.output)).toEqual(runs.map((_, n) => [`I am ${n}`]));
   });
 
-  it('lets the process end, without a word', async () => {
+  it('does not keep the process alive, and prints nothing', async () => {
     const { stdout, stderr } = await runModule(
       `const { runScript } = await import(new URL('script.js', process.env.ENTRY));
       const { counts } = await runScript({ steps: [{ 'base.verbose': 'hello' }, { 'base.waitFor': 1 }] });
@@ -211,12 +211,12 @@ describe('defineCommand', () => {
   const greet = defineCommand({
     group: 'shop',
     name: 'greet',
-    summary: 'Greets somebody',
+    summary: 'Greets a user',
     parameters: [
       { name: 'var', kind: 'variable', help: 'Receives the greeting' },
       { name: 'who', kind: 'text', help: 'Whom to greet' },
       { name: 'times', kind: 'count', help: 'How often', optional: true },
-      { name: 'more', kind: 'map', help: 'Whatever else', optional: true },
+      { name: 'more', kind: 'map', help: 'Other settings', optional: true },
     ],
     example: 'shop.greet: [greeting, Ada]',
     run(args, context) {
@@ -226,11 +226,11 @@ describe('defineCommand', () => {
       const greeting = `Hello ${String(args.who)}${'!'.repeat(args.times ?? 1)}`;
       context.log(greeting);
       context.set(args.var, greeting);
-      if (args.more?.['fail'] === 'yes') throw new StepFailure('as you wish', { expected: 'a', actual: 'b' });
+      if (args.more?.['fail'] === 'yes') throw new StepFailure('failed as configured', { expected: 'a', actual: 'b' });
     },
   });
 
-  it('makes a command that scripts can use, in a list or by name', async () => {
+  it('creates a command that accepts its parameters as a list or by name', async () => {
     const { steps } = await runScript(
       {
         steps: [
@@ -253,7 +253,7 @@ describe('defineCommand', () => {
     expect(steps[3]?.failure?.message).toContain('times');
   });
 
-  it('D2 keeps nothing of a command that fails', async () => {
+  it('creates a command that sets no variable if it fails', async () => {
     const { steps } = await runScript(
       {
         data: { two: 'former' },
@@ -267,12 +267,12 @@ describe('defineCommand', () => {
     expect(steps[0]).toMatchObject({
       state: 'failed',
       output: ['Hello Bob!'],
-      failure: { message: 'as you wish', expected: 'a', actual: 'b' },
+      failure: { message: 'failed as configured', expected: 'a', actual: 'b' },
     });
     expect(steps[1]?.output).toEqual(['former']);
   });
 
-  it('has its parameters checked before anything runs, and suggests its name', async () => {
+  it('creates a command whose parameters are checked before the script runs', async () => {
     const error = await runScript(
       { steps: [{ 'shop.greet': ['one', 'Ada', 'often'] }, { 'shop.gret': ['one', 'Ada'] }] },
       { commands: [greet] },
@@ -283,12 +283,12 @@ describe('defineCommand', () => {
     ]);
   });
 
-  it('refuses names that are taken, and odd ones', async () => {
-    const taken = defineCommand({ ...greet, group: 'base', name: 'verbose', parameters: [] });
-    await expect(runScript(say('x'), { commands: [taken] })).rejects.toThrow(
+  it('rejects names that are in use or invalid', async () => {
+    const duplicate = defineCommand({ ...greet, group: 'base', name: 'verbose', parameters: [] });
+    await expect(runScript(printing('x'), { commands: [duplicate] })).rejects.toThrow(
       'the command base.verbose is defined twice',
     );
-    await expect(runScript(say('x'), { commands: [greet, greet] })).rejects.toThrow(
+    await expect(runScript(printing('x'), { commands: [greet, greet] })).rejects.toThrow(
       'the command shop.greet is defined twice',
     );
     const definition = { group: 'a', name: 'b', summary: '', parameters: [], example: '', run() {} };
@@ -305,12 +305,12 @@ describe('defineCommand', () => {
     ).toThrow('a.b has a required parameter');
   });
 
-  it('gets the signal and the clock of the run', async () => {
+  it('creates a command that receives the signal and the clock of the run', async () => {
     const controller = new AbortController();
     const wait = defineCommand({
       group: 'shop',
       name: 'wait',
-      summary: 'Waits for ever',
+      summary: 'Waits until the run is aborted',
       parameters: [],
       example: 'shop.wait: []',
       async run(_, { signal, clock }) {
@@ -328,16 +328,16 @@ describe('defineCommand', () => {
     expect(steps[0]?.failure).toEqual({ code: 'aborted', message: 'the run was interrupted' });
   });
 
-  it('brings the command into the documentation and the schema', () => {
+  it('creates a command that is included in the documentation and the schema', () => {
     expect(commandDocs([greet])).toContain('### shop.greet\n\n`shop.greet(var, who, [times], [more])`');
     expect(JSON.stringify(scriptSchema([greet]))).toContain('"shop.greet":');
     expect(commandDocs()).not.toContain('shop.greet');
   });
 });
 
-describe('what is made from the commands is up to date (npm run docs):', () => {
-  it('docs/commands.md', () => {
-    expect(readFileSync(join(root, 'docs', 'commands.md'), 'utf8')).toBe(commandDocs());
+describe('npm run docs has updated', () => {
+  it('docs/reference/script-commands.md', () => {
+    expect(readFileSync(join(root, 'docs', 'reference', 'script-commands.md'), 'utf8')).toBe(commandDocs());
   });
 
   it('script.schema.json', () => {

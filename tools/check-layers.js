@@ -1,4 +1,4 @@
-// Enforces docs/architecture.md: import directions, no cycles, a pure core, and a list of files that may reveal a secret.
+// Enforces docs/explanation/architecture.md: import directions, no cycles, a pure core, and a list of files that may reveal a secret.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -10,7 +10,6 @@ const mayImport = {
   redaction: [],
   errors: [],
   version: [],
-  monotonic: [],
   providers: [],
   emulator: [],
   config: ['errors', 'redaction'],
@@ -19,8 +18,8 @@ const mayImport = {
   ports: ['oauth', 'errors', 'redaction'],
   flows: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   files: ['ports', 'profile', 'config', 'errors'],
-  http: ['ports', 'oauth', 'profile', 'errors', 'redaction', 'monotonic'],
-  store: ['files', 'ports', 'oauth', 'errors', 'redaction', 'monotonic'],
+  http: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
+  store: ['files', 'ports', 'oauth', 'errors', 'redaction'],
   interactive: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   client: ['flows', 'files', 'http', 'store', 'interactive', 'ports', 'profile', 'config', 'errors', 'version'],
   'get-token': ['client', 'flows', 'ports', 'oauth', 'profile', 'config', 'errors', 'redaction'],

@@ -1,4 +1,4 @@
-// The content of docs/errors.md for each error code: the cause, the fix, and an example that causes the error.
+// The content of docs/reference/errors.md for each error code: the cause, the fix, and an example that causes the error.
 
 /**
  * A command that causes the error. In files, arguments and environment, `PORT` is replaced by the port of the server, `TIME` by a timeout
@@ -42,7 +42,7 @@ export const errorGuide = {
   },
   usage: {
     cause: 'The command line is invalid. Nothing was read or sent.',
-    fix: 'Follow the hint, or see `oauth-profile <command> --help` and [the options](options.md).',
+    fix: 'Follow the hint, or see `oauth-profile <command> --help` and [the command line](cli.md).',
     example: { given: 'A flag is misspelled:', args: 'token graph --force-refrsh' },
   },
   script_invalid: {
@@ -71,7 +71,7 @@ export const errorGuide = {
   },
   profile_invalid: {
     cause: 'A field of the profile is missing or invalid. All issues are reported at once, and nothing was sent.',
-    fix: 'Set the variables in the message. `oauth-profile check` reports the same without requesting a token; [the options](options.md) list all fields.',
+    fix: 'Set the variables in the message. `oauth-profile check` reports the same without requesting a token; [the profile reference](profiles.md) lists all fields.',
     example: {
       given: 'The user name is missing, and an option is misspelled:',
       files: graph('  options: {timout: 5s}\n'),
@@ -112,7 +112,7 @@ export const errorGuide = {
   },
   connection_failed: {
     cause: 'The host does not exist, the connection was refused, or the network is down.',
-    fix: 'Check the host in the message. Behind a firewall, set `HTTPS_PROXY` ([how](faq.md#behind-a-proxy-nothing-connects)). `oauth-profile check --online` tests the connection step by step.',
+    fix: 'Check the host in the message. Behind a firewall, set `HTTPS_PROXY` ([how](../troubleshooting.md#proxies)). `oauth-profile check --online` tests the connection step by step.',
     example: { given: 'No server listens on this port:', files: acme('https://127.0.0.1:9/token'), args: 'token acme' },
   },
   tls_failed: {
@@ -138,7 +138,7 @@ export const errorGuide = {
   },
   not_emulated: {
     cause: 'With `--emulate`, a request was made to a host that is not emulated. It was not sent.',
-    fix: 'Pass the profile of this host to the emulator, or run without `--emulate`. [What is emulated](emulator.md#what-is-emulated).',
+    fix: 'Pass the profile of this host to the emulator, or run without `--emulate`. [What is emulated](../how-to/emulator.md#what-is-emulated).',
     example: {
       given: 'The running emulator was started without this profile:',
       files: acme('https://login.example.com/token'),
@@ -173,7 +173,7 @@ export const errorGuide = {
   rate_limited: {
     cause:
       'The provider returned HTTP 429. The request was retried as often as `Retry-After` and `options.timeout` allow.',
-    fix: 'Send fewer requests: `token`, `exec` and `createTokenSource` cache tokens; scripts do with `options.reuse: true`. Many machines can share one token through [Redis](fleet.md).',
+    fix: 'Send fewer requests: `token`, `exec` and `createTokenSource` cache tokens; scripts do with `options.reuse: true`. Many machines can share one token through [Redis](../how-to/redis.md).',
     example: {
       given: 'The provider allows the next request after an hour:',
       files: acme('http://127.0.0.1:PORT/token'),
@@ -199,7 +199,7 @@ export const errorGuide = {
   login_required: {
     cause:
       'The refresh token is expired, revoked or already used, or the provider requires the user: a second factor, a consent.',
-    fix: 'Run the `login` command in the message once, on any machine with a terminal. In CI, configure a new refresh token, or share the rotating one through [Redis](fleet.md).',
+    fix: 'Run the `login` command in the message once, on any machine with a terminal. In CI, configure a new refresh token, or share the rotating one through [Redis](../how-to/redis.md).',
     example: {
       given: 'The refresh token was not used for 90 days:',
       files: graph('  refresh_token: an-example-of-a-refresh-token\n  url: http://127.0.0.1:PORT/token\n'),
@@ -229,7 +229,7 @@ export const errorGuide = {
   store_unreadable: {
     cause:
       'The stored records cannot be used: another key, a damaged record, a vault that other users can read, an unavailable Redis. Nothing was overwritten.',
-    fix: 'Follow the hint. [The vault](fresh-tokens.md#the-vault) describes where the key comes from. Deleting the directory of the vault deletes the stored tokens and nothing else.',
+    fix: 'Follow the hint. [The vault](../explanation/store.md) describes where the key comes from. Deleting the directory of the vault deletes the stored tokens and nothing else.',
     example: {
       given: '`OAUTH_PROFILE_KEY` is not the key that the vault was encrypted with:',
       files: acme('http://127.0.0.1:PORT/token'),

@@ -1,4 +1,4 @@
-// Generates docs/errors.md: every code with its cause, its fix and the output of an example, and the hints for error codes of providers.
+// Generates docs/reference/errors.md: every code with its cause, its fix and the output of an example, and the hints for error codes of providers.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';

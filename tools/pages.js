@@ -4,13 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { commandDocs, scriptSchema } from '../src/script.ts';
 import { errorDocs } from './make-error-docs.js';
-import { optionDocs } from './make-option-docs.js';
+import { cliDocs, profileDocs } from './make-option-docs.js';
 
 /** @type {Record<string, string>} */
 export const pages = {
-  'docs/commands.md': commandDocs(),
-  'docs/errors.md': await errorDocs(),
-  'docs/options.md': optionDocs(),
+  'docs/reference/cli.md': cliDocs(),
+  'docs/reference/errors.md': await errorDocs(),
+  'docs/reference/profiles.md': profileDocs(),
+  'docs/reference/script-commands.md': commandDocs(),
   'script.schema.json': formatJson('script.schema.json', scriptSchema()),
 };
 

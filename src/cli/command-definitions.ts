@@ -45,7 +45,7 @@ export const commands: readonly Command[] = [
     name: 'run',
     usage: '<script…>',
     positionals: { min: 1, max: Number.POSITIVE_INFINITY, kind: 'file' },
-    summary: 'run scripts: files, directories or patterns',
+    summary: 'run scripts: files, directories or glob patterns',
     flags: [
       { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
       {
@@ -60,8 +60,8 @@ export const commands: readonly Command[] = [
     ],
     examples: [
       ['oauth-profile run me.yaml', 'run one script'],
-      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'run a directory and write a JUnit report'],
-      ['oauth-profile run me.yaml --emulate', 'run offline, with emulated providers'],
+      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'run a directory, write a report'],
+      ['oauth-profile run me.yaml --emulate', 'emulate the providers'],
     ],
   },
   {
@@ -78,9 +78,9 @@ export const commands: readonly Command[] = [
       { ...revealFlag, help: 'with --json: show all secrets of the response, not only the access token' },
     ],
     examples: [
-      ['oauth-profile token graph', 'print the access token'],
-      ['oauth-profile token graph --json', 'print the whole response'],
-      ['curl -H @<(oauth-profile token graph --header) https://graph.microsoft.com/v1.0/me', 'call an API with curl'],
+      ['oauth-profile token graph', 'print the token'],
+      ['oauth-profile token graph --json', 'print the response'],
+      ['curl -H @<(oauth-profile token graph --header) https://api.example.com/me', 'call an API'],
     ],
   },
   {
@@ -89,15 +89,15 @@ export const commands: readonly Command[] = [
     positionals: { min: 2, max: Number.POSITIVE_INFINITY, kind: 'profile' },
     summary: 'run a command with a token in OAUTH_ACCESS_TOKEN',
     flags: [
-      { name: 'token-file', help: 'pass the token in a file, named by OAUTH_ACCESS_TOKEN_FILE, instead' },
+      { name: 'token-file', help: 'pass the token in the file that OAUTH_ACCESS_TOKEN_FILE names' },
       ...cacheFlags,
       ...emulateFlags,
       ...profileFlags,
     ],
     examples: [
       ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
-      ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'with a token that is valid for 30 minutes or more'],
-      ['oauth-profile exec graph --token-file -- ./agent', 'pass the token in a file, which is deleted afterwards'],
+      ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'with 30 minutes or more left'],
+      ['oauth-profile exec graph --token-file -- ./agent', 'the file is deleted afterwards'],
     ],
   },
   {
@@ -115,9 +115,9 @@ export const commands: readonly Command[] = [
       ...profileFlags,
     ],
     examples: [
-      ['oauth-profile login graph', 'with a code for microsoft, with a browser for the other types'],
+      ['oauth-profile login graph', 'use the default of the provider'],
       ['oauth-profile login lab --device', 'on a machine without a browser'],
-      ['oauth-profile login drive --port 8912', 'with a registered redirect URI'],
+      ['oauth-profile login drive --port 8912', 'use a registered redirect URI'],
     ],
   },
   {
@@ -140,7 +140,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     usage: '',
     positionals: { min: 0, max: 0, kind: 'none' },
-    summary: 'list profiles and what is stored for them, never a token',
+    summary: 'list profiles, with fingerprint and expiry of stored tokens',
     flags: profileFlags,
     examples: [
       ['oauth-profile list', 'profiles, fingerprints and expiry'],
@@ -197,9 +197,9 @@ export const commands: readonly Command[] = [
       ...profileFlags,
     ],
     examples: [
-      ['oauth-profile emulate --port 8400', 'emulate the providers of your profiles'],
+      ['oauth-profile emulate --port 8400', 'emulate the providers you use'],
       ['oauth-profile token graph --emulate=http://127.0.0.1:8400', 'use it from another terminal'],
-      ['oauth-profile emulate --fault 429:1', 'respond to the first token request with 429'],
+      ['oauth-profile emulate --fault 429:1', 'return 429 to the first request'],
     ],
   },
   {
@@ -209,9 +209,9 @@ export const commands: readonly Command[] = [
     summary: 'print a shell completion script',
     flags: [],
     examples: [
-      ['source <(oauth-profile completion bash)', 'add to ~/.bashrc'],
-      ['source <(oauth-profile completion zsh)', 'add to ~/.zshrc, after compinit'],
-      ['oauth-profile completion fish > ~/.config/fish/completions/oauth-profile.fish', 'run once for fish'],
+      ['source <(oauth-profile completion bash)', 'in ~/.bashrc'],
+      ['source <(oauth-profile completion zsh)', 'in ~/.zshrc'],
+      ['oauth-profile completion fish > ~/.config/fish/completions/oauth-profile.fish', 'once for fish'],
     ],
   },
 ];

@@ -32,11 +32,11 @@ export interface ParsedArgs {
 }
 
 /** Whether a switch was given. */
-export function has({ switches }: ParsedArgs, name: string): boolean {
+export function hasFlag({ switches }: ParsedArgs, name: string): boolean {
   return switches.has(name);
 }
 
 /** The value of a flag that is not repeatable. */
-export function valueOf({ values }: ParsedArgs, name: string): string | undefined {
+export function flagValue({ values }: ParsedArgs, name: string): string | undefined {
   return values.get(name)?.[0];
 }

@@ -9,7 +9,7 @@ import { collectFields, profileNames } from '../profile/collect-fields.ts';
 import type { ProfileSources } from '../profile/parse-profile.ts';
 import { findProvider } from '../providers/registry.ts';
 import { usageError } from './args.ts';
-import { has, valueOf } from './command.ts';
+import { flagValue, hasFlag } from './command.ts';
 import type { Context } from './context.ts';
 
 /** An emulator that a command uses. */
@@ -25,13 +25,13 @@ export async function openEmulation(
   all: readonly Variables[],
 ): Promise<Emulation | undefined> {
   const { args } = context;
-  const url = valueOf(args, 'emulate');
+  const url = flagValue(args, 'emulate');
   if (url !== undefined) {
     if (args.values.has('fault'))
       throw usageError('--fault cannot be combined with --emulate=URL', 'pass --fault to oauth-profile emulate');
     return { endpoint: await connectToEmulator(url), close: async () => {} };
   }
-  if (!has(args, 'emulate')) {
+  if (!hasFlag(args, 'emulate')) {
     if (args.values.has('fault')) throw usageError('--fault needs --emulate', 'add --emulate');
     return undefined;
   }

@@ -10,8 +10,7 @@ export function helpText(command: Command | undefined, style: Style): string {
 function overview(style: Style): string {
   return [
     `${style.bold('oauth-profile')}: name a profile, get a token`,
-    '',
-    section('Usage', ['oauth-profile <command> [flags]'], style),
+    `${style.bold('Usage:')} oauth-profile <command> [flags]\n`,
     section(
       'Commands',
       columns(
@@ -38,24 +37,24 @@ function overview(style: Style): string {
       ),
       style,
     ),
-    'Profiles are read from oauth-profiles.yaml in this directory or its parents, and in ~/.config/oauth-profile.',
+    'Profiles are read from oauth-profiles.yaml in this directory or repository and in',
+    '~/.config/oauth-profile.',
     `${style.dim('Run oauth-profile <command> --help for flags and examples.')}\n`,
   ].join('\n');
 }
 
+/** At most 24 lines of 100 columns, so that it fits on a screen. */
 function commandHelp({ name, usage, summary, flags, examples }: Command, style: Style): string {
+  const [own = '', child] = usage.split(/ (?=-- )/);
+  const words = ['oauth-profile', name, own, flags.length > 0 ? '[flags]' : '', child].filter(Boolean);
+  const width = Math.max(...examples.map(([line]) => line.length));
   return [
     `${style.bold(`oauth-profile ${name}`)}: ${summary}`,
-    '',
-    section(
-      'Usage',
-      [['oauth-profile', name, usage, flags.length > 0 ? '[flags]' : ''].filter((word) => word !== '').join(' ')],
-      style,
-    ),
+    `${style.bold('Usage:')} ${words.join(' ')}\n`,
     ...(flags.length > 0 ? [section('Flags', columns(flags.map(flagRow), style), style)] : []),
     section(
       'Examples',
-      examples.flatMap(([line, meaning]) => [style.dim(`# ${meaning}`), line]),
+      examples.map(([line, description]) => `${line.padEnd(width)}  ${style.dim(`# ${description}`)}`),
       style,
     ),
   ].join('\n');

@@ -23,7 +23,7 @@ function readLine(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<st
     });
     lines.once('close', () => {
       signal.removeEventListener('abort', onAbort);
-      reject(new OAuthProfileError('aborted', 'no input'));
+      reject(new OAuthProfileError('aborted', 'the input ended'));
     });
     if (signal.aborted) onAbort();
   });

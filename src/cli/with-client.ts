@@ -1,9 +1,10 @@
 import { type Client, type ClientOptions, createClient, type VariableSources } from '../client.ts';
 import { hasReference } from '../config/reference.ts';
 import type { Entry, Variables } from '../config/variables.ts';
+import { OAuthProfileError } from '../errors.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { usageError } from './args.ts';
-import { valueOf } from './command.ts';
+import { flagValue } from './command.ts';
 import { type Context, logVerbose, warn } from './context.ts';
 import { type Emulation, openEmulation } from './emulation.ts';
 
@@ -24,6 +25,11 @@ export async function withClient<T>(context: Context, use: (open: OpenClient) =>
   const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation.endpoint });
   try {
     return await use({ client, variables, emulation });
+  } catch (error) {
+    // `close` waits for a refresh that was sent, which may take some seconds.
+    if (error instanceof OAuthProfileError && error.code === 'aborted')
+      logVerbose(context, 'interrupted: waiting for requests that were sent');
+    throw error;
   } finally {
     await client.close();
     await emulation?.close();
@@ -33,7 +39,7 @@ export async function withClient<T>(context: Context, use: (open: OpenClient) =>
 /** The client options that the flags describe. */
 export function clientOptions(context: Context): ClientOptions {
   const { environment, args } = context;
-  const store = valueOf(args, 'store');
+  const store = flagValue(args, 'store');
   if (store !== undefined && !/^(?:rediss?|unix)(?:\+\w+)?:\/\/./.test(store))
     throw usageError('invalid --store: expected a Redis URL', 'write --store redis://host:6379, or rediss:// for TLS');
   if (store !== undefined && /^[\w+]+:\/\/[^/]*:[^/]*@/.test(store))

@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import { rejectDuplicates } from './flatten.ts';
+import { rejectDuplicates } from './node.ts';
 import type { Entry } from './variables.ts';
 
 const NAME = '(?:export[ \\t]+)?([A-Za-z_][\\w.-]*)[ \\t]*=[ \\t]*';

@@ -9,7 +9,7 @@ const FILE_NAMES = ['oauth-profiles.yaml', 'oauth-profiles.yml', 'oauth-profiles
 export function profileFileIn(directory: string, has: HasFile): string | undefined {
   const [first, second] = FILE_NAMES.filter((name) => has(directory, name));
   if (second === undefined) return first;
-  throw new OAuthProfileError('data_invalid', `both ${first} and ${second} exist in ${directory}`, {
+  throw new OAuthProfileError('data_invalid', `${directory} contains both ${first} and ${second}`, {
     hint: 'remove one of the two files',
   });
 }

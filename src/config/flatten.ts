@@ -1,9 +1,7 @@
-import { OAuthProfileError } from '../errors.ts';
-import { escapeControls } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
-import { displayName } from '../redaction/sensitive-names.ts';
+import { type ConfigNode, type MapNode, toEntries } from './node.ts';
 import { escapeReferences, hasReference } from './reference.ts';
-import { RawScalar, type Value } from './value.ts';
+import { RawScalar, type Scalar } from './value.ts';
 import type { Entry } from './variables.ts';
 
 /** Variables of a program: dotted names, nested maps, or both. */
@@ -11,48 +9,11 @@ export interface DataObject {
   readonly [name: string]: unknown;
 }
 
-/** Converts nested maps to dotted names: `{graph: {type}}` is `graph.type`. */
+const MAX_DEPTH = 64;
+
+/** Converts nested maps to dotted names: `{graph: {type}}` is `graph.type`. A value that has no exact string is a TypeError. */
 export function flatten(data: DataObject, label: string): Entry[] {
-  const entries: Entry[] = [];
-  collect(data, '', entries, []);
-  rejectDuplicates(entries, label);
-  return entries;
-}
-
-/** Throws if one source defines a name twice, as in `a.b: 1` and `a: {b: 2}`. */
-export function rejectDuplicates(entries: readonly Entry[], label: string): void {
-  const seen = new Set<string>();
-  for (const { name, line } of entries) {
-    if (seen.has(name)) {
-      const where = line === undefined ? label : `${label}:${line}`;
-      throw new OAuthProfileError('data_invalid', `${where}: ${displayName(name)} is defined twice`, {
-        hint: `remove one of the two definitions of ${displayName(name)}`,
-      });
-    }
-    seen.add(name);
-  }
-}
-
-const MAX_NAME_LENGTH = 1000;
-
-/** Joins a dotted name. Its length is limited: a long name is repeated in each name below it. */
-export function nameOf(prefix: string, key: string): string {
-  const name = prefix + key;
-  if (name.length <= MAX_NAME_LENGTH) return name;
-  throw new OAuthProfileError('data_invalid', `a variable name is longer than ${MAX_NAME_LENGTH} characters`, {
-    hint: `shorten ${escapeControls(name.slice(0, 40))}…`,
-  });
-}
-
-function collect(map: DataObject, prefix: string, entries: Entry[], parents: readonly unknown[]): void {
-  if (parents.includes(map)) throw new TypeError(`data: ${prefix.slice(0, -1)} contains itself`);
-  for (const [key, value] of Object.entries(map)) {
-    if (value === undefined) continue;
-    const name = nameOf(prefix, key);
-    if (isPlainObject(value)) collect(value, `${name}.`, entries, [...parents, map]);
-    else if (value instanceof Secret) entries.push({ name, value, literal: true });
-    else entries.push({ name, value: toValue(value, name, []) });
-  }
+  return toEntries(toMapNode(data, '', 0), () => undefined, label);
 }
 
 /** Whether a value is an object literal, not an instance of a class. */
@@ -62,31 +23,27 @@ export function isPlainObject(value: unknown): value is DataObject {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Rejects what has no exact value: a number beyond the safe integers, a function, a date. */
-function toValue(value: unknown, name: string, parents: readonly unknown[]): Value {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return value;
-    case 'bigint':
-      return new RawScalar(String(value), Number(value));
-    case 'number':
-      if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
-      throw new TypeError(`data: ${name} is not an exact number: pass it as a string`);
-    case 'object':
-      if (value === null || value instanceof RawScalar) return value;
-      // A secret of a program has no references, even inside a list that has some.
-      if (value instanceof Secret) return value.test(hasReference) ? value.map(escapeReferences) : value;
-      if (parents.includes(value)) throw new TypeError(`data: ${name} contains itself`);
-      if (Array.isArray(value)) {
-        return Array.from(value, (item, index) => toValue(item, `${name}[${index}]`, [...parents, value]));
-      }
-      if (isPlainObject(value)) {
-        const members = Object.entries(value).filter(([, item]) => item !== undefined);
-        return Object.fromEntries(
-          members.map(([key, item]) => [key, toValue(item, `${name}.${key}`, [...parents, value])]),
-        );
-      }
-  }
-  throw new TypeError(`data: ${name} must be a string, number, boolean, list or map`);
+function toMapNode(map: DataObject, at: string, depth: number): MapNode<string> {
+  const members = Object.entries(map)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({ name, at, node: toNode(value, at === '' ? name : `${at}.${name}`, depth + 1) }));
+  return { kind: 'map', at, members };
+}
+
+function toNode(value: unknown, at: string, depth: number): ConfigNode<string> {
+  if (depth > MAX_DEPTH) throw new TypeError(`data: ${at.slice(0, 40)}… has more than ${MAX_DEPTH} levels`);
+  if (isPlainObject(value)) return toMapNode(value, at, depth);
+  if (!Array.isArray(value)) return { kind: 'scalar', at, value: toScalar(value, at) };
+  return { kind: 'list', at, items: Array.from(value, (item, index) => toNode(item, `${at}[${index}]`, depth + 1)) };
+}
+
+function toScalar(value: unknown, at: string): Scalar {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (value instanceof RawScalar) return value;
+  if (typeof value === 'bigint') return new RawScalar(String(value), Number(value));
+  // A secret has no references.
+  if (value instanceof Secret) return value.test(hasReference) ? value.map(escapeReferences) : value;
+  if (typeof value !== 'number') throw new TypeError(`data: ${at} must be a string, number, boolean, list or map`);
+  if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
+  throw new TypeError(`data: ${at} is not an exact number: pass it as a string`);
 }

@@ -1,4 +1,6 @@
-import { nameOf, rejectDuplicates } from './flatten.ts';
+import { OAuthProfileError } from '../errors.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
+import { displayName } from '../redaction/sensitive-names.ts';
 import type { Scalar, Value } from './value.ts';
 import type { Entry } from './variables.ts';
 
@@ -38,14 +40,24 @@ export function toValue<At>(node: ConfigNode<At>): Value {
 /** Yields the variables of a map: nested maps become dotted names, a list is one value. */
 export function* variablesIn<At>({ members }: MapNode<At>, prefix = ''): Generator<Member<At>> {
   for (const { name, at, node } of members) {
-    const dotted = nameOf(prefix, name);
+    const dotted = joinName(prefix, name);
     if (node.kind === 'map') yield* variablesIn(node, `${dotted}.`);
     else yield { name: dotted, at, node };
   }
 }
 
-/** Returns the variables of a file's map, each with the line of its name; a duplicate name is an error. */
-export function toEntries<At>(map: MapNode<At>, lineOf: (at: At) => number, label: string): Entry[] {
+const MAX_NAME_LENGTH = 1000;
+
+/** The length is limited: a long name is repeated in each name below it. */
+function joinName(prefix: string, name: string): string {
+  if (prefix.length + name.length <= MAX_NAME_LENGTH) return prefix + name;
+  throw new OAuthProfileError('data_invalid', `a variable name is longer than ${MAX_NAME_LENGTH} characters`, {
+    hint: `shorten ${escapeControls((prefix + name).slice(0, 40))}…`,
+  });
+}
+
+/** Returns the variables of a map, each with the line of its name. */
+export function toEntries<At>(map: MapNode<At>, lineOf: (at: At) => number | undefined, label: string): Entry[] {
   const entries = Array.from(variablesIn(map), ({ name, at, node }) => ({
     name,
     value: toValue(node),
@@ -53,4 +65,18 @@ export function toEntries<At>(map: MapNode<At>, lineOf: (at: At) => number, labe
   }));
   rejectDuplicates(entries, label);
   return entries;
+}
+
+/** Throws if one source defines a name twice, as in `a.b: 1` and `a: {b: 2}`. */
+export function rejectDuplicates(entries: readonly Entry[], label: string): void {
+  const names = new Set<string>();
+  for (const { name, line } of entries) {
+    if (names.has(name)) {
+      const location = line === undefined ? label : `${label}:${line}`;
+      throw new OAuthProfileError('data_invalid', `${location}: ${displayName(name)} is defined twice`, {
+        hint: `remove one of the two definitions of ${displayName(name)}`,
+      });
+    }
+    names.add(name);
+  }
 }

@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../errors.ts';
-import { rejectDuplicates } from './flatten.ts';
+import { rejectDuplicates } from './node.ts';
 import type { Entry } from './variables.ts';
 
 const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', f: '\f' };

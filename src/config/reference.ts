@@ -102,53 +102,45 @@ class Parser {
 
   /** Reads the name of an environment variable or the path of a file. */
   #externalName(): string {
-    const from = this.#at;
-    while (!this.atEnd && !this.#sees('}') && !this.#sees(':-')) {
-      if (this.#sees('${')) this.fail('has a reference inside its name');
-      this.#at++;
-    }
-    if (this.#at === from) this.fail('has no name');
-    return this.text.slice(from, this.#at);
+    const rest = this.text.slice(this.#at);
+    const name = rest.slice(0, rest.search(/\}|:-|\$\{|$/));
+    this.#at += name.length;
+    if (this.#sees('${')) this.fail('has a reference inside its name');
+    return name === '' ? this.fail('has no name') : name;
   }
 
   path(): { names: string[]; members: (string | number)[] } {
     const names = [this.#name()];
     const members: (string | number)[] = [];
     for (;;) {
-      if (this.#takes('.')) {
-        if (members.length > 0) members.push(this.#name());
-        else names.push(this.#name());
-      } else if (this.#takes('[')) members.push(this.#bracket());
+      if (this.#takes('.')) (members.length > 0 ? members : names).push(this.#name());
+      else if (this.#takes('[')) members.push(this.#bracket());
       else return { names, members };
       if (names.length + members.length > MAX_PARTS) this.fail(`has more than ${MAX_PARTS} parts`);
     }
   }
 
   #name(): string {
-    const name = /[^.[\]{}:"'\s]*/y;
-    name.lastIndex = this.#at;
-    const found = name.exec(this.text)?.[0] ?? '';
-    if (found === '') this.fail('lacks a name');
-    this.#at += found.length;
-    return found;
+    return this.#match(/[^.[\]{}:"'\s]+/y)?.[0] ?? this.fail('lacks a name');
   }
 
   #bracket(): string | number {
-    const inside = /(?:(\d{1,9})|("(?:[^"\\]|\\.)*")|'([^']*)')\]/y;
-    inside.lastIndex = this.#at;
-    const found = inside.exec(this.text);
-    if (found === null) this.fail('has a bracket that holds neither a number nor a quoted name');
-    this.#at += found[0].length;
-    if (found[1] !== undefined) return Number(found[1]);
-    return found[2] === undefined ? (found[3] ?? '') : this.#unquote(found[2]);
-  }
-
-  #unquote(quoted: string): string {
+    const match = this.#match(/(?:(\d{1,9})|("[^"\\]*(?:\\.[^"\\]*)*")|'([^']*)')\]/y);
+    if (match === null) return this.fail('has a bracket that holds neither a number nor a quoted name');
+    const [, index, doubleQuoted, singleQuoted = ''] = match;
+    if (index !== undefined) return Number(index);
     try {
-      return JSON.parse(quoted) as string;
+      return doubleQuoted === undefined ? singleQuoted : (JSON.parse(doubleQuoted) as string);
     } catch {
       return this.fail('has an invalid escape in a quoted name');
     }
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.text);
+    this.#at += match?.[0].length ?? 0;
+    return match;
   }
 
   #sees(text: string): boolean {

@@ -77,14 +77,8 @@ export class Resolver {
     if (typeof value === 'string') return hasReference(value) ? this.#fill(parseTemplate(value), variable) : value;
     if (value instanceof Secret) return this.#resolveSecret(value.reveal(), variable);
     if (!isCollection(value)) return value;
-    let size = 0;
-    const resolved = mapCollection(value, (item) => {
-      const found = this.#resolveValue(item, variable);
-      size += this.#sizeOf(found);
-      checkLength(size, MAX_LENGTH);
-      return found;
-    });
-    this.#sizes.set(resolved, size);
+    const resolved = mapCollection(value, (item) => this.#resolveValue(item, variable));
+    checkLength(this.#sizeOf(resolved), MAX_LENGTH);
     return resolved;
   }
 
@@ -99,7 +93,7 @@ export class Resolver {
     return size;
   }
 
-  /** What looks like a reference may be part of a password, so an error quotes only a reference that is the whole value. */
+  /** A string that looks like a reference may be part of a password, so an error quotes only a reference that is the whole value. */
   #resolveSecret(text: string, variable: Variable): Value {
     try {
       return wrapSecret(this.#fill(parseTemplate(text), variable));
@@ -141,8 +135,9 @@ export class Resolver {
     const found =
       reference.kind === 'variable' ? this.#findVariable(reference, variable) : this.#readExternal(reference, variable);
     if (reference.fallback !== undefined && isEmpty(found)) return this.#fill(reference.fallback, variable);
-    if (reference.kind === 'env' && isEmpty(found)) throw unsetVariable(reference, found !== undefined);
-    if (found === undefined) throw reference.kind === 'file' ? missingFile(reference) : this.#undefinedName(reference);
+    if (found === undefined || (reference.kind === 'env' && isEmpty(found))) {
+      throw reference.kind === 'variable' ? this.#undefinedName(reference) : missing(reference, found !== undefined);
+    }
     return found;
   }
 
@@ -221,15 +216,13 @@ export class Resolver {
   }
 }
 
-function unsetVariable({ text, names: [name] }: Reference, isSet: boolean): OAuthProfileError {
+function missing({ kind, text, names: [name] }: Reference, isSet: boolean): OAuthProfileError {
+  if (kind === 'file') {
+    const hint = `create it, or correct the path in \${${text}}`;
+    return new OAuthProfileError('data_invalid', `file ${name} does not exist`, { hint });
+  }
   return new OAuthProfileError('data_invalid', `environment variable ${name} is ${isSet ? 'empty' : 'not set'}`, {
     hint: `set ${name}, or write \${${text}:-default}`,
-  });
-}
-
-function missingFile({ text, names: [path] }: Reference): OAuthProfileError {
-  return new OAuthProfileError('data_invalid', `file ${path} does not exist`, {
-    hint: `create it, or correct the path in \${${text}}`,
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Document, type Scalar, visit, type YAMLError } from 'yaml';
 
-/** An error in a YAML file, at an offset of its text. The text may hold a secret, so no message quotes it. */
+/** An error in a YAML file, at an offset. The content may be a secret, so no message quotes it. */
 export interface YamlIssue {
   readonly offset: number;
   readonly message: string;
@@ -41,7 +41,7 @@ export function explainErrors(text: string, document: Document): YamlIssue[] {
   const unknownTags = document.warnings.filter(({ code }) => code === 'TAG_RESOLVE_FAILED');
   const errors = [...document.errors, ...unknownTags].sort((a, b) => a.pos[0] - b.pos[0]).slice(0, MAX_ERRORS);
   const unclosed = errors.find(isUnclosedQuote);
-  // What an unclosed quote includes is missing elsewhere. Content that the parser cannot place matters only if it found nothing else.
+  // An unclosed quote causes all errors after it. Content that the parser cannot place matters only if it found nothing else.
   const causes = errors.filter(
     (error) =>
       !error.message.includes('in YAML stream') &&

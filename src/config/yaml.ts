@@ -17,7 +17,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { OAuthProfileError } from '../errors.ts';
-import { type ConfigNode, type MapNode, type Member, type Position, toEntries } from './node.ts';
+import { type ConfigNode, type Member, type Position, toEntries } from './node.ts';
 import { parseScalar, type Scalar } from './value.ts';
 import type { Entry } from './variables.ts';
 import { explainErrors, type YamlIssue } from './yaml-errors.ts';
@@ -74,7 +74,7 @@ export function parseYaml(text: string, maxValues: number): YamlDocument {
       const hint = 'remove the --- or ... before it';
       issues.push({ offset: second.range[0], message: 'the file contains a second YAML document', hint });
     }
-    if (issues.length === 0) root = new TreeBuilder(document as Document, maxValues, issues).build();
+    if (issues.length === 0) root = buildTree(document as Document, maxValues, issues);
   } catch (error) {
     if (!(error instanceof LimitExceeded)) throw error;
     const message = `more than ${maxValues} values or ${MAX_DEPTH} levels`;
@@ -107,118 +107,97 @@ function* tokensOf(text: string): Generator<CST.Token> {
   yield* parser.end();
 }
 
-/** Converts a document of the library; the issues that it finds are appended to `issues`. */
-class TreeBuilder {
-  readonly #document: Document;
-  readonly #maxValues: number;
-  readonly #issues: YamlIssue[];
-  readonly #targets = new Map<Alias, Node>();
-  #values = 0;
+/** Converts a document of the library. Issues are appended to `issues`. */
+function buildTree(document: Document, maxValues: number, issues: YamlIssue[]): ConfigNode<Span> {
+  const targets = findTargets(document);
+  let values = 0;
+  return toNode(document.contents, 0, 0);
 
-  constructor(document: Document, maxValues: number, issues: YamlIssue[]) {
-    this.#document = document;
-    this.#maxValues = maxValues;
-    this.#issues = issues;
+  function count(offset: number, depth: number): void {
+    if (++values > maxValues || depth > MAX_DEPTH) throw new LimitExceeded(offset);
   }
 
-  build(): ConfigNode<Span> {
-    this.#findTargets();
-    return this.#node(this.#document.contents, 0, 0);
-  }
-
-  /** Finds the node of each alias: the last one before it with that anchor. `alias.resolve()` would search the document every time. */
-  #findTargets(): void {
-    const anchors = new Map<string, Node>();
-    visit(this.#document, {
-      Alias: (_, alias) => {
-        const target = anchors.get(alias.source);
-        if (target !== undefined) this.#targets.set(alias, target);
-      },
-      Value: (_, node) => {
-        if (node.anchor !== undefined) anchors.set(node.anchor, node);
-      },
-    });
-  }
-
-  #count(offset: number, depth: number): void {
-    if (++this.#values > this.#maxValues || depth > MAX_DEPTH) throw new LimitExceeded(offset);
-  }
-
-  /** `near` is the offset to use for a node without a location of its own. */
-  #node(node: unknown, near: number, depth: number): ConfigNode<Span> {
-    const found = this.#resolve(node, near, depth);
+  /** `near` is the offset of a node that has no location of its own. */
+  function toNode(node: unknown, near: number, depth: number): ConfigNode<Span> {
+    const found = resolve(node, near, depth);
     const at = spanOf(found, near);
     if (isSeq(found)) {
-      return { kind: 'list', at, items: found.items.map((item) => this.#node(item, at.start, depth + 1)) };
+      return { kind: 'list', at, items: found.items.map((item) => toNode(item, at.start, depth + 1)) };
     }
-    if (isMap(found)) return this.#map(found, at, depth);
-    return { kind: 'scalar', at, value: isScalar(found) ? scalarOf(found) : null };
-  }
-
-  #map(map: YAMLMap, at: Span, depth: number): MapNode<Span> {
-    const members: Member<Span>[] = [];
-    for (const { key, value } of this.#pairs(map, at.start, depth)) {
+    if (!isMap(found)) return { kind: 'scalar', at, value: isScalar(found) ? scalarOf(found) : null };
+    const members = pairsOf(found, at.start, depth).map(({ key, value }): Member<Span> => {
       const keyAt = spanOf(key, at.start);
-      members.push({ name: nameOf(key), at: keyAt, node: this.#node(value, keyAt.end, depth + 1) });
-    }
+      return { name: nameOf(key), at: keyAt, node: toNode(value, keyAt.end, depth + 1) };
+    });
     return { kind: 'map', at, members };
   }
 
-  #resolve(node: unknown, near: number, depth: number): unknown {
+  function resolve(node: unknown, near: number, depth: number): unknown {
     const offset = spanOf(node, near).start;
-    this.#count(offset, depth);
+    count(offset, depth);
     if (!isAlias(node)) return node;
-    const target = this.#targets.get(node);
+    const target = targets.get(node);
     if (target === undefined) {
       const hint = 'put a value that starts with * in quotes';
-      this.#issues.push({ offset, message: 'no anchor (&) of this name before the alias (*)', hint });
+      issues.push({ offset, message: 'no anchor (&) of this name before the alias (*)', hint });
     }
     return target;
   }
 
   /** Returns the pairs of a map; those that a merge key (`<<`) adds come first, unless the map overrides them. */
-  #pairs(map: YAMLMap, near: number, depth: number): Pair<ScalarNode>[] {
-    const own: Pair<ScalarNode>[] = [];
-    const merged: Pair<ScalarNode>[] = [];
-    const names = new Set<string>();
+  function pairsOf(map: YAMLMap, near: number, depth: number): Pair<ScalarNode>[] {
+    const own = new Map<string, Pair<ScalarNode>>();
+    const merged = new Map<string, Pair<ScalarNode>>();
     for (const pair of map.items) {
       if (isMergePair(pair)) continue;
       const offset = spanOf(pair.key, near).start;
       if (!hasScalarKey(pair)) {
-        this.#issues.push({ offset, message: 'a name must be a string', hint: 'put the name in quotes' });
-        continue;
-      }
-      const name = nameOf(pair.key);
-      if (names.has(name)) {
-        this.#issues.push({ offset, message: `${name} is defined twice`, hint: 'remove one of the two definitions' });
-      } else own.push(pair);
-      names.add(name);
+        issues.push({ offset, message: 'a name must be a string', hint: 'put the name in quotes' });
+      } else if (own.has(nameOf(pair.key))) {
+        const hint = 'remove one of the two definitions';
+        issues.push({ offset, message: `${nameOf(pair.key)} is defined twice`, hint });
+      } else own.set(nameOf(pair.key), pair);
     }
     for (const { key, value } of map.items.filter(isMergePair)) {
       const offset = spanOf(key, near).end;
-      const source = this.#resolve(value, offset, depth + 1);
+      const source = resolve(value, offset, depth + 1);
       for (const item of isSeq(source) ? source.items : [source]) {
-        for (const pair of this.#mergedPairs(item, offset, depth + 1)) {
-          this.#count(spanOf(pair.key, near).start, depth);
+        for (const pair of mergedPairs(item, offset, depth + 1)) {
           const name = nameOf(pair.key);
-          if (!names.has(name)) merged.push(pair);
-          names.add(name);
+          count(spanOf(pair.key, near).start, depth);
+          if (!own.has(name) && !merged.has(name)) merged.set(name, pair);
         }
       }
     }
-    return [...merged, ...own];
+    return [...merged.values(), ...own.values()];
   }
 
-  #mergedPairs(node: unknown, near: number, depth: number): Pair<ScalarNode>[] {
-    const found = this.#resolve(node, near, depth);
-    if (isMap(found)) return this.#pairs(found, near, depth);
-    this.#issues.push({
+  function mergedPairs(node: unknown, near: number, depth: number): Pair<ScalarNode>[] {
+    const found = resolve(node, near, depth);
+    if (isMap(found)) return pairsOf(found, near, depth);
+    issues.push({
       offset: spanOf(found, near).start,
       message: 'the value of << must be a map',
       hint: 'write <<: *name, where &name is the anchor of a map',
     });
     return [];
   }
+}
+
+/** Finds the node of each alias: the last one before it with that anchor. `alias.resolve()` would search the document every time. */
+function findTargets(document: Document): Map<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(document, {
+    Alias(_, alias) {
+      const target = anchors.get(alias.source);
+      if (target !== undefined) targets.set(alias, target);
+    },
+    Value(_, node) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return targets;
 }
 
 function spanOf(node: unknown, near: number): Span {

@@ -18,49 +18,42 @@ export function authenticateClient(
   const bodySecret = form.get('client_secret') || undefined;
   const assertion = form.get('client_assertion') || undefined;
   const methods = [pairs, bodySecret, assertion].filter((method) => method !== undefined);
-  if (methods.length > 1 && (provider.clientAuth.multiple === 'rejected' || pairs === undefined))
-    reject({ kind: 'multiple_client_auth' });
+  if (methods.length > 1 && (!provider.clientAuth.headerWins || pairs === undefined)) reject('multiple_client_auth');
   if (pairs !== undefined) {
     const client = pairs.map(([id]) => realm.clients.get(id)).find((found) => found !== undefined);
-    if (client === undefined) return reject({ kind: 'unknown_client', clientId: pairs[0]?.[0] ?? '' });
+    if (client === undefined) return reject('unknown_client', pairs[0]?.[0] ?? '');
     checkMethod(realm, client, 'client_secret_basic');
     if (!pairs.some(([id, secret]) => id === client.id && secret === (client.secret ?? '')))
-      reject({ kind: 'invalid_client_secret' });
+      reject('invalid_client_secret');
     return client;
   }
   const id = form.get('client_id') || (assertion === undefined ? '' : subjectOf(assertion));
   if (id === '') {
-    if (bodySecret !== undefined || assertion !== undefined) reject({ kind: 'missing_field', field: 'client_id' });
+    if (bodySecret !== undefined || assertion !== undefined) reject('missing_field', 'client_id');
     if (provider.passwordGrantWithoutClient && (grant === 'password' || grant === 'refresh_token')) return undefined;
-    return reject(
-      provider.clientAuth.allowsPost ? { kind: 'missing_field', field: 'client_id' } : { kind: 'missing_client_auth' },
-    );
+    return provider.clientAuth.basicOnly ? reject('missing_client_auth') : reject('missing_field', 'client_id');
   }
-  const client = realm.clients.get(id) ?? reject({ kind: 'unknown_client', clientId: id });
+  const client = realm.clients.get(id) ?? reject('unknown_client', id);
   if (assertion !== undefined) checkAssertion({ realm, now }, client, request, assertion);
   else if (bodySecret !== undefined) checkBodySecret(realm, client, bodySecret);
-  else if (client.secret !== undefined || client.auth === 'private_key_jwt' || !provider.clientAuth.allowsPost)
-    reject({ kind: 'missing_client_auth' });
+  else if (client.secret !== undefined || client.auth === 'private_key_jwt' || provider.clientAuth.basicOnly)
+    reject('missing_client_auth');
   return client;
 }
 
 function checkBodySecret(realm: Realm, client: Client, secret: string): void {
-  if (!realm.provider.clientAuth.allowsPost) reject({ kind: 'missing_client_auth' });
-  if (client.secret === undefined) reject({ kind: 'secret_for_public_client' });
+  if (realm.provider.clientAuth.basicOnly) reject('missing_client_auth');
+  if (client.secret === undefined) reject('secret_for_public_client');
   checkMethod(realm, client, 'client_secret_post');
-  if (secret !== client.secret) reject({ kind: 'invalid_client_secret' });
+  if (secret !== client.secret) reject('invalid_client_secret');
 }
 
 function checkMethod(realm: Realm, client: Client, method: string): void {
-  if (realm.provider.clientAuth.registeredMethodOnly && client.auth !== method)
-    reject({ kind: 'unexpected_auth_method' });
+  if (realm.provider.clientAuth.registeredMethodOnly && client.auth !== method) reject('unexpected_auth_method');
 }
 
 /** Id and secret of a Basic header, in each decoding that the provider accepts. */
-function basicPairs(
-  { headers }: EmulatorRequest,
-  decoding: 'decoded' | 'raw' | 'either',
-): [string, string][] | undefined {
+function basicPairs({ headers }: EmulatorRequest, decoding?: 'raw' | 'either'): [string, string][] | undefined {
   const [, encoded] = /^Basic\s+([A-Za-z0-9+/=]+)$/i.exec(String(headers['authorization'] ?? '')) ?? [];
   if (encoded === undefined) return undefined;
   const credentials = Buffer.from(encoded, 'base64').toString();
@@ -106,8 +99,7 @@ function checkAssertion(
   assertion: string,
 ): void {
   checkMethod(realm, client, 'private_key_jwt');
-  if (request.form.get('client_assertion_type') !== ASSERTION_TYPE)
-    reject({ kind: 'missing_field', field: 'client_assertion_type' });
+  if (request.form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');
   const { iss, sub, aud, exp, nbf } = parseJwtPart(assertion, 1);
   const { host, path, base } = request;
   const audiences = [
@@ -127,7 +119,7 @@ function checkAssertion(
     exp > seconds &&
     (nbf === undefined || (typeof nbf === 'number' && nbf <= seconds + SKEW_SECONDS)) &&
     hasValidSignature(assertion, client.key);
-  if (!valid) reject({ kind: 'invalid_assertion' });
+  if (!valid) reject('invalid_assertion');
 }
 
 function hasValidSignature(assertion: string, key: KeyObject | undefined): boolean {

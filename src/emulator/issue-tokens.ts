@@ -39,8 +39,9 @@ export function issueTokens(
     iat: issuedAt,
     exp: issuedAt + 3600,
   };
+  const accessToken = signer.sign(claims);
   return {
-    accessToken: provider.encodeAccessToken(signer.sign(claims)),
+    accessToken: provider.encodeAccessToken?.(accessToken) ?? accessToken,
     refreshToken,
     idToken: user !== undefined && scope.split(' ').includes('openid') ? signer.sign(idClaims) : undefined,
     scope,

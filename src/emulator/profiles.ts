@@ -32,7 +32,7 @@ export class Realms {
     if (known !== undefined) return known;
     const provider = providers.find(({ hosts }) => hosts?.test(host));
     // An isolated host without a profile has no clients and no state. It is not stored, because there may be any number of them.
-    return provider?.isolatedHosts === true ? new Realm(provider) : provider && this.#create(provider, host);
+    return provider?.isolatedHosts ? new Realm(provider) : provider && this.#create(provider, host);
   }
 
   /** The hosts of all realms. */
@@ -60,7 +60,7 @@ export class Realms {
     const { host, pathname: path } = url;
     const realm = this.#create(provider, host);
     if (!realm.tokenUrls.has(host)) realm.tokenUrls.set(host, url);
-    const tenant = provider.tenantOf({ host, path });
+    const tenant = provider.tenantOf?.({ host, path });
     if (tenant !== undefined) realm.tenants.add(tenant.toLowerCase());
     const basic = subfields(profile, 'basic');
     const options = subfields(profile, 'options');

@@ -4,12 +4,6 @@ import type { Rejection } from './rejection.ts';
 /** An endpoint; each provider defines its URL. */
 export type Action = 'token' | 'device' | 'verify' | 'authorize' | 'revoke' | 'resource' | 'metadata' | 'keys';
 
-interface Route {
-  readonly action: Action;
-  readonly method: 'GET' | 'POST' | 'ANY';
-  readonly path: RegExp;
-}
-
 /** The target of a request, as the real provider would see it. */
 export interface RequestTarget {
   readonly host: string;
@@ -37,40 +31,41 @@ export interface IssuedTokens {
 export interface EmulatedProvider {
   readonly type: string;
   /** The token URL of a profile that sets none; `{tenant}` is replaced. */
-  readonly tokenUrl: string | undefined;
-  readonly hosts: RegExp | undefined;
+  readonly tokenUrl?: string;
+  readonly hosts?: RegExp;
   /** Whether each host has its own clients and tokens; otherwise all hosts of the provider share them. */
-  readonly isolatedHosts: boolean;
-  readonly routes: readonly Route[];
+  readonly isolatedHosts?: boolean;
+  /** Paths of the endpoints; the first match wins. */
+  readonly routes: Readonly<Partial<Record<Action, RegExp>>>;
   /** Grants that the token endpoint supports. */
   readonly grants: readonly string[];
   readonly clientAuth: {
     /** The registered method of a confidential client whose profile sets none. */
     readonly default: 'client_secret_basic' | 'client_secret_post';
-    /** How id and secret in a Basic header are read: percent-decoded, as they are, or in either way. */
-    readonly basicDecoding: 'decoded' | 'raw' | 'either';
-    /** Whether credentials in the body are accepted. */
-    readonly allowsPost: boolean;
+    /** How id and secret in a Basic header are read: percent-decoded (the default), as they are, or in either way. */
+    readonly basicDecoding?: 'raw' | 'either';
+    /** Whether credentials in the body are rejected. */
+    readonly basicOnly?: boolean;
     /** Whether a client may only use the method that it is registered with. */
-    readonly registeredMethodOnly: boolean;
-    /** Credentials in the header and in the body at once. */
-    readonly multiple: 'rejected' | 'header_wins';
+    readonly registeredMethodOnly?: boolean;
+    /** Whether a header takes precedence over credentials in the body; by default, both at once are rejected. */
+    readonly headerWins?: boolean;
   };
   /** Whether the password grant works without a client id. */
-  readonly passwordGrantWithoutClient: boolean;
-  readonly tenantsWithoutPasswordGrant: readonly string[];
+  readonly passwordGrantWithoutClient?: boolean;
+  readonly tenantsWithoutPasswordGrant?: readonly string[];
   /** Grants that require a scope. */
-  readonly scopeRequiredFor: readonly string[];
-  /** Whether the client credentials grant may request this scope. */
-  readonly allowsClientScope: (scope: string) => boolean;
+  readonly scopeRequiredFor?: readonly string[];
+  /** Whether the client credentials grant may request this scope; default: any. */
+  readonly allowsClientScope?: (scope: string) => boolean;
   /** Whether a reused code also revokes the tokens issued for it (RFC 6749 §4.1.2). It is always rejected. */
-  readonly codeReuseRevokesTokens: boolean;
+  readonly codeReuseRevokesTokens?: boolean;
   /** The metadata document (RFC 8414, OpenID Connect Discovery), if the provider has one. */
-  readonly metadata: ((target: RequestTarget) => Record<string, unknown> | undefined) | undefined;
+  readonly metadata?: (target: RequestTarget) => Record<string, unknown> | undefined;
   /** The `iss` parameter of authorization responses (RFC 9207), if the provider sends it. */
-  readonly issuer: ((target: RequestTarget) => string) | undefined;
+  readonly issuer?: (target: RequestTarget) => string;
   /** Whether a token can be revoked without client authentication. */
-  readonly revocationWithoutClientAuth: boolean;
+  readonly revocationWithoutClientAuth?: boolean;
   readonly refresh: {
     /**
      * - `reusable`: each refresh returns a new refresh token, and the old one stays valid.
@@ -80,39 +75,37 @@ export interface EmulatedProvider {
      * - `none`: no refresh tokens are issued.
      */
     readonly policy: 'reusable' | 'static' | 'single_use' | 'rotating' | 'none';
-    readonly graceSeconds: number;
+    readonly graceSeconds?: number;
     /** Whether a refresh may request scopes that were not granted before. */
-    readonly allowsNewScopes: boolean;
+    readonly allowsNewScopes?: boolean;
     /** The scope that must be requested to get a refresh token. */
-    readonly requiredScope: string | undefined;
+    readonly requiredScope?: string;
     /** Whether the authorization request must have `access_type=offline` to get a refresh token. */
-    readonly offlineAccessOnly: boolean;
+    readonly offlineAccessOnly?: boolean;
     readonly lifetimeSeconds: number;
   };
   /** Lifetime of access tokens. */
   readonly lifetimeSeconds: number;
-  readonly device:
-    | {
-        /** Seconds. */
-        readonly expiresIn: number;
-        /** Whether the response has `verification_uri_complete`. */
-        readonly hasCompleteUri: boolean;
-        readonly verificationPath: string;
-        /** Whether the response has a `message` for the user. */
-        readonly hasMessage: boolean;
-      }
-    | undefined;
+  readonly device?: {
+    /** Seconds. */
+    readonly expiresIn: number;
+    /** Whether the response has `verification_uri_complete`. */
+    readonly hasCompleteUri?: boolean;
+    readonly verificationPath: string;
+    /** Whether the response has a `message` for the user. */
+    readonly hasMessage?: boolean;
+  };
   /** Whether a client gets the same access token each time. */
-  readonly stableToken: boolean;
-  /** Converts a signed token into the provider's format. */
-  readonly encodeAccessToken: (token: string) => string;
-  readonly decodeAccessToken: (token: string) => string;
+  readonly stableToken?: boolean;
+  /** Converts a signed token into the provider's format; default: unchanged. */
+  readonly encodeAccessToken?: (token: string) => string;
+  readonly decodeAccessToken?: (token: string) => string;
   readonly response: (issued: IssuedTokens) => Record<string, unknown>;
-  readonly errorResponse: (rejection: Rejection, context: { now: number; grant: string }) => EmulatorResponse;
+  readonly errorResponse: (rejection: Rejection, now: number) => EmulatorResponse;
   /** The protected resource: data about the user or the client. */
   readonly resource: (user: string | undefined, clientId: string, path: string) => EmulatorResponse;
   /** The response of the protected resource to an invalid access token. */
   readonly unauthorizedResponse: () => EmulatorResponse;
   /** The tenant in a URL. */
-  readonly tenantOf: (url: { readonly host: string; readonly path: string }) => string | undefined;
+  readonly tenantOf?: (url: { readonly host: string; readonly path: string }) => string | undefined;
 }

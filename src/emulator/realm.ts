@@ -119,32 +119,15 @@ export class Realm {
 }
 
 /** A map that evicts its oldest entries, except pinned ones. */
-class BoundedMap<T extends object> {
-  readonly #entries = new Map<string, T>();
-
-  get(key: string): T | undefined {
-    return this.#entries.get(key);
-  }
-
-  set(key: string, value: T): void {
-    this.#entries.set(key, value);
-    if (this.#entries.size <= MAX_RECORDS) return;
-    for (const [oldest, value] of this.#entries) {
-      if ('pinned' in value && value.pinned === true) continue;
-      this.#entries.delete(oldest);
-      return;
+class BoundedMap<T extends object> extends Map<string, T> {
+  override set(key: string, value: T): this {
+    super.set(key, value);
+    if (this.size <= MAX_RECORDS) return this;
+    for (const [oldest, record] of this) {
+      if ('pinned' in record && record.pinned === true) continue;
+      this.delete(oldest);
+      break;
     }
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key);
-  }
-
-  values(): IterableIterator<T> {
-    return this.#entries.values();
-  }
-
-  get size(): number {
-    return this.#entries.size;
+    return this;
   }
 }

@@ -1,52 +1,57 @@
-/** The reasons for which an endpoint rejects a request. Each provider formats them in its own way. */
-export type Rejection =
-  | { readonly kind: 'unknown_client'; readonly clientId: string }
-  | {
-      readonly kind:
-        | 'invalid_client_secret'
-        | 'missing_client_auth'
-        | 'invalid_assertion'
-        | 'secret_for_public_client'
-        | 'multiple_client_auth'
-        | 'unexpected_auth_method';
-    }
-  | { readonly kind: 'missing_field' | 'duplicate_field'; readonly field: string }
-  | { readonly kind: 'unknown_tenant' | 'tenant_without_metadata'; readonly tenant: string }
-  | { readonly kind: 'tenant_without_password_grant' | 'password_grant_disabled' | 'invalid_password' }
-  | {
-      readonly kind:
-        | 'invalid_refresh_token'
-        | 'expired_refresh_token'
-        | 'invalid_code'
-        | 'invalid_code_verifier'
-        | 'redirect_uri_mismatch';
-    }
-  | { readonly kind: 'unsupported_grant'; readonly grant: string }
-  | { readonly kind: 'invalid_scope'; readonly scope: string }
-  | {
-      readonly kind:
-        | 'authorization_pending'
-        | 'slow_down'
-        | 'access_denied'
-        | 'expired_device_code'
-        | 'invalid_device_code';
-    }
-  | { readonly kind: 'rate_limited' };
+/** HTTP status, `error` and `error_description` of an error response; `{}` stands for the detail of the rejection. */
+type ErrorEntry = `${number} ${string}: ${string}`;
 
-/** Thrown by endpoints; the provider converts it into an error response. */
-export class RejectionError extends Error {
-  constructor(readonly rejection: Rejection) {
-    super(rejection.kind);
+/** The errors as the RFCs define them, by the reason for which an endpoint rejects a request. */
+const standardErrors = {
+  unknown_client: '401 invalid_client: The client is unknown.',
+  invalid_client_secret: '401 invalid_client: The client secret is wrong.',
+  missing_client_auth: '401 invalid_client: The client did not authenticate.',
+  unexpected_auth_method: '401 invalid_client: The client is registered for another authentication method.',
+  invalid_assertion: '401 invalid_client: The client assertion is not valid.',
+  secret_for_public_client: '401 invalid_client: The client is public.',
+  multiple_client_auth: '400 invalid_request: The client used more than one authentication method.',
+  missing_field: '400 invalid_request: The parameter {} is missing.',
+  duplicate_field: '400 invalid_request: The parameter {} is repeated.',
+  invalid_password: '400 invalid_grant: The user name or password is wrong.',
+  password_grant_disabled: '400 unauthorized_client: The client may not use the password grant.',
+  invalid_refresh_token: '400 invalid_grant: The refresh token is invalid, revoked or was used before.',
+  expired_refresh_token: '400 invalid_grant: The refresh token has expired.',
+  invalid_code: '400 invalid_grant: The code is invalid, expired or was used before.',
+  invalid_code_verifier: '400 invalid_grant: The code verifier does not match (RFC 7636 §4.6).',
+  redirect_uri_mismatch: '400 invalid_grant: The redirect URI is not the one of the authorization request.',
+  unsupported_grant: '400 unsupported_grant_type: The grant type {} is not supported.',
+  invalid_scope: '400 invalid_scope: The scope is not valid.',
+  authorization_pending: '400 authorization_pending: The user has not decided yet.',
+  slow_down: '400 slow_down: Poll more slowly.',
+  access_denied: '400 access_denied: The user denied access.',
+  expired_device_code: '400 expired_token: The device code has expired.',
+  invalid_device_code: '400 invalid_grant: The device code is not valid.',
+  unknown_tenant: '400 invalid_request: The tenant is unknown.',
+  tenant_without_metadata: '400 invalid_request: The tenant is unknown.',
+  tenant_without_password_grant: '400 invalid_request: The tenant does not support the password grant.',
+  rate_limited: '429 temporarily_unavailable: Too many requests.',
+} satisfies Record<string, ErrorEntry>;
+
+/** The errors that a provider formats in its own way. */
+export type ErrorTable = Readonly<Partial<Record<keyof typeof standardErrors, ErrorEntry>>>;
+
+/** Thrown by endpoints; the provider converts it into an error response. `detail` is the field, grant, scope, tenant or client. */
+export class Rejection extends Error {
+  constructor(
+    readonly kind: keyof typeof standardErrors,
+    readonly detail = '',
+  ) {
+    super(kind);
   }
 }
 
 /** Rejects the current request. */
-export function reject(rejection: Rejection): never {
-  throw new RejectionError(rejection);
+export function reject(kind: Rejection['kind'], detail?: string): never {
+  throw new Rejection(kind, detail);
 }
 
-/** Inserts the details of a rejection into a template: `Missing required parameter: {field}`. */
-export function formatDescription(template: string, rejection: Rejection): string {
-  const details = rejection as unknown as Readonly<Record<string, unknown>>;
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => String(details[name]));
+/** Returns the status and the body of an error response (RFC 6749 §5.2). */
+export function describeError({ kind, detail }: Rejection, errors: ErrorTable = {}) {
+  const [, status, error = '', template = ''] = /^(\d+) (\w+): (.*)$/.exec(errors[kind] ?? standardErrors[kind]) ?? [];
+  return { status: Number(status), error, error_description: template.replace('{}', () => detail) };
 }

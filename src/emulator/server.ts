@@ -4,10 +4,9 @@ import type { EmulatorRequest, EmulatorResponse } from './messages.ts';
 
 /** How the server handles a request: it responds, does not respond, or closes the connection. */
 export type Outcome =
-  | { readonly kind: 'respond'; readonly response: EmulatorResponse; readonly delayMs?: number }
-  | { readonly kind: 'truncate'; readonly response: EmulatorResponse }
-  | { readonly kind: 'hang' }
-  | { readonly kind: 'reset' };
+  | { readonly response: EmulatorResponse; readonly delayMs?: number; readonly isTruncated?: boolean }
+  | 'hang'
+  | 'reset';
 
 /** Handles a request. */
 export type Handler = (request: EmulatorRequest) => Outcome;
@@ -26,11 +25,11 @@ export interface PortServer {
 
 /** Starts the server. TLS is set up with the first TLS connection. */
 export async function startServer(port: number, handle: Handler, credentials: Credentials): Promise<PortServer> {
-  const connections = new Connections();
+  const connections: Connections = new Map();
   const plain = createHttpServer((request, response) => receive(request, response, handle, false, connections));
   let secure: Promise<Server> | undefined;
   const listener = createNetServer((socket) => {
-    connections.add(socket);
+    trackConnection(socket, connections);
     socket.on('error', () => socket.destroy());
     socket.once('readable', async () => {
       const first: Buffer | null = socket.read(1);
@@ -52,7 +51,7 @@ export async function startServer(port: number, handle: Handler, credentials: Cr
     close: () =>
       new Promise((resolve) => {
         listener.close(() => resolve());
-        connections.destroyAll();
+        for (const { socket } of connections.values()) socket.destroy();
       }),
   };
 }
@@ -63,49 +62,33 @@ export async function startServer(port: number, handle: Handler, credentials: Cr
  */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Open connections by remote address and port. A TLS socket does not expose the TCP socket, which is needed for a reset. */
-class Connections {
-  readonly #open = new Map<string, Connection>();
-
-  add(socket: Socket): void {
-    const key = keyOf(socket);
-    const connection = new Connection(socket);
-    this.#open.set(key, connection);
-    socket.on('close', () => {
-      connection.stopTimeout();
-      if (this.#open.get(key) === connection) this.#open.delete(key);
-    });
-    connection.startTimeout();
-  }
-
-  /** The connection of a request, unless it is closed. */
-  of({ socket }: IncomingMessage): Connection | undefined {
-    return this.#open.get(keyOf(socket));
-  }
-
-  destroyAll(): void {
-    for (const { socket } of this.#open.values()) socket.destroy();
-  }
+/** A TCP connection and the timer of its current request. */
+interface Connection {
+  readonly socket: Socket;
+  timer?: NodeJS.Timeout;
 }
+
+/** Open connections by remote address and port. A TLS socket does not expose the TCP socket, which is needed for a reset. */
+type Connections = Map<string, Connection>;
 
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** A connection with its request timeout. */
-class Connection {
-  #timer: NodeJS.Timeout | undefined;
+function trackConnection(socket: Socket, connections: Connections): void {
+  const key = keyOf(socket);
+  const connection: Connection = { socket };
+  connections.set(key, connection);
+  startTimeout(connection);
+  socket.on('close', () => {
+    clearTimeout(connection.timer);
+    if (connections.get(key) === connection) connections.delete(key);
+  });
+}
 
-  constructor(readonly socket: Socket) {}
-
-  startTimeout(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.socket.destroy(), REQUEST_TIMEOUT_MS);
-  }
-
-  stopTimeout(): void {
-    clearTimeout(this.#timer);
-  }
+function startTimeout(connection: Connection): void {
+  clearTimeout(connection.timer);
+  connection.timer = setTimeout(() => connection.socket.destroy(), REQUEST_TIMEOUT_MS);
 }
 
 async function createSecureServer(
@@ -145,9 +128,9 @@ function receive(
     else chunks.push(chunk);
   });
   request.on('end', () => {
-    const connection = connections.of(request);
-    connection?.stopTimeout();
-    const body = (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString();
+    const connection = connections.get(keyOf(request.socket));
+    clearTimeout(connection?.timer);
+    const body = Buffer.concat(chunks).toString();
     try {
       sendOutcome(handle(toRequest(request, body, secure)), request, response, connection);
     } catch {
@@ -185,31 +168,18 @@ function sendOutcome(
   response: ServerResponse,
   connection: Connection | undefined,
 ): void {
-  switch (outcome.kind) {
-    case 'respond': {
-      const { status, headers = {}, body } = outcome.response;
-      const finish = (): void => {
-        connection?.startTimeout();
-        response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
-        response.end(body);
-      };
-      if (outcome.delayMs === undefined) finish();
-      else {
-        const timer = setTimeout(finish, outcome.delayMs);
-        response.on('close', () => clearTimeout(timer));
-      }
-      return;
-    }
-    case 'truncate': {
-      const { status, headers = {}, body } = outcome.response;
-      response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
-      response.write(body.slice(0, body.length / 2), () => request.socket.destroy());
-      return;
-    }
-    case 'reset':
-      connection?.socket.resetAndDestroy();
-      return;
-    case 'hang':
-      return;
+  if (outcome === 'reset') connection?.socket.resetAndDestroy();
+  if (typeof outcome === 'string') return;
+  const { status, headers = {}, body } = outcome.response;
+  const finish = (): void => {
+    if (connection !== undefined) startTimeout(connection);
+    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+    if (outcome.isTruncated) response.write(body.slice(0, body.length / 2), () => request.socket.destroy());
+    else response.end(body);
+  };
+  if (outcome.delayMs === undefined) finish();
+  else {
+    const timer = setTimeout(finish, outcome.delayMs);
+    response.on('close', () => clearTimeout(timer));
   }
 }

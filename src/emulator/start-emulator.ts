@@ -12,7 +12,7 @@ import { type EmulatorRequest, type EmulatorResponse, json, text } from './messa
 import { type EmulatedProfiles, Realms } from './profiles.ts';
 import type { Action } from './provider.ts';
 import type { Realm, RequestContext } from './realm.ts';
-import { RejectionError } from './rejection.ts';
+import { Rejection } from './rejection.ts';
 import { type Outcome, startServer } from './server.ts';
 import { TokenSigner } from './token-signer.ts';
 
@@ -73,6 +73,16 @@ const endpoints: Readonly<Record<Action, Endpoint>> = {
   keys: keysEndpoint,
 };
 
+/** Pages accept every method. */
+const methods: Readonly<Partial<Record<Action, string>>> = {
+  token: 'POST',
+  device: 'POST',
+  revoke: 'POST',
+  resource: 'GET',
+  metadata: 'GET',
+  keys: 'GET',
+};
+
 /** The CA certificate is served at `/oauth-profile-emulator/ca.pem` for clients that connect to a running emulator. */
 const CONTROL_HOST = 'oauth-profile-emulator';
 const CA_PATH = '/ca.pem';
@@ -94,20 +104,18 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 
   const handle = (request: EmulatorRequest): Outcome => {
     if (request.host === CONTROL_HOST && request.path === CA_PATH)
-      return { kind: 'respond', response: text(200, authority.certificate) };
+      return { response: text(200, authority.certificate) };
     const realm = realms.find(request.host);
-    const route = realm?.provider.routes.find(
-      ({ method, path }) => (method === 'ANY' || method === request.method) && path.test(request.path),
-    );
-    if (realm === undefined || route === undefined) {
-      const response = realm === undefined ? notEmulated(request.host) : text(404, 'Not Found');
-      onRequest?.(describeRequest(request, realm, { kind: 'respond', response }, undefined));
-      return { kind: 'respond', response };
+    const action = realm && findAction(realm, request);
+    if (realm === undefined || action === undefined) {
+      const outcome = { response: realm === undefined ? notEmulated(request.host) : text(404, 'Not Found') };
+      onRequest?.(describeRequest(request, realm, outcome, undefined));
+      return outcome;
     }
-    const fault = route.action === 'token' ? findFault(faults, ++tokenRequests) : undefined;
+    const fault = action === 'token' ? findFault(faults, ++tokenRequests) : undefined;
     const now = clock();
     const outcome = applyFault(fault, realm, now, () =>
-      callEndpoint(endpoints[route.action], { realm, signer, now }, request, fault?.kind === 'no-password'),
+      callEndpoint(endpoints[action], { realm, signer, now }, request, fault?.kind === 'no-password'),
     );
     onRequest?.(describeRequest(request, realm, outcome, fault));
     return outcome;
@@ -130,12 +138,14 @@ function callEndpoint(
     return endpoint(context, request, passwordGrantDisabled);
   } catch (error) {
     // A request must not stop the server.
-    if (!(error instanceof RejectionError)) return text(500, `emulator error: ${String(error)}`);
-    return context.realm.provider.errorResponse(error.rejection, {
-      now: context.now,
-      grant: request.form.get('grant_type') ?? '',
-    });
+    if (!(error instanceof Rejection)) return text(500, `emulator error: ${String(error)}`);
+    return context.realm.provider.errorResponse(error, context.now);
   }
+}
+
+function findAction({ provider }: Realm, { method, path }: EmulatorRequest): Action | undefined {
+  const actions = Object.keys(provider.routes) as Action[];
+  return actions.find((action) => (methods[action] ?? method) === method && provider.routes[action]?.test(path));
 }
 
 /** The header distinguishes this response from those of an emulated provider. */
@@ -156,31 +166,31 @@ function applyFault(fault: Fault | undefined, realm: Realm, now: number, respond
   switch (fault?.kind) {
     case undefined:
     case 'no-password':
-      return { kind: 'respond', response: respond() };
+      return { response: respond() };
     case 'slow':
-      return { kind: 'respond', response: respond(), delayMs: SLOW_MS };
+      return { response: respond(), delayMs: SLOW_MS };
     case 'hang':
-      return { kind: 'hang' };
+      return 'hang';
     case 'reset-before':
-      return { kind: 'reset' };
+      return 'reset';
     case 'reset-after':
       respond();
-      return { kind: 'reset' };
+      return 'reset';
     case '429':
-      return { kind: 'respond', response: realm.provider.errorResponse({ kind: 'rate_limited' }, { now, grant: '' }) };
+      return { response: realm.provider.errorResponse(new Rejection('rate_limited'), now) };
     case '500':
-      return { kind: 'respond', response: text(500, 'Internal Server Error') };
+      return { response: text(500, 'Internal Server Error') };
     case 'html':
-      return { kind: 'respond', response: { status: 200, headers: { 'Content-Type': 'text/html' }, body: page } };
+      return { response: { status: 200, headers: { 'Content-Type': 'text/html' }, body: page } };
     case 'truncate':
-      return { kind: 'truncate', response: respond() };
+      return { response: respond(), isTruncated: true };
     case 'empty':
-      return { kind: 'respond', response: { status: 200, body: '' } };
+      return { response: { status: 200, body: '' } };
     case 'huge':
-      return { kind: 'respond', response: json(200, { access_token: 'x'.repeat(2 ** 21) }) };
+      return { response: json(200, { access_token: 'x'.repeat(2 ** 21) }) };
     case 'wrong-type': {
       const { status, body } = respond();
-      return { kind: 'respond', response: { status, headers: { 'Content-Type': 'text/html' }, body } };
+      return { response: { status, headers: { 'Content-Type': 'text/html' }, body } };
     }
   }
 }
@@ -198,7 +208,7 @@ function describeRequest(
   outcome: Outcome,
   fault: Fault | undefined,
 ): ServedRequest {
-  const response = outcome.kind === 'respond' ? outcome.response : undefined;
+  const response = typeof outcome === 'string' || outcome.isTruncated ? undefined : outcome.response;
   const isJson =
     response?.headers?.['Content-Type']?.startsWith('application/json') === true && response.body.length < 65_536;
   return {

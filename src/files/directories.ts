@@ -31,8 +31,9 @@ export function createDirectory(directory: string, mode = 0o777): string | undef
     mkdirSync(directory, mode);
     return created ?? directory;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     // Another process may have created it in the meantime.
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(directory).isDirectory()) return created;
-    throw error;
+    if (statSync(directory).isDirectory()) return created;
+    throw Object.assign(new Error(`${directory} is not a directory`, { cause: error }), { code: 'ENOTDIR' });
   }
 }

@@ -93,7 +93,7 @@ function assertInside(file: string, directory: string, path: string): void {
   };
   const real = realPath(file);
   if (isInside(file, directory) && (real === undefined || isInside(real, realPath(directory) ?? directory))) return;
-  throw new OAuthProfileError('data_invalid', `\${file:${path}} is outside the directory of its profile file`, {
+  throw new OAuthProfileError('data_invalid', `file ${path} is outside the directory of the profile file`, {
     hint: 'move the file into that directory, or define the profile in a file that you pass with --data',
   });
 }

@@ -4,8 +4,8 @@ import { excerpt } from '../redaction/sanitize.ts';
 const MAX_LENGTH = 200;
 
 /**
- * The user's name from the id token of a response: `preferred_username`, `email`, `upn` or `sub` (OpenID Connect Core §5.1). The
- * signature is not verified: the name is for display only, never for decisions.
+ * The user's name from the id token of a response: `preferred_username`, `email`, `upn` or `sub` (OpenID Connect Core
+ * §5.1). The signature is not verified: the name is for display only, never for decisions.
  */
 export function parseAccount(response: Readonly<Record<string, unknown>>): string | undefined {
   const claims = parseClaims(response['id_token']);

@@ -47,7 +47,10 @@ export function buildDeviceAuthorizationRequest(
   ]);
 }
 
-/** Parses a device authorization response (RFC 8628 §3.2). Throws {@link ProviderError}. `receivedAt` is in epoch milliseconds. */
+/**
+ * Parses a device authorization response (RFC 8628 §3.2). Throws {@link ProviderError}. `receivedAt` is in epoch
+ * milliseconds.
+ */
 export function parseDeviceAuthorizationResponse(
   profile: Profile,
   request: TokenRequest,
@@ -86,8 +89,8 @@ export function parseDeviceAuthorizationResponse(
 }
 
 /**
- * Builds the token request that polls for the result (RFC 8628 §3.4). Some providers also expect the device code under another name
- * (`deviceCodeAlias`).
+ * Builds the token request that polls for the result (RFC 8628 §3.4). Some providers also expect the device code under
+ * another name (`deviceCodeAlias`).
  */
 export function buildDeviceTokenRequest(login: LoginProfile, { tokenUrl }: DeviceEndpoints, code: Secret): Profile {
   const names = ['device_code', login.provider.login?.deviceCodeAlias].filter((name) => name !== undefined);

@@ -18,8 +18,8 @@ const MAX_DESCRIPTION_LENGTH = 400;
 const MAX_CODES = 8;
 
 /**
- * Parses an error response (RFC 6749 §5.2) in any of the formats that providers use. Everything the provider sent passes through
- * `quote`, which removes secrets.
+ * Parses an error response (RFC 6749 §5.2) in any of the formats that providers use. Everything the provider sent
+ * passes through `quote`, which removes secrets.
  */
 export function parseErrorResponse(response: HttpResponse, body: ParsedBody, quote: Quote): ErrorResponse {
   const text = (value: unknown, length: number): string | undefined =>

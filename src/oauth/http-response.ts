@@ -41,7 +41,10 @@ export function parseBody(body: string): ParsedBody {
   return { kind: 'text', text };
 }
 
-/** Whether a parsed body is an error response, whatever its status: `error` (RFC 6749 §5.2), Okta's `errorCode`, X's `errors`. */
+/**
+ * Whether a parsed body is an error response, whatever its status: `error` (RFC 6749 §5.2), Okta's `errorCode`, X's
+ * `errors`.
+ */
 export function isErrorBody(members: Readonly<Record<string, unknown>>): boolean {
   const { error, errors, errorCode } = members;
   return isPresent(error) || isPresent(errorCode) || (Array.isArray(errors) && errors.length > 0);

@@ -1,4 +1,5 @@
 import { isLoopback } from '../profile/loopback.ts';
+import { parseUrl } from '../profile/strict-url.ts';
 
 /** Authorization server metadata, as far as a login uses it (RFC 8414 §2). */
 export interface ServerMetadata {
@@ -9,7 +10,10 @@ export interface ServerMetadata {
   readonly revocationUrl: URL | undefined;
 }
 
-/** Parses a metadata document (RFC 8414 §3.2). Returns `undefined` if it describes another server than the one at `endpoints`. */
+/**
+ * Parses a metadata document (RFC 8414 §3.2). Returns `undefined` if it describes another server than the one at
+ * `endpoints`.
+ */
 export function parseMetadata(
   document: unknown,
   location: URL,
@@ -31,8 +35,8 @@ export function parseMetadata(
 }
 
 /**
- * Compares the `iss` of an authorization response with the metadata (RFC 9207 §2.4) and returns what is wrong, `undefined` if nothing.
- * Without metadata, the origin of `iss` must be that of one of `endpoints`.
+ * Compares the `iss` of an authorization response with the metadata (RFC 9207 §2.4) and returns what is wrong,
+ * `undefined` if nothing. Without metadata, the origin of `iss` must be that of one of `endpoints`.
  */
 export function findIssuerMismatch(
   iss: string | undefined,
@@ -64,9 +68,8 @@ function matchesIssuer(iss: string, issuer: string): boolean {
 
 /** https: only, or loopback. */
 function hasOrigin(text: string, origin: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
+  const url = parseUrl(text);
+  return url?.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
 }
 
 function removeQuery(url: string): string {

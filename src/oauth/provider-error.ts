@@ -1,5 +1,6 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
 import { findStrayCharacters, loginCommand, type Profile, providerName } from '../profile/profile.ts';
+import { parseUrl } from '../profile/strict-url.ts';
 import type { ErrorHint } from '../providers/provider.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 import { parseErrorResponse } from './error-response.ts';
@@ -9,7 +10,10 @@ import { parseRetryAfter } from './retry-policy.ts';
 import { isSecretOfErrorResponse, secretMembers } from './secret-members.ts';
 import type { TokenRequest } from './token-request.ts';
 
-/** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2), used if the provider's own hints do not match. */
+/**
+ * Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2), used if the provider's own hints do not
+ * match.
+ */
 const standardHints: readonly ErrorHint[] = [
   {
     error: 'invalid_client',
@@ -42,7 +46,10 @@ const standardHints: readonly ErrorHint[] = [
 /** Placeholder of the login command in a hint. */
 const LOGIN = '{login}';
 
-/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL's InteractionRequiredAuthError). */
+/**
+ * Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL's
+ * InteractionRequiredAuthError).
+ */
 const interactionErrors = new Set([
   'invalid_grant',
   'interaction_required',
@@ -61,7 +68,10 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 /** Microsoft's descriptions end with ids and a time. The correlation id is shown separately. */
 const descriptionSuffix = /\s+Trace ID: \S+(?:\s.{0,150})?$/;
 
-/** Turns a response without a token into an error: what happened, which variable to change, and the provider's own error (D15). */
+/**
+ * Turns a response without a token into an error: what happened, which variable to change, and the provider's own error
+ * (D15).
+ */
 export function toProviderError(
   profile: Profile,
   request: TokenRequest,
@@ -127,8 +137,9 @@ function serverError(
 /** `microsoft returned HTTP 503 (service unavailable)`, followed by the provider's own error. */
 function describeStatus(profile: Profile, provider: ErrorResponse, statusText: string): string {
   const description = describeError(provider);
+  const isRepeated = description.toLowerCase() === statusText;
   const start = `${providerName(profile)} returned HTTP ${provider.status} (${statusText})`;
-  return description === '' ? start : `${start}: ${description}`;
+  return description === '' || isRepeated ? start : `${start}: ${description}`;
 }
 
 /** The provider's `error` and description for a message. */
@@ -148,7 +159,10 @@ function selectErrorCode(profile: Profile, { error }: ErrorResponse): ErrorCode 
     : 'provider_rejected';
 }
 
-/** Redirects are not followed, since that would send the credentials elsewhere (D13). The message names the target instead. */
+/**
+ * Redirects are not followed, since that would send the credentials elsewhere (D13). The message names the target
+ * instead.
+ */
 function redirectError(
   profile: Profile,
   request: TokenRequest,
@@ -168,10 +182,11 @@ function redirectError(
 function describeTarget(response: HttpResponse, profile: Profile, quote: Quote, quoteLowerCase: Quote): string {
   const location = String(response.headers['location'] ?? '');
   const target = removeQuery(location);
-  if (target === '' || !URL.canParse(target, profile.url.href)) return 'an invalid location';
+  const url = target === '' ? undefined : parseUrl(target, profile.url);
+  if (url === undefined) return 'an invalid location';
   // Searched before parsing: the host of a parsed URL is in lower case, and a secret in it would not be found.
   const hasSecret = removeQuery(quote(location, Number.POSITIVE_INFINITY)).includes(MASK);
-  const { protocol, host, pathname } = new URL(target, profile.url);
+  const { protocol, host, pathname } = url;
   // Searched again after parsing: the server may have converted a secret to lower case.
   if (hasSecret || quoteLowerCase(host, Number.POSITIVE_INFINITY).includes(MASK)) {
     return 'a URL that contains a secret of the request';
@@ -183,7 +198,9 @@ function removeQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-/** The hint for an error response, `undefined` if there is none. If a login is required, it contains the login command. */
+/**
+ * The hint for an error response, `undefined` if there is none. If a login is required, it contains the login command.
+ */
 export function findHint(profile: Profile, response: ErrorResponse, code: ErrorCode): string | undefined {
   const known = matchHint(profile, response)?.hint;
   const lacksLogin = code === 'login_required' && known?.includes(LOGIN) !== true;
@@ -206,7 +223,10 @@ function matchHint(profile: Profile, response: ErrorResponse): ErrorHint | undef
   return { hint: 'there is no token endpoint at this URL: check {url}' };
 }
 
-/** Replaces `{client_secret}` with `graph.client_secret`, or with the variable used in its place, and `{login}` with the command to run. */
+/**
+ * Replaces `{client_secret}` with `graph.client_secret`, or with the variable used in its place, and `{login}` with the
+ * command to run.
+ */
 export function fillHint(hint: string, profile: Profile): string {
   const { name, options, provider } = profile;
   const canLogIn = provider.login ?? options.authorizationUrl ?? options.deviceAuthorizationUrl;
@@ -224,7 +244,10 @@ function replacedField(field: string, { basic, clientAuth }: Profile): string {
   return field;
 }
 
-/** Describes stray characters in the values that a hint names, and for `invalid_client` in both client credentials. Values are not revealed. */
+/**
+ * Describes stray characters in the values that a hint names, and for `invalid_client` in both client credentials.
+ * Values are not revealed.
+ */
 function describeCredentials(hint: string, profile: Profile, { error }: ErrorResponse): string[] {
   const isClientError = error === 'invalid_client';
   const named = [...hint.matchAll(/\{([a-z_.]+)\}/g)].map(([, field = '']) => field);
@@ -245,7 +268,10 @@ function describeCredentials(hint: string, profile: Profile, { error }: ErrorRes
     : notes;
 }
 
-/** Whether a server that does not decode the Basic header (RFC 6749 §2.3.1) receives another secret than the configured one. */
+/**
+ * Whether a server that does not decode the Basic header (RFC 6749 §2.3.1) receives another secret than the configured
+ * one.
+ */
 function isChangedByEncoding({ basic, clientAuth, fields }: Profile): boolean {
   if (clientAuth !== 'client_secret_basic') return false;
   const secret = basic?.password.value ?? fields.find((field) => field.name === 'client_secret')?.value;

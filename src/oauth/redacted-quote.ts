@@ -6,7 +6,9 @@ import type { HttpResponse } from './http-response.ts';
 import { isSecretOfErrorResponse } from './secret-members.ts';
 import type { TokenRequest } from './token-request.ts';
 
-/** Makes a string of the provider safe to show: secrets masked, control characters escaped, at most `length` characters. */
+/**
+ * Makes a string of the provider safe to show: secrets masked, control characters escaped, at most `length` characters.
+ */
 export type Quote = (text: string, length: number) => string;
 
 /** Longer strings are truncated before they are searched; a partial secret at the end is dropped. In characters. */
@@ -16,15 +18,15 @@ const MAX_SEARCHED_LENGTH = 65_536;
 const jwt = /(?:(?<![\w-])|(?<=%[0-9a-fA-F]{2}))eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 
 /**
- * The separator between a name and its value, in a form or in JSON, each possibly escaped once more. The search starts at the separator:
- * starting at the name would be slow for long words.
+ * The separator between a name and its value, in a form or in JSON, each possibly escaped once more. The search starts
+ * at the separator: starting at the name would be slow for long words.
  */
 const separator = String.raw`(?<=([\w.-]{1,64})(?:\\{0,4}["']|%22|&quot;)?\s{0,4})(?:[:=]|%3[ADad])`;
 const namedValue = new RegExp(String.raw`${separator}(\s{0,4}(?:\\{0,4}["']|%22|&quot;)?)([^\s"'&,;<>{}[\]\\]+)`, 'g');
 
 /**
- * Creates the quote for an error response. A provider may repeat what it received, or include a token, so the secrets of the request,
- * of the proxy and of the response itself (`found`) are masked before anything is escaped or truncated.
+ * Creates the quote for an error response. A provider may repeat what it received, or include a token, so the secrets
+ * of the request, of the proxy and of the response itself (`found`) are masked before anything is escaped or truncated.
  */
 export function createRedactedQuote(
   profile: Profile,
@@ -35,7 +37,10 @@ export function createRedactedQuote(
   return createQuote([...collectSecrets(profile, request), ...(response.secrets ?? []), ...found]);
 }
 
-/** Creates a quote for strings in lower case, such as a parsed host name: it masks the secrets of the request in lower case. */
+/**
+ * Creates a quote for strings in lower case, such as a parsed host name: it masks the secrets of the request in lower
+ * case.
+ */
 export function createLowerCaseQuote(profile: Profile, request: TokenRequest): Quote {
   return createQuote(collectSecrets(profile, request).map((secret) => secret.map((value) => value.toLowerCase())));
 }
@@ -51,7 +56,10 @@ function createQuote(secrets: readonly Secret[]): Quote {
   };
 }
 
-/** `access_token=2Yotn…` → `access_token=••••`. A short word after a colon and a space may also be the rest of a sentence. */
+/**
+ * `access_token=2Yotn…` → `access_token=••••`. A short word after a colon and a space may also be the rest of a
+ * sentence.
+ */
 function maskNamedValue(whole: string, name: string, between: string, value: string): string {
   const isWord = whole.startsWith(':') && /^\s+$/.test(between) && !/\d/.test(value) && value.length < 20;
   return isSecretOfErrorResponse(name) && !isWord ? whole.slice(0, -value.length) + MASK : whole;

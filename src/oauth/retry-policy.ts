@@ -17,7 +17,10 @@ export const MAX_ATTEMPTS = 3;
 /** Time limit of one attempt, in milliseconds (D17). */
 export const ATTEMPT_MS = 10_000;
 
-/** A retry during the grace period starts at least this long, in milliseconds, before its end, so that it arrives in time. */
+/**
+ * A retry during the grace period starts at least this long, in milliseconds, before its end, so that it arrives in
+ * time.
+ */
 const GRACE_RESERVE_MS = 5_000;
 
 /** Backoff before the second attempt, in milliseconds, without jitter; it doubles with each attempt. */
@@ -38,7 +41,10 @@ const credentialErrors = new Set([
   'authenticity_token_error',
 ]);
 
-/** Whether the provider rejected the credentials, with any status. Such requests are not retried: that could lock the account. */
+/**
+ * Whether the provider rejected the credentials, with any status. Such requests are not retried: that could lock the
+ * account.
+ */
 export function rejectsCredentials({ error }: ErrorResponse): boolean {
   return error !== undefined && credentialErrors.has(error);
 }
@@ -62,12 +68,17 @@ export function isSafeToRetry(failure: Failure, profile: Profile, sinceFirstSend
   }
 }
 
-/** Whether an open connection may be reused. The provider may be closing it, which would lose the request: only if a retry is safe. */
+/**
+ * Whether an open connection may be reused. The provider may be closing it, which would lose the request: only if a
+ * retry is safe.
+ */
 export function mayReuseConnection(profile: Profile): boolean {
   return isSafeToRetry('lost', profile, 0) && profile.grant !== 'refresh_token';
 }
 
-/** Backoff before attempt number `attempt` (2, 3 …), in milliseconds: 50 to 100 % of 500, 1000 …; `random` is in [0, 1). */
+/**
+ * Backoff before attempt number `attempt` (2, 3 …), in milliseconds: 50 to 100 % of 500, 1000 …; `random` is in [0, 1).
+ */
 export function backoffMs(attempt: number, random: number): number {
   const full = BACKOFF_MS * 2 ** (attempt - 2);
   return full / 2 + (full / 2) * random;
@@ -80,8 +91,8 @@ const MAX_RETRY_SECONDS = 1_000_000_000;
 const dateFormat = /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*|\d{4}-\d\d-\d\dT.*)$/;
 
 /**
- * When the provider accepts the next request, in epoch milliseconds and never before `receivedAt`: `Retry-After` (RFC 9110 §10.2.3),
- * else `X-Rate-Limit-Reset` of Okta and X (epoch seconds). `undefined` without either.
+ * When the provider accepts the next request, in epoch milliseconds and never before `receivedAt`: `Retry-After` (RFC
+ * 9110 §10.2.3), else `X-Rate-Limit-Reset` of Okta and X (epoch seconds). `undefined` without either.
  */
 export function parseRetryAfter(headers: HttpResponse['headers'], receivedAt: number): number | undefined {
   const retryAfter = firstValue(headers['retry-after']) ?? '';

@@ -18,7 +18,10 @@ export function buildRevocationRequest(login: LoginProfile, endpoint: URL, token
   ]);
 }
 
-/** Throws a {@link ProviderError} unless the status is 2xx: the body of a revocation response has no meaning (RFC 7009 §2.2). */
+/**
+ * Throws a {@link ProviderError} unless the status is 2xx: the body of a revocation response has no meaning (RFC 7009
+ * §2.2).
+ */
 export function parseRevocationResponse(
   profile: Profile,
   request: TokenRequest,

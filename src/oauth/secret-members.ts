@@ -12,8 +12,8 @@ export interface SecretMembers {
 }
 
 /**
- * Wraps every string below a member with a sensitive name as a {@link Secret}, which also registers it for redaction. Values in `known`
- * are skipped: they are wrapped already.
+ * Wraps every string below a member with a sensitive name as a {@link Secret}, which also registers it for redaction.
+ * Values in `known` are skipped: they are wrapped already.
  */
 export function secretMembers(
   members: Readonly<Record<string, unknown>>,
@@ -38,7 +38,10 @@ export function secretMembers(
   return { secrets: [...found.values()], tooDeep };
 }
 
-/** Whether a member of an error response is sensitive by its name. There `code` is an error code, not an authorization code. */
+/**
+ * Whether a member of an error response is sensitive by its name. There `code` is an error code, not an authorization
+ * code.
+ */
 export function isSecretOfErrorResponse(name: string): boolean {
   return name !== 'code' && isSensitiveName(name);
 }

@@ -103,8 +103,8 @@ export function withAssertion(request: TokenRequest, assertion: Secret): TokenRe
 }
 
 /**
- * Describes a request that a login sends in addition to token requests, as a profile: it is then built, signed and sent like a token
- * request. `grant` is sent as `grant_type` if set.
+ * Describes a request that a login sends in addition to token requests, as a profile: it is then built, signed and sent
+ * like a token request. `grant` is sent as `grant_type` if set.
  */
 export function createLoginRequest(
   login: LoginProfile,
@@ -124,7 +124,8 @@ export function createLoginRequest(
     basic,
     fields: [...grantType, ...fields],
     family: undefined,
-    // RFC 7523 §3: the token URL identifies the authorization server, whichever of its endpoints receives the assertion.
+    // RFC 7523 §3: the token URL identifies the authorization server, whichever of its endpoints receives the
+    // assertion.
     options: { ...options, audience: options.audience ?? tokenUrl.href },
     notes: [],
   };
@@ -133,8 +134,9 @@ export function createLoginRequest(
 const utf8 = new TextEncoder();
 
 /**
- * Builds an HTTP Basic header (RFC 7617 §2). RFC 6749 §2.3.1 requires form encoding of both values first. `encodeURIComponent` leaves
- * `-_.~` unchanged, so that common credentials also work with servers that do not decode them; `encoded: false` is for other values.
+ * Builds an HTTP Basic header (RFC 7617 §2). RFC 6749 §2.3.1 requires form encoding of both values first.
+ * `encodeURIComponent` leaves `-_.~` unchanged, so that common credentials also work with servers that do not decode
+ * them; `encoded: false` is for other values.
  */
 export function buildBasicHeader(user: string | Secret, password: string | Secret, encoded: boolean): Secret {
   const toText = (value: string | Secret): string => {
@@ -147,7 +149,10 @@ export function buildBasicHeader(user: string | Secret, password: string | Secre
   return new Secret(`Basic ${btoa(binary)}`, `Basic ${MASK}`);
 }
 
-/** Encodes the form as UTF-8 and `application/x-www-form-urlencoded` (RFC 6749 Appendix B). Throws `request_too_large` over 256 KiB. */
+/**
+ * Encodes the form as UTF-8 and `application/x-www-form-urlencoded` (RFC 6749 Appendix B). Throws `request_too_large`
+ * over 256 KiB.
+ */
 export function encodeForm(request: TokenRequest): string {
   const body = request.form
     .map(({ name, value }) => {

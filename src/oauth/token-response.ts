@@ -26,8 +26,8 @@ export interface LoginResponse extends ParsedToken {
 }
 
 /**
- * Parses a token response (RFC 6749 §5.1). Returns `undefined` if there is no token in it: {@link toTokenResponseError} then creates
- * the error. `receivedAt` is in epoch milliseconds.
+ * Parses a token response (RFC 6749 §5.1). Returns `undefined` if there is no token in it: {@link toTokenResponseError}
+ * then creates the error. `receivedAt` is in epoch milliseconds.
  */
 export function parseTokenResponse(
   profile: Profile,
@@ -40,7 +40,10 @@ export function parseTokenResponse(
   return token === 'too_deep' ? undefined : token;
 }
 
-/** Parses the members of a token response. Returns `undefined` without an access token, `'too_deep'` if members are nested too deeply. */
+/**
+ * Parses the members of a token response. Returns `undefined` without an access token, `'too_deep'` if members are
+ * nested too deeply.
+ */
 export function parseTokenMembers(
   { options }: Profile,
   members: Readonly<Record<string, unknown>>,
@@ -65,8 +68,9 @@ export function parseTokenMembers(
 }
 
 /**
- * Finds the refresh token in a 2xx response, even if the response has no access token: a rotated refresh token must be stored in any
- * case. It is read next to the place of the access token (default `access_token`), or else from the objects around it.
+ * Finds the refresh token in a 2xx response, even if the response has no access token: a rotated refresh token must be
+ * stored in any case. It is read next to the place of the access token (default `access_token`), or else from the
+ * objects around it.
  */
 export function findRefreshToken(
   response: HttpResponse,
@@ -81,7 +85,10 @@ export function findRefreshToken(
   return typeof nearest === 'string' ? new Secret(nearest) : undefined;
 }
 
-/** Parses the token response at the end of a login. Throws {@link ProviderError}, or `provider_rejected` without a refresh token. */
+/**
+ * Parses the token response at the end of a login. Throws {@link ProviderError}, or `provider_rejected` without a
+ * refresh token.
+ */
 export function parseLoginResponse(
   profile: Profile,
   request: TokenRequest,

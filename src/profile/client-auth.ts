@@ -11,7 +11,10 @@ export interface ChosenClientAuth {
 
 const ONE_METHOD = 'remove one of them: a client authenticates with one method (RFC 6749 §2.3)';
 
-/** Chooses between `options.client_auth` (`configured`) and the provider's default; `basic.user` forces a Basic header (D12). */
+/**
+ * Chooses between `options.client_auth` (`configured`) and the provider's default; `basic.user` forces a Basic header
+ * (D12).
+ */
 export function chooseClientAuth(
   draft: ProfileDraft,
   provider: Provider | undefined,
@@ -37,7 +40,7 @@ function chooseMethod(
   if (configured === 'private_key_jwt' && !draft.hasOption('key_file')) {
     draft.addIssue(
       'options.key_file',
-      'is missing; private_key_jwt requires it',
+      'is missing (required by private_key_jwt)',
       `set ${draft.name}.options.key_file to a private key file (PEM or JWK)`,
     );
   }

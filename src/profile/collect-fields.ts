@@ -12,7 +12,10 @@ import { KNOWN_FIELDS, ProfileDraft } from './profile-draft.ts';
 /** Fields that define where a request is sent and what it requests. Messages show them, so they must not be secrets. */
 const PUBLIC_FIELDS = new Set(['type', 'url', 'tenant_id', 'grant_type']);
 
-/** Resolves the variables of a profile and sorts them into fields, options and Basic credentials. Throws `profile_not_found`. */
+/**
+ * Resolves the variables of a profile and sorts them into fields, options and Basic credentials. Throws
+ * `profile_not_found`.
+ */
 export function collectFields(name: string, variables: Variables, resolver: Resolver): ProfileDraft {
   const draft = new ProfileDraft(name, variables);
   const own: Variable[] = [];
@@ -38,7 +41,10 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
   return draft;
 }
 
-/** Reports a name with more dots: it belongs to another profile (D10), or is a map in the place of a value: `client_secret: {a: b}`. */
+/**
+ * Reports a name with more dots: it belongs to another profile (D10), or is a map in the place of a value:
+ * `client_secret: {a: b}`.
+ */
 function reportForeignVariable(draft: ProfileDraft, variable: Variable, owner: string): void {
   const { name, variables } = draft;
   const [field = ''] = variable.name.slice(name.length + 1).split('.', 1);
@@ -83,7 +89,9 @@ export function untypedNames(variables: Variables): string[] {
   return [...found];
 }
 
-/** The hint for a YAML file whose fields are not indented below the name of their profile; `undefined` if there is none. */
+/**
+ * The hint for a YAML file whose fields are not indented below the name of their profile; `undefined` if there is none.
+ */
 export function indentationHint(variables: Variables): string | undefined {
   const type = variables.get('type');
   if (type === undefined || !/\.ya?ml$/i.test(type.source.label)) return undefined;
@@ -109,7 +117,7 @@ function rejectConflict(name: string, variables: Variables): void {
     {
       variable: name,
       message: `is defined in both ${files}`,
-      hint: 'rename or remove one of them: a file in the working directory must not change your own profile',
+      hint: 'rename or remove one of them: a file in the working directory cannot override your own profile',
     },
   ]);
 }
@@ -120,11 +128,13 @@ function addVariable(draft: ProfileDraft, variable: Variable, resolver: Resolver
     const value = resolver.resolve(variable);
     if (field === 'options' || field === 'basic') rejectValue(field, value);
     else if (field.startsWith('options.')) draft.options.set(field.slice('options.'.length), { variable, value });
-    else if (field.startsWith('basic.')) draft.basic.set(field, toField(field, value, variable));
-    else draft.fields.set(field, toField(field, value, variable));
+    else if (field.startsWith('basic.')) draft.basic.set(field, toField(field, value, variable, resolver));
+    else draft.fields.set(field, toField(field, value, variable, resolver));
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
-    draft.addIssue(field, error.message, error.hint);
+    // Errors of the resolver are about a reference, all others about the field itself.
+    const message = error.code === 'data_invalid' ? `cannot be resolved: ${error.message}` : error.message;
+    draft.addIssue(field, message, error.hint);
   }
 }
 
@@ -136,7 +146,7 @@ function rejectValue(name: string, value: Value): void {
   });
 }
 
-function toField(name: string, value: Value, variable: Variable): Field {
+function toField(name: string, value: Value, variable: Variable, resolver: Resolver): Field {
   const text = toFieldText(name, value);
   const wrapped = typeof text === 'string' && isSensitiveName(name) ? new Secret(text) : text;
   const isWellFormed =
@@ -149,7 +159,8 @@ function toField(name: string, value: Value, variable: Variable): Field {
       hint: 'take it from a variable without secret, password or token in its name',
     });
   }
-  return { name, value: wrapped, source: locationOf(variable) };
+  const field = { name, value: wrapped, source: locationOf(variable) };
+  return resolver.isExternal(variable) ? { ...field, external: true } : field;
 }
 
 /** Only `scope` may be a list; its items are joined with spaces (RFC 6749 §3.3). */

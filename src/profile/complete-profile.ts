@@ -15,8 +15,8 @@ export interface StoredGrant {
 }
 
 /**
- * Selects the grant and checks the required fields. A stored refresh token replaces the configured one.
- * Throws one {@link InvalidProfileError} that lists all issues (D16). Its code is `login_required` if only a login is missing.
+ * Selects the grant and checks the required fields. A stored refresh token replaces the configured one. Throws one
+ * {@link InvalidProfileError} that lists all issues (D16). Its code is `login_required` if only a login is missing.
  */
 export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Profile {
   const { name, provider, options, auth, allowHttp } = parsed;

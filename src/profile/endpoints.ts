@@ -1,10 +1,17 @@
 import type { Provider } from '../providers/provider.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { isLoopback } from './loopback.ts';
 import type { ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { InvalidUrlError, parseStrictUrl } from './strict-url.ts';
 
-/** Selects the token URL: `<profile>.url` (D8), or the provider's with `tenant_id` inserted. Adds an issue and returns `undefined` if invalid. */
+/** Longer values are truncated in messages, in characters. */
+const MAX_SHOWN_LENGTH = 100;
+
+/**
+ * Selects the token URL: `<profile>.url` (D8), or the provider's with `tenant_id` inserted. Adds an issue and returns
+ * `undefined` if invalid.
+ */
 export function selectTokenUrl(
   draft: ProfileDraft,
   provider: Provider,
@@ -27,17 +34,20 @@ export function selectTokenUrl(
   } catch (error) {
     if (!(error instanceof InvalidUrlError)) throw error;
     // A value that matches the pattern may still not be a valid part of a host name.
-    addTenantIssue(draft, provider);
+    addTenantIssue(draft, provider, tenant);
     return undefined;
   }
 }
 
-/** Validates the tenant before it is inserted into the URL: in a host name, a wrong value would send the credentials elsewhere (D13). */
+/**
+ * Validates the tenant before it is inserted into the URL: in a host name, a wrong value would send the credentials
+ * elsewhere (D13).
+ */
 function isValidTenant(draft: ProfileDraft, provider: Provider, value: string, grant: string | undefined): boolean {
   const { tenant } = provider;
   if (tenant === undefined) return true;
   if (!tenant.pattern.test(value)) {
-    addTenantIssue(draft, provider);
+    addTenantIssue(draft, provider, value);
     return false;
   }
   const unsupported = tenant.unsupported?.find((one) => one.grant === grant)?.tenants;
@@ -50,10 +60,10 @@ function isValidTenant(draft: ProfileDraft, provider: Provider, value: string, g
   return false;
 }
 
-function addTenantIssue(draft: ProfileDraft, { tenant }: Provider): void {
+function addTenantIssue(draft: ProfileDraft, { tenant }: Provider, value: string): void {
   draft.addIssue(
     'tenant_id',
-    'cannot be part of the token URL',
+    `is "${escapeControls(value.slice(0, MAX_SHOWN_LENGTH))}", which cannot be part of the token URL`,
     `set ${draft.name}.tenant_id to ${tenant?.description}`,
   );
 }
@@ -84,7 +94,9 @@ export interface DeviceEndpoints {
 export interface LoginEndpoints {
   readonly preferredFlow: 'device' | 'browser';
   readonly authorizationUrl: URL | undefined;
-  /** In order of preference: the next pair is used if the provider rejects the application at the previous one (D23). */
+  /**
+   * In order of preference: the next pair is used if the provider rejects the application at the previous one (D23).
+   */
   readonly device: readonly DeviceEndpoints[];
   readonly revocationUrl: URL | undefined;
   /** Where the server may publish its metadata (RFC 8414 §3). */
@@ -110,7 +122,9 @@ export function selectLoginEndpoints(
   };
 }
 
-/** Device codes are requested from the provider's shared tenant first (R4.3), but not if the profile sets another `url`. */
+/**
+ * Device codes are requested from the provider's shared tenant first (R4.3), but not if the profile sets another `url`.
+ */
 function selectDeviceEndpoints(
   { login, tokenUrl: template }: Provider,
   tokenUrl: URL,
@@ -128,7 +142,10 @@ function selectDeviceEndpoints(
   return shared.href === tokenUrl.href ? [endpointsAt(tokenUrl)] : [endpointsAt(shared), endpointsAt(tokenUrl)];
 }
 
-/** A refresh token is revoked only at the origin that issued it, or at the URL that the provider defines for its default token URL. */
+/**
+ * A refresh token is revoked only at the origin that issued it, or at the URL that the provider defines for its default
+ * token URL.
+ */
 function selectRevocationUrl({ login, tokenUrl: template }: Provider, tokenUrl: URL): URL | undefined {
   if (login?.revocationUrl === undefined) return undefined;
   const url = new URL(login.revocationUrl, tokenUrl);

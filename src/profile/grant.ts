@@ -9,8 +9,8 @@ export interface SelectedGrant {
 }
 
 /**
- * Selects the grant (D6): the one the profile sets, else the one implied by its fields, else the provider's default. A custom profile
- * has no default, but a stored login implies `refresh_token` (D24).
+ * Selects the grant (D6): the one the profile sets, else the one implied by its fields, else the provider's default. A
+ * custom profile has no default, but a stored login implies `refresh_token` (D24).
  */
 export function selectGrant(
   draft: ProfileDraft,

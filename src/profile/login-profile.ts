@@ -22,7 +22,9 @@ export interface LoginProfile {
   readonly basic: BasicPair | undefined;
   /** The form fields of client authentication. */
   readonly clientParameters: readonly Field[];
-  /** The profile's scope and the scopes that the provider requires for a refresh token; `undefined` if there are none. */
+  /**
+   * The profile's scope and the scopes that the provider requires for a refresh token; `undefined` if there are none.
+   */
   readonly scope: Field | undefined;
   /** Other parameters of the authorization request, such as `audience`; never secrets. */
   readonly extraParameters: readonly Field[];
@@ -34,7 +36,10 @@ export interface LoginProfile {
 
 const CLIENT_FIELDS = new Set(['client_id', 'client_secret', 'client_assertion', 'client_assertion_type']);
 
-/** Fields that are no extra parameters of a login: they define the destination, belong to other grants, or are set by the login itself. */
+/**
+ * Fields that are no extra parameters of a login: they define the destination, belong to other grants, or are set by
+ * the login itself.
+ */
 const EXCLUDED_FIELDS = new Set([
   ...CLIENT_FIELDS,
   'type',
@@ -113,7 +118,7 @@ function rejectOtherGrant(draft: ProfileDraft, provider: Provider): void {
 function requireField(draft: ProfileDraft, field: string): void {
   if (draft.has(field) || draft.hasIssue(field)) return;
   if (field === 'client_id' && draft.usesBasic) return;
-  draft.addIssue(field, 'is missing; a login requires it', `set ${draft.name}.${field}`);
+  draft.addIssue(field, 'is missing (required for a login)', `set ${draft.name}.${field}`);
 }
 
 /** The authorization URL and the consent page show the scope. */

@@ -91,14 +91,18 @@ export function parseOptions(draft: ProfileDraft, provider: Provider | undefined
   // A file in the working directory may set any URL: it must not use keys from outside that directory.
   const keyFile = (name: string): LoadedFile | undefined => {
     const isRestricted = draft.options.get(name)?.variable.source.trust === 'directory';
-    return parse(name, `a readable key file${isRestricted ? ' inside the directory' : ''}`, (path, source) => {
-      try {
-        const content = files.readFileInside(path, source);
-        return content === undefined ? undefined : new LoadedFile(path, content);
-      } catch {
-        return undefined;
-      }
-    });
+    return parse(
+      name,
+      `a readable key file${isRestricted ? ' inside the directory of the profile file' : ''}`,
+      (path, source) => {
+        try {
+          const content = files.readFileInside(path, source);
+          return content === undefined ? undefined : new LoadedFile(path, content);
+        } catch {
+          return undefined;
+        }
+      },
+    );
   };
   const reuse = choice('reuse', ['true', 'false']);
   const allowHttp = choice('allow_http', ['true', 'false']) === 'true';
@@ -116,7 +120,7 @@ export function parseOptions(draft: ProfileDraft, provider: Provider | undefined
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     redirectUri: parse(
       'redirect_uri',
-      'an http:// URL of this machine without a query, such as http://127.0.0.1:8912/callback',
+      'a loopback URL without a query, such as http://127.0.0.1:8912/callback',
       parseRedirectUri,
     ),
     audience: text('audience'),
@@ -163,23 +167,23 @@ export function parseDuration(text: string): number | undefined {
 
 /** Scheme, host and port only; http: only for loopback. */
 function parseOrigin(text: string): string | undefined {
-  const { origin, href, protocol, hostname } = parseUrl(text) ?? {};
+  const { origin, href, protocol, hostname } = tryParseStrictUrl(text) ?? {};
   return href === `${origin}/` && (protocol === 'https:' || isLoopback(hostname ?? '')) ? origin : undefined;
 }
 
 /** http: only for loopback, or with `options.allow_http` (D13). */
 function parseEndpoint(text: string, allowHttp: boolean): URL | undefined {
-  const url = parseUrl(text);
+  const url = tryParseStrictUrl(text);
   return url !== undefined && (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) ? url : undefined;
 }
 
 /** The authorization code is sent to this URI, so it must be loopback (RFC 8252 §7.3). */
 function parseRedirectUri(text: string): string | undefined {
-  const url = parseUrl(text);
+  const url = tryParseStrictUrl(text);
   return url?.protocol === 'http:' && isLoopback(url.hostname) && !text.includes('?') ? text : undefined;
 }
 
-function parseUrl(text: string): URL | undefined {
+function tryParseStrictUrl(text: string): URL | undefined {
   try {
     return parseStrictUrl(text);
   } catch (error) {

@@ -19,7 +19,9 @@ export interface ProfileSources extends ExternalSources {
   readOptionFile(path: string, source: Source): string | undefined;
 }
 
-/** Origin and client that a stored refresh token is bound to: it is never sent to another origin or for another client. */
+/**
+ * Origin and client that a stored refresh token is bound to: it is never sent to another origin or for another client.
+ */
 export interface Binding {
   /** Origin of the token URL. */
   readonly origin: string;
@@ -27,10 +29,14 @@ export interface Binding {
   readonly clientId: string | Secret;
 }
 
-/** A profile with resolved references and sorted fields, before its grant is selected. Issues are collected, not thrown. */
+/**
+ * A profile with resolved references and sorted fields, before its grant is selected. Issues are collected, not thrown.
+ */
 export interface ParsedProfile {
   readonly name: string;
-  /** `undefined` if no stored login could be used: another grant is configured, or the provider or token URL is unknown. */
+  /**
+   * `undefined` if no stored login could be used: another grant is configured, or the provider or token URL is unknown.
+   */
   readonly binding: Binding | undefined;
   /** The refresh token set in the profile itself; `undefined` if missing or empty. */
   readonly configuredRefreshToken: string | Secret | undefined;
@@ -107,7 +113,10 @@ function missingTypeHint({ name, variables }: ProfileDraft): string {
   return `${escapeControls(match)} is set: did you mean ${name}.type?`;
 }
 
-/** Variables that may be this profile's type with a misspelled name: its own, and a type of a profile without other fields. */
+/**
+ * Variables that may be this profile's type with a misspelled name: its own, and a type of a profile without other
+ * fields.
+ */
 function findTypeCandidates(name: string, variables: Variables): string[] {
   const all = [...variables.names()];
   return all.filter((candidate) => {

@@ -45,7 +45,9 @@ export class ProfileDraft {
     this.expectedField = expectedField;
   }
 
-  /** Copies the draft, so that a profile can be completed several times; changes to the copy do not affect the original. */
+  /**
+   * Copies the draft, so that a profile can be completed several times; changes to the copy do not affect the original.
+   */
   copy(expectedField?: string): ProfileDraft {
     const copy = new ProfileDraft(this.name, this.variables, expectedField);
     for (const [name, field] of this.fields) copy.fields.set(name, field);

@@ -7,6 +7,8 @@ export interface Field {
   readonly value: string | Secret;
   /** For display: `oauth-profiles.yaml:4`, `default of google`, `vault`. */
   readonly source: string;
+  /** Whether the value contains data from `${env:…}` or `${file:…}`. Such a value may be a secret, whatever the name of its field. */
+  readonly external?: true;
 }
 
 /** The content of a file named by an option. It may be a private key: printing a profile shows only the path. */
@@ -34,7 +36,10 @@ export interface ProfileOptions {
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again. Default: 30,000. */
   readonly graceMs: number;
-  /** Whether a cached token is returned while it is usable; `undefined` leaves the decision to the provider's data and the caller. */
+  /**
+   * Whether a cached token is returned while it is usable; `undefined` leaves the decision to the provider's data and
+   * the caller.
+   */
   readonly reuse: boolean | undefined;
   /** Minimum remaining lifetime of a cached token. Default: 60,000. */
   readonly minTtlMs: number;
@@ -111,7 +116,10 @@ const singleLineFields = new Set([
   'basic.password',
 ]);
 
-/** Describes characters that were probably not meant to be part of a value, without revealing it; completes "`graph.client_secret` …". */
+/**
+ * Describes characters that were probably not meant to be part of a value, without revealing it; completes
+ * "`graph.client_secret` …".
+ */
 export function findStrayCharacters({ name, value }: Field): string | undefined {
   const test = (pattern: RegExp): boolean =>
     value instanceof Secret ? value.test((text) => pattern.test(text)) : pattern.test(value);

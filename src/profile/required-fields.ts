@@ -8,8 +8,9 @@ import type { ProfileDraft } from './profile-draft.ts';
 const USER_FIELDS = ['username', 'password', 'refresh_token'];
 
 /**
- * Adds an issue for every field that the grant or the client authentication requires. Returns whether one of them is that a login is
- * missing. `hasLoginEndpoint`: `options.authorization_url` or `options.device_authorization_url` is set.
+ * Adds an issue for every field that the grant or the client authentication requires. Returns whether one of them is
+ * that a login is missing. `hasLoginEndpoint`: `options.authorization_url` or `options.device_authorization_url` is
+ * set.
  */
 export function checkRequiredFields(
   draft: ProfileDraft,
@@ -27,17 +28,15 @@ export function checkRequiredFields(
   }
   const lacksLogin =
     isCustomWithoutLogin(draft, provider, grant, hasLoginEndpoint) || isWithoutLogin(draft, provider, grant, missing);
-  if (lacksLogin) {
-    draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
-  } else {
-    for (const field of missing) {
-      addMissingIssue(
-        draft,
-        field,
-        grant === undefined ? 'is missing' : `is missing; the grant ${grant} requires it`,
-        missingFieldHint(draft, provider, field, grant),
-      );
-    }
+  if (lacksLogin) draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
+  for (const field of missing) {
+    if (lacksLogin && USER_FIELDS.includes(field)) continue;
+    addMissingIssue(
+      draft,
+      field,
+      grant === undefined ? 'is missing' : `is missing; the grant ${grant} requires it`,
+      missingFieldHint(draft, provider, field, grant),
+    );
   }
   if (draft.issues.length > 0 && !draft.has('grant_type')) addMisspellingIssues(draft, provider);
   return lacksLogin;
@@ -68,7 +67,10 @@ function findRequiredFields(
   return required;
 }
 
-/** Reports misspelled fields that may be the reason for an unexpected default: of the grant, or of the client authentication. */
+/**
+ * Reports misspelled fields that may be the reason for an unexpected default: of the grant, or of the client
+ * authentication.
+ */
 function addMisspellingIssues(draft: ProfileDraft, { grantsByFields }: Provider): void {
   for (const field of [...grantsByFields.flatMap(({ fields }) => fields), 'client_secret']) {
     if (draft.has(field) || draft.hasIssue(field)) continue;
@@ -106,7 +108,10 @@ function isWithoutLogin(
   return hasTenant && hasClient && hasLoginFields && hasNoUserField(draft);
 }
 
-/** Whether a custom profile can log users in, but has no refresh token and no other grant: its request could not succeed. */
+/**
+ * Whether a custom profile can log users in, but has no refresh token and no other grant: its request could not
+ * succeed.
+ */
 function isCustomWithoutLogin(
   draft: ProfileDraft,
   { defaultGrant }: Provider,

@@ -1,6 +1,9 @@
 import type { Provider } from './provider.ts';
 
-/** Google's OAuth 2.0 for web and installed applications. Source: https://developers.google.com/identity/protocols/oauth2 */
+/**
+ * Google's OAuth 2.0 for web and installed applications. Source:
+ * https://developers.google.com/identity/protocols/oauth2
+ */
 export const google: Provider = {
   type: 'google',
   // The older of two equivalent URLs; Google's current documentation names https://oauth2.googleapis.com/token.
@@ -23,7 +26,8 @@ export const google: Provider = {
     revocationWithoutClientAuth: true,
     metadataUrl: 'https://accounts.google.com/.well-known/openid-configuration',
     requiredFields: ['scope'],
-    // …/web-server#offline: a refresh token is returned for access_type=offline, and after the first consent only with prompt=consent.
+    // …/web-server#offline: a refresh token is returned for access_type=offline, and after the first consent only with
+    // prompt=consent.
     authorizationParameters: { access_type: 'offline', prompt: 'consent' },
     missingRefreshTokenHint:
       'Google returns one only after consent: remove the app at https://myaccount.google.com/connections, then {login}',

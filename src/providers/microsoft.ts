@@ -49,7 +49,8 @@ export const microsoft: Provider = {
     // v2-oauth2-auth-code-flow.md: a refresh token is returned only with this scope.
     requiredScopes: ['offline_access'],
     missingRefreshTokenHint: 'the application or a policy does not allow offline_access: check {scope} and {client_id}',
-    // Redirect URI restrictions, "Localhost exceptions": the portal accepts http: only for localhost, and the port is ignored.
+    // Redirect URI restrictions, "Localhost exceptions": the portal accepts http: only for localhost, and the port is
+    // ignored.
     redirectHost: 'localhost',
     // R4.3 step 1. The shared tenant rejects single-tenant applications with these codes.
     deviceTenant: {

@@ -1,15 +1,17 @@
 import type { Provider } from './provider.ts';
 
 /**
- * Okta, the custom authorization server `default`; for other servers set `url`. Sources: `guides/…`, `concepts/…` and `data/…` are in
- * https://github.com/okta/okta-developer-docs. Errors: data/oauth2-error-codes.json, data/error-codes.json.
+ * Okta, the custom authorization server `default`; for other servers set `url`. Sources: `guides/…`, `concepts/…` and
+ * `data/…` are in https://github.com/okta/okta-developer-docs. Errors: data/oauth2-error-codes.json,
+ * data/error-codes.json.
  */
 export const okta: Provider = {
   type: 'okta',
   tokenUrl: 'https://{tenant_id}.okta.com/oauth2/default/v1/token',
   tenant: {
-    // The tenant becomes part of the host name: it must be one DNS label, else the credentials could be sent anywhere. `…-admin` is the
-    // admin console (concepts/okta-organizations). Labels with xn-- are non-ASCII names, which no org has.
+    // The tenant becomes part of the host name: it must be one DNS label, else the credentials could be sent anywhere.
+    // `…-admin` is the admin console (concepts/okta-organizations). Labels with xn-- are non-ASCII names, which no org
+    // has.
     pattern: /^(?!.*-admin$|xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
     description: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
   },
@@ -26,7 +28,8 @@ export const okta: Provider = {
   // The default method of an Okta app; an app accepts only its registered method.
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
-  // guides/refresh-tokens: a rotated token is accepted again within the leeway (default 30 s); later its reuse revokes the family.
+  // guides/refresh-tokens: a rotated token is accepted again within the leeway (default 30 s); later its reuse revokes
+  // the family.
   refreshTokenReuse: 'grace',
   graceMs: 30_000,
   login: {

@@ -1,6 +1,7 @@
 /**
- * How a client authenticates at the token endpoint (RFC 7591 §2, `token_endpoint_auth_method`). `client_secret_basic_raw` does not
- * encode the values of the Basic header. `passthrough` is internal: the fields of a custom profile are sent as given.
+ * How a client authenticates at the token endpoint (RFC 7591 §2, `token_endpoint_auth_method`).
+ * `client_secret_basic_raw` does not encode the values of the Basic header. `passthrough` is internal: the fields of a
+ * custom profile are sent as given.
  */
 export type ClientAuth =
   | 'client_secret_post'
@@ -11,14 +12,16 @@ export type ClientAuth =
   | 'passthrough';
 
 /**
- * How the provider handles a refresh token that is used a second time (RFC 9700 §4.14): it accepts it (`allowed`), accepts it for
- * `graceMs` (`grace`), rejects it (`rejected`), or also revokes all tokens of the same family (`revokes_family`).
+ * How the provider handles a refresh token that is used a second time (RFC 9700 §4.14): it accepts it (`allowed`),
+ * accepts it for `graceMs` (`grace`), rejects it (`rejected`), or also revokes all tokens of the same family
+ * (`revokes_family`).
  */
 export type RefreshTokenReuse = 'allowed' | 'grace' | 'rejected' | 'revokes_family';
 
 /**
- * A hint for an error response. All conditions that are set must match; the first matching hint is used. In the text, `{client_secret}`
- * is replaced with the profile's variable, such as `graph.client_secret`, and `{login}` with the command that logs a user in.
+ * A hint for an error response. All conditions that are set must match; the first matching hint is used. In the text,
+ * `{client_secret}` is replaced with the profile's variable, such as `graph.client_secret`, and `{login}` with the
+ * command that logs a user in.
  */
 export interface ErrorHint {
   /** Provider-specific codes, one of which must match: `AADSTS50126`, `99`. */
@@ -54,7 +57,10 @@ export interface ProviderLogin {
   readonly missingRefreshTokenHint?: string;
   /** Host of the loopback redirect URI, whose path is then `/`. Default: `127.0.0.1` with the path `/callback`. */
   readonly redirectHost?: 'localhost';
-  /** Tenant at which device codes are requested first, and the codes with which it rejects applications of a single tenant (D23). */
+  /**
+   * Tenant at which device codes are requested first, and the codes with which it rejects applications of a single
+   * tenant (D23).
+   */
   readonly deviceTenant?: { readonly name: string; readonly rejectedWith: readonly string[] };
   /** Name of a second parameter with the device code in poll requests. */
   readonly deviceCodeAlias?: string;

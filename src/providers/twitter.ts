@@ -17,7 +17,8 @@ export const twitter: Provider = {
   clientAuthWithoutSecret: 'none',
   // The effect of a second use of a refresh token is not documented, so the strictest behaviour is assumed.
   refreshTokenReuse: 'revokes_family',
-  // docs.x.com, application-only authentication: a token is valid until it is invalidated; repeated requests return the same token.
+  // docs.x.com, application-only authentication: a token is valid until it is invalidated; repeated requests return the
+  // same token.
   defaultLifetimeMs: Number.POSITIVE_INFINITY,
   hints: [
     {

@@ -34,14 +34,9 @@ export interface CommandDefinition<P extends readonly Parameter[] = readonly Par
 }
 
 /** A command with the types of its arguments erased. */
-export interface Command {
-  readonly group: string;
-  readonly name: string;
-  readonly summary: string;
-  readonly parameters: readonly Parameter[];
-  readonly example: string;
+export type Command = Omit<CommandDefinition, 'run'> & {
   run(args: Readonly<Record<string, unknown>>, context: StepContext): Promise<void> | void;
-}
+};
 
 /** Defines a command; the types of the arguments of `run` are inferred from the parameters. */
 export function defineCommand<const P extends readonly Parameter[]>(definition: CommandDefinition<P>): Command {
@@ -55,6 +50,25 @@ export function defineCommand<const P extends readonly Parameter[]>(definition: 
     throw new TypeError(`defineCommand: ${group}.${name} has a required parameter after an optional one`);
   }
   return definition as unknown as Command;
+}
+
+/** Returns a function that defines the commands of a group. */
+export function commandGroup(group: string) {
+  return <const P extends readonly Parameter[]>(
+    name: string,
+    summary: string,
+    definition: Omit<CommandDefinition<P>, 'group' | 'name' | 'summary'>,
+  ): Command => defineCommand({ group, name, summary, ...definition });
+}
+
+/** Defines a parameter of a command. */
+export function parameter<const N extends string, const K extends Kind, const M extends object = object>(
+  name: N,
+  kind: K,
+  help: string,
+  more?: M,
+) {
+  return { name, kind, help, ...(more as M) };
 }
 
 /** The commands that a script can use. */

@@ -1,5 +1,5 @@
 import { isCollection, RawScalar, toText, type Value } from '../config/value.ts';
-import { Secret } from '../redaction/secret.ts';
+import { joinStrings, Secret } from '../redaction/secret.ts';
 
 /** Compares two values as assertions do: scalars as strings, so that `200` equals `"200"`; lists and maps by value. */
 export function isSameValue(one: Value, other: Value): boolean {
@@ -14,18 +14,12 @@ export function contains(whole: Value, part: Value): boolean {
 
 /** Formats a value for output: secrets masked, lists and maps as JSON. */
 export function displayValue(value: Value): string {
-  return isCollection(value) ? toJson(value, String) : String(toText(value));
+  return isCollection(value) ? toJson(value).join('') : String(toText(value));
 }
 
 /** Converts a value to a string, lists and maps to JSON; a secret in the value makes the whole string a secret. */
 export function stringifyValue(value: Value): string | Secret {
-  if (!isCollection(value)) return toText(value);
-  let hasSecret = false;
-  const clear = toJson(value, (part) => {
-    hasSecret = true;
-    return part.reveal();
-  });
-  return hasSecret ? new Secret(clear) : clear;
+  return isCollection(value) ? joinStrings(toJson(value)) : toText(value);
 }
 
 /** Applies a predicate to a string, secret or not. */
@@ -42,19 +36,21 @@ export function testStrings(
   return testString(one, (clear) => testString(other, (otherClear) => predicate(clear, otherClear)));
 }
 
-/** Formats a number as JSON with all of its original digits, which `JSON.stringify` would round. */
-export function numberToJson({ text, value }: RawScalar): string {
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? text : JSON.stringify(value);
+/** Serializes a value as JSON in pieces: numbers with all of their digits, which `JSON.stringify` would round, and secrets wrapped. */
+export function toJson(value: Value): (string | Secret)[] {
+  if (value instanceof Secret) return ['"', value.map((clear) => JSON.stringify(clear).slice(1, -1)), '"'];
+  if (value instanceof RawScalar) return [numberToJson(value)];
+  if (!isCollection(value)) return [JSON.stringify(value)];
+  const isList = Array.isArray(value);
+  const parts = Object.entries(value).flatMap(([name, part], index) => [
+    `${index === 0 ? '' : ','}${isList ? '' : `${JSON.stringify(name)}:`}`,
+    ...toJson(part),
+  ]);
+  return isList ? ['[', ...parts, ']'] : ['{', ...parts, '}'];
 }
 
-function toJson(value: Value, show: (secret: Secret) => string): string {
-  if (value instanceof Secret) return JSON.stringify(show(value));
-  if (value instanceof RawScalar) return numberToJson(value);
-  if (!isCollection(value)) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((part: Value) => toJson(part, show)).join()}]`;
-  return `{${Object.entries(value)
-    .map(([name, part]) => `${JSON.stringify(name)}:${toJson(part, show)}`)
-    .join()}}`;
+function numberToJson({ text, value }: RawScalar): string {
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? text : JSON.stringify(value);
 }
 
 /** Returns the same string for equal values; the members of a map are sorted by name. */

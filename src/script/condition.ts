@@ -1,5 +1,6 @@
 import { hasReference, parseTemplate, ReferenceSyntaxError } from '../config/reference.ts';
 import { isCollection, isEmpty, type Value } from '../config/value.ts';
+import { attempt } from './attempt.ts';
 import { contains, isSameValue, stringifyValue, testStrings } from './compare.ts';
 import { toNumber } from './parameter-kinds.ts';
 
@@ -34,13 +35,18 @@ export interface Lookup {
 /** Returns whether a regular expression matches; throws if it is invalid or takes too long. */
 export type Matches = (text: string, pattern: string) => boolean;
 
+/** Compares operands by their order: -1, 0 or 1. */
 const ordering =
-  (compareNumbers: (one: number, other: number) => boolean, compareStrings: (one: string, other: string) => boolean) =>
+  (accepts: (order: number) => boolean) =>
   (left: Value, right: Value): boolean => {
     const [one, other] = [toNumber(left), toNumber(right)];
-    if (one !== undefined && other !== undefined) return compareNumbers(one, other);
-    return testStrings(stringifyValue(left), stringifyValue(right), compareStrings);
+    if (one !== undefined && other !== undefined) return accepts(compareOrder(one, other));
+    return testStrings(stringifyValue(left), stringifyValue(right), (a, b) => accepts(compareOrder(a, b)));
   };
+
+function compareOrder<T extends number | string>(one: T, other: T): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
 
 const equal = (left: Value, right: Value): boolean => {
   const [one, other] = [toNumber(left), toNumber(right)];
@@ -53,22 +59,10 @@ const equal = (left: Value, right: Value): boolean => {
 const comparisons = {
   '=': equal,
   '!=': (left: Value, right: Value) => !equal(left, right),
-  '<': ordering(
-    (one, other) => one < other,
-    (one, other) => one < other,
-  ),
-  '<=': ordering(
-    (one, other) => one <= other,
-    (one, other) => one <= other,
-  ),
-  '>': ordering(
-    (one, other) => one > other,
-    (one, other) => one > other,
-  ),
-  '>=': ordering(
-    (one, other) => one >= other,
-    (one, other) => one >= other,
-  ),
+  '<': ordering((order) => order < 0),
+  '<=': ordering((order) => order <= 0),
+  '>': ordering((order) => order > 0),
+  '>=': ordering((order) => order >= 0),
   contains,
   matches: (left: Value, right: Value, { matches }: Lookup) =>
     testStrings(stringifyValue(left), stringifyValue(right), matches),
@@ -136,22 +130,17 @@ function findPlainCharacters(text: string): readonly boolean[] {
 
 const OPERATOR = /\s+is\s+(not\s+)?(empty|defined)\s*$|(!=|<=|>=|<|>|=)|(?<=\s)(contains|matches)(?=\s)/g;
 
-function parseTerm(text: string, plain: readonly boolean[], start: number, end: number): Term {
-  const term = text.slice(start, end);
+function parseTerm(text: string, plain: readonly boolean[], start: number, stop: number): Term {
+  const term = text.slice(start, stop);
   const offset = start + (term.length - term.trimStart().length);
   const word = term.trim();
   if (word === 'true' || word === 'false') return { kind: 'constant', expected: word === 'true' };
-  const found = [...term.matchAll(OPERATOR)].filter(
+  const [first, second] = [...term.matchAll(OPERATOR)].filter(
     ({ index, 0: match }) => plain[start + index + (match.length - match.trimStart().length)],
   );
-  const [first, second] = found;
   if (first === undefined) {
-    throw new ConditionSyntaxError(
-      word === ''
-        ? 'condition expected'
-        : 'operator expected: =, !=, <, <=, >, >=, contains, matches, is empty or is defined',
-      offset,
-    );
+    const operators = '=, !=, <, <=, >, >=, contains, matches, is empty or is defined';
+    throw new ConditionSyntaxError(word === '' ? 'condition expected' : `operator expected: ${operators}`, offset);
   }
   if (second !== undefined) {
     throw new ConditionSyntaxError(
@@ -159,13 +148,15 @@ function parseTerm(text: string, plain: readonly boolean[], start: number, end: 
       start + second.index,
     );
   }
-  const left = parseOperand(term.slice(0, first.index), start, first[2] === 'empty');
-  if (first[2] === 'empty') return { kind: 'empty', operand: left, expected: first[1] === undefined };
-  if (first[2] === 'defined')
-    return { kind: 'defined', operand: parseReference(left, start), expected: first[1] === undefined };
-  const operator = (first[3] ?? first[4]) as Operator;
-  const right = parseOperand(term.slice(first.index + first[0].length), start + first.index + first[0].length, false);
-  if (operator === 'matches' && !hasReference(right)) checkPattern(right, start + first.index + first[0].length);
+  const [matched, not, test, symbol, keyword] = first;
+  const expected = not === undefined;
+  const left = parseOperand(term.slice(0, first.index), start, test === 'empty');
+  if (test === 'empty') return { kind: 'empty', operand: left, expected };
+  if (test === 'defined') return { kind: 'defined', operand: parseReference(left, start), expected };
+  const operator = (symbol ?? keyword) as Operator;
+  const end = first.index + matched.length;
+  const right = parseOperand(term.slice(end), start + end, false);
+  if (operator === 'matches' && !hasReference(right)) checkPattern(right, start + end);
   return { kind: 'comparison', left, operator, right };
 }
 
@@ -187,10 +178,8 @@ function parseOperand(text: string, offset: number, mayBeEmpty: boolean): string
 /** Parses the operand of `is defined`: a reference or a bare name. */
 function parseReference(text: string, offset: number): string {
   const reference = hasReference(text) ? text : `\${${text}}`;
-  try {
-    const template = parseTemplate(reference);
-    if (template.length === 1 && typeof template[0] === 'object') return reference;
-  } catch {}
+  const template = attempt(() => parseTemplate(reference));
+  if (template?.length === 1 && typeof template[0] === 'object') return reference;
   throw new ConditionSyntaxError('"is defined" expects a single variable name', offset);
 }
 

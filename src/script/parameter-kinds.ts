@@ -1,6 +1,7 @@
 import { hasReference } from '../config/reference.ts';
 import { isCollection, isEmpty, RawScalar, toText, type Value } from '../config/value.ts';
 import { Secret } from '../redaction/secret.ts';
+import { testString } from './compare.ts';
 
 /** Name of a parameter kind. */
 export type Kind = keyof typeof kinds;
@@ -163,23 +164,17 @@ export function splitLines(raw: Value): Value {
 
 function parseLines(text: string | Secret): Record<string, Value> | undefined {
   const map: Record<string, Value> = Object.create(null);
-  let valid = true;
-  const parse = (clear: string, wrap: (part: string) => Value): void => {
-    for (const line of clear.split(/\r?\n/)) {
-      if (line.trim() === '') continue;
+  const isValid = testString(text, (clear) =>
+    clear.split(/\r?\n/).every((line) => {
+      if (line.trim() === '') return true;
       const end = line.indexOf('=');
-      const name = line.slice(0, end).trim();
-      if (end < 1 || name === '' || name in map) valid = false;
-      else map[name] = wrap(line.slice(end + 1).trim());
-    }
-  };
-  if (typeof text === 'string') parse(text, (part) => part);
-  else {
-    // Any of the lines may contain the secret, so all values are secrets.
-    text.test((clear) => {
-      parse(clear, (part) => new Secret(part));
+      const name = line.slice(0, Math.max(0, end)).trim();
+      if (name === '' || name in map) return false;
+      const value = line.slice(end + 1).trim();
+      // Any of the lines may contain the secret, so all values are secrets.
+      map[name] = typeof text === 'string' ? value : new Secret(value);
       return true;
-    });
-  }
-  return valid ? { ...map } : undefined;
+    }),
+  );
+  return isValid ? { ...map } : undefined;
 }

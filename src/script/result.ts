@@ -13,22 +13,17 @@ export interface Failure {
   readonly actual?: string | undefined;
 }
 
+/** Headers and body of a request or response. */
+interface Message {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body?: string | undefined;
+}
+
 /** One request of a step and its response: secrets masked, long bodies truncated. */
 export interface Exchange {
-  readonly request: {
-    readonly method: string;
-    readonly url: string;
-    readonly headers: readonly (readonly [name: string, value: string])[];
-    readonly body?: string | undefined;
-  };
+  readonly request: Message & { readonly method: string; readonly url: string };
   /** `undefined` if no response was received. */
-  readonly response?:
-    | {
-        readonly status: number;
-        readonly headers: readonly (readonly [name: string, value: string])[];
-        readonly body?: string | undefined;
-      }
-    | undefined;
+  readonly response?: (Message & { readonly status: number }) | undefined;
   readonly elapsedMs: number;
 }
 

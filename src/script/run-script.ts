@@ -1,109 +1,198 @@
+import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import { isCollection, isEmpty, mapCollection, type Value } from '../config/value.ts';
+import type { Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
+import type { Clock } from '../ports.ts';
 import { excerpt, truncate as truncateText } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { commandName } from './command.ts';
 import { displayValue } from './compare.ts';
-import { testCondition } from './condition.ts';
-import type { ScriptEvent } from './events.ts';
+import { type Lookup, type Matches, testCondition } from './condition.ts';
+import type { Listener, ScriptEvent } from './events.ts';
+import { InvalidArgument, kinds, splitLines } from './parameter-kinds.ts';
 import type { Exchange, Failure, RunResult, StepResult, StepState } from './result.ts';
-import { type RunContext, RunningStep, redactLimited } from './running-step.ts';
 import type { Script, Step } from './script.ts';
-import { StepFailure } from './step-context.ts';
+import { type FailureDetails, type StepContext, StepFailure } from './step-context.ts';
 
 /** Maximum length of a message or value in a result, in characters. */
 const MAX_SHOWN = 4_000;
 /** Maximum length of one parameter in the title of a step, in characters. */
 const MAX_PARAMETER = 60;
+/** Redacting a longer string would take longer than the step itself. */
+const MAX_REDACTED = 1_048_576;
+
+/** Dependencies of a run. */
+export interface RunContext {
+  /** The variables of this script; steps change them. */
+  readonly variables: Variables;
+  readonly externalSources: ExternalSources;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly listener: Listener;
+  /** Masks every secret known so far. */
+  readonly redact: (text: string) => string;
+  readonly matches: Matches;
+}
 
 /** Runs a script to its end. Failures are part of the result; it never throws. */
 export async function runScript(script: Script, context: RunContext): Promise<RunResult> {
-  return new Run(script, context).start();
+  const { clock, signal } = context;
+  const { name, source, steps } = script;
+  const file = source.label;
+  const emit = (event: ScriptEvent): void => {
+    try {
+      context.listener(event);
+    } catch {
+      // An error of the listener does not end the run.
+    }
+  };
+  const run: Run = { script, context: { ...context, listener: emit }, state: new Map(), ended: false };
+  const startedAt = clock.now();
+  const counts: Record<StepState, number> = { passed: 0, failed: 0, skipped: 0 };
+  const results: StepResult[] = [];
+  emit({ type: 'run-start', at: startedAt, file, name, steps: steps.length });
+  for (const [index, step] of steps.entries()) {
+    const result = await runStep(step, index + 1, run);
+    counts[result.state]++;
+    results.push(result);
+    emit({ type: 'step-end', at: clock.now(), file, step: result });
+  }
+  const interrupted = signal.aborted;
+  const state = counts.failed > 0 || interrupted ? 'failed' : 'passed';
+  const outcome = { name, state, interrupted, counts, elapsedMs: clock.now() - startedAt } as const;
+  emit({ type: 'run-end', at: clock.now(), file, ...outcome });
+  return { ...outcome, file, startedAt, steps: results };
 }
 
-class Run {
-  readonly #script: Script;
-  readonly #context: RunContext;
-  readonly #file: string;
-  readonly #state = new Map<symbol, unknown>();
-  readonly #results: StepResult[] = [];
-  readonly #counts: Record<StepState, number> = { passed: 0, failed: 0, skipped: 0 };
+interface Run {
+  readonly script: Script;
+  readonly context: RunContext;
+  /** State that commands share between steps. */
+  readonly state: Map<symbol, unknown>;
   /** A step failed and the script does not continue: only steps with `always` still run. */
-  #ended = false;
+  ended: boolean;
+}
 
-  constructor(script: Script, context: RunContext) {
-    this.#script = script;
-    this.#context = context;
-    this.#file = script.source.label;
-  }
-
-  async start(): Promise<RunResult> {
-    const { clock, signal } = this.#context;
-    const { name, steps } = this.#script;
-    const file = this.#file;
-    const startedAt = clock.now();
-    this.#emit({ type: 'run-start', at: startedAt, file, name, steps: steps.length });
-    for (const [index, step] of steps.entries()) {
-      const result = await this.#runStep(step, index + 1);
-      this.#counts[result.state]++;
-      this.#results.push(result);
-      this.#emit({ type: 'step-end', at: clock.now(), file, step: result });
-    }
+async function runStep(step: Step, number: number, run: Run): Promise<StepResult> {
+  const { clock, signal, redact, listener } = run.context;
+  const { position } = step;
+  const startedAt = clock.now();
+  const command = commandName(step.command);
+  const title = step.name === undefined ? stepTitle(step, redact) : redact(step.name);
+  const running = new RunningStep(step, run.script, run.state, run.context);
+  const { output, exchanges } = running;
+  const end = (state: StepState, more: { reason?: string; failure?: Failure } = {}): StepResult => {
     const elapsedMs = clock.now() - startedAt;
-    const interrupted = signal.aborted;
-    const state = this.#counts.failed > 0 || interrupted ? 'failed' : 'passed';
-    const counts = { ...this.#counts };
-    this.#emit({ type: 'run-end', at: clock.now(), file, name, state, interrupted, counts, elapsedMs });
-    return { name, file, state, interrupted, startedAt, elapsedMs, counts, steps: this.#results };
+    return { number, command, title, position, state, ...more, startedAt, elapsedMs, output, exchanges };
+  };
+  if (signal.aborted) return end('skipped', { reason: 'the run was interrupted' });
+  if (run.ended && !step.always) return end('skipped', { reason: 'an earlier step failed' });
+  let started = false;
+  const start = (): void => {
+    started = true;
+    listener({ type: 'step-start', at: startedAt, file: run.script.source.label, number, command, title });
+  };
+  try {
+    if (step.condition !== undefined && !testCondition(step.condition, running.lookup)) {
+      return end('skipped', { reason: 'its condition is false' });
+    }
+    start();
+    await running.run(number);
+    return end('passed');
+  } catch (error) {
+    if (!started) start();
+    if (!step.continueOnFailure || (error instanceof StepFailure && error.details.endsScript)) run.ended = true;
+    return end('failed', { failure: toFailure(signal.aborted ? toAbortedError(error) : error, redact) });
+  }
+}
+
+/** Runs one step. Its changes to variables become visible when it has passed: all or none (D2). `state` is shared by the steps of a run. */
+class RunningStep {
+  /** Lines that the step logged. */
+  readonly output: string[] = [];
+  readonly exchanges: Exchange[] = [];
+  /** Resolves the operands of the step's condition. */
+  readonly lookup: Lookup;
+  readonly #step: Step;
+  readonly #script: Script;
+  readonly #variables: Variables;
+  /** One resolver per step: it caches values, which the next step may change. */
+  readonly #resolver: Resolver;
+  readonly #context: StepContext;
+  /** A value of `undefined` removes the variable. */
+  readonly #changes: { readonly name: string; readonly value: Value | undefined }[] = [];
+
+  constructor(step: Step, script: Script, state: Map<symbol, unknown>, context: RunContext) {
+    const { variables, externalSources, clock, signal, listener, redact, matches } = context;
+    this.#step = step;
+    this.#script = script;
+    this.#variables = variables;
+    this.#resolver = new Resolver(variables, externalSources);
+    this.lookup = { matches, value: (text) => this.#resolve(text), isDefined: (text) => this.#isDefined(text) };
+    this.#context = {
+      variables,
+      source: script.source,
+      signal,
+      clock,
+      redact,
+      get: (name) => {
+        const variable = variables.get(name);
+        return variable === undefined ? undefined : this.#resolver.resolve(variable);
+      },
+      set: (name, value) => void this.#changes.push({ name, value }),
+      remove: (name) => void this.#changes.push({ name, value: undefined }),
+      log: (text) => void this.output.push(redactLimited(String(text), redact)),
+      record: (exchange) => void this.exchanges.push(exchange),
+      emit: listener,
+      rawParameter: (name) => (Object.hasOwn(step.parameters, name) ? step.parameters[name] : undefined),
+      state<T>(key: symbol, create: () => T): T {
+        if (!state.has(key)) state.set(key, create());
+        return state.get(key) as T;
+      },
+    };
   }
 
-  async #runStep(step: Step, number: number): Promise<StepResult> {
-    const { clock, signal, redact } = this.#context;
-    const startedAt = clock.now();
-    const command = commandName(step.command);
-    const title = step.name === undefined ? stepTitle(step, redact) : redact(step.name);
-    const output: string[] = [];
-    const exchanges: Exchange[] = [];
-    const end = (state: StepState, more: { reason?: string; failure?: Failure } = {}): StepResult => {
-      const elapsedMs = clock.now() - startedAt;
-      const { position } = step;
-      return { number, command, title, position, state, ...more, startedAt, elapsedMs, output, exchanges };
-    };
-    if (signal.aborted) return end('skipped', { reason: 'the run was interrupted' });
-    if (this.#ended && !step.always) return end('skipped', { reason: 'an earlier step failed' });
-    const running = new RunningStep(this.#context, this.#script, {
-      state: this.#state,
-      log: (line) => output.push(line),
-      record: (exchange) => exchanges.push(exchange),
-      emit: (event) => this.#emit(event),
-    });
-    let started = false;
-    const start = (): void => {
-      started = true;
-      this.#emit({ type: 'step-start', at: startedAt, file: this.#file, number, command, title });
-    };
-    try {
-      if (step.condition !== undefined && !testCondition(step.condition, running.lookup)) {
-        return end('skipped', { reason: 'its condition is false' });
-      }
-      start();
-      await step.command.run(running.resolveArguments(step), running);
-      running.commit(number);
-      return end('passed');
-    } catch (error) {
-      if (!started) start();
-      const continues = step.continueOnFailure && !(error instanceof StepFailure && error.endsScript);
-      if (!continues) this.#ended = true;
-      return end('failed', { failure: toFailure(signal.aborted ? toAbortedError(error) : error, redact) });
+  /** Runs the command and applies its changes to the variables. `number` is the number of the step. */
+  async run(number: number): Promise<void> {
+    await this.#step.command.run(this.#resolveArguments(), this.#context);
+    const { directory } = this.#script.source;
+    const source = { label: `step ${number}`, directory, trust: 'given' } as const;
+    for (const { name, value } of this.#changes) {
+      if (value === undefined) this.#variables.delete(name);
+      else this.#variables.add([{ name, value, literal: true }], source);
     }
   }
 
-  /** An error of the listener does not end the run. */
-  #emit(event: ScriptEvent): void {
+  /** Resolves the references in the step's parameters and converts each value to the kind of its parameter. */
+  #resolveArguments(): Record<string, unknown> {
+    const args: Record<string, unknown> = {};
+    const { command, parameters } = this.#step;
+    for (const { name, kind, secret } of command.parameters) {
+      const raw = parameters[name];
+      if (raw === undefined) continue;
+      const value = this.#resolve(kind === 'map' ? splitLines(raw) : raw);
+      const converted = kinds[kind].read(value);
+      if (converted instanceof InvalidArgument) {
+        throw new StepFailure(`${name} must be ${converted.expected}`, secret ? {} : { actual: value });
+      }
+      args[name] = converted;
+    }
+    return args;
+  }
+
+  #isDefined(text: string): boolean {
     try {
-      this.#context.listener(event);
-    } catch {}
+      this.#resolve(text);
+      return true;
+    } catch (error) {
+      if (error instanceof OAuthProfileError && error.code === 'data_invalid') return false;
+      throw error;
+    }
+  }
+
+  #resolve(value: Value): Value {
+    return this.#resolver.follow(value, this.#script.source);
   }
 }
 
@@ -139,21 +228,21 @@ function toAbortedError(error: unknown): OAuthProfileError {
 
 function toFailure(error: unknown, redact: (text: string) => string): Failure {
   const shown = (text: string): string => truncate(redactLimited(text, redact));
-  if (error instanceof StepFailure) {
-    const { message, hint, expected, actual } = error;
-    return {
-      code: 'step_failed',
-      message: shown(message),
-      ...(hint !== undefined && { hint: shown(hint) }),
-      ...(expected !== undefined && { expected: shown(displayValue(expected)) }),
-      ...(actual !== undefined && { actual: shown(displayValue(actual)) }),
-    };
-  }
-  if (error instanceof OAuthProfileError) {
-    const { code, message, hint } = error;
-    return { code, message: shown(message), ...(hint !== undefined && { hint: shown(hint) }) };
-  }
-  return { code: 'step_failed', message: shown(describeThrown(error)) };
+  const isKnown = error instanceof StepFailure || error instanceof OAuthProfileError;
+  const { hint, expected, actual }: FailureDetails =
+    error instanceof StepFailure ? error.details : error instanceof OAuthProfileError ? { hint: error.hint } : {};
+  return {
+    code: error instanceof OAuthProfileError ? error.code : 'step_failed',
+    message: shown(isKnown ? error.message : describeThrown(error)),
+    ...(hint !== undefined && { hint: shown(hint) }),
+    ...(expected !== undefined && { expected: shown(displayValue(expected)) }),
+    ...(actual !== undefined && { actual: shown(displayValue(actual)) }),
+  };
+}
+
+/** Masks the secrets in a string; of a string that is too long to search, only its length is shown. */
+function redactLimited(text: string, redact: (text: string) => string): string {
+  return text.length > MAX_REDACTED ? `<${text.length} characters>` : redact(text);
 }
 
 function truncate(text: string): string {

@@ -27,12 +27,12 @@ export interface StepContext {
   record(exchange: Exchange): void;
   emit(event: ScriptEvent): void;
   /** Masks every secret known so far. */
-  redact?(text: string): string;
+  redact(text: string): string;
   /**
    * Returns a parameter as it is written in the script, with its references unresolved. Commands use it where the script's author must
    * have written something, such as the `@` of a file name, so that a value from elsewhere cannot pass for it.
    */
-  rawParameter?(name: string): Value | undefined;
+  rawParameter(name: string): Value | undefined;
   /** Returns state that a group of commands shares between the steps of one run; created on first use. */
   state<T>(key: symbol, create: () => T): T;
 }
@@ -46,28 +46,23 @@ export function lookUp(path: readonly (string | number)[], context: StepContext)
   return undefined;
 }
 
+/** What a failed step shows in addition to its message. */
+export interface FailureDetails {
+  readonly expected?: Value | undefined;
+  readonly actual?: Value | undefined;
+  readonly hint?: string | undefined;
+  /** Ends the script even if the step has `continueOnFailure`. */
+  readonly endsScript?: boolean;
+}
+
 /** A failed step: the outcome that a script tests for, not an error of the program. */
 export class StepFailure extends Error {
   override readonly name = 'StepFailure';
-  readonly expected: Value | undefined;
-  readonly actual: Value | undefined;
-  readonly hint: string | undefined;
-  /** Ends the script even if the step has `continueOnFailure`. */
-  readonly endsScript: boolean;
 
   constructor(
     message: string,
-    details: {
-      expected?: Value | undefined;
-      actual?: Value | undefined;
-      hint?: string | undefined;
-      endsScript?: boolean;
-    } = {},
+    readonly details: FailureDetails = {},
   ) {
     super(message);
-    this.expected = details.expected;
-    this.actual = details.actual;
-    this.hint = details.hint;
-    this.endsScript = details.endsScript ?? false;
   }
 }

@@ -22,22 +22,28 @@ export interface RecordPlaintext {
   readonly record: StoredRecord;
 }
 
-// Layout: magic, format version, key id, record id, nonce, ciphertext, tag. All before the nonce is additional authenticated data.
-const MAGIC = 'OAPR';
+/** Returns the valid copy of a record. */
+export function selectNewest(copies: readonly (RecordPlaintext | undefined)[]): RecordPlaintext | undefined {
+  return copies.reduce((one, other) => ((other?.revision ?? -1) > (one?.revision ?? -1) ? other : one), undefined);
+}
+
+/** Returns the valid copy of each record. */
+export function selectNewestOfEach(copies: readonly RecordPlaintext[]): RecordPlaintext[] {
+  const newest = new Map<string, RecordPlaintext>();
+  for (const copy of copies) newest.set(copy.key, selectNewest([newest.get(copy.key), copy]) ?? copy);
+  return [...newest.values()];
+}
+
+// Layout: magic "OAPR", format version, key id, record id, nonce, ciphertext, tag. All before the nonce is additional authenticated data.
 const FORMAT_VERSION = 1;
-const KEY_BYTES = 32;
-const KEY_ID_BYTES = 8;
-const RECORD_ID_BYTES = 16;
-const NONCE_BYTES = 12;
+const HEADER = /^4f415052(?<version>..)(?<keyId>.{16})(?<id>.{32})$/;
+const HEADER_BYTES = 29;
+const CIPHERTEXT_OFFSET = HEADER_BYTES + 12;
 const TAG_BYTES = 16;
-const KEY_ID_OFFSET = MAGIC.length + 1;
-const RECORD_ID_OFFSET = KEY_ID_OFFSET + KEY_ID_BYTES;
-const HEADER_BYTES = RECORD_ID_OFFSET + RECORD_ID_BYTES;
-const CIPHERTEXT_OFFSET = HEADER_BYTES + NONCE_BYTES;
 
 function deriveKey(bytes: Uint8Array): Key {
   const derive = (use: string) => createHmac('sha256', bytes).update(`oauth-profile ${use} ${FORMAT_VERSION}`).digest();
-  const id = derive('key id').toString('hex', 0, KEY_ID_BYTES);
+  const id = derive('key id').toString('hex', 0, 8);
   return { id, encryption: derive('encryption'), naming: derive('name') };
 }
 
@@ -52,7 +58,7 @@ export function parseKeys(value: Secret, source: string): KeyRing {
     // The exact length: Buffer.from ignores invalid characters and would silently derive another key.
     if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(base64)) {
       throw storeUnreadableError(
-        `${source} is not the base64 encoding of ${KEY_BYTES} bytes`,
+        `${source} is not the base64 encoding of 32 bytes`,
         'create a key with: openssl rand -base64 32; separate several keys with commas',
       );
     }
@@ -64,7 +70,7 @@ export function parseKeys(value: Secret, source: string): KeyRing {
 
 /** Generates a key. {@link parseKeys} accepts its `base64`. */
 export function generateKey(): { readonly key: Key; readonly base64: Secret } {
-  const bytes = randomBytes(KEY_BYTES);
+  const bytes = randomBytes(32);
   return { key: deriveKey(bytes), base64: Secret.untracked(bytes.toString('base64')) };
 }
 
@@ -75,44 +81,34 @@ export function keyFileContent(base64: Secret): Buffer {
 
 /** Public name of a record: an HMAC of its key. */
 export function recordId(key: Key, recordKey: string): string {
-  return createHmac('sha256', key.naming).update(recordKey).digest().toString('hex', 0, RECORD_ID_BYTES);
+  return createHmac('sha256', key.naming).update(recordKey).digest().toString('hex', 0, 16);
 }
 
 /** Encrypts a record with AES-256-GCM, bound to its record id. */
 export function encryptRecord({ key: recordKey, revision, record }: RecordPlaintext, key: Key): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.write(MAGIC, 'latin1');
-  header[MAGIC.length] = FORMAT_VERSION;
-  header.write(key.id, KEY_ID_OFFSET, 'hex');
-  header.write(recordId(key, recordKey), RECORD_ID_OFFSET, 'hex');
-  const nonce = randomBytes(NONCE_BYTES);
+  const header = Buffer.from(`4f41505201${key.id}${recordId(key, recordKey)}`, 'hex');
+  const nonce = randomBytes(CIPHERTEXT_OFFSET - HEADER_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key.encryption, nonce).setAAD(header);
-  const plaintext = JSON.stringify({
-    key: recordKey,
-    revision,
-    version: record.version,
-    content: record.content.reveal(),
-  });
+  const content = record.content.reveal();
+  const plaintext = JSON.stringify({ key: recordKey, revision, version: record.version, content });
   return Buffer.concat([header, nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
 /** Decrypts a record that is stored as `id`. `location` names it in errors. */
 export function decryptRecord(bytes: Buffer, id: string, keys: KeyRing, location: string): RecordPlaintext {
-  if (bytes.length < CIPHERTEXT_OFFSET + TAG_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) {
-    throw damagedError(location);
-  }
-  if ((bytes[MAGIC.length] as number) > FORMAT_VERSION) {
+  const header = HEADER.exec(bytes.toString('hex', 0, HEADER_BYTES))?.groups;
+  if (header === undefined || bytes.length < CIPHERTEXT_OFFSET + TAG_BYTES) throw damagedError(location);
+  if (Number.parseInt(header['version'] ?? '', 16) > FORMAT_VERSION) {
     throw storeUnreadableError(`${location} was written by a newer version of oauth-profile`, 'update oauth-profile');
   }
-  const keyId = bytes.toString('hex', KEY_ID_OFFSET, RECORD_ID_OFFSET);
-  const key = keys.find(({ id }) => id === keyId);
+  const key = keys.find(({ id: keyId }) => keyId === header['keyId']);
   if (key === undefined) {
     throw storeUnreadableError(
-      `${location} is encrypted with another key (${keyId})`,
+      `${location} is encrypted with another key (${header['keyId']})`,
       'set OAUTH_PROFILE_KEY to that key; to change keys, append the old key after a comma',
     );
   }
-  if (bytes.toString('hex', RECORD_ID_OFFSET, HEADER_BYTES) !== id) {
+  if (header['id'] !== id) {
     throw storeUnreadableError(`${location} contains another record: it was copied or renamed`, REMOVE_RECORD);
   }
   const decipher = createDecipheriv('aes-256-gcm', key.encryption, bytes.subarray(HEADER_BYTES, CIPHERTEXT_OFFSET));

@@ -1,45 +1,54 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock, LockOptions, StoredRecord, TokenStore } from '../ports.ts';
+import type { Clock, StoredRecord, TokenStore } from '../ports.ts';
+import type { Secret } from '../redaction/secret.ts';
+import type { RecordPlaintext } from './encryption.ts';
 import { fingerprint } from './fingerprint.ts';
-import { KeyedMutex } from './lock/keyed-mutex.ts';
-import { acceptedRecord, lockedRecord } from './record-lock.ts';
-import { lockTimeoutError } from './store-errors.ts';
+import { type Acquisition, LockingStore, type Waiter } from './locking-store.ts';
 
 /** Creates a store that ends with the process. */
 export function createMemoryStore(clock: Pick<Clock, 'now'> = { now: Date.now }): TokenStore {
-  const fingerprintKey = randomBytes(32);
-  const records = new Map<string, StoredRecord>();
-  const mutex = new KeyedMutex();
-  return {
-    location: 'the memory of this process',
-    fingerprint: (value) => fingerprint(value, fingerprintKey),
-    now: () => clock.now(),
-    read: async (key) => records.get(key),
-    list: async () => [...records].map(([key, record]) => ({ key, record })),
-    async lock<T>(key: string, { timeoutMs, signal, acceptIf }: LockOptions<T>) {
-      const queuedAt = clock.now();
-      const hasWaited = mutex.isLocked(key);
-      const timeoutError = () => lockTimeoutError(`process ${process.pid}`, timeoutMs);
-      const unlock = await mutex.acquire(key, { timeoutMs, signal }, timeoutError);
-      const record = records.get(key);
-      let accepted: T | undefined;
-      try {
-        if (hasWaited) accepted = acceptIf?.(record, queuedAt);
-      } catch (error) {
-        unlock();
-        throw error;
-      }
-      if (accepted !== undefined) {
-        unlock();
-        return acceptedRecord(accepted, record, queuedAt);
-      }
-      return lockedRecord<T>(record, queuedAt, {
-        reload: async () => records.get(key),
-        write: async (next) => records.set(key, next) === records,
-        remove: async () => void records.delete(key),
-        release: async () => unlock(),
-      });
-    },
-    close: () => mutex.close(),
-  };
+  return new MemoryStore(clock);
+}
+
+class MemoryStore extends LockingStore {
+  readonly location = 'the memory of this process';
+  readonly #fingerprintKey = randomBytes(32);
+  readonly #records = new Map<string, RecordPlaintext>();
+
+  constructor(readonly clock: Pick<Clock, 'now'>) {
+    super();
+  }
+
+  now(): number {
+    return this.clock.now();
+  }
+
+  override fingerprint(value: string | Secret): string {
+    return fingerprint(value, this.#fingerprintKey);
+  }
+
+  async read(key: string): Promise<StoredRecord | undefined> {
+    return this.#records.get(key)?.record;
+  }
+
+  async list(): Promise<RecordPlaintext[]> {
+    return [...this.#records.values()];
+  }
+
+  protected async acquire<T>(key: string, { hasWaited, accept }: Waiter<T>): Promise<Acquisition<T>> {
+    const found = this.#records.get(key);
+    const accepted = hasWaited ? accept(found?.record) : undefined;
+    if (accepted !== undefined) return { found, accepted };
+    const operations = {
+      read: async () => this.#records.get(key),
+      replace: async (next: RecordPlaintext) => this.#records.set(key, next) === this.#records,
+      remove: async () => this.#records.delete(key) || true,
+      release: async () => {},
+    };
+    return { found, operations };
+  }
+
+  protected override describeOwner(): string {
+    return `process ${process.pid}`;
+  }
 }

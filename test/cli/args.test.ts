@@ -2,14 +2,41 @@ import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/cli/args.ts';
 import { failureOf } from '../support/resolving.ts';
 
-describe('an argument that is out of place', () => {
+describe('parseCommandLine()', () => {
+  it('returns positional arguments, switches and values', () => {
+    const line = ['run', 'a.yaml', '--data', 'x.yaml', '--data=y.env', '--json', '--emulate', '--', '--quiet'];
+    expect(parseCommandLine(line)).toMatchObject({
+      kind: 'run',
+      command: { name: 'run' },
+      args: {
+        positionals: ['a.yaml', '--quiet'],
+        switches: new Set(['json', 'emulate']),
+        values: new Map([['data', ['x.yaml', 'y.env']]]),
+      },
+    });
+  });
+
   it.each([
-    [['--set=graph.client_secret=made-up-secret', 'token', 'graph'], 'there is no command --set'],
-    [['graph.client_secret=made-up-secret'], 'there is no command graph.client_secret'],
-    [['token', 'graph', 'graph.client_secret=made-up-secret'], 'unexpected argument graph.client_secret'],
-    [['token', 'graph', '--st=graph.client_secret=made-up-secret'], 'there is no flag --st (did you mean --set?)'],
-  ])('is named without its value, which may be a secret: %j', (args, message) => {
-    expect(failureOf(() => parseCommandLine(args)).message).toBe(message);
+    [['--help'], { kind: 'help', command: undefined }],
+    [['help', 'token'], { kind: 'help', command: { name: 'token' } }],
+    [['token', '--help'], { kind: 'help', command: { name: 'token' } }],
+    [['exec', 'graph', '-h', '--', 'ls'], { kind: 'help', command: { name: 'exec' } }],
+    [['exec', 'graph', '--', 'ls', '--help'], { kind: 'run', command: { name: 'exec' } }],
+    [['--version'], { kind: 'version' }],
+  ])('recognises %j', (args, expected) => {
+    expect(parseCommandLine(args)).toMatchObject(expected);
+  });
+
+  it.each([
+    [['--set=graph.client_secret=made-up-secret', 'token', 'graph'], '--set'],
+    [['graph.client_secret=made-up-secret'], 'graph.client_secret'],
+    [['token', 'graph', 'graph.client_secret=made-up-secret'], 'graph.client_secret'],
+    [['token', 'graph', '--st=graph.client_secret=made-up-secret'], '--st'],
+  ])('does not show the value of a misplaced argument, which may be a secret: %j', (args, shown) => {
+    const { code, message } = failureOf(() => parseCommandLine(args));
+    expect(code).toBe('usage');
+    expect(message).toContain(shown);
+    expect(message).not.toContain('made-up-secret');
   });
 
   it.each([
@@ -17,7 +44,7 @@ describe('an argument that is out of place', () => {
     [['explain', ' \t'], '<profile> is empty'],
     [['exec', '', '--', 'true'], '<profile> is empty'],
     [['exec', 'graph', '--', ''], '<command…> is empty'],
-  ])('is told if a shell has left nothing of it: %j', (args, message) => {
-    expect(failureOf(() => parseCommandLine(args)).message).toBe(message);
+  ])('reports an empty argument, which a shell passes for an unset variable: %j', (args, message) => {
+    expect(failureOf(() => parseCommandLine(args))).toMatchObject({ code: 'usage', message });
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findScripts } from '../../src/cli/find-scripts.ts';
+import { failureOf } from '../support/resolving.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'oauth-profile-find-'));
 afterAll(() => rmSync(cwd, { recursive: true }));
@@ -31,46 +32,46 @@ for (const [name, text] of Object.entries(files)) {
 }
 mkdirSync(join(cwd, 'linked'));
 symlinkSync('../top.yaml', join(cwd, 'linked', 'to-file.yaml'));
-symlinkSync('../smoke', join(cwd, 'linked', 'to-folder'));
+symlinkSync('../smoke', join(cwd, 'linked', 'to-directory'));
 symlinkSync('nowhere.yaml', join(cwd, 'linked', 'to-nothing.yaml'));
-symlinkSync('.', join(cwd, 'linked', 'circle'));
+symlinkSync('.', join(cwd, 'linked', 'cycle'));
 
 const below = ['smoke/a.yml', 'smoke/b.yaml', 'smoke/z/c.yaml', 'smoke/z/deep/d.flow.yaml'];
 
-describe('scripts are found', () => {
+describe('findScripts()', () => {
   it.each<[what: string, args: string[], found: string[]]>([
-    ['by their names, in the order given', ['smoke/b.yaml', 'smoke/a.yml'], ['smoke/b.yaml', 'smoke/a.yml']],
-    ['even if there is no such file, which is said when it is read', ['none.yaml'], ['none.yaml']],
-    ['whatever they are called', ['smoke/notes.md'], ['smoke/notes.md']],
-    ['below a folder, other files and hidden ones left out', ['smoke'], below],
-    ['below a folder with a slash', ['./smoke/'], below],
+    ['returns files in the order given', ['smoke/b.yaml', 'smoke/a.yml'], ['smoke/b.yaml', 'smoke/a.yml']],
+    ['returns a file that does not exist: reading it reports the error', ['none.yaml'], ['none.yaml']],
+    ['returns a file with any extension', ['smoke/notes.md'], ['smoke/notes.md']],
+    ['returns the scripts below a directory, without other and hidden files', ['smoke'], below],
+    ['accepts a directory with a trailing slash', ['./smoke/'], below],
     [
-      'once, however often they are named',
+      'returns each script once',
       ['smoke/b.yaml', './smoke/b.yaml', 'smoke', 'smoke/../smoke/b.yaml'],
       ['smoke/b.yaml', 'smoke/a.yml', 'smoke/z/c.yaml', 'smoke/z/deep/d.flow.yaml'],
     ],
-    ['by a pattern in one folder', ['smoke/*.yaml'], ['smoke/b.yaml', 'smoke/profiles.yaml']],
-    ['by a pattern for one character', ['smoke/?.y?ml'], ['smoke/b.yaml']],
+    ['matches * within one directory', ['smoke/*.yaml'], ['smoke/b.yaml', 'smoke/profiles.yaml']],
+    ['matches ? with one character', ['smoke/?.y?ml'], ['smoke/b.yaml']],
     [
-      'by a pattern over folders',
+      'matches ** across directories',
       ['smoke/**/*.yaml'],
       ['smoke/b.yaml', 'smoke/profiles.yaml', 'smoke/z/c.yaml', 'smoke/z/deep/d.flow.yaml'],
     ],
-    ['by a pattern that begins anywhere', ['**/*.flow.yaml'], ['smoke/z/deep/d.flow.yaml']],
-    ['by a pattern with a folder in the middle', ['smoke/*/deep/*'], ['smoke/z/deep/d.flow.yaml']],
-    ['by a pattern that is written untidily', ['./smoke//z/../*.yaml'], ['smoke/b.yaml', 'smoke/profiles.yaml']],
-    ['by a name that looks like a pattern', ['odd/star*.yaml'], ['odd/star*.yaml']],
+    ['matches a leading **', ['**/*.flow.yaml'], ['smoke/z/deep/d.flow.yaml']],
+    ['matches * as a directory', ['smoke/*/deep/*'], ['smoke/z/deep/d.flow.yaml']],
+    ['normalizes a pattern', ['./smoke//z/../*.yaml'], ['smoke/b.yaml', 'smoke/profiles.yaml']],
+    ['prefers a file whose name looks like a pattern', ['odd/star*.yaml'], ['odd/star*.yaml']],
     [
-      'by a pattern beside signs that mean nothing in one',
+      'takes other characters of a pattern literally',
       ['odd/[x].yam?', 'odd/a+b (?).yaml'],
       ['odd/[x].yaml', 'odd/a+b (1).yaml'],
     ],
-    ['through a link to a file, and not through a link to a folder', ['linked'], ['linked/to-file.yaml']],
+    ['follows a link to a file, but not a link to a directory', ['linked'], ['linked/to-file.yaml']],
   ])('%s', (_, args, found) => {
     expect(findScripts(args, cwd)).toEqual(found);
   });
 
-  it('by absolute paths and patterns', () => {
+  it('accepts absolute paths and patterns', () => {
     expect(findScripts([join(cwd, 'smoke', 'z'), join(cwd, 'top.*')], '/')).toEqual([
       join(cwd, 'smoke/z/c.yaml'),
       join(cwd, 'smoke/z/deep/d.flow.yaml'),
@@ -78,13 +79,14 @@ describe('scripts are found', () => {
     ]);
   });
 
-  it('above the working folder', () => {
+  it('searches parents of the working directory', () => {
     expect(findScripts(['../*.yaml', '..'], join(cwd, 'empty'))).toContain('../top.yaml');
   });
-});
 
-it('what holds no script is an error that names all of it, safely', () => {
-  expect(() => findScripts(['smoke', 'empty', 'none/*', 'x\u001b[2J*'], cwd)).toThrow(
-    'empty holds no script; none/* holds no script; x\\u001b[2J* holds no script',
-  );
+  it('reports all arguments without a script in one error, with control characters escaped', () => {
+    const { code, message } = failureOf(() => findScripts(['smoke', 'empty', 'none/*', 'x\u001b[2J*'], cwd));
+    expect(code).toBe('usage');
+    for (const shown of ['empty', 'none/*', 'x\\u001b[2J*']) expect(message).toContain(shown);
+    expect(message).not.toContain('smoke');
+  });
 });

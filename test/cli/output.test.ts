@@ -13,9 +13,9 @@ afterAll(() => sandbox.remove());
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'oauth-profile.js');
 const large = 'x'.repeat(500_000);
 
-it('gives everything to a reader that takes it bit by bit and must not be waited for', async () => {
+it('token writes everything to a slow reader that must not block the program', async () => {
   const server = await startTokenServer((response) => response.end(JSON.stringify({ access_token: 'a', large })));
-  const fifo = join(sandbox.folder, 'fifo');
+  const fifo = join(sandbox.directory, 'fifo');
   execFileSync('mkfifo', [fifo]);
   const end = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
   const settings = ['p.type=custom', `p.url=http://127.0.0.1:${server.port}/`].flatMap((setting) => ['--set', setting]);
@@ -34,7 +34,7 @@ it('gives everything to a reader that takes it bit by bit and must not be waited
   await server.close();
 });
 
-it('emulate goes on serving while nobody reads what it prints', async () => {
+it('emulate serves requests while its output is not read', async () => {
   const child = spawn(process.execPath, [bin, 'emulate', '--json'], {
     env: { HOME: sandbox.home },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,9 +43,9 @@ it('emulate goes on serving while nobody reads what it prints', async () => {
   child.stdout.pause();
   const { port } = new URL(JSON.parse(line).url);
   for (let count = 0; count < 40; count++) {
-    const asked = request({ port, host: '127.0.0.1', method: 'POST', path: '/gitlab.com/oauth/token', agent: false });
-    asked.setHeader('Content-Type', 'application/x-www-form-urlencoded').end(`grant_type=${large.slice(0, 50_000)}`);
-    const [response] = await once(asked, 'response');
+    const posted = request({ port, host: '127.0.0.1', method: 'POST', path: '/gitlab.com/oauth/token', agent: false });
+    posted.setHeader('Content-Type', 'application/x-www-form-urlencoded').end(`grant_type=${large.slice(0, 50_000)}`);
+    const [response] = await once(posted, 'response');
     response.resume();
     expect(response.statusCode).toBe(400);
   }

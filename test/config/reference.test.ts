@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeReferences, hasReference, parsePath, parseTemplate } from '../../src/config/reference.ts';
+import { escapeReferences, hasReference, parsePath, parseTemplate, type Template } from '../../src/config/reference.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { anyString } from '../support/any-string.ts';
 
@@ -151,11 +151,11 @@ describe('A reference', () => {
   it.each([
     ['x ${a', 3, 'is not closed or not well-formed'],
     ['${a b}', 1, 'is not closed or not well-formed'],
-    ['${a..b}', 5, 'lacks a name'],
-    ['${}', 3, 'lacks a name'],
+    ['${a..b}', 5, 'has no name'],
+    ['${}', 3, 'has no name'],
     ['${env:}', 7, 'has no name'],
     ['${file:${dir}/x}', 8, 'has a reference inside its name'],
-    ['${a[b]}', 5, 'has a bracket that holds neither a number nor a quoted name'],
+    ['${a[b]}', 5, 'has brackets with neither a number nor a quoted name'],
     ['${a["\\x"]}', 10, 'has an invalid escape in a quoted name'],
     ['${a:-'.repeat(17), 81, 'has too many nested defaults'],
     [`\${a${'.a'.repeat(64)}}`, 132, 'has more than 64 parts'],
@@ -185,6 +185,47 @@ describe('A reference', () => {
     expect(errorOf(() => parseTemplate(`\${a${'.a'.repeat(50_000)}}`))).toBeInstanceOf(OAuthProfileError);
     expect(errorOf(() => parseTemplate(`\${a${'[0]'.repeat(50_000)}}`))).toBeInstanceOf(OAuthProfileError);
     expect(parseTemplate(`${'${a:-'.repeat(16)}${'}'.repeat(16)}`)).toHaveLength(1);
+  });
+});
+
+describe('Any template', () => {
+  const name = fc.stringMatching(/^[^.[\]{}:"'\s]{1,5}$/u).filter((one) => one !== 'env' && one !== 'file');
+  const member = fc.oneof(fc.nat(999_999_999), anyString(0, 5));
+  const template = fc.letrec<{ reference: string; template: string }>((tie) => ({
+    reference: fc
+      .tuple(
+        fc.oneof(
+          fc
+            .tuple(fc.array(name, { minLength: 1, maxLength: 3 }), fc.array(member, { maxLength: 2 }))
+            .map(([names, members]) => names.join('.') + members.map((one) => `[${JSON.stringify(one)}]`).join('')),
+          fc.constantFrom('env:NAME', 'file:path/to file.txt'),
+        ),
+        fc.option(tie('template'), { nil: undefined, depthIdentifier: 'default', maxDepth: 3 }),
+      )
+      .map(([path, fallback]) => `\${${path}${fallback === undefined ? '' : `:-${fallback}`}}`),
+    template: fc
+      .array(fc.oneof(tie('reference'), fc.stringMatching(/^[a-z ]{0,4}$/)), { maxLength: 3 })
+      .map((parts) => parts.join('')),
+  })).template;
+
+  const write = (parts: Template): string =>
+    parts
+      .map((part) => {
+        if (typeof part === 'string') return escapeReferences(part);
+        const { kind, names, members, fallback } = part;
+        const path = `${kind === 'variable' ? '' : `${kind}:`}${names.join('.')}`;
+        const brackets = members.map((one) => `[${JSON.stringify(one)}]`).join('');
+        return `\${${path}${brackets}${fallback === undefined ? '' : `:-${write(fallback)}`}}`;
+      })
+      .join('');
+
+  it('is parsed into the parts that it was written from', () => {
+    fc.assert(
+      fc.property(template, (text) => {
+        expect(write(parseTemplate(text))).toBe(text);
+      }),
+      { numRuns: 500 },
+    );
   });
 });
 

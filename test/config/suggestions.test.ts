@@ -104,7 +104,7 @@ describe('D16: a suggestion', () => {
     );
   });
 
-  /** Edits from one text to the other, by definition: insert, delete, replace, swap neighbours. */
+  /** Returns the number of edits from `a` to `b` by definition: insert, delete, replace, swap neighbours. */
   const edits = (a: string, b: string): number => {
     const known = new Map<string, number>();
     const from = (i: number, j: number): number => {

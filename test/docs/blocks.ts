@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The repository. */
+/** Root directory of the repository. */
 export const root = join(import.meta.dirname, '..', '..');
 
 /**
- * A fenced block of a page. After its language, `no-run` says that it cannot run here, `fails` that it shows a failure, and a word with a dot names the
- * file that it is.
+ * A fenced block of a page. After its language, `no-run` means that it cannot run in a test, `fails` that it shows a failure, and a word with a
+ * dot is the name of the file that it shows.
  */
 export interface Block {
-  /** Page and line, for the title of a test. */
+  /** Page and line, for test titles. */
   readonly place: string;
   readonly language: string;
   readonly runs: boolean;
@@ -18,24 +18,24 @@ export interface Block {
   readonly text: string;
 }
 
-/** Every page that is written for people, by its path. */
+/** Paths of all pages. */
 export const pages: readonly string[] = [
   ...readdirSync(root),
-  ...['docs', 'bench', 'examples'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
+  ...['docs', 'bench', 'examples'].flatMap((directory) =>
+    readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' }).map((path) => `${directory}/${path}`),
   ),
 ]
   .filter((path) => path.endsWith('.md') && !path.includes('node_modules/'))
   .sort();
 
-/** The text of a page. */
-export function textOf(page: string): string {
+/** Reads a page. */
+export function readPage(page: string): string {
   return readFileSync(join(root, page), 'utf8');
 }
 
 /** All fenced blocks of a page that name a language, in order. */
 export function blocksOf(page: string): Block[] {
-  const text = textOf(page);
+  const text = readPage(page);
   return [...text.matchAll(/^( *)```(\w+)([^\n]*)\n(.*?)^\1```$/gms)].map((found) => {
     const [, indent = '', language = '', info = '', body = ''] = found;
     const words = info.trim().split(/\s+/);
@@ -50,9 +50,9 @@ export function blocksOf(page: string): Block[] {
   });
 }
 
-/** Pages for those who work on the code: their commands take minutes, or change the machine. */
+/** Whether a page is for contributors. Its commands take minutes or change the machine, so they are not run. */
 export function isForDevelopers(page: string): boolean {
-  return /^(?:CONTRIBUTING|SECURITY|CHANGELOG|bench\/.*|docs\/(?:architecture|decisions|dependencies|faults|mutants))\.md/.test(
+  return /^(?:CONTRIBUTING|SECURITY|CHANGELOG|bench\/.*|docs\/contributing\/.*|docs\/explanation\/(?:architecture|decisions)|docs\/dependencies)\.md/.test(
     page,
   );
 }

@@ -5,21 +5,25 @@ import { errorCodes } from '../../src/errors.ts';
 import { KNOWN_FIELDS } from '../../src/profile/profile-draft.ts';
 import { errorGuide } from '../../tools/error-guide.js';
 import { errorDocs } from '../../tools/make-error-docs.js';
-import { environment, fieldMeanings, optionDocs } from '../../tools/make-option-docs.js';
-import { root, textOf } from './blocks.ts';
+import { cliDocs, environment, fieldMeanings, profileDocs } from '../../tools/make-option-docs.js';
+import { readPage, root } from './blocks.ts';
 
-describe('what is made from the code is up to date (npm run docs):', () => {
-  it('docs/errors.md, every error caused anew', async () => {
-    expect(textOf('docs/errors.md')).toBe(await errorDocs());
+describe('generated pages are up to date (npm run docs):', () => {
+  it('docs/reference/errors.md, which causes every error', async () => {
+    expect(readPage('docs/reference/errors.md')).toBe(await errorDocs());
   });
 
-  it('docs/options.md', () => {
-    expect(textOf('docs/options.md')).toBe(optionDocs());
+  it('docs/reference/cli.md', () => {
+    expect(readPage('docs/reference/cli.md')).toBe(cliDocs());
+  });
+
+  it('docs/reference/profiles.md', () => {
+    expect(readPage('docs/reference/profiles.md')).toBe(profileDocs());
   });
 });
 
-describe('what the pages say beyond the code is about all of it, and nothing else:', () => {
-  it('the codes of errors', () => {
+describe('hand-written parts of generated pages cover exactly', () => {
+  it('the error codes', () => {
     expect(Object.keys(errorGuide)).toEqual(Object.keys(errorCodes));
   });
 
@@ -27,14 +31,18 @@ describe('what the pages say beyond the code is about all of it, and nothing els
     expect(Object.keys(fieldMeanings)).toEqual([...KNOWN_FIELDS]);
   });
 
-  it('the variables of the environment', () => {
+  it('the environment variables', () => {
     const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
     );
     const source = files.map((file) => readFileSync(join(root, 'src', file), 'utf8')).join('\n');
     const named = source.matchAll(/\benv\['(\w+)'\]|'((?:(?:HTTPS?|ALL)_PROXY)|XDG_\w+)'/g);
-    const read = [...named].map(([, member, name]) => member ?? name).filter((name) => name !== 'no_proxy');
-    const told = Object.keys(environment).flatMap((names) => names.split(', '));
-    expect([...new Set(read)].sort()).toEqual(told.sort());
+    // The proxy variables are built from the scheme of the URL: src/http/proxy.ts.
+    const proxies = ['HTTP_PROXY', 'HTTPS_PROXY'];
+    const read = [...[...named].map(([, member, name]) => member ?? name), ...proxies].filter(
+      (name) => name !== 'no_proxy',
+    );
+    const documented = Object.keys(environment).flatMap((names) => names.split(', '));
+    expect([...new Set(read)].sort()).toEqual(documented.sort());
   });
 });

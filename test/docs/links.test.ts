@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isForDevelopers, pages, root, textOf } from './blocks.ts';
+import { pages, readPage, root } from './blocks.ts';
 
-/** A page without its code, where brackets are no links. */
+/** A page without its code, where brackets are not links. */
 function proseOf(page: string): string {
-  return textOf(page)
+  return readPage(page)
     .replace(/^( *)```.*?^\1```$/gms, '')
     .replace(/`[^`\n]*`/g, '');
 }
 
-/** The targets of links and pictures: inline, by reference, and of HTML. */
+/** The targets of links and images: inline, by reference, and in HTML. */
 function targetsOf(page: string): string[] {
   const prose = proseOf(page);
   const inline = [...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)];
@@ -19,10 +19,10 @@ function targetsOf(page: string): string[] {
   return [...inline, ...definitions, ...html].map(([, target = '']) => target);
 }
 
-/** The anchors that GitHub gives the headings of a page. */
+/** The anchors that GitHub generates for the headings of a page. */
 function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>();
-  const headings = textOf(page)
+  const headings = readPage(page)
     .replace(/^( *)```.*?^\1```$/gms, '')
     .matchAll(/^#{1,6} +(.*)$/gm);
   for (const [, heading = ''] of headings) {
@@ -43,7 +43,7 @@ describe('links in the documentation', () => {
   const links = pages.flatMap((page) => targetsOf(page).map((target) => ({ page, target })));
   const isExternal = ({ target }: { target: string }): boolean => /^[a-z][a-z+.-]*:/i.test(target);
 
-  it('lead to files and headings that are there', () => {
+  it('point to existing files and headings', () => {
     const broken = links.filter((link) => {
       if (isExternal(link)) return false;
       const [path = '', anchor] = link.target.split('#');
@@ -55,16 +55,16 @@ describe('links in the documentation', () => {
     expect(broken).toEqual([]);
   });
 
-  it('to other places are whole addresses with TLS', () => {
-    const odd = links.filter(isExternal).filter(({ target }) => {
+  it('to other sites are complete https URLs', () => {
+    const invalid = links.filter(isExternal).filter(({ target }) => {
       if (!URL.canParse(target)) return true;
       const { protocol, hostname } = new URL(target);
       return protocol !== 'https:' || !/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/.test(hostname);
     });
-    expect(odd).toEqual([]);
+    expect(invalid).toEqual([]);
   });
 
-  it('by reference, and footnotes, have their definition', () => {
+  it('by reference and footnotes are defined', () => {
     const missing = pages.flatMap((page) => {
       const prose = proseOf(page);
       const defined = new Set([...prose.matchAll(/^\[([^\]]+)\]:/gm)].map(([, name]) => name?.toLowerCase()));
@@ -76,18 +76,18 @@ describe('links in the documentation', () => {
     expect(missing).toEqual([]);
   });
 
-  it('lead to a picture of a terminal that shows no token and needs nothing from elsewhere', () => {
-    const picture = textOf('docs/pictures/terminal.svg');
-    expect(textOf('README.md')).toContain('](docs/pictures/terminal.svg)');
+  it('include a picture of a terminal without tokens and external resources', () => {
+    const picture = readPage('docs/pictures/terminal.svg');
+    expect(readPage('README.md')).toContain('](docs/pictures/terminal.svg)');
     expect(picture).toContain('oauth-profile token');
     expect(picture).not.toMatch(/eyJ|example of a|href|url\(|<script/);
   });
 
-  it('reach every page for users from the index', () => {
+  it('reach every page from the index', () => {
     const reached = new Set(
       targetsOf('docs/README.md').map((target) => normalize(join('docs', target.split('#')[0] ?? ''))),
     );
-    const left = pages.filter((page) => page.startsWith('docs/') && !isForDevelopers(page) && !reached.has(page));
+    const left = pages.filter((page) => page.startsWith('docs/') && !reached.has(page));
     expect(left).toEqual(['docs/README.md']);
   });
 });

@@ -7,17 +7,17 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { blocksOf, pages, root } from './blocks.ts';
 
 describe('programs in the documentation', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-programs-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-programs-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
   const programs = pages
     .flatMap((page) => blocksOf(page))
     .filter(({ language }) => language === 'ts')
-    .map((block, index) => ({ ...block, name: join(folder, `block-${index + 1}.mts`) }));
+    .map((block, index) => ({ ...block, name: join(directory, `block-${index + 1}.mts`) }));
   for (const { name, text } of programs) writeFileSync(name, text);
-  // Reading the types of test runners would take longer than all else, and they are not ours to check.
-  const foreign = join(folder, 'foreign.d.ts');
+  // Loading the types of test runners would take longer than everything else.
+  const stubs = join(directory, 'stubs.d.ts');
   writeFileSync(
-    foreign,
+    stubs,
     `declare module 'vitest';
     declare module '@playwright/test' {
       interface Test { (...parts: any[]): void; extend<A, B>(fixtures: any): Test }
@@ -26,11 +26,11 @@ describe('programs in the documentation', () => {
       export const defineConfig: <A, B>(config: any) => any;
     }`,
   );
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules', 'oauth-profile'));
+  mkdirSync(join(directory, 'node_modules'));
+  symlinkSync(root, join(directory, 'node_modules', 'oauth-profile'));
 
-  it('have no issues of types', () => {
-    const program = ts.createProgram([foreign, ...programs.map(({ name }) => name)], {
+  it('have no type errors', () => {
+    const program = ts.createProgram([stubs, ...programs.map(({ name }) => name)], {
       target: ts.ScriptTarget.ES2023,
       lib: ['lib.es2023.d.ts'],
       module: ts.ModuleKind.NodeNext,
@@ -50,7 +50,7 @@ describe('programs in the documentation', () => {
     expect(issues).toEqual([]);
   });
 
-  it('run, one after the other', () => {
+  it('run without errors', () => {
     const running = programs.filter(({ runs }) => runs);
     for (const { name, text } of running) {
       const { outputText } = ts.transpileModule(text, {
@@ -60,7 +60,7 @@ describe('programs in the documentation', () => {
     }
     const all = running.map(({ name }) => `await import(${JSON.stringify(`${name}.mjs`)});\n`).join('');
     const { stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', all], {
-      cwd: folder,
+      cwd: directory,
       encoding: 'utf8',
       timeout: 20_000,
     });

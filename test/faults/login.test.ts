@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
+import { createClient } from '../../src/client.ts';
 import type { FaultKind } from '../../src/emulator/fault.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ErrorCode, OAuthProfileError } from '../../src/errors.ts';
-import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
-import { Session } from '../../src/session.ts';
+import { deleteLogin, findLogins, findRevocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
 import { FakeClock } from '../support/fake-ports.ts';
+import { LoginFixture } from '../support/login-fixture.ts';
 import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
-import { LoginWorld, variablesWith } from '../support/login-world.ts';
+import { variablesWith } from '../support/profile-of.ts';
 
 const fields = {
   type: 'okta',
@@ -17,8 +18,7 @@ const fields = {
 };
 
 interface Faulty {
-  readonly login: LoginWorld;
-  readonly session: Session;
+  readonly login: LoginFixture;
   readonly clock: FakeClock;
 }
 
@@ -38,10 +38,10 @@ async function withFault(
       if (fault !== undefined) attempts++;
     },
   });
-  const session = new Session({ env: {}, cwd: '/' }, { emulator });
-  const login = new LoginWorld('svc', variablesWith('svc', fields), session, emulator);
+  const client = createClient({ environment: { env: {}, cwd: '/' }, emulator });
+  const login = new LoginFixture('svc', variablesWith('svc', fields), client, emulator);
   try {
-    await use({ login, session, clock });
+    await use({ login, clock });
     return { code: undefined, attempts };
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
@@ -98,15 +98,15 @@ it('logout --revoke sends nothing to the token endpoint', async () => {
   const afterLogin = [2, 3, 4].map((at) => ({ kind: '500', at }) as const);
   const outcome = await withFault(afterLogin, async (faulty) => {
     await loginWithBrowser(faulty);
-    const { login, session } = faulty;
-    const store = await session.openStore();
-    const endpoint = await revocationEndpoint(login.profile, session.ports, await login.signInPorts(), undefined);
+    const { client, profile } = faulty.login;
+    const store = await client.openStore();
+    const endpoint = await findRevocationEndpoint(profile, client.ports, await client.loginPorts(), undefined);
     if (endpoint === undefined) throw new Error('no revocation endpoint');
     const logins = await findLogins(store, 'svc');
     expect(logins).toHaveLength(1);
     for (const found of logins) {
-      await forget(found, store, (secret, record) =>
-        revokeToken(login.profile, endpoint, secret, record, session.ports, store, undefined),
+      await deleteLogin(found, store, (family) =>
+        revokeToken(profile, endpoint, family, client.ports, store, undefined),
       );
     }
   });

@@ -38,7 +38,7 @@ describe('createDirectory', () => {
 
   it('throws if a file is in the way', () => {
     writeFileSync(join(parent, 'file'), '');
-    expect(() => createDirectory(join(parent, 'file'))).toThrow(expect.objectContaining({ code: 'EEXIST' }));
+    expect(() => createDirectory(join(parent, 'file'))).toThrow(expect.objectContaining({ code: 'ENOTDIR' }));
     expect(() => createDirectory(join(parent, 'file', 'a'))).toThrow(expect.objectContaining({ code: 'ENOTDIR' }));
   });
 

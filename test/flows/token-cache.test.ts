@@ -4,8 +4,8 @@ import { expiryOf, restoreToken, type TokenTask, toCachedToken } from '../../src
 import { createFamily } from '../../src/flows/token-family.ts';
 import type { ParsedToken } from '../../src/oauth/token-response.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
 import { fakePorts } from '../support/fake-ports.ts';
+import { createPlainMemoryStore } from '../support/memory-store.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { createResponse, parseResponse, RECEIVED_AT } from '../support/read-sample.ts';
 
@@ -25,7 +25,7 @@ function restore(
   now: number,
   { refreshToken, rejectedToken }: { refreshToken?: string; rejectedToken?: string } = {},
 ): ParsedToken | undefined {
-  const store = createMemoryStore({ now: () => now });
+  const store = createPlainMemoryStore({ now: () => now });
   const tokens = { key: cached };
   const record: TokenRecord | FamilyRecord =
     refreshToken === undefined

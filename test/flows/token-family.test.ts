@@ -12,7 +12,7 @@ import {
 } from '../../src/flows/token-family.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
+import { createPlainMemoryStore } from '../support/memory-store.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { failureOf } from '../support/resolving.ts';
 import { writeRecord } from '../support/token-fixture.ts';
@@ -35,7 +35,7 @@ const write = (store: TokenStore, key: string, record: FamilyRecord | LoginRecor
 
 describe('a token family', () => {
   it('is found by its first refresh token, by a later one, and by the key of a login', async () => {
-    const store = createMemoryStore();
+    const store = createPlainMemoryStore();
     const key = familyKey(binding, 'first', store);
     await write(store, key, familyIn(store));
     const expected = { key, record: { version: store.fingerprint('newest') } };
@@ -45,7 +45,7 @@ describe('a token family', () => {
   });
 
   it('is found among records of other kinds', async () => {
-    const store = createMemoryStore();
+    const store = createPlainMemoryStore();
     const tokenRecord = { kind: 'token', profile: 'svc', tokens: {}, failure: undefined } as const;
     await writeRecord(store, 'another-kind', serializeRecord(tokenRecord));
     await write(store, familyKey(binding, 'first', store), familyIn(store));
@@ -55,7 +55,7 @@ describe('a token family', () => {
   });
 
   it('and a login have keys that do not change between versions', () => {
-    const store = createMemoryStore();
+    const store = createPlainMemoryStore();
     const keys = [familyKey(binding, 'first', store), loginKey('svc', binding, store)];
     const values = ['["family","https://id.test","app","first"]', '["login","svc","https://id.test","app"]'];
     expect(keys).toEqual(values.map(store.fingerprint));
@@ -66,7 +66,7 @@ describe('a token family', () => {
     ['another client', { refresh_token: 'newest', client_id: 'other' }],
     ['another server', { refresh_token: 'newest', url: 'https://other.test/token' }],
   ])('is a new one for %s', async (_, changes) => {
-    const store = createMemoryStore();
+    const store = createPlainMemoryStore();
     await write(store, familyKey(binding, 'first', store), familyIn(store));
     const other = profileOf({ ...fields, ...changes });
     const clientId = 'client_id' in changes ? String(changes.client_id) : 'app';
@@ -86,7 +86,7 @@ describe('a token family', () => {
   });
 
   it('is rejected if it is bound to another server or client', () => {
-    const store = createMemoryStore();
+    const store = createPlainMemoryStore();
     expect(() => assertBoundTo(familyIn(store), profile, store)).not.toThrow();
     for (const change of [{ origin: 'https://other.test' }, { client: store.fingerprint('other') }]) {
       const error = failureOf(() => assertBoundTo(familyIn(store, change), profile, store));
@@ -99,7 +99,7 @@ describe('a token family', () => {
 describe('a stored login', () => {
   /** The grant of a login that replaced the configured refresh token `before`. */
   async function storedGrant(configured?: string, changes: Partial<FamilyRecord> = {}) {
-    const store = createMemoryStore();
+    const store = createPlainMemoryStore();
     const login: LoginRecord = {
       kind: 'login',
       profile: 'svc',
@@ -130,7 +130,7 @@ describe('a stored login', () => {
   });
 
   it('is not found without its family or for another profile', async () => {
-    const store = createMemoryStore();
+    const store = createPlainMemoryStore();
     const login: LoginRecord = { kind: 'login', profile: 'svc', family: 'deleted', replaced: [], at: 0 };
     await write(store, loginKey('svc', binding, store), login);
     expect(await findLogin('svc', binding, store)).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { composePorts } from '../../src/compose.ts';
+import { createClient } from '../../src/client.ts';
 import { createConnector } from '../../src/http/connector.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { bounds, errorOf, noTls, post, sendWith } from '../support/wire-request.ts';
@@ -59,7 +59,7 @@ describe.each([
     onTestFinished(() => {
       process.off('warning', onWarning);
     });
-    const { send } = composePorts({ env: {}, cwd: '/' });
+    const { send } = createClient({ environment: { env: {}, cwd: '/' } }).ports;
     const server = await serve(giveToken, tls);
     const { signal } = new AbortController();
     for (let round = 0; round < 2; round++) {
@@ -154,7 +154,7 @@ describe('an idle connection', () => {
 });
 
 it('concurrent first requests share their connections afterwards', async () => {
-  const { send } = composePorts({ env: {}, cwd: '/' });
+  const { send } = createClient({ environment: { env: {}, cwd: '/' } }).ports;
   const server = await serve();
   const three = () => Promise.all([1, 2, 3].map(() => send(post(server.url, reuse), bounds())));
   await three();

@@ -13,12 +13,12 @@ import {
   PLUS_SECRET,
 } from '../support/independent-parties.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-keys-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-keys-'));
+afterAll(() => rmSync(directory, { recursive: true }));
 const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const [keyFile, strangerFile] = [keys, stranger].map(({ privateKey }, index) => {
-  const path = join(folder, `${index}.pem`);
+const otherKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const [keyFile, otherKeyFile] = [keys, otherKeys].map(({ privateKey }, index) => {
+  const path = join(directory, `${index}.pem`);
   writeFileSync(path, privateKey.export({ format: 'pem', type: 'pkcs8' }));
   return path;
 }) as [string, string];
@@ -39,7 +39,7 @@ const header = (user: string, password: string) => ({
   Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
 });
 
-/** A request of `signer` by hand. */
+/** Sends a request of `signer` with changed claims. */
 async function postSigned(
   party: Party,
   claims: Record<string, unknown>,
@@ -61,10 +61,10 @@ compare('Clients and requests', keys, {
     must: '401 invalid_client',
     try: (party) => party.outcome({ ...machine, ...basic, client_secret: 'wrong-secret' }),
   },
-  'unknown client in the body': { try: (party) => party.outcome({ ...machine, client_id: 'nobody' }) },
+  'unknown client in the body': { try: (party) => party.outcome({ ...machine, client_id: 'unknown-client' }) },
   'unknown client in a header': {
     must: '401 invalid_client',
-    try: (party) => party.outcome({ ...machine, ...basic, client_id: 'nobody' }),
+    try: (party) => party.outcome({ ...machine, ...basic, client_id: 'unknown-client' }),
   },
   'no secret': { try: (party) => party.outcome({ grant_type: 'client_credentials', client_id: 'web' }) },
   'empty secret': { try: (party) => party.outcome({ ...machine, client_secret: '' }) },
@@ -72,10 +72,10 @@ compare('Clients and requests', keys, {
   'odd secret, form-encoded in a header': {
     try: (party) => party.outcome({ ...machine, ...basic, client_id: 'odd', client_secret: ODD_SECRET }),
   },
-  'odd secret as it is in a header': {
+  'odd secret, not encoded in a header': {
     try: (party) => party.outcome({ ...machine, ...raw, client_id: 'odd', client_secret: ODD_SECRET }),
   },
-  'plus sign as it is in a header': {
+  'plus sign, not encoded in a header': {
     try: (party) => party.outcome({ ...machine, ...raw, client_id: 'plus', client_secret: PLUS_SECRET }),
   },
   'secret in the body and an assertion': {
@@ -105,7 +105,7 @@ compare('Clients and requests', keys, {
     must: 'token',
     try: (party) => postSigned(party, { aud: ['https://elsewhere.example.test', party.audience] }),
   },
-  'assertion for somebody else': {
+  'assertion for another audience': {
     of: withAssertions,
     must: '401 invalid_client',
     try: (party) => party.outcome({ ...signed, 'options.audience': 'https://elsewhere.example.test' }),
@@ -138,9 +138,9 @@ compare('Clients and requests', keys, {
   'assertion signed with another key': {
     of: withAssertions,
     must: '401 invalid_client',
-    try: (party) => party.outcome({ ...signed, 'options.key_file': strangerFile }),
+    try: (party) => party.outcome({ ...signed, 'options.key_file': otherKeyFile }),
   },
-  'assertion that is none': {
+  'malformed assertion': {
     of: withAssertions,
     try: (party) =>
       party.outcome({
@@ -155,7 +155,7 @@ compare('Clients and requests', keys, {
     must: 'token',
     try: (party) => postSigned(party, {}, {}),
   },
-  'assertion beside the client_id of another': {
+  'assertion with the client_id of another client': {
     of: withAssertions,
     try: (party) => postSigned(party, {}, { client_id: 'web' }),
   },
@@ -199,7 +199,7 @@ compare('Clients and requests', keys, {
   'parameters as JSON': {
     try: async (party) => outcomeOf(await party.post(JSON.stringify(machine), { 'Content-Type': 'application/json' })),
   },
-  'parameter that nobody knows': { must: 'token', try: (party) => party.outcome({ ...machine, x_colour: 'blue' }) },
+  'unknown parameter': { must: 'token', try: (party) => party.outcome({ ...machine, x_colour: 'blue' }) },
   'empty scope': { must: 'token', try: (party) => party.outcome({ ...machine, scope: '' }) },
   'unknown scope': { try: (party) => party.outcome({ ...machine, scope: 'everything' }) },
   'malformed scope': { try: (party) => party.outcome({ ...machine, scope: 'read "write"' }) },

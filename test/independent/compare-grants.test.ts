@@ -1,13 +1,13 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
-import { refusalOf } from '../support/independent-asking.ts';
 import { compare, passSeconds } from '../support/independent-compare.ts';
 import { DEVICE, type Fields, type Party, REDIRECT } from '../support/independent-parties.ts';
+import { requestError } from '../support/independent-request.ts';
 
 const web: Fields = { client_id: 'web', client_secret: 'web-secret' };
 const other: Fields = { client_id: 'other', client_secret: 'other-secret' };
-const person: Fields = { grant_type: 'password', ...web, username: 'ada@example.com', password: 'lovelace' };
+const withPassword: Fields = { grant_type: 'password', ...web, username: 'ada@example.com', password: 'lovelace' };
 
 const verifier = randomBytes(32).toString('base64url');
 const challenge: Fields = {
@@ -40,26 +40,26 @@ const withDevices = ['oidc-provider', 'emulator'] as const;
 const withPasswords = ['oauth2-server', 'emulator'] as const;
 
 compare('Grants', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {
-  'right password': { of: withPasswords, must: 'token', try: (party) => party.outcome(person) },
+  'right password': { of: withPasswords, must: 'token', try: (party) => party.outcome(withPassword) },
   'wrong password': {
     of: withPasswords,
     must: '400 invalid_grant',
-    try: (party) => party.outcome({ ...person, password: 'wrong-password' }),
+    try: (party) => party.outcome({ ...withPassword, password: 'wrong-password' }),
   },
   'unknown user': {
     of: withPasswords,
     must: '400 invalid_grant',
-    try: (party) => party.outcome({ ...person, username: 'nobody' }),
+    try: (party) => party.outcome({ ...withPassword, username: 'unknown-user' }),
   },
   'no password': {
     of: withPasswords,
     must: '400 invalid_request',
-    try: (party) => party.outcome(without(person, 'password')),
+    try: (party) => party.outcome(without(withPassword, 'password')),
   },
   'empty user name': {
     of: withPasswords,
     must: '400 invalid_request',
-    try: (party) => party.outcome({ ...person, username: '' }),
+    try: (party) => party.outcome({ ...withPassword, username: '' }),
   },
   'right password without a client': {
     of: withPasswords,
@@ -107,7 +107,7 @@ compare('Grants', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {
       return party.outcome(fields);
     },
   },
-  'its successor, after a refresh token was used twice': {
+  'next refresh token, after a refresh token was used twice': {
     try: async (party) => {
       const fields = await refresh(party);
       const renewed = await party.token(fields);
@@ -186,39 +186,39 @@ compare('Grants', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {
     must: '400 invalid_grant',
     try: async (party) => party.outcome(without(await exchange(party), 'code_verifier')),
   },
-  'code with a verifier that was not promised': {
+  'code with a verifier but without a challenge': {
     must: '400 invalid_grant',
     try: async (party) => party.outcome({ ...(await exchange(party)), code: await party.code({}) }),
   },
 
-  'device code, the person waits': {
+  'device code, not entered yet': {
     of: withDevices,
     must: '400 authorization_pending',
-    try: async (party) => party.outcome(poll(await party.device('waits'))),
+    try: async (party) => party.outcome(poll(await party.device('pending'))),
   },
-  'device code, asked for twice at once': {
+  'device code, polled twice at once': {
     of: withDevices,
     try: async (party) => {
-      const fields = poll(await party.device('waits'));
+      const fields = poll(await party.device('pending'));
       await party.outcome(fields);
       return party.outcome(fields);
     },
   },
-  'device code, the person agrees': {
+  'device code, allowed': {
     of: withDevices,
     must: 'token',
-    try: async (party) => party.outcome(poll(await party.device('agrees'))),
+    try: async (party) => party.outcome(poll(await party.device('allow'))),
   },
-  'device code, the person declines': {
+  'device code, denied': {
     of: withDevices,
     must: '400 access_denied',
-    try: async (party) => party.outcome(poll(await party.device('declines'))),
+    try: async (party) => party.outcome(poll(await party.device('deny'))),
   },
   'device code used twice': {
     of: withDevices,
     must: '400 invalid_grant',
     try: async (party) => {
-      const fields = poll(await party.device('agrees'));
+      const fields = poll(await party.device('allow'));
       await party.token(fields);
       return party.outcome(fields);
     },
@@ -227,7 +227,7 @@ compare('Grants', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {
     of: withDevices,
     must: '400 expired_token',
     try: async (party) => {
-      const fields = poll(await party.device('waits'));
+      const fields = poll(await party.device('pending'));
       passSeconds(601);
       return party.outcome(fields);
     },
@@ -245,15 +245,15 @@ compare('Grants', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {
   'device code of another client': {
     of: withDevices,
     must: '400 invalid_grant',
-    try: async (party) => party.outcome({ ...poll(await party.device('agrees')), ...other }),
+    try: async (party) => party.outcome({ ...poll(await party.device('allow')), ...other }),
   },
 });
 
-it('the emulator without the password grant answers as oauth2-server does to a client that may not use it', async () => {
-  const acme = { type: 'custom', url: 'https://login.example.test/token', ...person };
+it('the emulator without the password grant rejects it as oauth2-server rejects a client that may not use it', async () => {
+  const acme = { type: 'custom', url: 'https://login.example.test/token', ...withPassword };
   const emulator = await startEmulator({ profiles: { acme }, faults: [{ kind: 'no-password' }] });
   try {
-    const { provider } = await refusalOf(acme, emulator);
+    const { provider } = await requestError(acme, emulator);
     expect(provider).toMatchObject({ status: 400, error: 'unauthorized_client' });
   } finally {
     await emulator.close();

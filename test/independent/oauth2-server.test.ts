@@ -1,16 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
-import { ask, refusalOf } from '../support/independent-asking.ts';
-import { type OAuth2ServerProcess, type OAuth2World, startOAuth2Server } from '../support/independent-oauth2-server.ts';
+import {
+  type OAuth2Accounts,
+  type OAuth2ServerProcess,
+  startOAuth2Server,
+} from '../support/independent-oauth2-server.ts';
+import { request, requestError } from '../support/independent-request.ts';
 import { leaksIn } from '../support/leaks.ts';
 import { Sandbox } from '../support/run-cli.ts';
 
 /** Every character that a client secret may have (RFC 6749 Appendix A.2). */
 const EVERY_CHARACTER = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
-/** Those of them that encoding leaves alone. */
+/** Those of them that form encoding does not change. */
 const UNRESERVED = EVERY_CHARACTER.replace(/[^A-Za-z0-9_.!~*'()-]/g, '');
 
-const world: OAuth2World = {
+const accounts: OAuth2Accounts = {
   clients: [
     { id: 'web', secret: 'web-secret', grants: ['password', 'client_credentials', 'refresh_token'] },
     { id: 'other', secret: 'other-secret', grants: ['password', 'client_credentials', 'refresh_token'] },
@@ -25,7 +29,7 @@ const world: OAuth2World = {
 const authority = new Authority();
 let server: OAuth2ServerProcess;
 beforeAll(async () => {
-  server = await startOAuth2Server(world, authority.issue({ name: 'server', hosts: SERVER_NAMES }));
+  server = await startOAuth2Server(accounts, authority.issue({ name: 'server', hosts: SERVER_NAMES }));
 });
 afterAll(() => server.close());
 
@@ -38,16 +42,16 @@ function profile(fields: Fields, options: Record<string, string> = {}): Fields {
 
 const secretOf = (client: string) => ({ client_id: client, client_secret: `${client}-secret` });
 const machine: Fields = { grant_type: 'client_credentials', ...secretOf('robot') };
-const person: Fields = { grant_type: 'password', ...secretOf('web'), username: 'ada', password: 'lovelace' };
+const user: Fields = { grant_type: 'password', ...secretOf('web'), username: 'ada', password: 'lovelace' };
 
-describe('client_credentials', () => {
+describe('oauth2-server', () => {
   it.each([
     ['in the body', {}, secretOf('robot')],
     ['in a header', { client_auth: 'client_secret_basic' }, secretOf('robot')],
     ['in a header that is not encoded', { client_auth: 'client_secret_basic_raw' }, secretOf('robot')],
     ['as basic.user and basic.password', {}, { 'basic.user': 'robot', 'basic.password': 'robot-secret' }],
-  ])('gives a token to a client that authenticates %s', async (_, options, client) => {
-    const token = await ask(profile({ grant_type: 'client_credentials', scope: 'read write', ...client }, options));
+  ])('gives a client_credentials token to a client that authenticates %s', async (_, options, client) => {
+    const token = await request(profile({ grant_type: 'client_credentials', scope: 'read write', ...client }, options));
     expect(token).toEqual({
       access_token: expect.stringMatching(/^[0-9a-f]{64}$/),
       token_type: 'Bearer',
@@ -57,31 +61,33 @@ describe('client_credentials', () => {
   });
 
   it.each(['client_secret_post', 'client_secret_basic_raw'])(
-    'D12 client_auth %s brings every character of a secret to a server that does not decode',
+    'accepts a secret with any character with client_auth %s, because it does not decode the header',
     async (client_auth) => {
       const fields = { grant_type: 'client_credentials', client_id: 'every', client_secret: EVERY_CHARACTER };
-      expect(await ask(profile(fields, { client_auth }))).toMatchObject({ token_type: 'Bearer' });
+      expect(await request(profile(fields, { client_auth }))).toMatchObject({ token_type: 'Bearer' });
     },
   );
 
-  it('D12 client_auth basic brings letters, digits and some marks there, which it does not change', async () => {
+  it('accepts a secret of unreserved characters with client_auth client_secret_basic', async () => {
     const fields = { grant_type: 'client_credentials', client_id: 'unreserved', client_secret: UNRESERVED };
-    expect(await ask(profile(fields, { client_auth: 'client_secret_basic' }))).toMatchObject({ token_type: 'Bearer' });
+    expect(await request(profile(fields, { client_auth: 'client_secret_basic' }))).toMatchObject({
+      token_type: 'Bearer',
+    });
   });
 
-  it('D12 client_auth basic does not bring the others: it encodes them, as RFC 6749 §2.3.1 asks', async () => {
+  it('rejects a secret with other characters with client_auth client_secret_basic, which encodes them (RFC 6749 §2.3.1)', async () => {
     const fields = { grant_type: 'client_credentials', client_id: 'every', client_secret: EVERY_CHARACTER };
-    const refusal = await refusalOf(profile(fields, { client_auth: 'client_secret_basic' }));
-    expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status: 401, error: 'invalid_client' } });
+    const error = await requestError(profile(fields, { client_auth: 'client_secret_basic' }));
+    expect(error).toMatchObject({ code: 'provider_rejected', provider: { status: 401, error: 'invalid_client' } });
   });
 });
 
-describe('password', () => {
+describe('oauth2-server with the password grant', () => {
   it.each([
     ['in the body', {}],
     ['in a header', { client_auth: 'client_secret_basic' }],
-  ])('gives a token and a refresh token; the client authenticates %s', async (_, options) => {
-    expect(await ask(profile(person, options))).toEqual({
+  ])('gives an access token and a refresh token to a client that authenticates %s', async (_, options) => {
+    expect(await request(profile(user, options))).toEqual({
       access_token: expect.any(String),
       token_type: 'Bearer',
       expires_in: expect.any(Number),
@@ -90,25 +96,22 @@ describe('password', () => {
     });
   });
 
-  it('brings a user name and a password with odd characters there as they are', async () => {
-    const token = await ask(profile({ ...person, username: 'zoë', password: 'pä ss+&=%20"\\' }));
+  it('accepts a user name and a password with special characters', async () => {
+    const token = await request(profile({ ...user, username: 'zoë', password: 'pä ss+&=%20"\\' }));
     expect(token).toMatchObject({ token_type: 'Bearer' });
   });
 
-  it.each(['okta', 'gitlab', 'microsoft'])(
-    'D6 D8 is what the type %s asks for at an address of its own',
-    async (type) => {
-      const { grant_type, ...fields } = person;
-      expect(grant_type).toBe('password');
-      expect(await ask(profile({ ...fields, type }))).toMatchObject({ refresh_token: expect.any(String) });
-    },
-  );
+  it.each(['okta', 'gitlab', 'microsoft'])('accepts a profile of type %s whose url is set', async (type) => {
+    const { grant_type, ...fields } = user;
+    expect(grant_type).toBe('password');
+    expect(await request(profile({ ...fields, type }))).toMatchObject({ refresh_token: expect.any(String) });
+  });
 
   it.each([
     ['password is wrong', { password: 'wrong-password' }],
-    ['user is unknown', { username: 'nobody' }],
-  ])('is refused when the %s, with the variables to check', async (_, changed) => {
-    expect(await refusalOf(profile({ ...person, ...changed }))).toMatchObject({
+    ['user is unknown', { username: 'unknown-user' }],
+  ])('returns an error if the %s, and the hint names the variables', async (_, changed) => {
+    expect(await requestError(profile({ ...user, ...changed }))).toMatchObject({
       code: 'provider_rejected',
       hint: expect.stringMatching(/acme\.username and acme\.password/),
       provider: {
@@ -120,47 +123,47 @@ describe('password', () => {
   });
 });
 
-describe('refresh_token, rotating', () => {
+describe('oauth2-server with rotating refresh tokens', () => {
   const refresh = (refresh_token: unknown, more: Fields = {}, options?: Record<string, string>): Fields =>
     profile(
       { grant_type: 'refresh_token', ...secretOf('web'), refresh_token: String(refresh_token), ...more },
       options,
     );
-  const dead = { status: 400, error: 'invalid_grant' };
+  const invalidGrant = { status: 400, error: 'invalid_grant' };
 
   it.each([
     ['in the body', {}],
     ['in a header', { client_auth: 'client_secret_basic' }],
-  ])('replaces the old one, which is dead then; the client authenticates %s', async (_, options) => {
-    const { refresh_token: first } = await ask(profile(person));
-    const { refresh_token: second } = await ask(refresh(first, {}, options));
+  ])('rejects the former refresh token of a client that authenticates %s', async (_, options) => {
+    const { refresh_token: first } = await request(profile(user));
+    const { refresh_token: second } = await request(refresh(first, {}, options));
     expect(second).not.toBe(first);
-    expect(await refusalOf(refresh(first, {}, options))).toMatchObject({
+    expect(await requestError(refresh(first, {}, options))).toMatchObject({
       code: 'login_required',
       hint: expect.stringContaining('acme.refresh_token'),
-      provider: { ...dead, description: 'Invalid grant: refresh token is invalid' },
+      provider: { ...invalidGrant, description: 'Invalid grant: refresh token is invalid' },
     });
-    expect(await ask(refresh(second, {}, options))).toMatchObject({ refresh_token: expect.any(String) });
+    expect(await request(refresh(second, {}, options))).toMatchObject({ refresh_token: expect.any(String) });
   });
 
-  it('is refused to another client', async () => {
-    const { refresh_token } = await ask(profile(person));
-    expect(await refusalOf(refresh(refresh_token, secretOf('other')))).toMatchObject({
+  it('rejects the refresh token of another client', async () => {
+    const { refresh_token } = await request(profile(user));
+    expect(await requestError(refresh(refresh_token, secretOf('other')))).toMatchObject({
       code: 'login_required',
-      provider: { ...dead, description: 'Invalid grant: refresh token was issued to another client' },
+      provider: { ...invalidGrant, description: 'Invalid grant: refresh token was issued to another client' },
     });
   });
 
-  it('does not widen the scope', async () => {
-    const { refresh_token } = await ask(profile({ ...person, scope: 'read' }));
-    expect(await refusalOf(refresh(refresh_token, { scope: 'read write' }))).toMatchObject({
+  it('rejects a scope that was not granted', async () => {
+    const { refresh_token } = await request(profile({ ...user, scope: 'read' }));
+    expect(await requestError(refresh(refresh_token, { scope: 'read write' }))).toMatchObject({
       code: 'provider_rejected',
       provider: { status: 400, error: 'invalid_scope' },
     });
   });
 });
 
-describe('refusals', () => {
+describe('error responses of oauth2-server', () => {
   it.each<[string, Fields, Record<string, string>, number, string, string, RegExp | undefined]>([
     [
       'a wrong secret in the body',
@@ -182,7 +185,7 @@ describe('refusals', () => {
     ],
     [
       'an unknown client',
-      { ...machine, client_id: 'nobody' },
+      { ...machine, client_id: 'unknown-client' },
       {},
       400,
       'invalid_client',
@@ -227,7 +230,7 @@ describe('refusals', () => {
     ],
     [
       'a grant that the client may not use',
-      { ...person, ...secretOf('robot') },
+      { ...user, ...secretOf('robot') },
       {},
       400,
       'unauthorized_client',
@@ -243,41 +246,46 @@ describe('refusals', () => {
       'Missing parameter: `username`',
       undefined,
     ],
-  ])('%s', async (_, fields, options, status, error, description, hint) => {
-    const refusal = await refusalOf(profile(fields, options));
-    expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status, error, description } });
-    if (hint !== undefined) expect(refusal.hint).toMatch(hint);
+  ])('name the cause and the variable for %s', async (_, fields, options, status, errorCode, description, hint) => {
+    const error = await requestError(profile(fields, options));
+    expect(error).toMatchObject({ code: 'provider_rejected', provider: { status, error: errorCode, description } });
+    if (hint !== undefined) expect(error.hint).toMatch(hint);
   });
 });
 
-describe('without TLS, on this machine', () => {
+describe('oauth2-server without TLS on this machine', () => {
   it('gives tokens and refreshes them', async () => {
-    const plain = await startOAuth2Server(world);
+    const plain = await startOAuth2Server(accounts);
     try {
       const base = { type: 'custom', url: plain.tokenUrl, ...secretOf('web') };
-      const { refresh_token } = await ask({ ...base, grant_type: 'password', username: 'ada', password: 'lovelace' });
+      const { refresh_token } = await request({
+        ...base,
+        grant_type: 'password',
+        username: 'ada',
+        password: 'lovelace',
+      });
       const refresh = { ...base, grant_type: 'refresh_token', refresh_token: String(refresh_token) };
-      expect(await ask(refresh)).toMatchObject({ token_type: 'Bearer' });
-      expect((await refusalOf(refresh)).code).toBe('login_required');
+      expect(await request(refresh)).toMatchObject({ token_type: 'Bearer' });
+      expect((await requestError(refresh)).code).toBe('login_required');
     } finally {
       await plain.close();
     }
   });
 });
 
-describe('the command line', () => {
+describe('the command line with oauth2-server', () => {
   const sandbox = new Sandbox();
   afterAll(() => sandbox.remove());
 
   const run = async (password: string) => {
-    const { url, options, ...fields } = profile({ ...person, password });
+    const { url, options, ...fields } = profile({ ...user, password });
     sandbox.write('oauth-profiles.yaml', JSON.stringify({ acme: { ...fields, url, options } }));
     const finished = await sandbox.run('oauth-profile token acme --json');
     expect(leaksIn(finished.stdout + finished.stderr, ['web-secret', password])).toEqual([]);
     return finished;
   };
 
-  it('prints the response, the refresh token masked', async () => {
+  it('prints the response with the refresh token masked', async () => {
     const { stdout, exit } = await run('lovelace');
     expect(exit).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -287,7 +295,7 @@ describe('the command line', () => {
     });
   });
 
-  it('ends with status 3 when the password is wrong, and says so as JSON', async () => {
+  it('exits with 3 and prints the error as JSON if the password is wrong', async () => {
     const { stdout, stderr, exit } = await run('wrong-password');
     expect({ stdout, exit }).toEqual({ stdout: '', exit: 3 });
     expect(JSON.parse(stderr)).toMatchObject({

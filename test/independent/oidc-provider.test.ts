@@ -2,9 +2,9 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes } from 'no
 import type { ClientMetadata } from 'oidc-provider';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
-import { ask, refusalOf } from '../support/independent-asking.ts';
 import { Browser } from '../support/independent-browser.ts';
 import { type OidcProvider, startOidcProvider } from '../support/independent-oidc-provider.ts';
+import { request, requestError } from '../support/independent-request.ts';
 import { leaksIn } from '../support/leaks.ts';
 import { Sandbox } from '../support/run-cli.ts';
 
@@ -12,7 +12,7 @@ const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 const REDIRECT = 'https://app.example.test/callback';
 /** Every character that a client secret may have (RFC 6749 Appendix A.2). */
 const EVERY_CHARACTER = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
-/** Those of them that mean themselves in a form. */
+/** Those of them that form decoding does not change. */
 const LITERAL_CHARACTERS = EVERY_CHARACTER.replace(/[%+]/g, '');
 const ODD = { id: 'odd id/+~:%', secret: 'p@ss w/+~:%' };
 
@@ -21,13 +21,13 @@ const tls = authority.issue({ name: 'server', hosts: SERVER_NAMES });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const spareRsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const strangerEc = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const otherEc = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 const publicJwk = (key: KeyObject, members: object = {}) => ({ ...key.export({ format: 'jwk' }), ...members });
 const privateJwk = (key: KeyObject, members: object = {}) =>
   JSON.stringify({ ...key.export({ format: 'jwk' }), ...members });
 
-/** A client that needs no person. */
+/** A client without users. */
 const machine = (client_id: string, client_secret: string, more: Partial<ClientMetadata> = {}): ClientMetadata => ({
   client_id,
   client_secret,
@@ -36,7 +36,7 @@ const machine = (client_id: string, client_secret: string, more: Partial<ClientM
   response_types: [],
   ...more,
 });
-/** A client that people sign in to. */
+/** A client with users. */
 const web = (client_id: string, more: Partial<ClientMetadata>): ClientMetadata => ({
   client_id,
   grant_types: ['authorization_code', 'refresh_token', DEVICE],
@@ -77,7 +77,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Lets time pass for the server, which has no timers. */
+/** Advances the clock of the server, which has no timers. */
 function passSeconds(seconds: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1000 });
 }
@@ -91,17 +91,17 @@ function profile(fields: Fields, options: Record<string, string> = {}): Fields {
 
 const secretOf = (client: string): Fields => ({ client_id: client, client_secret: `${client}-secret` });
 
-describe('client_credentials', () => {
+describe('oidc-provider', () => {
   it.each([
     ['client_secret_basic', 'robot', 'client_secret_basic'],
-    ['client_secret_basic, named as basic.user and basic.password', 'robot', 'pair'],
+    ['basic.user and basic.password', 'robot', 'pair'],
     ['client_secret_post', 'poster', 'client_secret_post'],
-    ['client_secret_post, as given', 'poster', 'as given'],
-  ])('gives a token to a client with %s', async (_, client, how) => {
+    ['client_secret_post by default', 'poster', 'default'],
+  ])('gives a client_credentials token to a client with %s', async (_, client, how) => {
     const fields: Fields =
       how === 'pair' ? { 'basic.user': client, 'basic.password': `${client}-secret` } : secretOf(client);
-    const options: Record<string, string> = how === 'client_secret_post' || how === 'basic' ? { client_auth: how } : {};
-    const token = await ask(profile({ grant_type: 'client_credentials', scope: 'read', ...fields }, options));
+    const options: Record<string, string> = how.startsWith('client_secret') ? { client_auth: how } : {};
+    const token = await request(profile({ grant_type: 'client_credentials', scope: 'read', ...fields }, options));
     expect(token).toEqual({
       access_token: expect.stringMatching(/^[\w-]{43}$/),
       expires_in: 600,
@@ -110,9 +110,9 @@ describe('client_credentials', () => {
     });
   });
 
-  it('does not trust a server whose authority the profile does not name', async () => {
+  it('is not trusted without options.ca_file', async () => {
     const fields = { type: 'custom', url: server.tokenUrl, grant_type: 'client_credentials', ...secretOf('robot') };
-    await expect(ask(fields)).rejects.toMatchObject({ code: 'tls_failed' });
+    await expect(request(fields)).rejects.toMatchObject({ code: 'tls_failed' });
   });
 
   it.each([
@@ -120,13 +120,13 @@ describe('client_credentials', () => {
     ['twitter', 'robot', {}],
     ['gitlab', 'poster', { grant_type: 'client_credentials' }],
     ['microsoft', 'poster', { grant_type: 'client_credentials' }],
-  ])('D8 gives a token to the type %s at an address of its own', async (type, client, fields) => {
-    const token = await ask(profile({ ...secretOf(client), ...fields, type }));
+  ])('gives a token to a profile of type %s whose url is set', async (type, client, fields) => {
+    const token = await request(profile({ ...secretOf(client), ...fields, type }));
     expect(token).toMatchObject({ token_type: 'Bearer', access_token: expect.any(String) });
   });
 });
 
-describe('D12 secrets with characters that mean something elsewhere', () => {
+describe('oidc-provider and secrets with special characters:', () => {
   it.each([
     ['client_secret_post', ODD.id, ODD.secret],
     ['client_secret_basic', ODD.id, ODD.secret],
@@ -134,22 +134,22 @@ describe('D12 secrets with characters that mean something elsewhere', () => {
     ['client_secret_basic', 'every', EVERY_CHARACTER],
     ['client_secret_basic_raw', 'robot', 'robot-secret'],
     ['client_secret_basic_raw', 'literal', LITERAL_CHARACTERS],
-  ])('client_auth %s reaches the client %s', async (client_auth, client_id, client_secret) => {
+  ])('client_auth %s works for the client %s', async (client_auth, client_id, client_secret) => {
     const fields = { grant_type: 'client_credentials', client_id, client_secret };
-    expect(await ask(profile(fields, { client_auth }))).toMatchObject({ token_type: 'Bearer' });
+    expect(await request(profile(fields, { client_auth }))).toMatchObject({ token_type: 'Bearer' });
   });
 
   it.each([
-    ['a percent sign is no escape', 'every', EVERY_CHARACTER, 400, 'invalid_request', /not properly encoded/],
-    ['a plus is read as a blank', 'plus', 'plus+secret', 401, 'invalid_client', /authentication failed/],
+    ['a percent sign that is not an escape', 'every', EVERY_CHARACTER, 400, 'invalid_request', /not properly encoded/],
+    ['a plus, which means a space', 'plus', 'plus+secret', 401, 'invalid_client', /authentication failed/],
   ])(
-    'client_auth basic_raw does not, as it is decoded: %s',
-    async (_, client_id, client_secret, status, error, words) => {
+    'client_auth client_secret_basic_raw does not work for %s, because the header is decoded',
+    async (_, client_id, client_secret, status, error, description) => {
       const fields = { grant_type: 'client_credentials', client_id, client_secret };
-      const { code, provider } = await refusalOf(profile(fields, { client_auth: 'client_secret_basic_raw' }));
+      const { code, provider } = await requestError(profile(fields, { client_auth: 'client_secret_basic_raw' }));
       expect({ code, provider }).toMatchObject({
         code: 'provider_rejected',
-        provider: { status, error, description: expect.stringMatching(words) },
+        provider: { status, error, description: expect.stringMatching(description) },
       });
     },
   );
@@ -158,16 +158,16 @@ describe('D12 secrets with characters that mean something elsewhere', () => {
     ['client_secret_basic', 400, 'invalid_request'],
     ['client_secret_post', 401, 'invalid_client'],
   ])(
-    'client_auth %s brings letters beyond ASCII there, where no secret can have them',
-    async (client_auth, status, error) => {
+    'client_auth %s gets an error response for a non-ASCII character, which no secret can have',
+    async (client_auth, status, errorCode) => {
       const fields = { grant_type: 'client_credentials', client_id: 'robot', client_secret: 'p@ss w/+~:%é' };
-      const refusal = await refusalOf(profile(fields, { client_auth }));
-      expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status, error } });
+      const error = await requestError(profile(fields, { client_auth }));
+      expect(error).toMatchObject({ code: 'provider_rejected', provider: { status, error: errorCode } });
     },
   );
 });
 
-describe('private_key_jwt', () => {
+describe('oidc-provider with private_key_jwt', () => {
   const sign = (client_id: string, key: string, options: Record<string, string> = {}): Fields => {
     const key_file = authority.file(`key-${randomBytes(6).toString('hex')}`, key);
     return profile(
@@ -181,40 +181,40 @@ describe('private_key_jwt', () => {
     ['RS256, PKCS #1', 'rs256', rsa.privateKey.export({ format: 'pem', type: 'pkcs1' })],
     ['RS256, JWK', 'rs256', privateJwk(rsa.privateKey)],
     ['RS256, JWK with its kid', 'rs256', privateJwk(spareRsa.privateKey, { kid: 'two', alg: 'RS256' })],
-    ['PS256, JWK that says so', 'ps256', privateJwk(rsa.privateKey, { alg: 'PS256' })],
+    ['PS256, JWK with its alg', 'ps256', privateJwk(rsa.privateKey, { alg: 'PS256' })],
     ['ES256, PKCS #8', 'es256', ec.privateKey.export({ format: 'pem', type: 'pkcs8' })],
     ['ES256, SEC 1', 'es256', ec.privateKey.export({ format: 'pem', type: 'sec1' })],
     ['ES256, JWK', 'es256', privateJwk(ec.privateKey)],
-  ])('signs with %s', async (_, client, key) => {
-    expect(await ask(sign(client, String(key)))).toMatchObject({ token_type: 'Bearer' });
+  ])('accepts a signature with %s', async (_, client, key) => {
+    expect(await request(sign(client, String(key)))).toMatchObject({ token_type: 'Bearer' });
   });
 
-  it('D18 signs a new assertion each time: the server takes none twice', async () => {
+  it('accepts each assertion once, and every request has a new one', async () => {
     const fields = sign('es256', privateJwk(ec.privateKey));
-    const [one, two] = [await ask(fields), await ask(fields)];
+    const [one, two] = [await request(fields), await request(fields)];
     expect(one['access_token']).not.toBe(two['access_token']);
   });
 
-  it('is meant for the token URL, or for the issuer that options.audience names', async () => {
+  it('accepts the issuer as options.audience and rejects another audience', async () => {
     const key = privateJwk(ec.privateKey);
-    expect(await ask(sign('es256', key, { audience: server.issuer }))).toMatchObject({ token_type: 'Bearer' });
-    const refusal = await refusalOf(sign('es256', key, { audience: 'https://elsewhere.example.test' }));
-    expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status: 401, error: 'invalid_client' } });
+    expect(await request(sign('es256', key, { audience: server.issuer }))).toMatchObject({ token_type: 'Bearer' });
+    const error = await requestError(sign('es256', key, { audience: 'https://elsewhere.example.test' }));
+    expect(error).toMatchObject({ code: 'provider_rejected', provider: { status: 401, error: 'invalid_client' } });
   });
 
-  it('names the key that options.key_id says', async () => {
+  it('finds the key by options.key_id', async () => {
     const key = privateJwk(spareRsa.privateKey);
-    expect(await ask(sign('rs256', key, { key_id: 'two' }))).toMatchObject({ token_type: 'Bearer' });
-    expect((await refusalOf(sign('rs256', key, { key_id: 'one' }))).provider.error).toBe('invalid_client');
+    expect(await request(sign('rs256', key, { key_id: 'two' }))).toMatchObject({ token_type: 'Bearer' });
+    expect((await requestError(sign('rs256', key, { key_id: 'one' }))).provider.error).toBe('invalid_client');
   });
 
   it.each([
-    ['a key that is not registered', 'es256', strangerEc.privateKey],
+    ['a key that is not registered', 'es256', otherEc.privateKey],
     ['an algorithm that is not registered', 'ps256', rsa.privateKey],
     ['a client that is not registered', 'es512', ec.privateKey],
-  ])('with %s is refused, and the key file is named', async (_, client, key) => {
-    const refusal = await refusalOf(sign(client, privateJwk(key)));
-    expect(refusal).toMatchObject({
+  ])('rejects %s, and the hint names the key file', async (_, client, key) => {
+    const error = await requestError(sign(client, privateJwk(key)));
+    expect(error).toMatchObject({
       code: 'provider_rejected',
       hint: expect.stringContaining('acme.options.key_file'),
       provider: { status: 401, error: 'invalid_client', description: 'client authentication failed' },
@@ -222,7 +222,7 @@ describe('private_key_jwt', () => {
   });
 });
 
-/** Signs the person in on the pages of the server and brings the code back. */
+/** Signs the user in at the pages of the server and returns the code. */
 async function signIn(client: string, verifier: string, scope = 'openid offline_access read'): Promise<string> {
   const query = new URLSearchParams({
     client_id: client,
@@ -250,21 +250,21 @@ async function exchange(client: string, scope?: string): Promise<Fields> {
   return { ...secretOf(client), grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier };
 }
 
-/** The first refresh token of a sign-in. */
+/** The first refresh token of a login. */
 async function firstRefreshToken(client = 'web', client_auth = 'client_secret_basic'): Promise<string> {
-  const { refresh_token } = await ask(profile(await exchange(client), { client_auth }));
+  const { refresh_token } = await request(profile(await exchange(client), { client_auth }));
   return String(refresh_token);
 }
 
-const dead = { status: 400, error: 'invalid_grant', description: 'grant request is invalid' };
+const invalidGrant = { status: 400, error: 'invalid_grant', description: 'grant request is invalid' };
 
-describe('authorization_code', () => {
+describe('oidc-provider with an authorization code', () => {
   it.each([
     ['in a header', 'web', 'client_secret_basic'],
     ['in the body', 'web', 'client_secret_post'],
     ['not at all', 'app', 'none'],
-  ])('D7 exchanges a code with its verifier; the client authenticates %s', async (_, client, client_auth) => {
-    const token = await ask(profile(await exchange(client), { client_auth }));
+  ])('exchanges it with its verifier for a client that authenticates %s', async (_, client, client_auth) => {
+    const token = await request(profile(await exchange(client), { client_auth }));
     expect(token).toEqual({
       access_token: expect.any(String),
       expires_in: 3600,
@@ -280,110 +280,116 @@ describe('authorization_code', () => {
     ['the redirect is another one', { redirect_uri: `${REDIRECT}/` }],
     ['the code is another one', { code: 'A'.repeat(43) }],
     ['the code is of another client', secretOf('other')],
-  ])('is refused when %s', async (_, changed) => {
-    const refusal = await refusalOf(profile({ ...(await exchange('web')), ...changed }));
-    expect(refusal).toMatchObject({
+  ])('rejects it if %s', async (_, changed) => {
+    const error = await requestError(profile({ ...(await exchange('web')), ...changed }));
+    expect(error).toMatchObject({
       code: 'provider_rejected',
       hint: expect.stringContaining('acme.code'),
-      provider: dead,
+      provider: invalidGrant,
     });
   });
 
-  it('is refused without the verifier that the sign-in promised', async () => {
+  it('rejects it without its verifier', async () => {
     const { code_verifier, ...fields } = await exchange('web');
     expect(code_verifier).toBeTypeOf('string');
-    expect(await refusalOf(profile(fields))).toMatchObject({ code: 'provider_rejected', provider: dead });
+    expect(await requestError(profile(fields))).toMatchObject({ code: 'provider_rejected', provider: invalidGrant });
   });
 
-  it('is refused when the code has expired', async () => {
+  it('rejects it if it has expired', async () => {
     const fields = profile(await exchange('web'));
     passSeconds(61);
-    expect(await refusalOf(fields)).toMatchObject({ code: 'provider_rejected', provider: dead });
+    expect(await requestError(fields)).toMatchObject({ code: 'provider_rejected', provider: invalidGrant });
   });
 
-  it('is refused the second time, and what the first brought is revoked', async () => {
+  it('rejects its second use and revokes the refresh token of the first', async () => {
     const fields = profile(await exchange('web'));
-    const { refresh_token } = await ask(fields);
-    expect(await refusalOf(fields)).toMatchObject({ code: 'provider_rejected', provider: dead });
+    const { refresh_token } = await request(fields);
+    expect(await requestError(fields)).toMatchObject({ code: 'provider_rejected', provider: invalidGrant });
     const refresh = { grant_type: 'refresh_token', ...secretOf('web'), refresh_token: String(refresh_token) };
-    expect(await refusalOf(profile(refresh))).toMatchObject({ code: 'login_required', provider: dead });
+    expect(await requestError(profile(refresh))).toMatchObject({ code: 'login_required', provider: invalidGrant });
   });
 });
 
-describe('refresh_token, rotating', () => {
+describe('oidc-provider with rotating refresh tokens', () => {
   const refresh = (refresh_token: string, more: Fields = {}): Fields =>
     profile(
       { grant_type: 'refresh_token', ...secretOf('web'), refresh_token, ...more },
       { client_auth: 'client_secret_basic' },
     );
 
-  it('brings a new refresh token each time', async () => {
+  it('returns a new refresh token each time', async () => {
     const tokens = [await firstRefreshToken()];
-    for (const turn of [1, 2, 3]) {
-      const token = await ask(refresh(tokens.at(-1) ?? ''));
-      expect(token, `turn ${turn}`).toMatchObject({ token_type: 'Bearer', refresh_token: expect.any(String) });
+    for (const round of [1, 2, 3]) {
+      const token = await request(refresh(tokens.at(-1) ?? ''));
+      expect(token, `round ${round}`).toMatchObject({ token_type: 'Bearer', refresh_token: expect.any(String) });
       tokens.push(String(token['refresh_token']));
     }
     expect(new Set(tokens).size).toBe(4);
   });
 
-  it('needs a person when an old one is used again: that revokes the new one too', async () => {
+  it('requires a login after a refresh token is used twice, which revokes the new one too', async () => {
     const old = await firstRefreshToken();
-    const { refresh_token: renewed } = await ask(refresh(old));
+    const { refresh_token: renewed } = await request(refresh(old));
     const hint = expect.stringContaining('acme.refresh_token');
-    expect(await refusalOf(refresh(old))).toMatchObject({ code: 'login_required', hint, provider: dead });
-    expect(await refusalOf(refresh(String(renewed)))).toMatchObject({ code: 'login_required', provider: dead });
+    expect(await requestError(refresh(old))).toMatchObject({ code: 'login_required', hint, provider: invalidGrant });
+    expect(await requestError(refresh(String(renewed)))).toMatchObject({
+      code: 'login_required',
+      provider: invalidGrant,
+    });
   });
 
-  it('serves a client without a secret', async () => {
+  it('accepts a client without a secret', async () => {
     const token = await firstRefreshToken('app', 'none');
     const fields = { grant_type: 'refresh_token', client_id: 'app', refresh_token: token };
-    expect(await ask(profile(fields))).toMatchObject({ refresh_token: expect.any(String) });
+    expect(await request(profile(fields))).toMatchObject({ refresh_token: expect.any(String) });
   });
 
   it.each(['okta', 'google', 'gitlab', 'microsoft', 'microsoft-refresh'])(
-    'D6 D8 is what the type %s asks for at an address of its own',
+    'accepts a profile of type %s whose url is set',
     async (type) => {
       const refresh_token = await firstRefreshToken();
-      const token = await ask(profile({ ...secretOf('web'), refresh_token, type }));
+      const token = await request(profile({ ...secretOf('web'), refresh_token, type }));
       expect(token).toMatchObject({ token_type: 'Bearer', refresh_token: expect.any(String) });
       expect(token['refresh_token']).not.toBe(refresh_token);
     },
   );
 
-  it('narrows the scope, and does not widen it', async () => {
+  it('accepts a narrower scope and rejects a wider one', async () => {
     const old = await firstRefreshToken();
-    const narrowed = await ask(refresh(old, { scope: 'openid read' }));
+    const narrowed = await request(refresh(old, { scope: 'openid read' }));
     expect(narrowed).toMatchObject({ scope: 'openid read' });
-    expect(await refusalOf(refresh(String(narrowed['refresh_token']), { scope: 'openid write' }))).toMatchObject({
+    expect(await requestError(refresh(String(narrowed['refresh_token']), { scope: 'openid write' }))).toMatchObject({
       code: 'provider_rejected',
       hint: expect.stringContaining('acme.scope'),
       provider: { status: 400, error: 'invalid_scope', description: 'refresh token missing requested scope' },
     });
   });
 
-  it('needs a person when the token is unknown, expired or of another client', async () => {
-    expect(await refusalOf(refresh('A'.repeat(43)))).toMatchObject({ code: 'login_required', provider: dead });
-    const token = await firstRefreshToken();
-    expect(await refusalOf(refresh(token, secretOf('other')))).toMatchObject({
+  it('requires a login if the refresh token is unknown, expired or of another client', async () => {
+    expect(await requestError(refresh('A'.repeat(43)))).toMatchObject({
       code: 'login_required',
-      provider: dead,
+      provider: invalidGrant,
+    });
+    const token = await firstRefreshToken();
+    expect(await requestError(refresh(token, secretOf('other')))).toMatchObject({
+      code: 'login_required',
+      provider: invalidGrant,
     });
     passSeconds(86_401);
-    expect(await refusalOf(refresh(token))).toMatchObject({ code: 'login_required', provider: dead });
+    expect(await requestError(refresh(token))).toMatchObject({ code: 'login_required', provider: invalidGrant });
   });
 
-  it('is no matter of a person when the secret is wrong: nothing is used up', async () => {
+  it('does not require a login after a request with a wrong client secret', async () => {
     const token = await firstRefreshToken();
-    expect(await refusalOf(refresh(token, { client_secret: 'wrong-secret' }))).toMatchObject({
+    expect(await requestError(refresh(token, { client_secret: 'wrong-secret' }))).toMatchObject({
       code: 'provider_rejected',
       provider: { status: 401, error: 'invalid_client' },
     });
-    expect(await ask(refresh(token))).toMatchObject({ token_type: 'Bearer' });
+    expect(await request(refresh(token))).toMatchObject({ token_type: 'Bearer' });
   });
 });
 
-describe('device_code', () => {
+describe('oidc-provider with a device code', () => {
   const browser = (): Browser => new Browser(authority.ca.cert);
 
   async function newDevice(): Promise<{ device_code: string; verification_uri_complete: string }> {
@@ -394,9 +400,9 @@ describe('device_code', () => {
   }
   const poll = (device_code: string): Fields => profile({ grant_type: DEVICE, ...secretOf('web'), device_code });
 
-  it('D7 tells that the person has not decided yet, then brings tokens, once', async () => {
+  it('reports that the user has not decided yet, then returns tokens once', async () => {
     const { device_code, verification_uri_complete } = await newDevice();
-    expect(await refusalOf(poll(device_code))).toMatchObject({
+    expect(await requestError(poll(device_code))).toMatchObject({
       code: 'provider_rejected',
       provider: {
         status: 400,
@@ -404,35 +410,38 @@ describe('device_code', () => {
         description: expect.stringContaining('authorization request is still pending'),
       },
     });
-    const person = browser();
-    const confirm = await person.submit(await person.visit(verification_uri_complete));
-    expect((await person.submit(confirm)).text).toBe('signed in');
-    expect(await ask(poll(device_code))).toMatchObject({ token_type: 'Bearer', refresh_token: expect.any(String) });
-    expect(await refusalOf(poll(device_code))).toMatchObject({ code: 'provider_rejected', provider: dead });
+    const user = browser();
+    const confirm = await user.submit(await user.visit(verification_uri_complete));
+    expect((await user.submit(confirm)).text).toBe('signed in');
+    expect(await request(poll(device_code))).toMatchObject({ token_type: 'Bearer', refresh_token: expect.any(String) });
+    expect(await requestError(poll(device_code))).toMatchObject({ code: 'provider_rejected', provider: invalidGrant });
   });
 
-  it('tells that the person said no', async () => {
+  it('reports that the user denied access', async () => {
     const { device_code, verification_uri_complete } = await newDevice();
-    const person = browser();
-    await person.submit(await person.visit(verification_uri_complete), { abort: 'yes' });
-    expect(await refusalOf(poll(device_code))).toMatchObject({
+    const user = browser();
+    await user.submit(await user.visit(verification_uri_complete), { abort: 'yes' });
+    expect(await requestError(poll(device_code))).toMatchObject({
       code: 'provider_rejected',
       provider: { status: 400, error: 'access_denied', description: 'End-User aborted interaction' },
     });
   });
 
-  it('tells that the code is unknown, or too old', async () => {
-    expect(await refusalOf(poll('A'.repeat(43)))).toMatchObject({ code: 'provider_rejected', provider: dead });
+  it('reports that the code is unknown or expired', async () => {
+    expect(await requestError(poll('A'.repeat(43)))).toMatchObject({
+      code: 'provider_rejected',
+      provider: invalidGrant,
+    });
     const { device_code } = await newDevice();
     passSeconds(601);
-    expect(await refusalOf(poll(device_code))).toMatchObject({
+    expect(await requestError(poll(device_code))).toMatchObject({
       code: 'provider_rejected',
       provider: { status: 400, error: 'expired_token', description: 'device code is expired' },
     });
   });
 });
 
-describe('refusals', () => {
+describe('error responses of oidc-provider', () => {
   const good = { grant_type: 'client_credentials', ...secretOf('robot') };
   it.each<[string, Fields, Record<string, string>, number, string, RegExp, RegExp | undefined]>([
     [
@@ -464,7 +473,7 @@ describe('refusals', () => {
     ],
     [
       'an unknown client',
-      { ...good, client_id: 'nobody' },
+      { ...good, client_id: 'unknown-client' },
       {},
       401,
       'invalid_client',
@@ -535,22 +544,22 @@ describe('refusals', () => {
       /^missing required parameter 'refresh_token'$/,
       undefined,
     ],
-  ])('%s', async (_, fields, options, status, error, words, hint) => {
-    const refusal = await refusalOf(profile(fields, options));
-    expect(refusal).toMatchObject({
+  ])('name the cause and the variable for %s', async (_, fields, options, status, errorCode, description, hint) => {
+    const error = await requestError(profile(fields, options));
+    expect(error).toMatchObject({
       code: 'provider_rejected',
-      provider: { status, error, description: expect.stringMatching(words) },
+      provider: { status, error: errorCode, description: expect.stringMatching(description) },
     });
-    if (hint !== undefined) expect(refusal.hint).toMatch(hint);
+    if (hint !== undefined) expect(error.hint).toMatch(hint);
   });
 
-  it('an address that is no endpoint', async () => {
-    const refusal = await refusalOf({ ...profile(good), url: `${server.issuer}/tokens` });
-    expect(refusal).toMatchObject({ code: 'provider_rejected', provider: { status: 404 } });
+  it('are reported for a URL without an endpoint', async () => {
+    const error = await requestError({ ...profile(good), url: `${server.issuer}/tokens` });
+    expect(error).toMatchObject({ code: 'provider_rejected', provider: { status: 404 } });
   });
 });
 
-describe('without TLS, on this machine', () => {
+describe('oidc-provider without TLS on this machine', () => {
   it('gives tokens and refreshes them', async () => {
     const plain = await startOidcProvider(clients);
     try {
@@ -573,17 +582,17 @@ describe('without TLS, on this machine', () => {
         'options.client_auth': 'client_secret_basic',
       };
       const redeem = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT, code_verifier: verifier };
-      const { refresh_token } = await ask({ ...base, ...redeem });
+      const { refresh_token } = await request({ ...base, ...redeem });
       const refresh = { grant_type: 'refresh_token', refresh_token: String(refresh_token) };
-      expect(await ask({ ...base, ...refresh })).toMatchObject({ token_type: 'Bearer' });
-      expect((await refusalOf({ ...base, ...refresh })).code).toBe('login_required');
+      expect(await request({ ...base, ...refresh })).toMatchObject({ token_type: 'Bearer' });
+      expect((await requestError({ ...base, ...refresh })).code).toBe('login_required');
     } finally {
       await plain.close();
     }
   });
 });
 
-describe('the command line', () => {
+describe('the command line with oidc-provider', () => {
   const sandbox = new Sandbox();
   afterAll(() => sandbox.remove());
 
@@ -596,30 +605,30 @@ describe('the command line', () => {
     return finished;
   };
 
-  it('prints a token for a secret with odd characters', async () => {
+  it('prints a token for a secret with special characters', async () => {
     const fields = { grant_type: 'client_credentials', client_id: ODD.id, client_secret: ODD.secret };
     const { stdout, stderr, exit } = await run({ ...fields, 'options.client_auth': 'client_secret_basic' });
     expect({ stderr, exit }).toEqual({ stderr: '', exit: 0 });
     expect(stdout).toMatch(/^[\w-]{43}\n$/);
   });
 
-  it('follows a refresh token through its rotations; another machine that uses the old one needs a login', async () => {
+  it('finds the newest refresh token, and another machine with the old one requires a login', async () => {
     const refresh_token = await firstRefreshToken();
     const fields = { grant_type: 'refresh_token', client_id: 'web', client_secret: 'web-secret', refresh_token };
     for (let call = 0; call < 3; call++) {
       const finished = await run(fields, 'oauth-profile token acme --force-refresh --field token_type');
       expect(finished).toEqual({ stdout: 'Bearer\n', stderr: '', exit: 0 });
     }
-    const elsewhere = await run(fields, 'OAUTH_PROFILE_HOME=$PWD/elsewhere oauth-profile token acme');
-    expect(elsewhere).toMatchObject({ stdout: '', exit: 5 });
-    expect(elsewhere.stderr).toContain('HTTP 400, invalid_grant: grant request is invalid');
-    expect(elsewhere.stderr).toContain('set acme.refresh_token');
+    const otherMachine = await run(fields, 'OAUTH_PROFILE_HOME=$PWD/other oauth-profile token acme');
+    expect(otherMachine).toMatchObject({ stdout: '', exit: 5 });
+    expect(otherMachine.stderr).toContain('invalid_grant: grant request is invalid');
+    expect(otherMachine.stderr).toContain('acme.refresh_token');
   });
 
-  it('ends with status 3 and the words of the server when the secret is wrong', async () => {
+  it('exits with 3 and prints the error description if the secret is wrong', async () => {
     const fields = { grant_type: 'client_credentials', client_id: 'robot', client_secret: 'wrong-secret' };
     const { stdout, stderr, exit } = await run(fields);
     expect({ stdout, exit }).toEqual({ stdout: '', exit: 3 });
-    expect(stderr).toContain('HTTP 401, invalid_client: client authentication failed');
+    expect(stderr).toContain('invalid_client: client authentication failed');
   });
 });

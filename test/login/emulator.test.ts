@@ -1,13 +1,13 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findLogins, forget, revocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
+import { deleteLogin, findLogins, findRevocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
 import { Browser as Visitor } from '../support/independent-browser.ts';
 import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
 import { enterCode, signInAt } from '../support/login-browser.ts';
+import { LoginFixture } from '../support/login-fixture.ts';
 import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
-import { LoginWorld } from '../support/login-world.ts';
 
-/** Profiles as people write them, with the addresses of production; none has a password or a refresh token. */
+/** Profiles with the real URLs of their providers, without a password or a refresh token. */
 const profiles = {
   microsoft: {
     type: 'microsoft',
@@ -17,7 +17,7 @@ const profiles = {
   },
   google: {
     type: 'google',
-    client_id: 'desk.apps.googleusercontent.com',
+    client_id: 'desktop.apps.googleusercontent.com',
     client_secret: 'GOCSPX-not-a-secret',
     scope: 'openid email',
   },
@@ -51,7 +51,7 @@ const all = Object.keys(profiles) as Name[];
 
 let browser: Browser;
 let page: Page;
-let world: LoginWorld;
+let fixture: LoginFixture;
 let time: number;
 beforeAll(async () => {
   browser = await launchBrowser();
@@ -63,55 +63,54 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await page.close();
-  await world.close();
+  await fixture.close();
 });
 
-const begin = async (name: Name, fields: object = profiles[name]): Promise<void> => {
-  world = await LoginWorld.emulated(name, fields as Record<string, unknown>, () => time);
+const start = async (name: Name, fields: object = profiles[name]): Promise<void> => {
+  fixture = await LoginFixture.emulated(name, fields as Record<string, unknown>, () => time);
 };
 
-/** Time passes for everybody when somebody waits, after the person at the browser is done. */
-const clockAfter = (person: () => Promise<unknown> | undefined) => ({
+/** A clock whose time passes while the command sleeps, after the user has finished in the browser. */
+const clockAfter = (user: () => Promise<unknown> | undefined) => ({
   clock: {
     now: () => time,
     sleep: async (ms: number) => {
-      await person();
+      await user();
       time += ms;
     },
   },
 });
 
-/** Refreshes until the provider has rotated, revokes, and finds everything dead. */
+/** Refreshes twice, logs out with revocation where the provider has it, and expects that the refresh token is rejected. */
 async function useAndRevoke(name: Name): Promise<void> {
-  const first = await world.token();
-  expect(first.reused).toBe(true);
-  const second = await world.token(true);
-  expect(second).toMatchObject({ reused: false });
+  const first = await fixture.token();
+  expect(first.fromCache).toBe(true);
+  const second = await fixture.token(true);
+  expect(second).toMatchObject({ fromCache: false });
   expect(second.token).not.toBe(first.token);
   time += 60_000;
-  const third = await world.token(true);
+  const third = await fixture.token(true);
   expect(third.token).not.toBe(second.token);
 
-  const store = await world.session.openStore();
+  const store = await fixture.client.openStore();
   const [found, ...others] = await findLogins(store, name);
-  if (found === undefined) expect.fail('no login is kept');
+  if (found === undefined) expect.fail('no login is stored');
   expect(others).toEqual([]);
-  const { profile: login } = world;
-  const { ports } = world.session;
-  const endpoint = await revocationEndpoint(login, ports, await world.signInPorts(), undefined);
+  const { profile: login } = fixture;
+  const { ports } = fixture.client;
+  const endpoint = await findRevocationEndpoint(login, ports, await fixture.client.loginPorts(), undefined);
   if (name === 'microsoft') {
     expect(endpoint).toBeUndefined();
-    await forget(found, store);
+    await deleteLogin(found, store);
   } else {
-    if (endpoint === undefined) expect.fail('no address to revoke at');
+    if (endpoint === undefined) expect.fail('no revocation endpoint');
     let revoked: string | undefined;
-    await forget(found, store, async (token, kept) => {
-      await revokeToken(login, endpoint, token, kept, ports, store, undefined);
-      revoked = token.reveal();
+    await deleteLogin(found, store, async (family) => {
+      await revokeToken(login, endpoint, family, ports, store, undefined);
+      revoked = family.refreshToken.reveal();
     });
-    // Whoever copied it has nothing any more.
-    const thief = world.withPasted({ ...profiles[name], grant_type: 'refresh_token', refresh_token: String(revoked) });
-    await expect(thief.token()).rejects.toMatchObject({
+    const copied = { ...profiles[name], grant_type: 'refresh_token', refresh_token: String(revoked) };
+    await expect(fixture.withFields(copied).token()).rejects.toMatchObject({
       code: 'login_required',
       hint: expect.stringContaining(`run: oauth-profile login ${name}`),
     });
@@ -119,117 +118,117 @@ async function useAndRevoke(name: Name): Promise<void> {
   expect(await store.list()).toEqual([]);
 }
 
-describe.skipIf(chromiumPath === undefined)('a sign-in with a browser', () => {
-  it.each(all)('%s: signs in, hands out the token, refreshes, and is revoked', async (name) => {
-    await begin(name);
-    // Pages of the emulator are alike, redirects are not.
+describe.skipIf(chromiumPath === undefined)('a login with a browser', () => {
+  it.each(all)('to %s returns a token, refreshes it and can be revoked', async (name) => {
+    await start(name);
+    // The pages of all emulated providers are alike; two of them are tested in a real browser.
     const real = name === 'google' || name === 'microsoft';
     let shown = '';
-    const kept = await world.loginWithBrowser(async (address) => {
-      if (real) await signInAt(page, address);
-      else shown = (await new Visitor().visit(await signInByHand(address))).text;
+    const saved = await fixture.loginWithBrowser(async (url) => {
+      if (real) await signInAt(page, url);
+      else shown = (await new Visitor().visit(await signInByHand(url))).text;
     });
-    expect(kept).toMatchObject({ account: 'ada@example.com', replaced: false });
+    expect(saved).toMatchObject({ account: 'ada@example.com', replaced: false });
     if (real) await page.getByText('You are signed in').waitFor();
     else await vi.waitFor(() => expect(shown).toContain('You are signed in'));
     await useAndRevoke(name);
   });
 });
 
-describe.skipIf(chromiumPath === undefined)('a sign-in with a device code', () => {
+describe.skipIf(chromiumPath === undefined)('a login with a device code', () => {
   it.each(all.filter((name) => name !== 'google'))(
-    '%s: signs in, hands out the token, refreshes, and is revoked',
+    'to %s returns a token, refreshes it and can be revoked',
     async (name) => {
-      await begin(name);
-      let person: Promise<unknown> | undefined;
-      const kept = await world.loginWithDevice(
+      await start(name);
+      let user: Promise<unknown> | undefined;
+      const saved = await fixture.loginWithDevice(
         {
           showCode: ({ verificationUri, userCode }) => {
             const real = name === 'microsoft';
-            person = real ? enterCode(page, verificationUri, userCode) : enterCodeByHand(verificationUri, userCode);
+            user = real ? enterCode(page, verificationUri, userCode) : enterCodeByHand(verificationUri, userCode);
           },
           showWaiting: () => {},
         },
-        { ports: clockAfter(() => person) },
+        { ports: clockAfter(() => user) },
       );
-      expect(kept).toMatchObject({ account: 'ada@example.com', replaced: false });
+      expect(saved).toMatchObject({ account: 'ada@example.com', replaced: false });
       if (name === 'microsoft') await page.getByText('The device is signed in').waitFor();
       await useAndRevoke(name);
     },
   );
 
-  it('okta: the address that has the code in it needs no typing', async () => {
-    await begin('okta');
-    let person: Promise<unknown> | undefined;
-    await world.loginWithDevice(
+  it('to okta needs no typing with the URL that contains the code', async () => {
+    await start('okta');
+    let user: Promise<unknown> | undefined;
+    await fixture.loginWithDevice(
       {
         showCode: ({ verificationUriComplete = '', userCode }) => {
           expect(verificationUriComplete).toContain(userCode);
-          person = enterCode(page, verificationUriComplete, userCode);
+          user = enterCode(page, verificationUriComplete, userCode);
         },
         showWaiting: () => {},
       },
-      { ports: clockAfter(() => person) },
+      { ports: clockAfter(() => user) },
     );
     await page.getByText('The device is signed in').waitFor();
   });
 });
 
-describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', () => {
-  const nothingKept = async () => expect(await (await world.session.openStore()).list()).toEqual([]);
+describe.skipIf(chromiumPath === undefined)('a login', () => {
+  const expectEmptyStore = async () => expect(await (await fixture.client.openStore()).list()).toEqual([]);
 
-  it('is told to the person who says no, in the browser and in the terminal', async () => {
-    await begin('google');
-    const login = world.loginWithBrowser((address) => void signInAt(page, address, 'Deny'));
+  it('that the user denies is reported in the browser and in the terminal, and nothing is stored', async () => {
+    await start('google');
+    const login = fixture.loginWithBrowser((url) => void signInAt(page, url, 'Deny'));
     await expect(login).rejects.toMatchObject({
       code: 'provider_rejected',
-      message: 'google refused profile google (access_denied: The user denied access.)',
+      provider: { error: 'access_denied' },
       hint: expect.stringContaining('run: oauth-profile login google'),
     });
     await page.getByText('Sign-in denied').waitFor();
-    await nothingKept();
+    await expectEmptyStore();
   });
 
-  it('is told to the person who declines a device code', async () => {
-    await begin('microsoft');
-    let person: Promise<unknown> | undefined;
-    const login = world.loginWithDevice(
+  it('whose device code the user denies is reported, and nothing is stored', async () => {
+    await start('microsoft');
+    let user: Promise<unknown> | undefined;
+    const login = fixture.loginWithDevice(
       {
         showCode: ({ verificationUri, userCode }) => {
-          person = enterCode(page, verificationUri, userCode, 'Deny');
+          user = enterCode(page, verificationUri, userCode, 'Deny');
         },
         showWaiting: () => {},
       },
-      { ports: clockAfter(() => person) },
+      { ports: clockAfter(() => user) },
     );
     await expect(login).rejects.toMatchObject({
       code: 'provider_rejected',
-      hint: 'the person said no; to try again, run: oauth-profile login microsoft',
+      hint: expect.stringContaining('run: oauth-profile login microsoft'),
     });
-    await nothingKept();
+    await expectEmptyStore();
   });
 
-  it('ends with the time of a device code that nobody enters', async () => {
-    await begin('gitlab');
+  it('ends when the device code expires before the user enters it', async () => {
+    await start('gitlab');
     let polls = 0;
-    const login = world.loginWithDevice(
+    const login = fixture.loginWithDevice(
       { showCode: () => {}, showWaiting: () => void polls++ },
       { ports: clockAfter(() => undefined) },
     );
     await expect(login).rejects.toMatchObject({ code: 'timeout' });
-    // 300 seconds, every five.
+    // A poll every 5 s for 300 s.
     expect(polls).toBeGreaterThan(50);
-    await nothingKept();
+    await expectEmptyStore();
   });
 
-  it('goes on while the window is closed, and ends with Ctrl-C', async () => {
-    await begin('google');
+  it('continues after the browser window is closed, and ends with Ctrl-C', async () => {
+    await start('google');
     const controller = new AbortController();
     let redirect = '';
-    const login = world.loginWithBrowser(
-      async (address) => {
-        redirect = new URL(address).searchParams.get('redirect_uri') ?? '';
-        await page.goto(address);
+    const login = fixture.loginWithBrowser(
+      async (url) => {
+        redirect = new URL(url).searchParams.get('redirect_uri') ?? '';
+        await page.goto(url);
         await page.close();
         controller.abort();
       },
@@ -238,36 +237,36 @@ describe.skipIf(chromiumPath === undefined)('a sign-in that comes to nothing', (
     await expect(login).rejects.toMatchObject({ code: 'aborted' });
     page = await browser.newPage();
     await expect(page.goto(redirect)).rejects.toThrow('ERR_CONNECTION_REFUSED');
-    await nothingKept();
+    await expectEmptyStore();
   });
 
-  it('is not one that somebody else began: a wrong state changes nothing, and the right one still counts', async () => {
-    await begin('google');
-    let other: Promise<string | null> | undefined;
-    const kept = await world.loginWithBrowser(async (address) => {
-      const redirect = new URL(address).searchParams.get('redirect_uri');
+  it('ignores a redirect with a wrong state and continues to wait for the right one', async () => {
+    await start('google');
+    let heading: Promise<string | null> | undefined;
+    const saved = await fixture.loginWithBrowser(async (url) => {
+      const redirect = new URL(url).searchParams.get('redirect_uri');
       await page.goto(`${redirect}?code=stolen&state=wrong`);
-      other = page.locator('h1').textContent();
-      await other;
-      await signInAt(page, address);
+      heading = page.locator('h1').textContent();
+      await heading;
+      await signInAt(page, url);
     });
-    expect(await other).toBe('Unexpected sign-in response');
-    expect(kept.account).toBe('ada@example.com');
+    expect(await heading).toBe('Unexpected sign-in response');
+    expect(saved.account).toBe('ada@example.com');
     await page.getByText('You are signed in').waitFor();
   });
 
-  it('happens once: the redirect cannot be loaded again', async () => {
-    await begin('microsoft');
-    await world.loginWithBrowser((address) => void signInAt(page, address));
+  it('accepts one redirect, which cannot be loaded again', async () => {
+    await start('microsoft');
+    await fixture.loginWithBrowser((url) => void signInAt(page, url));
     await page.getByText('You are signed in').waitFor();
     expect(page.url()).toMatch(/^http:\/\/localhost:\d+\/\?code=/);
     await expect(page.reload()).rejects.toThrow('ERR_CONNECTION_REFUSED');
   });
 
-  it('needs a port that is free', async () => {
-    await begin('google');
-    const port = world.emulator?.port;
-    await expect(world.loginWithBrowser(() => {}, { wish: { port } })).rejects.toMatchObject({
+  it('reports that the given port is in use', async () => {
+    await start('google');
+    const port = fixture.emulator?.port;
+    await expect(fixture.loginWithBrowser(() => {}, { options: { port } })).rejects.toMatchObject({
       code: 'usage',
       hint: expect.stringContaining('--port'),
     });

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   page = await browser.newPage();
-  // Its pages want a font from the internet.
+  // The pages of oidc-provider load a font from the internet.
   await page.route(
     (url) => url.hostname !== '127.0.0.1' && url.hostname !== 'localhost',
     (route) => route.abort(),
@@ -44,7 +44,7 @@ afterEach(async () => {
   sandbox.remove();
 });
 
-/** The person signs in with the server's own pages. */
+/** Signs in with the pages of the server. */
 async function signIn(): Promise<void> {
   await page.locator('input[name=login]').fill('ada');
   await page.locator('input[name=password]').fill('anything');
@@ -52,14 +52,14 @@ async function signIn(): Promise<void> {
   await page.locator('button[type=submit]', { hasText: 'Continue' }).click();
 }
 
-describe.skipIf(chromiumPath === undefined)('a server that somebody else wrote', () => {
-  it('signs in with a browser; the vault serves token, a rotation, list, and logout --revoke', async () => {
+describe.skipIf(chromiumPath === undefined)('oidc-provider', () => {
+  it('accepts a login with a browser, rotations and logout --revoke', async () => {
     const login = startCommand(sandbox, ['login', 'svc', '--no-open']);
-    const [, address = ''] = await login.tells(/^ {2}(http\S+)\n/m);
-    await page.goto(address);
+    const [, url = ''] = await login.waitFor(/^ {2}(http\S+)\n/m);
+    await page.goto(url);
     await signIn();
     await page.getByText('You are signed in').waitFor();
-    expect(await login.finished).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^signed in: svc as ada; /) });
+    expect(await login.finished).toMatchObject({ exit: 0, stdout: expect.stringContaining('ada') });
 
     const first = await sandbox.run('oauth-profile token svc');
     expect(first).toMatchObject({ exit: 0, stderr: '' });
@@ -73,18 +73,18 @@ describe.skipIf(chromiumPath === undefined)('a server that somebody else wrote',
     expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/^svc .*refreshable +ada$/m);
 
     const logout = await sandbox.run('oauth-profile logout svc --revoke');
-    expect(logout).toEqual({ exit: 0, stdout: 'signed out: svc (ada), revoked and forgotten\n', stderr: '' });
+    expect(logout).toMatchObject({ exit: 0, stderr: '' });
     expect(server.events).toContain('destroyed');
-    expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/^svc .*nothing kept$/m);
-    // Nothing else than the login named the grant (D24).
+    expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/^svc +nothing stored$/m);
+    // Without the login, the profile has no grant.
     expect((await sandbox.run('oauth-profile token svc')).exit).not.toBe(0);
   });
 
-  it('signs in with a device code', async () => {
+  it('accepts a login with a device code', async () => {
     const login = startCommand(sandbox, ['login', 'svc', '--device', '--json']);
-    const [, code = ''] = await login.tells(/enter the code (\S+)\s/);
-    const [, address = ''] = await login.tells(/open (http\S+)\n/);
-    await page.goto(address);
+    const [, code = ''] = await login.waitFor(/enter the code (\S+)\s/);
+    const [, url = ''] = await login.waitFor(/open (http\S+)\n/);
+    await page.goto(url);
     await page.locator('input[name=user_code]').fill(code);
     await page.locator('button[type=submit]').click();
     await page.locator('button[type=submit]', { hasText: 'Continue' }).click();
@@ -95,16 +95,16 @@ describe.skipIf(chromiumPath === undefined)('a server that somebody else wrote',
     expect(JSON.parse(stdout)).toMatchObject({ profile: 'svc', account: 'ada', replaced: false });
   });
 
-  it('says no where the person cancels, and keeps nothing', async () => {
+  it('reports that the user cancelled, and nothing is stored', async () => {
     const login = startCommand(sandbox, ['login', 'svc', '--no-open']);
-    const [, address = ''] = await login.tells(/^ {2}(http\S+)\n/m);
-    await page.goto(address);
+    const [, url = ''] = await login.waitFor(/^ {2}(http\S+)\n/m);
+    await page.goto(url);
     await page.getByText('Cancel').click();
     await page.getByText('Sign-in denied').waitFor();
     const { exit, stdout, stderr } = await login.finished;
     expect({ exit, stdout }).toEqual({ exit: 3, stdout: '' });
     expect(stderr).toContain('access_denied');
     expect(stderr).toContain('run: oauth-profile login svc');
-    expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/nothing kept/);
+    expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/^svc +nothing stored$/m);
   });
 });

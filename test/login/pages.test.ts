@@ -12,7 +12,7 @@ afterAll(() => browser.close());
 
 const titles = {
   'signed-in': 'You are signed in',
-  refused: 'Sign-in denied',
+  denied: 'Sign-in denied',
   failed: 'Sign-in failed',
   unexpected: 'Unexpected sign-in response',
 } as const;

@@ -220,6 +220,10 @@ describe('the error for status 429 or 5xx', () => {
     }
   });
 
+  it('has a message without a colon if the body is empty', () => {
+    expect(providerErrorFor(profile, createResponse(503, '')).message).toMatch(/\(service unavailable\)$/);
+  });
+
   it("contains the provider's error and the hint for it", () => {
     const body = { error: 'invalid_grant', error_description: 'x' };
     const error = providerErrorFor(readAcme(samples.microsoftRefresh), createResponse(500, body));

@@ -8,6 +8,7 @@ import { toTokenResponseError } from '../../src/oauth/token-response.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
+import { encodings } from '../support/encodings.ts';
 import { createResponse, createSources, providerErrorFor, readAcme } from '../support/read-sample.ts';
 import { samples } from '../support/sample-profiles.ts';
 
@@ -54,14 +55,14 @@ const places: Record<string, (echo: string) => HttpResponse> = {
   'a response without a token': (echo) => createResponse(200, `${echo}`),
 };
 
-const encodings: Record<string, (secret: string) => string> = {
+const echoEncodings: Record<string, (secret: string) => string> = {
   plain: (secret) => secret,
   'percent-encoded': (secret) => encodeURIComponent(secret),
   'percent-encoded, lower case': (secret) => encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase()),
   'form-encoded': (secret) => new URLSearchParams({ a: secret }).toString().slice(2),
   'percent-encoded twice': (secret) => encodeURIComponent(encodeURIComponent(secret)),
   'JSON-escaped': (secret) => JSON.stringify(secret).slice(1, -1),
-  'HTML-escaped': (secret) => secret.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`),
+  'HTML-escaped': encodings['escaped for HTML'] as (secret: string) => string,
   hex: (secret) => Buffer.from(secret).toString('hex'),
   base64: (secret) => Buffer.from(secret).toString('base64'),
   base64url: (secret) => Buffer.from(secret).toString('base64url'),
@@ -91,7 +92,7 @@ describe('an error response that repeats the request', () => {
   it.each(Object.entries(profiles))('does not reveal %s, in any place and encoding', (_, fields) => {
     const profile = readAcme(fields);
     for (const [place, respond] of Object.entries(places)) {
-      for (const [encoding, encode] of Object.entries(encodings)) {
+      for (const [encoding, encode] of Object.entries(echoEncodings)) {
         const echo = encode(secret);
         const shown = printError(profile, respond(echo));
         for (let at = 0; at + 8 <= echo.length; at++) {
@@ -177,7 +178,7 @@ describe('an error response that repeats the request', () => {
       fc.property(
         secrets,
         fc.constantFrom(...named),
-        fc.constantFrom(...Object.keys(encodings).filter((name) => !/base64|hex/.test(name))),
+        fc.constantFrom(...Object.keys(echoEncodings).filter((name) => !/base64|hex/.test(name))),
         fc.constantFrom('client_secret', 'client_secret_basic'),
         fc.nat(420),
         (value, [, respond], encoding, method, filler) => {
@@ -185,7 +186,7 @@ describe('an error response that repeats the request', () => {
             method === 'client_secret_basic'
               ? { ...samples.custom, basic: { user: 'u', password: value } }
               : { ...samples.microsoftClient, client_secret: value };
-          const echo = `${'n'.repeat(filler)} ${encodings[encoding]?.(value)} n`;
+          const echo = `${'n'.repeat(filler)} ${echoEncodings[encoding]?.(value)} n`;
           expect(printError(readAcme(fields), respond(echo))).not.toMatch(/Zq9xw|vukX7/);
         },
       ),
@@ -286,8 +287,8 @@ describe('an error response that contains a token', () => {
     expect(providerErrorFor(profile, createResponse(400, text)).provider.description).toBe(
       `${'n '.repeat(150)}password:••••`,
     );
-    const late = `${'n '.repeat(32_768)}password: x`;
-    expect(providerErrorFor(profile, createResponse(400, late)).provider.description).toHaveLength(400);
+    const atEnd = `${'n '.repeat(32_768)}password: x`;
+    expect(providerErrorFor(profile, createResponse(400, atEnd)).provider.description).toHaveLength(400);
   });
 
   it('shows members that look like names', () => {

@@ -9,34 +9,34 @@ import { version } from '../../src/version.ts';
 import { startTokenServer } from '../support/token-server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-action-'));
+const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-action-'));
 const PASSWORD = 'c4n4ry-password-of-the-workflow';
 const STORE = 'redis://:c4n4ry-password-of-redis@127.0.0.1:1';
-const outputFile = join(folder, 'output');
-const askedFile = join(folder, 'asked');
+const outputFile = join(directory, 'output');
+const argumentsFile = join(directory, 'arguments');
 let emulator: Emulator;
 
-/** An npm that fetches nothing: it writes down what it is asked, and runs the program that was built here. */
+/** A fake npm that downloads nothing: it writes its arguments to a file and runs the program that was built here. */
 beforeAll(async () => {
-  mkdirSync(join(folder, 'bin'));
+  mkdirSync(join(directory, 'bin'));
   const npm = `#!/bin/sh
-printf '%s\\n' "$@" > '${askedFile}'
+printf '%s\\n' "$@" > '${argumentsFile}'
 while [ "$1" != oauth-profile ]; do shift; done
 shift
 exec '${process.execPath}' '${join(root, 'bin', 'oauth-profile.js')}' "$@"
 `;
-  writeFileSync(join(folder, 'bin', 'npm'), npm, { mode: 0o755 });
+  writeFileSync(join(directory, 'bin', 'npm'), npm, { mode: 0o755 });
   emulator = await startEmulator({ profiles: { lab: { type: 'gitlab', username: 'ada', password: PASSWORD } } });
 });
 afterAll(async () => {
   await emulator.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 beforeEach(() => {
-  for (const file of [outputFile, askedFile]) rmSync(file, { force: true });
+  for (const file of [outputFile, argumentsFile]) rmSync(file, { force: true });
 });
 
-/** Runs the step as action.yml has a runner do it, with both streams in one log. */
+/** Runs the step of action.yml as a runner does, with both output streams in one log. */
 function runStep(inputs: Record<string, string>, env: Record<string, string> = {}) {
   const step = parse(readFileSync(join(root, 'action.yml'), 'utf8')).runs.steps[0] as {
     run: string;
@@ -48,10 +48,10 @@ function runStep(inputs: Record<string, string>, env: Record<string, string> = {
   });
   return new Promise<{ status: number | null; log: string; outputs: Record<string, string> }>((resolve, reject) => {
     const child = spawn('/bin/bash', ['-c', `exec 2>&1; ${step.run}`], {
-      cwd: folder,
+      cwd: directory,
       env: {
-        PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
-        HOME: mkdtempSync(join(folder, 'home-')),
+        PATH: `${join(directory, 'bin')}${delimiter}${process.env['PATH']}`,
+        HOME: mkdtempSync(join(directory, 'home-')),
         GITHUB_ACTIONS: 'true',
         GITHUB_ACTION_PATH: root,
         GITHUB_OUTPUT: outputFile,
@@ -68,7 +68,7 @@ function runStep(inputs: Record<string, string>, env: Record<string, string> = {
   });
 }
 
-/** The outputs as the runner reads them. */
+/** Parses the outputs as the runner does. */
 function readOutputs(): Record<string, string> {
   const lines = existsSync(outputFile) ? readFileSync(outputFile, 'utf8').split('\n') : [];
   const outputs: Record<string, string> = {};
@@ -95,10 +95,10 @@ const settings = () =>
    lab.password=\${env:LAB_PASSWORD}`;
 
 describe('the action', () => {
-  it('gives a token to later steps, masked before anything else can print it; arguments hold no secret', async () => {
+  it('sets a masked token as output, and passes no secret as an argument', async () => {
     const inputs = { profile: 'lab', set: settings(), 'min-ttl': '5m' };
     const { status, log, outputs } = await runStep(inputs, { LAB_PASSWORD: PASSWORD });
-    expect({ status, log }).toEqual({ status: 0, log: expect.stringMatching(/\na token until .*Z\n$/) });
+    expect({ status, log }).toEqual({ status: 0, log: expect.stringMatching(/\ngot a token that expires at .*Z\n$/) });
     const token = outputs['token'] ?? '';
     expect(token).toMatch(/^[!-~]{20,}$/);
     expect(log.split('\n').find((line) => line.includes(token))).toBe(`::add-mask::${token}`);
@@ -108,9 +108,9 @@ describe('the action', () => {
     const ends = [...readFileSync(outputFile, 'utf8').matchAll(/<<(end-[\w-]{36})$/gm)].map(([, end]) => end);
     expect(ends).toHaveLength(2);
     expect(new Set(ends).size).toBe(2);
-    const asked = readFileSync(askedFile, 'utf8');
-    expect(asked).not.toContain(PASSWORD);
-    expect(asked.split('\n').slice(0, 7)).toEqual([
+    const npmArguments = readFileSync(argumentsFile, 'utf8');
+    expect(npmArguments).not.toContain(PASSWORD);
+    expect(npmArguments.split('\n').slice(0, 7)).toEqual([
       'exec',
       '--yes',
       `--package=oauth-profile@${version}`,
@@ -119,18 +119,24 @@ describe('the action', () => {
       'token',
       'lab',
     ]);
-    expect(asked).toContain('\n--min-ttl=5m\n');
+    expect(npmArguments).toContain('\n--min-ttl=5m\n');
   });
 
-  it('reads files, and hands out another member, whatever is in it: no line of it can become another output or go unmasked', async () => {
+  it('masks every line of the member that it sets as output, and no line can set another output', async () => {
     const hostile = 'first-line-of-it\nexpires-at=never\r\ntoken<<end\n100% mine\n::warning::boo\npin-42';
     const server = await startTokenServer((response) =>
       response.end(JSON.stringify({ access_token: 'c4n4ry-access-token', id_token: hostile })),
     );
-    writeFileSync(join(folder, 'own.json'), `{"own": {"type": "custom", "url": "http://127.0.0.1:${server.port}/"}}`);
+    writeFileSync(
+      join(directory, 'own.json'),
+      `{"own": {"type": "custom", "url": "http://127.0.0.1:${server.port}/"}}`,
+    );
     const { status, log, outputs } = await runStep({ profile: 'own', data: 'own.json', field: 'id_token' });
     await server.close();
-    expect({ status, log }).toEqual({ status: 0, log: expect.stringMatching(/\na token without a known end\n$/) });
+    expect({ status, log }).toEqual({
+      status: 0,
+      log: expect.stringMatching(/\ngot a token that has no known expiry\n$/),
+    });
     expect(outputs).toEqual({ token: hostile, 'expires-at': '' });
     for (const line of [
       'first-line-of-it',
@@ -147,25 +153,25 @@ describe('the action', () => {
   });
 
   it.each<[string, Record<string, string>, number, string]>([
-    ['a refusal', { profile: 'lab' }, 3, 'gitlab refused profile lab'],
-    ['a profile that is not there', { profile: 'elsewhere' }, 2, 'elsewhere'],
-    ['a profile that would be a flag', { profile: '--help' }, 2, 'the input profile is to name a profile'],
-    ['a shared store without a key', { profile: 'lab', store: STORE }, 6, 'OAUTH_PROFILE_KEY is not set'],
-  ])('fails with the status and the words of the program after %s', async (_, inputs, expected, told) => {
+    ['an error response', { profile: 'lab' }, 3, 'invalid_grant'],
+    ['a missing profile', { profile: 'elsewhere' }, 2, 'elsewhere'],
+    ['a profile that looks like a flag', { profile: '--help' }, 2, 'profile'],
+    ['a shared store without a key', { profile: 'lab', store: STORE }, 6, 'OAUTH_PROFILE_KEY'],
+  ])('fails with the exit status and the message of the program after %s', async (_, inputs, expected, message) => {
     const { status, log, outputs } = await runStep(
       { set: settings(), ...inputs },
       { LAB_PASSWORD: 'c4n4ry-wrong-password' },
     );
-    expect({ status, log }).toEqual({ status: expected, log: expect.stringContaining(told) });
+    expect({ status, log }).toEqual({ status: expected, log: expect.stringContaining(message) });
     const errors = log.split('\n').filter((line) => line.startsWith('::error title=oauth-profile::'));
     expect(errors).toHaveLength(1);
-    expect(errors[0]).toContain(told);
+    expect(errors[0]).toContain(message);
     expect(unmasked(log)).not.toContain('c4n4ry');
-    if (existsSync(askedFile)) expect(readFileSync(askedFile, 'utf8')).not.toContain('c4n4ry');
+    if (existsSync(argumentsFile)) expect(readFileSync(argumentsFile, 'utf8')).not.toContain('c4n4ry');
     expect(outputs).toEqual({});
   });
 
-  it('names the members that there are where the one that is wanted is missing', async () => {
+  it('lists the members of the response if the requested one is missing', async () => {
     const inputs = { profile: 'lab', set: settings(), field: 'id_token' };
     const { status, log, outputs } = await runStep(inputs, { LAB_PASSWORD: PASSWORD });
     expect({ status, outputs }).toEqual({ status: 4, outputs: {} });

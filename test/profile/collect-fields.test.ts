@@ -246,14 +246,14 @@ describe('a profile that is not defined', () => {
 describe('a profile in two files', () => {
   it('is an issue that names both', () => {
     const variables = new Variables()
-      .add(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
-      .addDirectoryFile(flatten({ 'graph.url': 'https://evil.com' }, 'f'), {
+      .define(flatten({ 'graph.type': 'google' }, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
+      .define(flatten({ 'graph.url': 'https://evil.com' }, 'f'), {
         label: 'p.yaml',
         directory: '',
         trust: 'directory',
       });
     expect(issuesOf(() => readProfile('graph', variables, createSources()))).toMatchObject([
-      { variable: 'graph', message: expect.stringContaining('/home/u/p.yaml and p.yaml') },
+      { variable: 'graph', message: expect.stringMatching(/\/home\/u\/p\.yaml.*p\.yaml/) },
     ]);
   });
 
@@ -262,12 +262,10 @@ describe('a profile in two files', () => {
     const name = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.'));
     const user = { graph: { ...samples.google, options: { timeout: '5s' } } };
     const withDirectoryFile = (names: readonly string[]) =>
-      new Variables()
-        .add(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' })
-        .addDirectoryFile(
-          names.map((name) => ({ name, value: 'evil' })),
-          { label: 'p.yaml', directory: '', trust: 'directory' },
-        );
+      new Variables().define(flatten(user, 'u'), { label: '/home/u/p.yaml', directory: '', trust: 'user' }).define(
+        names.map((name) => ({ name, value: 'evil' })),
+        { label: 'p.yaml', directory: '', trust: 'directory' },
+      );
     const read = (variables: Variables) => readProfile('graph', variables, createSources());
     const alone = decodeRequest(read(withDirectoryFile([])));
     fc.assert(
@@ -286,7 +284,7 @@ describe('a profile from a file given by the caller', () => {
   const given = (label: string) => ({ label, directory: '', trust: 'given' }) as const;
   const both = (label: string) =>
     new Variables()
-      .addDirectoryFile(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), directory)
+      .define(flatten({ acme: { audience: 'evil', my_token: 'x' } }, 'f'), directory)
       .add(flatten({ acme: custom }, 'g'), given(label));
 
   it('is not changed by a file in the working directory', () => {
@@ -341,5 +339,25 @@ describe('values with stray characters', () => {
   it('are pointed out even if the profile has issues', () => {
     const { notes } = invalidProfileError(() => readAcme({ type: 'google', client_id: 'x ' }));
     expect(notes).toEqual(['acme.client_id starts or ends with whitespace']);
+  });
+});
+
+describe('a reference to an environment variable', () => {
+  const fields = { ...samples.custom, client_secret: '${env:SHOP_KEY}' };
+
+  it.each([
+    ['custom', fields],
+    ['twitter', { ...samples.twitter, client_secret: '${env:SHOP_KEY}' }],
+  ])('is an issue that names the variable if it is unset: %s', (_, profile) => {
+    for (const env of [{}] as Record<string, string>[]) {
+      expect(issuesOf(() => readAcme(profile, createSources({}, env)))).toMatchObject([
+        { variable: 'acme.client_secret', message: expect.stringContaining('SHOP_KEY') },
+      ]);
+    }
+  });
+
+  it('may have an empty default', () => {
+    const profile = readAcme({ ...fields, client_secret: '${env:SHOP_KEY:-}' });
+    expect(decodeRequest(profile).form).toContainEqual(['client_secret', '']);
   });
 });

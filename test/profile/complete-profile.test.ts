@@ -276,9 +276,25 @@ describe('a profile that lacks only a login', () => {
     ['an invalid url', { ...custom, url: 'id.example.com', options }],
     ['a refresh token that cannot be resolved', { ...custom, refresh_token: '${env:NONE}', options }],
     ['a grant that cannot be resolved', { ...custom, grant_type: '${env:NONE}', options }],
+    [
+      'no client secret for client_secret_basic',
+      { ...custom, options: { ...options, client_auth: 'client_secret_basic' } },
+    ],
     ['an invalid login endpoint', { ...custom, options: { authorization_url: 'nowhere' } }],
   ])('has the code profile_invalid if it has %s', (_, fields) => {
     expect(error(fields).code).toBe('profile_invalid');
+  });
+
+  it.each<[string, DataObject]>([
+    ['grant_type', { ...custom, grant_type: '${env:NONE}', options }],
+    ['refresh_token', { ...custom, refresh_token: '${env:NONE}', options }],
+  ])('has only the issue of %s if that cannot be resolved', (field, fields) => {
+    expect(error(fields).issues.map(({ variable }) => variable)).toEqual([`acme.${field}`]);
+  });
+
+  it('D16 reports the other missing fields too', () => {
+    const fields = { ...custom, options: { ...options, client_auth: 'client_secret_basic' } };
+    expect(error(fields).issues.map(({ variable }) => variable)).toEqual(['acme.refresh_token', 'acme.client_secret']);
   });
 
   it.each<[string, DataObject]>([

@@ -144,6 +144,16 @@ describe('the token URL of a built-in type', () => {
   });
 });
 
+describe('the issue of an invalid tenant_id', () => {
+  it('shows whitespace, escapes control characters and truncates the value', () => {
+    const messageFor = (tenant_id: string) =>
+      issuesOf(() => readAcme({ ...microsoftRefresh, tenant_id })).map(({ message }) => message)[0];
+    expect(messageFor(' contoso')).toContain('" contoso"');
+    expect(messageFor('a\u001b[2J')).toContain('"a\\u001b[2J"');
+    expect(messageFor(`/${'a'.repeat(1000)}`)).toContain(`"/${'a'.repeat(99)}"`);
+  });
+});
+
 describe('the url of a profile', () => {
   it.each(Object.entries(samples))(
     'D8 overrides the token URL of %s, which then requires no tenant_id',

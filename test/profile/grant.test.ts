@@ -48,7 +48,7 @@ describe('selectGrant()', () => {
           expect(issues.map(({ variable }) => variable)).toEqual(
             lacksLogin ? ['acme.refresh_token'] : lacking.map(([name]) => `acme.${name}`),
           );
-          for (const { message } of issues) expect(message).toContain(lacksLogin ? 'logged in' : `the grant ${grant} `);
+          for (const { message } of issues) expect(message).toContain(lacksLogin ? 'logged in' : `the ${grant} grant`);
           if (lacksLogin && grant === 'password') expect(issues[0]?.hint).toContain('grant_type: client_credentials');
           continue;
         }

@@ -189,7 +189,7 @@ it('parseDuration() parses any whole number of each unit', () => {
 it('a key file of the working directory must be inside it', () => {
   const directory = { label: 'p.yaml', directory: '/work', trust: 'directory' } as const;
   const fields = { ...samples.twitter, options: { client_auth: 'private_key_jwt', key_file: '../key.pem' } };
-  const variables = new Variables().addDirectoryFile(flatten({ acme: fields }, 'p.yaml'), directory);
+  const variables = new Variables().define(flatten({ acme: fields }, 'p.yaml'), directory);
   const sources = {
     ...createSources({ '../key.pem': 'KEY' }),
     readFileInside: () => {

@@ -53,7 +53,7 @@ describe('findStrayCharacters()', () => {
     expect(find(value)).toContain('whitespace');
   });
 
-  it.each(['"x"', "'x'", '“x”', '""', '"x\ny"'])('finds the quotes around %j', (value) => {
+  it.each(['"x"', "'x'", '“x”', '“xyz”', '""', '"x\ny"'])('finds the quotes around %j', (value) => {
     expect(find(value)).toContain('quotes');
   });
 

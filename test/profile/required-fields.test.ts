@@ -148,6 +148,13 @@ describe('the hint for a missing field', () => {
     );
   });
 
+  it('D16 names the grant only if there is one', () => {
+    const options = { client_auth: 'client_secret_basic' };
+    const fields = { type: 'custom', url: 'https://id.example.com/token', client_id: 'c', options };
+    expect(issuesOf(() => readAcme(fields))[0]?.message).toBe('is missing');
+    expect(issuesOf(() => readAcme({ ...fields, grant_type: 'own' }))[0]?.message).toContain('the grant own ');
+  });
+
   it('D16 names a misspelled field only if something is missing', () => {
     expect(() => readAcme({ ...samples.microsoftPassword, refreshtoken: 'r' })).not.toThrow();
     expect(issuesOf(() => readAcme({ ...microsoft, refreshtoken: 'r' }))).toContainEqual({

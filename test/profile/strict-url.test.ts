@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InvalidUrlError, parseStrictUrl } from '../../src/profile/strict-url.ts';
+import { InvalidUrlError, parseStrictUrl, parseUrl } from '../../src/profile/strict-url.ts';
 import { anyUnits } from '../support/any-text.ts';
 
 describe('parseStrictUrl()', () => {
@@ -128,4 +128,19 @@ it('D13 a URL is accepted only if it consists of scheme, host and a path without
     }),
     { numRuns: 3000 },
   );
+});
+
+describe('parseUrl()', () => {
+  it('resolves a URL against a base and returns undefined for an invalid one', () => {
+    expect(parseUrl('/b', new URL('https://a.example/c'))?.href).toBe('https://a.example/b');
+    expect(parseUrl('http://[')).toBeUndefined();
+    expect(parseUrl('relative')).toBeUndefined();
+  });
+
+  it('accepts Latin-1 characters, however often it is called', () => {
+    const invalid = Array.from({ length: 20_000 }, () => parseUrl('https://ev\u00adil.com/')).filter(
+      (url) => url === undefined,
+    );
+    expect(invalid).toHaveLength(0);
+  });
 });

@@ -102,10 +102,10 @@ itHolds('parses any arguments, or reports a usage error without values', {
       const hidden = args.every((arg) => !arg.includes(CANARY) || /^--\w[^=]*=/.test(arg)) && !args.includes('--');
       if (hidden) assert.ok(!error.message.includes(CANARY), 'an error contains the value of a flag');
     } else if (value.kind === 'run') {
-      const { command, call } = value;
+      const { command, args: parsed } = value;
       const { min, max } = command.positionals;
-      assert.ok(call.positionals.length >= min && call.positionals.length <= max, 'too few or too many arguments');
-      for (const given of call.positionals) assert.ok(args.includes(given), 'an argument was changed');
+      assert.ok(parsed.positionals.length >= min && parsed.positionals.length <= max, 'too few or too many arguments');
+      for (const given of parsed.positionals) assert.ok(args.includes(given), 'an argument was changed');
     }
   },
 });

@@ -183,10 +183,6 @@ itHolds('reads any .env file, or names the file in the error', {
   },
 });
 
-const MAX_VALUES = 2_000;
-
-const readYaml = (text: string, label: string): Entry[] => readCarefulYaml(text, label, MAX_VALUES);
-
 itHolds('reads any YAML file, or names the file in the error', {
   runs: 40,
   seeds: [

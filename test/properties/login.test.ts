@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { compareMetadata } from '../../../src/flows/diagnose/compare-metadata.ts';
-import { listenForRedirect } from '../../../src/interactive/loopback-server.ts';
-import { matchesState, parseAuthorizationResponse } from '../../../src/oauth/authorization.ts';
-import { findIssuerMismatch, parseMetadata } from '../../../src/oauth/metadata.ts';
-import { hasControls } from '../../../src/redaction/printable.ts';
-import { profileOf } from '../../support/profile-of.ts';
-import { attempt, printed, type Target } from '../target.ts';
+import { compareMetadata } from '../../src/flows/diagnose/compare-metadata.ts';
+import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
+import { matchesState, parseAuthorizationResponse } from '../../src/oauth/authorization.ts';
+import { findIssuerMismatch, parseMetadata } from '../../src/oauth/metadata.ts';
+import { hasControls } from '../../src/redaction/sanitize.ts';
+import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
+import { profileOf } from '../support/profile-of.ts';
 
 const STATE = 'st4te-0f-ours';
 const CODE = 'c4n4ry0fTh3M1ne';
@@ -28,8 +28,7 @@ const redirectTokens = [
   '%00',
 ];
 
-const redirect: Target = {
-  name: 'redirect',
+itHolds('accepts a redirect only with the expected state', {
   seeds: [
     `code=${CODE}&state=${STATE}&iss=https%3A%2F%2Fa.example`,
     `error=access_denied&error_description=no+thanks&state=${STATE}`,
@@ -37,29 +36,27 @@ const redirect: Target = {
   ],
   tokens: redirectTokens,
   check(input) {
-    const { value: ours } = attempt(() => matchesState(input, STATE));
+    const { value: ours } = callTwice(() => matchesState(input, STATE));
     const states = [...new URLSearchParams(input)].filter(([name]) => name === 'state');
-    assert.equal(ours, states.length === 1 && states[0]?.[1] === STATE, 'a redirect is taken for ours');
-    const { value } = attempt(() => parseAuthorizationResponse(input));
+    assert.equal(ours, states.length === 1 && states[0]?.[1] === STATE, 'the state is not compared');
+    const { value } = callTwice(() => parseAuthorizationResponse(input));
     assert.ok(value !== undefined);
     switch (value.kind) {
       case 'code':
         assert.ok(value.code.length > 0, 'an empty code is exchanged');
-        assert.ok(!printed({ ...value, issuer: '' }).includes(CODE), 'a code is shown');
+        assert.ok(!printedForms({ ...value, issuer: '' }).includes(CODE), 'a code is printed');
         break;
       case 'error':
-        assert.ok(!hasControls(value.error + (value.description ?? '')), 'an error could steer a terminal');
+        assert.ok(!hasControls(value.error + (value.description ?? '')), 'an error contains control characters');
         break;
       case 'invalid':
         assert.ok(!hasControls(value.reason) && value.reason.length < 100);
     }
   },
-};
+});
 
-/** What a stranger on this machine may send to the port that waits for the browser. */
-const listener: Target = {
-  name: 'loopback-listener',
-  uncounted: true,
+/** Requests that other programs on this machine can send to the loopback server. */
+itHolds('accepts a redirect only for its own host and state', {
   runs: 15,
   seeds: [
     `GET /callback?code=${CODE}&state=${STATE} HTTP/1.1\r\nHost: 127.0.0.1:@\r\n\r\n`,
@@ -82,10 +79,10 @@ const listener: Target = {
     ...['Transfer-Encoding: chunked\r\n', 'Upgrade: h2c\r\n', 'CONNECT ', 'Content-Length: 9\r\n', '\r\n\r\n'],
   ],
   async check(input) {
-    let asked: string | undefined;
+    let accepted: string | undefined;
     const waiting = await listenForRedirect({ host: '127.0.0.1', port: 0, path: '/callback' }, (query) => {
       const ours = matchesState(query, STATE);
-      if (ours) asked = query;
+      if (ours) accepted = query;
       return ours;
     });
     let taken: string | undefined;
@@ -95,32 +92,32 @@ const listener: Target = {
     });
     const own = String(waiting.port);
     const text = input.replaceAll('@', own);
-    const answer = await say(waiting.port, text);
-    if (asked !== undefined) await came;
+    const response = await send(waiting.port, text);
+    if (accepted !== undefined) await came;
     await waiting.close();
-    assert.ok(!answer.includes(CODE) && !answer.includes(STATE), 'a page repeats what was sent');
-    assert.match(answer, /^(?:HTTP\/1\.1 \d{3} |$)/, 'the answer is no HTTP');
+    assert.ok(!response.includes(CODE) && !response.includes(STATE), 'a page repeats the request');
+    assert.match(response, /^(?:HTTP\/1\.1 \d{3} |$)/, 'the response is not HTTP');
     if (taken !== undefined) {
       const named = text.match(/^host:.*$/gim) ?? [];
       assert.ok(
         new RegExp(`^host:\\s*127\\.0\\.0\\.1:${own}\\s*$`, 'i').test(named[0] ?? ''),
-        'a foreign host is served',
+        'a redirect for another host is accepted',
       );
-      assert.ok(matchesState(taken, STATE), 'a foreign redirect is taken');
+      assert.ok(matchesState(taken, STATE), 'a redirect with another state is accepted');
     }
   },
-};
+});
 
-/** Sends everything at once and reads until the end; what waits for more is told that nothing comes. */
-function say(port: number, text: string): Promise<string> {
+/** Sends a request, ends the stream, and returns the response. */
+function send(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
-    let answer = '';
+    let response = '';
     const socket = connect(port, '127.0.0.1', () => socket.end(Buffer.from(text)));
     socket.setEncoding('latin1').on('data', (piece) => {
-      answer += piece;
+      response += piece;
     });
     socket.on('error', () => {});
-    socket.on('close', () => resolve(answer));
+    socket.on('close', () => resolve(response));
   });
 }
 
@@ -143,8 +140,7 @@ const metadataProfiles = [
   { type: 'google', client_id: 'id', client_secret: 's', refresh_token: 'r', scope: 'a b' },
 ].map(profileOf);
 
-const metadata: Target = {
-  name: 'metadata',
+itHolds('uses metadata only for its own origin', {
   seeds: [
     JSON.stringify({
       issuer: 'https://a.example',
@@ -179,25 +175,23 @@ const metadata: Target = {
       return;
     }
     const location = new URL('https://a.example/.well-known/openid-configuration');
-    const { value: known } = attempt(() => parseMetadata(document, location, ours));
+    const { value: known } = callTwice(() => parseMetadata(document, location, ours));
     if (known !== undefined) {
-      assert.equal(new URL(known.issuer).origin, location.origin, 'another server speaks for this one');
+      assert.equal(new URL(String(known.issuer)).origin, location.origin, 'the issuer has another origin');
       assert.equal(
         known.revocationUrl?.origin ?? location.origin,
         location.origin,
-        'a token would be revoked elsewhere',
+        'the revocation endpoint has another origin',
       );
     }
-    attempt(() => findIssuerMismatch(input.slice(0, 60), known, [location]));
+    callTwice(() => findIssuerMismatch(input.slice(0, 60), known, [location]));
     if (typeof document !== 'object' || document === null) return;
     for (const profile of metadataProfiles) {
-      const { value: findings = [] } = attempt(() => compareMetadata(profile, document as Record<string, unknown>));
+      const { value: findings = [] } = callTwice(() => compareMetadata(profile, document as Record<string, unknown>));
       for (const { message, hint = '' } of findings) {
-        assert.ok(message.length + hint.length < 2_000, 'a finding repeats a whole document');
-        assert.ok(!hasControls(message + hint), 'a finding could steer a terminal');
+        assert.ok(message.length + hint.length < 2_000, 'a finding quotes the whole document');
+        assert.ok(!hasControls(message + hint), 'a finding contains control characters');
       }
     }
   },
-};
-
-export const signInTargets: readonly Target[] = [redirect, listener, metadata];
+});

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
-import { type OAuthProfileError, ProviderError } from '../../../src/errors.ts';
-import { parseAccount } from '../../../src/oauth/account.ts';
-import { parseDeviceAuthorizationResponse } from '../../../src/oauth/device.ts';
-import type { HttpResponse } from '../../../src/oauth/http-response.ts';
-import { parseBody } from '../../../src/oauth/http-response.ts';
-import { parseRetryAfter } from '../../../src/oauth/retry-policy.ts';
-import { buildTokenRequest } from '../../../src/oauth/token-request.ts';
+import { type OAuthProfileError, ProviderError } from '../../src/errors.ts';
+import { parseAccount } from '../../src/oauth/account.ts';
+import { parseDeviceAuthorizationResponse } from '../../src/oauth/device.ts';
+import type { HttpResponse } from '../../src/oauth/http-response.ts';
+import { parseBody } from '../../src/oauth/http-response.ts';
+import { parseRetryAfter } from '../../src/oauth/retry-policy.ts';
+import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import {
   findRefreshToken,
   parseLoginResponse,
   parseTokenResponse,
   toTokenResponseError,
-} from '../../../src/oauth/token-response.ts';
-import { hasControls } from '../../../src/redaction/printable.ts';
-import { encodingsOf } from '../../support/leaks.ts';
-import { profileOf } from '../../support/profile-of.ts';
-import { attempt, printed, type Target } from '../target.ts';
+} from '../../src/oauth/token-response.ts';
+import { hasControls } from '../../src/redaction/sanitize.ts';
+import { encodingsOf } from '../support/leaks.ts';
+import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
+import { profileOf } from '../support/profile-of.ts';
 
-/** Made-up secrets with everything in them that is written differently elsewhere. */
+/** Made-up secrets with characters that every encoding changes. */
 const CANARY = 'c4n4ry S3cr3t/+~"<é&\'0fTh3M1ne';
 const ISSUED = '1ssu3d-T0k3n.by/the+Pr0v1der=';
 const canaries = [...new Set(encodingsOf(CANARY))];
@@ -32,26 +32,26 @@ const profiles = [
   return { profile, request: buildTokenRequest(profile, '1.2.3') };
 });
 
-/** A status, headers and, after an empty line, the body: as it stands in HTTP. */
-function replyFrom(input: string): HttpResponse {
+/** Parses a status, headers and, after an empty line, the body. */
+function parseHttp(input: string): HttpResponse {
   const [head = '', ...rest] = input.split('\n\n');
   const [status = '', ...lines] = head.split('\n');
   const headers = lines.map((line) => {
     const [name = '', ...value] = line.split(':');
     return [name.trim().toLowerCase(), value.join(':').trim()];
   });
-  // No other reply gets here: the transport turns redirects into errors, and Node knows no other status.
+  // Redirects are errors of the transport, and Node returns no other status.
   const code = /^[2-5]\d\d$/.test(status) && !status.startsWith('3') ? Number(status) : 200;
   return { status: code, headers: Object.fromEntries(headers), body: rest.join('\n\n') };
 }
 
 function checkError(error: OAuthProfileError): void {
   assert.ok(error instanceof ProviderError);
-  const told = printed(error);
-  for (const form of canaries) assert.ok(!told.includes(form), 'an error repeats a secret of the request');
-  assert.ok(!hasControls(error.message), 'an error could steer a terminal');
-  assert.ok(error.message.length < 2_000, 'an error repeats a whole page');
-  assert.ok(error.retryAt === undefined || error.retryAt >= RECEIVED_AT, 'a time to wait until is in the past');
+  const printed = printedForms(error);
+  for (const form of canaries) assert.ok(!printed.includes(form), 'an error contains a secret of the request');
+  assert.ok(!hasControls(error.message), 'an error contains control characters');
+  assert.ok(error.message.length < 2_000, 'an error quotes the whole page');
+  assert.ok(error.retryAt === undefined || error.retryAt >= RECEIVED_AT, 'the time of the next attempt is in the past');
   JSON.stringify(error);
 }
 
@@ -83,7 +83,7 @@ const words = [
   ...['\nretry-after: 3', '\nx-request-id: abc', '400', '401', '429', '503', '\n\n', '{', '}', '[', ']', '":"', ISSUED],
   ...canaries,
 ];
-const replies = [
+const responses = [
   `200\ncontent-type: application/json\n\n{"access_token":"${ISSUED}","token_type":"Bearer","expires_in":3600,"refresh_token":"r3fr3sh-T0k3n"}`,
   `200\n\naccess_token=abc&expires_in=60&scope=a+b`,
   `200\n\n{"data":{"tokens":["${ISSUED}"],"expires_in":"60"},"id_token":"eyJh.eyJzdWIiOiJhZGEifQ.x"}`,
@@ -94,61 +94,60 @@ const replies = [
   `502\n\nupstream said client_secret=${CANARY} was wrong`,
 ];
 
-const reply: Target = {
-  name: 'token-reply',
+itHolds('returns a token or an error without secrets for any token response', {
   runs: 20,
-  seeds: replies,
+  seeds: responses,
   tokens: [...members, ...words],
   check(input) {
-    const answer = replyFrom(input);
-    attempt(() => parseBody(answer.body));
-    attempt(() => findRefreshToken(answer));
+    const response = parseHttp(input);
+    callTwice(() => parseBody(response.body));
+    callTwice(() => findRefreshToken(response));
     for (const { profile, request } of profiles) {
-      const { value, error } = attempt(() => parseTokenResponse(profile, answer, RECEIVED_AT));
+      const { value, error } = callTwice(() => parseTokenResponse(profile, response, RECEIVED_AT));
       assert.equal(error, undefined);
-      if (value === undefined) checkError(toTokenResponseError(profile, request, answer, RECEIVED_AT));
+      if (value === undefined) checkError(toTokenResponseError(profile, request, response, RECEIVED_AT));
       else {
-        assert.ok(value.accessToken.length > 0, 'an empty token is handed out');
-        assert.ok(value.expiresAt === undefined || Number.isFinite(value.expiresAt), 'a token ends at no time');
+        assert.ok(value.accessToken.length > 0, 'an empty token is returned');
+        assert.ok(value.expiresAt === undefined || Number.isFinite(value.expiresAt), 'the expiry is not a time');
         assert.equal(JSON.stringify(value.accessToken), '"••••"');
       }
-      const signIn = attempt(() => parseLoginResponse(profile, request, answer, RECEIVED_AT));
+      const signIn = callTwice(() => parseLoginResponse(profile, request, response, RECEIVED_AT));
       if (signIn.error === undefined) assert.ok(signIn.value.refreshToken.length > 0);
     }
   },
-};
+});
 
-const device: Target = {
-  name: 'device-reply',
+itHolds('returns a valid device authorization or an error for any response', {
   runs: 30,
   seeds: [
     '200\n\n{"device_code":"d3v1c3","user_code":"ABCD-EFGH","verification_uri":"https://a.example/device","verification_uri_complete":"https://a.example/device?c=1","expires_in":900,"interval":5}',
     '200\n\n{"device_code":"d","user_code":"u","verification_url":"https://www.google.com/device","interval":"1"}',
-    ...replies.slice(3, 5),
+    ...responses.slice(3, 5),
   ],
   tokens: [...members, ...words, 'https://', 'javascript:', 'file:///'],
   check(input) {
-    const answer = replyFrom(input);
+    const response = parseHttp(input);
     for (const { profile, request } of profiles) {
-      const { value, error } = attempt(() => parseDeviceAuthorizationResponse(profile, request, answer, RECEIVED_AT));
+      const { value, error } = callTwice(() =>
+        parseDeviceAuthorizationResponse(profile, request, response, RECEIVED_AT),
+      );
       if (error !== undefined) {
         checkError(error as OAuthProfileError);
         continue;
       }
       const { userCode, verificationUri, verificationUriComplete = verificationUri, expiresAt, intervalMs } = value;
-      assert.ok(userCode.length <= 64 && !hasControls(userCode), 'a code could steer a terminal');
+      assert.ok(userCode.length <= 64 && !hasControls(userCode), 'a code contains control characters');
       for (const uri of [verificationUri, verificationUriComplete]) {
-        assert.match(uri, /^https?:\/\//i, 'a person is sent to something that is no page');
-        assert.ok(!hasControls(uri), 'an address could steer a terminal');
+        assert.match(uri, /^https?:\/\//i, 'the verification URI is not http(s)');
+        assert.ok(!hasControls(uri), 'a URI contains control characters');
       }
-      assert.ok(expiresAt >= RECEIVED_AT && Number.isFinite(expiresAt), 'a device code ends at no time');
-      assert.ok(intervalMs >= 1000 && intervalMs < 2 ** 32, 'the provider is asked without a pause');
+      assert.ok(expiresAt >= RECEIVED_AT && Number.isFinite(expiresAt), 'the expiry is not a time');
+      assert.ok(intervalMs >= 1000 && intervalMs < 2 ** 32, 'the poll interval is too short');
     }
   },
-};
+});
 
-const retryAfter: Target = {
-  name: 'retry-after',
+itHolds('returns no time in the past for any Retry-After header', {
   seeds: [
     '120',
     'Fri, 01 Jan 2027 00:02:00 GMT',
@@ -160,23 +159,23 @@ const retryAfter: Target = {
   check(input) {
     for (const name of ['retry-after', 'x-rate-limit-reset']) {
       for (const value of [input, [input, '1']]) {
-        const { value: at } = attempt(() => parseRetryAfter({ [name]: value }, RECEIVED_AT));
+        const { value: at } = callTwice(() => parseRetryAfter({ [name]: value }, RECEIVED_AT));
         if (at === undefined) continue;
-        assert.ok(at >= RECEIVED_AT, 'a time to wait until is in the past');
+        assert.ok(at >= RECEIVED_AT, 'the time of the next attempt is in the past');
         new Date(at).toISOString();
       }
     }
   },
-};
+});
 
-const account: Target = {
-  name: 'id-token',
+itHolds('returns a short printable account name for any ID token', {
   seeds: ['eyJh.eyJzdWIiOiJhZGEiLCJlbWFpbCI6ImFkYUBleGFtcGxlLmNvbSJ9.x', 'a.e30.b', 'a.bnVsbA.b', 'a..b'],
   tokens: ['.', 'e30', 'eyJ', 'bnVsbA', '==', '-_', 'IiI', 'W10'],
   check(input) {
-    const { value } = attempt(() => parseAccount({ id_token: input }));
-    assert.ok(value === undefined || (value.length <= 200 && !hasControls(value)), 'a name could steer a terminal');
+    const { value } = callTwice(() => parseAccount({ id_token: input }));
+    assert.ok(
+      value === undefined || (value.length <= 200 && !hasControls(value)),
+      'a name contains control characters',
+    );
   },
-};
-
-export const tokenTargets: readonly Target[] = [reply, device, retryAfter, account];
+});

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leaksIn } from '../support/leaks.ts';
 import { locksTaken, RedisMonitor } from '../support/redis-monitor.ts';
 import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { type Chain, Home, type Served, StrictServer, Worker } from '../support/rotation.ts';
+import { Home, type Served, StrictServer, type TokenFamily, Worker } from '../support/rotation.ts';
 import { anyKey } from '../support/store-home.ts';
 
 const PROCESSES = 8;
@@ -20,50 +21,61 @@ afterAll(() => server.stop());
 const startAll = (env: Record<string, string>): Promise<Worker[]> =>
   Promise.all(Array.from({ length: PROCESSES }, () => Worker.start(env)));
 
-/** Everybody was served, with one and the same token, and the provider saw one request. */
-async function expectOneFor(all: readonly Served[], family: Chain, requests = 1): Promise<void> {
+/** Expects that every caller got the same token, and that the provider got this many requests. */
+async function expectSameToken(all: readonly Served[], family: TokenFamily, requests = 1): Promise<void> {
   expect(all.flatMap(({ errors }) => errors)).toEqual([]);
   expect(all.reduce((sum, { served }) => sum + served, 0)).toBe(PROCESSES * CALLERS);
   expect(new Set(all.flatMap(({ tokens }) => tokens)).size).toBe(1);
-  expect(await family.state()).toMatchObject({ requests, refused: 0, overlaps: 0, revoked: false });
+  expect(await family.state()).toMatchObject({ requests, rejected: 0, overlaps: 0, revoked: false });
 }
 
-/** What 8 processes with 20 callers each do to a provider that revokes everything when a token is used twice. */
-function describeHerd(workers: () => readonly Worker[]): void {
-  describe.each([0, 100])('with a provider that takes %i ms', (latencyMs) => {
+/** A token that has expired when this resolves: first one that lives for a second, then one that lives for an hour. */
+async function startExpired(
+  worker: Worker | undefined,
+  latencyMs: number,
+): Promise<{ family: TokenFamily; expired: Served }> {
+  const family = await server.family({ latencyMs, lifetimes: [1, 3600] });
+  const expired = await worker?.get(family);
+  if (expired === undefined) expect.fail('no worker is running');
+  await sleep(1_000);
+  return { family, expired };
+}
+
+/** Tests with a provider that revokes the family if a refresh token is used twice. */
+function describeStorm(workers: () => readonly Worker[]): void {
+  describe.each([0, 100])('and a provider that takes %i ms', (latencyMs) => {
     it.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
-      'asks it once for a family that is new (%i)',
+      'send one request for a new family (round %i)',
       async () => {
         const family = await server.family({ latencyMs });
-        await expectOneFor(await Promise.all(workers().map((worker) => worker.get(family, CALLERS))), family);
+        await expectSameToken(await Promise.all(workers().map((worker) => worker.get(family, CALLERS))), family);
       },
     );
 
-    it('asks it once for a family whose token has run out', async () => {
-      const family = await server.family({ latencyMs, lifetimes: [10, 3600] });
-      const first = await workers()[0]?.get(family);
+    it('send one request for an expired token', async () => {
+      const { family, expired } = await startExpired(workers()[0], latencyMs);
       const all = await Promise.all(workers().map((worker) => worker.get(family, CALLERS)));
-      await expectOneFor(all, family, 2);
-      expect(all[0]?.tokens).not.toEqual(first?.tokens);
+      await expectSameToken(all, family, 2);
+      expect(all[0]?.tokens).not.toEqual(expired.tokens);
     });
 
-    it('asks it once when an API has refused the token of all', async () => {
+    it('send one request after an API rejected the token of all callers', async () => {
       const family = await server.family({ latencyMs });
       const before = await Promise.all(workers().map((worker) => worker.get(family, CALLERS)));
       const all = await Promise.all(workers().map((worker) => worker.refresh(family, CALLERS)));
-      await expectOneFor(all, family, 2);
+      await expectSameToken(all, family, 2);
       expect(all[0]?.tokens).not.toEqual(before[0]?.tokens);
     });
   });
 }
 
-describe('8 processes with 20 callers each, and a vault', () => {
+describe('8 processes with 20 callers each, with a vault', () => {
   const home = new Home();
   let workers: Worker[];
 
   beforeAll(async () => {
-    // Without a key: the first of them makes one.
-    workers = await startAll({ HOME: home.folder });
+    // Without OAUTH_PROFILE_KEY, the first process creates a key.
+    workers = await startAll({ HOME: home.directory });
   });
 
   afterAll(async () => {
@@ -71,9 +83,9 @@ describe('8 processes with 20 callers each, and a vault', () => {
     home.remove();
   });
 
-  describeHerd(() => workers);
+  describeStorm(() => workers);
 
-  it('end by themselves, and leave nothing but sealed records', async () => {
+  it('end without being killed, and leave only encrypted records', async () => {
     const family = await server.family();
     await workers[0]?.get(family);
     const { issued } = await family.state();
@@ -83,7 +95,7 @@ describe('8 processes with 20 callers each, and a vault', () => {
   });
 });
 
-describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs redis-server)', () => {
+describe.skipIf(!hasRedis)('8 processes with 20 callers each, with a Redis (needs redis-server)', () => {
   let redis: RedisServer;
   let workers: Worker[];
   const key = anyKey();
@@ -98,24 +110,23 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs
     await redis.remove();
   });
 
-  describeHerd(() => workers);
+  describeStorm(() => workers);
 
-  it('tell Redis no secret, and the lock is taken once for all of them', async () => {
-    const family = await server.family({ lifetimes: [10, 3600] });
-    await workers[0]?.get(family);
+  it('send no secret to Redis, and acquire the lock once for all callers', async () => {
+    const { family } = await startExpired(workers[0], 0);
     await family.hold();
     const monitor = await RedisMonitor.start(redis);
     const waiting = Promise.all(workers.map((worker) => worker.get(family, CALLERS)));
     await expect.poll(() => monitor.lockClients, { timeout: 9000 }).toBe(PROCESSES);
     await family.release();
-    await expectOneFor(await waiting, family, 2);
+    await expectSameToken(await waiting, family, 2);
     const lines = await monitor.stop();
     expect(locksTaken(lines)).toBe(1);
     const { issued } = await family.state();
     expect(leaksIn(lines.join('\n'), [...issued, 'the-secret-of-the-fleet', key])).toEqual([]);
   });
 
-  it('end by themselves, and leave nothing but records', async () => {
+  it('end without being killed, and leave only records', async () => {
     expect(await Promise.all(workers.map((worker) => worker.end()))).toEqual(workers.map(() => 0));
     const client = redis.connect();
     const names = await client.keys('*');
@@ -126,14 +137,14 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, and a Redis (needs
   });
 });
 
-describe('a thousand callers in one process', () => {
-  it('cause one request', async () => {
+describe('1,000 callers in one process', () => {
+  it('send one request', async () => {
     const home = new Home();
-    const worker = await Worker.start({ HOME: home.folder, OAUTH_PROFILE_KEY: anyKey() });
+    const worker = await Worker.start({ HOME: home.directory, OAUTH_PROFILE_KEY: anyKey() });
     const family = await server.family({ latencyMs: 20 });
     const { served, tokens, errors } = await worker.get(family, 1000);
     expect({ served, tokens: tokens.length, errors }).toEqual({ served: 1000, tokens: 1, errors: [] });
-    expect(await family.state()).toMatchObject({ requests: 1, refused: 0, revoked: false });
+    expect(await family.state()).toMatchObject({ requests: 1, rejected: 0, revoked: false });
     expect(await worker.end()).toBe(0);
     home.remove();
   });

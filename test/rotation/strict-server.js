@@ -1,24 +1,24 @@
-// A process of its own: a token endpoint with rotating refresh tokens that keeps count of everything its clients do wrong. Chains are made
-// by the parent; it is told of each request, and may have replies wait for its word.
+// A child process with a token endpoint that rotates refresh tokens and counts every violation of its clients. Its parent creates the token
+// families, is notified of each request, and may hold responses back.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 
 /**
- * @typedef {object} Chain
- * @property {'allowed' | 'grace' | 'rejected' | 'revokes_family'} refresh_token_reuse what becomes of a token that is used twice
+ * @typedef {object} TokenFamily
+ * @property {'allowed' | 'grace' | 'rejected' | 'revokes_family'} refresh_token_reuse response to a refresh token that is used twice
  * @property {number} latencyMs
- * @property {boolean} gated whether replies wait for the parent
- * @property {number[]} lifetimes of the access tokens, in seconds, the last one for all that follow
+ * @property {boolean} gated whether responses wait for `release`
+ * @property {number[]} lifetimes of the access tokens, in seconds; the last one is repeated
  * @property {string} current the newest refresh token
- * @property {Map<string, number>} used when each of the others was used first
- * @property {string[]} issued every token that was ever handed out
- * @property {{ requests: number, refused: number, forgiven: number, overlaps: number, revoked: boolean, received: string[] }} counts
- * @property {number} underWay
- * @property {(() => void)[]} waiting replies
+ * @property {Map<string, number>} used time at which each of the other refresh tokens was first used
+ * @property {string[]} issued all tokens
+ * @property {{ requests: number, rejected: number, reused: number, overlaps: number, revoked: boolean, received: string[] }} counts
+ * @property {number} pending requests without a response
+ * @property {(() => void)[]} waiting functions that send the responses that wait
  */
 
 const GRACE_MS = 30_000;
-/** @type {Map<string, Chain>} */
+/** @type {Map<string, TokenFamily>} */
 const families = new Map();
 const newToken = (/** @type {string} */ name, /** @type {string} */ kind) =>
   `${name}.${kind}.${randomBytes(24).toString('base64url')}`;
@@ -30,39 +30,39 @@ const server = createServer(async (request, response) => {
   const name = token.split('.')[0] ?? '';
   const family = families.get(name);
   if (family === undefined) {
-    response.writeHead(400).end('{"error":"invalid_grant","error_description":"never heard of"}');
+    response.writeHead(400).end('{"error":"invalid_grant","error_description":"unknown token family"}');
     return;
   }
   family.counts.requests++;
   family.counts.received.push(token);
-  if (family.underWay++ > 0) family.counts.overlaps++;
-  // Over when the client has its reply, or is gone.
-  response.once('close', () => family.underWay--);
-  const reply = exchange(name, family, token);
+  if (family.pending++ > 0) family.counts.overlaps++;
+  // Ends when the client has the response or has disconnected.
+  response.once('close', () => family.pending--);
+  const result = exchange(name, family, token);
   process.send?.({ arrived: name });
   if (family.gated) await new Promise((resolve) => family.waiting.push(() => resolve(undefined)));
   if (family.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, family.latencyMs));
-  response.writeHead('error' in reply ? 400 : 200, { 'Content-Type': 'application/json', Connection: 'close' });
-  response.end(JSON.stringify(reply));
+  response.writeHead('error' in result ? 400 : 200, { 'Content-Type': 'application/json', Connection: 'close' });
+  response.end(JSON.stringify(result));
 });
 
-/** Rotates at once: a reply that is lost has cost the old token. @param {string} name @param {Chain} family @param {string} token */
+/** Rotates before the response is sent: a lost response has still used up the refresh token. @param {string} name @param {TokenFamily} family @param {string} token */
 function exchange(name, family, token) {
   const now = Date.now();
   const usedAt = family.used.get(token);
-  const forgiven =
+  const mayReuse =
     family.refresh_token_reuse === 'allowed' ||
     (family.refresh_token_reuse === 'grace' && usedAt !== undefined && now - usedAt < GRACE_MS);
-  const known = token === family.current || (usedAt !== undefined && forgiven);
+  const known = token === family.current || (usedAt !== undefined && mayReuse);
   if (family.counts.revoked || !known) {
     if (usedAt !== undefined && family.refresh_token_reuse !== 'rejected') family.counts.revoked = true;
-    family.counts.refused++;
+    family.counts.rejected++;
     return { error: 'invalid_grant' };
   }
   if (usedAt === undefined) family.used.set(token, now);
   if (token !== family.current) {
-    family.counts.forgiven++;
-    // What the lost reply brought is never heard of again, unless somebody had it after all.
+    family.counts.reused++;
+    // The refresh token of the lost response counts as used, too.
     family.used.set(family.current, now);
   }
   family.current = newToken(name, 'refresh');
@@ -72,26 +72,26 @@ function exchange(name, family, token) {
   return { access_token: access, token_type: 'Bearer', expires_in: lifetime, refresh_token: family.current };
 }
 
-/** @typedef {{ id: number, act: string, name: string, refresh_token_reuse: Chain['refresh_token_reuse'], latencyMs: number, gated: boolean, lifetimes: number[] }} Order */
+/** @typedef {{ id: number, action: string, name: string, refresh_token_reuse: TokenFamily['refresh_token_reuse'], latencyMs: number, gated: boolean, lifetimes: number[] }} Order */
 
 process.on('message', (message) => {
-  const { id, act, name, ...rest } = /** @type {Order} */ (message);
+  const { id, action, name, ...rest } = /** @type {Order} */ (message);
   const family = families.get(name);
-  if (act === 'create') {
+  if (action === 'create') {
     const current = newToken(name, 'refresh');
-    const counts = { requests: 0, refused: 0, forgiven: 0, overlaps: 0, revoked: false, received: [] };
-    const fresh = { ...rest, current, used: new Map(), issued: [current], counts, underWay: 0, waiting: [] };
-    families.set(name, fresh);
-    process.send?.({ id, answer: current });
-  } else if (act === 'hold') {
+    const counts = { requests: 0, rejected: 0, reused: 0, overlaps: 0, revoked: false, received: [] };
+    const created = { ...rest, current, used: new Map(), issued: [current], counts, pending: 0, waiting: [] };
+    families.set(name, created);
+    process.send?.({ id, result: current });
+  } else if (action === 'hold') {
     if (family !== undefined) family.gated = true;
     process.send?.({ id });
-  } else if (act === 'release') {
+  } else if (action === 'release') {
     if (family !== undefined) family.gated = false;
-    for (const go of family?.waiting.splice(0) ?? []) go();
+    for (const send of family?.waiting.splice(0) ?? []) send();
     process.send?.({ id });
   } else {
-    process.send?.({ id, answer: { ...family?.counts, current: family?.current, issued: family?.issued } });
+    process.send?.({ id, result: { ...family?.counts, current: family?.current, issued: family?.issued } });
   }
 });
 process.on('disconnect', () => process.exit());

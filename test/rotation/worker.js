@@ -1,7 +1,7 @@
-// A process of its own that uses the built library as a program would. It does what its parent says and tells what came of it.
+// A child process that uses the built library as a program would. Its parent sends orders; it sends back the results.
 import { createTokenSource } from '../../dist/index.js';
 
-/** @typedef {{ id: number, act: string, data: import('../../dist/index.js').DataObject, callers: number, pauseMs: number }} Order */
+/** @typedef {{ id: number, action: string, data: import('../../dist/index.js').DataObject, callers: number, pauseMs: number }} Order */
 /** @typedef {import('../../dist/index.js').TokenSource} TokenSource */
 
 const store = process.env['OAUTH_PROFILE_STORE'];
@@ -16,31 +16,31 @@ function sourceFor(data) {
   return source;
 }
 
-/** So many callers at once. @param {TokenSource} source @param {number} callers */
+/** Calls `get` this many times in parallel. @param {TokenSource} source @param {number} callers */
 async function get(source, callers) {
   const results = await Promise.allSettled(Array.from({ length: callers }, () => source.get()));
-  const tokens = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value.access_token] : []));
-  const errors = results.flatMap((one) => (one.status === 'rejected' ? [`${one.reason.code} ${one.reason}`] : []));
+  const tokens = results.flatMap((call) => (call.status === 'fulfilled' ? [call.value.access_token] : []));
+  const errors = results.flatMap((call) => (call.status === 'rejected' ? [`${call.reason.code} ${call.reason}`] : []));
   return { served: tokens.length, tokens: [...new Set(tokens)], errors: [...new Set(errors)] };
 }
 
 process.on('message', async (message) => {
-  const { id, act, data, callers, pauseMs } = /** @type {Order} */ (message);
-  if (act === 'end') {
+  const { id, action, data, callers, pauseMs } = /** @type {Order} */ (message);
+  if (action === 'end') {
     // Nothing else may keep the process alive.
     process.disconnect();
     return;
   }
   const source = sourceFor(data);
-  if (act === 'refresh') source.invalidate();
-  if (act !== 'loop') {
-    process.send?.({ id, answer: await get(source, callers) });
+  if (action === 'refresh') source.invalidate();
+  if (action !== 'loop') {
+    process.send?.({ id, result: await get(source, callers) });
     return;
   }
-  for (let turn = 0; ; turn++) {
+  for (let refresh = 1; ; refresh++) {
     source.invalidate();
     const { errors } = await get(source, callers);
-    process.send?.({ turn, errors });
+    process.send?.({ refresh, errors });
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 });

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
-/** Where a browser has come to: a page, an answer, or an address outside of the server that it did not follow. */
+/** A response, or the URL of another host to which it redirects. */
 export interface Arrival {
   readonly url: string;
   readonly status: number;
@@ -11,16 +11,16 @@ export interface Arrival {
 
 const MAX_REDIRECTS = 10;
 
-/** As much of a browser as a sign-in needs: it keeps cookies, follows redirects on one host and sends forms back. */
+/** A minimal browser for a login: it stores cookies, follows redirects within one host and submits forms. */
 export class Browser {
   readonly #cookies = new Map<string, string>();
 
-  /** `ca` is the PEM of the authority to trust. */
+  /** `ca` is the PEM of the certificate authority to trust. */
   constructor(readonly ca?: string) {}
 
-  /** Goes to an address; with a form it posts. A redirect to another host is where it ends. */
-  async visit(address: string, form?: Record<string, string>, headers: Record<string, string> = {}): Promise<Arrival> {
-    let url = address;
+  /** Requests a URL; with a form, by POST. A redirect to another host is not followed. */
+  async visit(start: string, form?: Record<string, string>, headers: Record<string, string> = {}): Promise<Arrival> {
+    let url = start;
     let sent = form && new URLSearchParams(form).toString();
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const arrival = await this.send(url, sent, headers);
@@ -31,10 +31,10 @@ export class Browser {
       url = target.href;
       sent = undefined;
     }
-    throw new Error(`${address} redirects for ever`);
+    throw new Error(`${start} redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  /** Sends the form of a page back with its hidden fields and what the person entered. */
+  /** Submits the form of a page with its hidden fields and the given ones. */
   submit(page: Arrival, entered: Record<string, string> = {}): Promise<Arrival> {
     const [, action] = /<form[^>]* action="([^"]*)"/.exec(page.text) ?? [];
     const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
@@ -42,7 +42,7 @@ export class Browser {
     return this.visit(new URL(action ?? page.url, page.url).href, { ...fields, ...entered });
   }
 
-  /** One request; a body that is a text is sent as a form. */
+  /** Sends one request, with the body as a form. */
   send(url: string, body: string | undefined, headers: Record<string, string> = {}): Promise<Arrival> {
     const secure = url.startsWith('https:');
     const cookies = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');

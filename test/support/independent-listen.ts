@@ -4,14 +4,14 @@ import { createServer as createHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Pair } from './certificates.ts';
 
-/** A server that listens on loopback, with TLS where it has a certificate. */
+/** A server on the loopback interface, with TLS if it has a certificate. */
 export interface Listening {
   /** Such as `https://127.0.0.1:4711`. */
   readonly origin: string;
   close(): Promise<void>;
 }
 
-/** Starts a server; its handler is made when its address is known, because an issuer has to know its own name. */
+/** Starts a server. Its handler is created with the origin, which is the issuer. */
 export async function listen(
   handlerAt: (origin: string) => RequestListener | Promise<RequestListener>,
   tls: Pair | undefined,

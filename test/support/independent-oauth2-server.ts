@@ -13,8 +13,8 @@ import OAuth2Server, {
 import type { Pair } from './certificates.ts';
 import { type Listening, listen } from './independent-listen.ts';
 
-/** What the server knows of a client and of people. */
-export interface OAuth2World {
+/** Clients and users of the server. */
+export interface OAuth2Accounts {
   readonly clients: readonly (Client & { readonly secret: string })[];
   /** Passwords by user name. */
   readonly users: Readonly<Record<string, string>>;
@@ -28,27 +28,28 @@ export interface OAuth2ServerProcess extends Listening {
 
 type Model = AuthorizationCodeModel & ClientCredentialsModel & PasswordModel & RefreshTokenModel;
 
-/** Starts `@node-oauth/oauth2-server` over a model in memory; at `/authorize` its first user agrees to everything. */
-export async function startOAuth2Server(world: OAuth2World, tls?: Pair): Promise<OAuth2ServerProcess> {
-  const server = new OAuth2Server({ model: createModel(world), allowEmptyState: true });
-  const [user] = Object.keys(world.users);
+/** Starts `@node-oauth/oauth2-server` with a model in memory. At `/authorize` its first user consents to everything. */
+export async function startOAuth2Server(accounts: OAuth2Accounts, tls?: Pair): Promise<OAuth2ServerProcess> {
+  const server = new OAuth2Server({ model: createModel(accounts), allowEmptyState: true });
+  const [user] = Object.keys(accounts.users);
   const { origin, close } = await listen(() => handlerOf(server, { name: user }), tls);
   return { origin, close, tokenUrl: `${origin}/token` };
 }
 
-/** Everything that the server asks its owner to remember. */
-function createModel({ clients, users, scopes }: OAuth2World): Model {
+/** The storage that the server requires. */
+function createModel({ clients, users, scopes }: OAuth2Accounts): Model {
   const tokens = new Map<string, Token>();
   const codes = new Map<string, AuthorizationCode>();
   return {
     async getClient(id, secret) {
-      const client = clients.find((one) => one.id === id);
-      // At the authorization endpoint there is no secret to compare.
+      const client = clients.find((candidate) => candidate.id === id);
+      // The authorization endpoint passes no secret.
       return client !== undefined && (secret === null || secret === client.secret) ? client : undefined;
     },
     getUser: async (name, password) => (Object.hasOwn(users, name) && users[name] === password ? { name } : undefined),
     getUserFromClient: async ({ id }) => ({ name: id }),
-    validateScope: async (_, __, asked = ['read']) => asked.every((scope) => scopes.includes(scope)) && [...asked],
+    validateScope: async (_, __, requested = ['read']) =>
+      requested.every((scope) => scopes.includes(scope)) && [...requested],
     async saveToken(token, client, user) {
       const saved = { ...token, client, user };
       tokens.set(token.accessToken, saved);
@@ -72,7 +73,7 @@ function createModel({ clients, users, scopes }: OAuth2World): Model {
   };
 }
 
-/** What a web framework does around the server: reads the body, calls, writes the answer. */
+/** Reads the body, calls the server and writes the response, as a web framework does. */
 function handlerOf(server: OAuth2Server, user: object): RequestListener {
   return async (incoming, outgoing) => {
     const chunks: Buffer[] = [];

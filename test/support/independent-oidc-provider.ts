@@ -4,10 +4,10 @@ import { vi } from 'vitest';
 import type { Pair } from './certificates.ts';
 import { type Listening, listen } from './independent-listen.ts';
 
-/** The person who signs in whenever somebody has to. */
+/** The user who signs in. */
 const ACCOUNT = 'ada@example.com';
 
-/** What every `oidc-provider` of the tests is told: it would warn of each time that it has to choose itself. */
+/** Settings of all `oidc-provider` instances of the tests. It warns of each default that it has to choose. */
 export const commonSettings: Configuration = {
   rotateRefreshToken: true,
   cookies: { keys: ['a key for cookies'] },
@@ -32,7 +32,7 @@ export interface OidcProvider extends Listening {
   readonly provider: Provider;
 }
 
-/** Starts `oidc-provider` with rotating refresh tokens; whoever is sent to its sign-in page is signed in and agrees. */
+/** Starts `oidc-provider` with rotating refresh tokens. Its sign-in page signs every visitor in and consents. */
 export async function startOidcProvider(clients: ClientMetadata[], tls?: Pair): Promise<OidcProvider> {
   let provider: Provider | undefined;
   const listening = await listen(async (origin) => {
@@ -44,7 +44,7 @@ export async function startOidcProvider(clients: ClientMetadata[], tls?: Pair): 
 }
 
 async function createProvider(issuer: string, clients: ClientMetadata[]): Promise<Provider> {
-  // It says that its memory, its keys and Node 20 are not for production.
+  // It warns that its storage, its keys and Node 20 are not for production.
   const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
   const { Provider } = await import('oidc-provider');
   const provider = new Provider(issuer, {
@@ -68,7 +68,7 @@ async function createProvider(issuer: string, clients: ClientMetadata[]): Promis
     },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
     ...commonSettings,
-    // Its memory forgets what has expired after this time, and only until then it can tell old from unknown.
+    // It deletes expired records after this time, in seconds; until then it can tell them from unknown ones.
     clockTolerance: 15,
     pkce: { required: () => false },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
@@ -81,12 +81,12 @@ function handlerOf(provider: Provider): RequestListener {
   const serve = provider.callback();
   return (request, response) => {
     if (request.url?.startsWith('/interaction/') !== true) serve(request, response);
-    else agree(provider, request, response).catch((error) => response.writeHead(500).end(String(error)));
+    else signInAndConsent(provider, request, response).catch((error) => response.writeHead(500).end(String(error)));
   };
 }
 
-/** The person signs in and consents to everything. */
-async function agree(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Signs the user in and consents to everything. */
+async function signInAndConsent(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { params } = await provider.interactionDetails(request, response);
   const grant = new provider.Grant({ accountId: ACCOUNT, clientId: String(params['client_id']) });
   grant.addOIDCScope(String(params['scope']));

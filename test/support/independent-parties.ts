@@ -2,15 +2,15 @@ import { type KeyObject, randomBytes, sign } from 'node:crypto';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { ProviderError } from '../../src/errors.ts';
 import type { TokenResponse } from '../../src/oauth-profile.ts';
-import { ask } from './independent-asking.ts';
 import { type Arrival, Browser } from './independent-browser.ts';
 import { startOAuth2Server } from './independent-oauth2-server.ts';
 import { startOidcProvider } from './independent-oidc-provider.ts';
+import { request } from './independent-request.ts';
 
 /** The servers that are compared, in the order of the documentation's columns. */
 export const partyNames = ['oidc-provider', 'oauth2-server', 'emulator'] as const;
 
-/** One of them. */
+/** Name of a server that is compared. */
 export type PartyName = (typeof partyNames)[number];
 
 /** Fields of a profile. */
@@ -19,18 +19,18 @@ export type Fields = Readonly<Record<string, string>>;
 /** A server that gets the same requests as the others. */
 export interface Party {
   readonly name: PartyName;
-  /** How it calls itself in assertions. */
+  /** Audience of client assertions. */
   readonly audience: string;
   /** The response to a profile with these fields. */
   token(fields: Fields): Promise<TokenResponse>;
-  /** What a profile with these fields comes to: `token`, or status and error. */
+  /** Outcome of a profile with these fields: `token`, or status and error. */
   outcome(fields: Fields): Promise<string>;
-  /** A request by hand, for what our client never sends. */
+  /** Sends a request that this client never sends. */
   post(form: string, headers?: Record<string, string>): Promise<Arrival>;
   /** An authorization code for the client `web`. */
   code(query: Fields): Promise<string>;
-  /** A device code for the client `web`, after the person did something. */
-  device(decision: 'waits' | 'agrees' | 'declines'): Promise<string>;
+  /** A device code for the client `web`, after the decision of the user. */
+  device(decision: 'pending' | 'allow' | 'deny'): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -46,15 +46,15 @@ const secrets: Readonly<Record<string, string>> = {
   odd: ODD_SECRET,
   plus: PLUS_SECRET,
 };
-const people = { 'ada@example.com': 'lovelace' };
+const users = { 'ada@example.com': 'lovelace' };
 
-/** What the client `signer` signs with: an elliptic curve, P-256. */
+/** The P-256 key pair of the client `signer`. */
 export interface SigningKeys {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
 }
 
-/** All parties, with the same clients and people; `robot` may use `client_credentials` only. */
+/** Starts all servers with the same clients and users; `robot` may use `client_credentials` only. */
 export async function startParties({ privateKey, publicKey }: SigningKeys): Promise<Party[]> {
   return Promise.all([oidcProvider(publicKey), oauth2Server(), emulator(privateKey)]);
 }
@@ -79,16 +79,16 @@ async function oidcProvider(key: KeyObject): Promise<Party> {
   return {
     name: 'oidc-provider',
     audience: server.tokenUrl,
-    ...asking(server.tokenUrl),
+    ...requestsTo(server.tokenUrl),
     post: (form, headers) => new Browser().send(server.tokenUrl, form, headers),
     code: async (query) => codeIn(await new Browser().visit(authorizeUrl(`${server.issuer}/auth`, query))),
     async device(decision) {
       const { device_code, verification_uri_complete } = await newDevice(`${server.issuer}/device/auth`);
-      const person = new Browser();
-      if (decision === 'waits') return device_code;
-      const page = await person.visit(verification_uri_complete);
-      if (decision === 'declines') await person.submit(page, { abort: 'yes' });
-      else await person.submit(await person.submit(page));
+      const user = new Browser();
+      if (decision === 'pending') return device_code;
+      const page = await user.visit(verification_uri_complete);
+      if (decision === 'deny') await user.submit(page, { abort: 'yes' });
+      else await user.submit(await user.submit(page));
       return device_code;
     },
     close: server.close,
@@ -104,16 +104,16 @@ async function oauth2Server(): Promise<Party> {
       grants: id === 'robot' ? ['client_credentials'] : all,
       redirectUris: [REDIRECT],
     })),
-    users: people,
+    users,
     scopes: ['openid', 'offline_access', 'read', 'write'],
   });
   return {
     name: 'oauth2-server',
     audience: server.tokenUrl,
-    ...asking(server.tokenUrl),
+    ...requestsTo(server.tokenUrl),
     post: (form, headers) => new Browser().send(server.tokenUrl, form, headers),
     code: async (query) => codeIn(await new Browser().visit(authorizeUrl(`${server.origin}/authorize`, query))),
-    device: () => Promise.reject(new Error('it has no device codes')),
+    device: () => Promise.reject(new Error('oauth2-server does not support device codes')),
     close: server.close,
   };
 }
@@ -126,39 +126,38 @@ async function emulator(key: KeyObject): Promise<Party> {
   ]);
   const pem = key.export({ format: 'pem', type: 'pkcs8' });
   const signer = { type: 'custom', url, client_id: 'signer', options: { client_auth: 'private_key_jwt', key: pem } };
-  // Asked for each time: tests let time pass.
+  // `Date.now` itself would not see the fake timers of a test.
   const clock = (): number => Date.now();
   const running = await startEmulator({ profiles: { ...Object.fromEntries(clients), signer }, clock });
   const base = `${running.url}/login.example.test`;
   return {
     name: 'emulator',
     audience: url,
-    ...asking(url, running),
+    ...requestsTo(url, running),
     post: (form, headers) => new Browser().send(`${base}/token`, form, headers),
     async code(query) {
-      const person = new Browser();
-      const page = await person.visit(authorizeUrl(`${base}/authorize`, query));
-      return codeIn(await person.submit(await person.submit(page, signingIn), { step: 'allow' }));
+      const user = new Browser();
+      const page = await user.visit(authorizeUrl(`${base}/authorize`, query));
+      return codeIn(await user.submit(await user.submit(page, signingIn), { step: 'allow' }));
     },
     async device(decision) {
       const { device_code, verification_uri_complete } = await newDevice(`${base}/device_authorization`);
-      const person = new Browser();
-      if (decision === 'waits') return device_code;
+      const user = new Browser();
+      if (decision === 'pending') return device_code;
       const [, user_code = ''] = verification_uri_complete.split('user_code=');
-      const page = await person.submit(await person.visit(verification_uri_complete), { user_code });
-      const step = decision === 'agrees' ? 'allow' : 'deny';
-      await person.submit(await person.submit(page, signingIn), { step });
+      const page = await user.submit(await user.visit(verification_uri_complete), { user_code });
+      await user.submit(await user.submit(page, signingIn), { step: decision });
       return device_code;
     },
     close: running.close,
   };
 }
 
-const [[username, password] = ['', '']] = Object.entries(people);
+const [[username, password] = ['', '']] = Object.entries(users);
 const signingIn = { username, password, step: 'sign-in' };
 
-function asking(url: string, address?: { port: number; ca: string }): Pick<Party, 'token' | 'outcome'> {
-  const token = (fields: Fields): Promise<TokenResponse> => ask({ type: 'custom', url, ...fields }, address);
+function requestsTo(url: string, emulator?: { port: number; ca: string }): Pick<Party, 'token' | 'outcome'> {
+  const token = (fields: Fields): Promise<TokenResponse> => request({ type: 'custom', url, ...fields }, emulator);
   return {
     token,
     async outcome(fields) {
@@ -173,7 +172,7 @@ function asking(url: string, address?: { port: number; ca: string }): Pick<Party
   };
 }
 
-/** What an answer to a request by hand comes to, in the words of {@link Party.outcome}. */
+/** Outcome of a response, as in {@link Party.outcome}. */
 export function outcomeOf({ status, text }: Arrival): string {
   const { access_token, error } = JSON.parse(text);
   return status === 200 && typeof access_token === 'string' ? 'token' : `${status} ${error}`;
@@ -192,7 +191,7 @@ function authorizeUrl(endpoint: string, query: Fields): string {
 
 function codeIn({ url, text }: Arrival): string {
   const code = new URL(url).searchParams.get('code');
-  if (code === null) throw new Error(`no code came back, but ${url} ${text}`);
+  if (code === null) throw new Error(`no code, but ${url} ${text}`);
   return code;
 }
 
@@ -203,7 +202,7 @@ async function newDevice(endpoint: string): Promise<{ device_code: string; verif
   return JSON.parse(text);
 }
 
-/** A client assertion of `signer` (RFC 7523 §3), with claims changed; `undefined` leaves one out. */
+/** A client assertion of `signer` (RFC 7523 §3) with changed claims; `undefined` removes one. */
 export function assertion(key: KeyObject, audience: unknown, changed: Record<string, unknown> = {}): string {
   const now = Math.floor(Date.now() / 1000);
   const claims = {

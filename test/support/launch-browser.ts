@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Where Chromium is; `undefined` where it is not installed. */
+/** Path of Chromium; `undefined` if it is not installed. */
 export const chromiumPath = [
   process.env['CHROMIUM'] ?? '',
   '/usr/bin/chromium',
@@ -10,9 +10,9 @@ export const chromiumPath = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path) => path !== '' && existsSync(path));
 
-/** A real browser; as root it runs without its sandbox, and it talks to nobody on its own. */
+/** Starts Chromium without its sandbox, which does not work as root, and without background requests. */
 export function launchBrowser(): Promise<Browser> {
-  if (chromiumPath === undefined) throw new Error('there is no Chromium: install it, or name it in CHROMIUM');
+  if (chromiumPath === undefined) throw new Error('Chromium is not installed: install it, or set CHROMIUM to its path');
   return chromium.launch({
     executablePath: chromiumPath,
     args: [

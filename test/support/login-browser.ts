@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 
-/** A phone, as far as a page can tell. */
+/** Screen of a phone. */
 export const phone: BrowserContextOptions = {
   viewport: { width: 360, height: 640 },
   deviceScaleFactor: 2,
@@ -8,21 +8,21 @@ export const phone: BrowserContextOptions = {
   hasTouch: true,
 };
 
-/** The person signs in at a page of the emulator, and agrees or not. */
-export async function signInAt(page: Page, address: string, decision: 'Allow' | 'Deny' = 'Allow'): Promise<void> {
-  await page.goto(address);
+/** Signs in at a page of the emulator, and allows or denies access. */
+export async function signInAt(page: Page, url: string, decision: 'Allow' | 'Deny' = 'Allow'): Promise<void> {
+  await page.goto(url);
   await enterPassword(page);
   await page.getByRole('button', { name: decision }).click();
 }
 
-/** The person enters a device code at a page of the emulator, signs in, and agrees or not. */
+/** Enters a device code at a page of the emulator, signs in, and allows or denies access. */
 export async function enterCode(
   page: Page,
-  address: string,
+  url: string,
   code: string,
   decision: 'Allow' | 'Deny' = 'Allow',
 ): Promise<void> {
-  await page.goto(address);
+  await page.goto(url);
   await page.getByLabel('Code').fill(code);
   await page.getByRole('button', { name: 'Next' }).click();
   await enterPassword(page);

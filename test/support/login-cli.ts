@@ -2,17 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Finished, Sandbox } from './run-cli.ts';
 
-/** A command that is under way. */
+/** A command that is running. */
 export interface Running {
   readonly child: ChildProcess;
-  /** What it has told so far. */
-  readonly told: () => string;
-  /** Waits until it has told something of this form. */
-  tells(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Standard error so far. */
+  readonly stderr: () => string;
+  /** Waits until standard error matches `pattern`. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
   readonly finished: Promise<Finished>;
 }
 
-/** Starts `oauth-profile` as a stranger would, without a shell between, so that signals reach it. */
+/** Starts `oauth-profile` without a shell, so that signals reach it. */
 export function startCommand(sandbox: Sandbox, args: readonly string[], env: Record<string, string> = {}): Running {
   const bin = join(import.meta.dirname, '..', '..', 'bin', 'oauth-profile.js');
   return running(
@@ -33,25 +33,25 @@ function running(child: ChildProcess): Running {
   });
   child.stderr?.setEncoding('utf8').on('data', (text) => {
     stderr += text;
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   });
   const finished = new Promise<Finished>((resolve) => {
     child.on('close', (exit) => resolve({ stdout, stderr, exit }));
   });
   return {
     child,
-    told: () => stderr,
-    tells: (pattern) =>
+    stderr: () => stderr,
+    waitFor: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = pattern.exec(stderr);
           if (found === null) return;
-          waiting.delete(look);
+          waiting.delete(check);
           resolve(found);
         };
-        waiting.add(look);
-        look();
-        void finished.then(({ stdout, stderr }) => reject(new Error(`it ended: ${stdout}${stderr}`)));
+        waiting.add(check);
+        check();
+        void finished.then(({ stdout, stderr }) => reject(new Error(`the command ended: ${stdout}${stderr}`)));
       }),
     finished,
   };

@@ -3,11 +3,11 @@ import { vi } from 'vitest';
 import { listen } from './independent-listen.ts';
 import { commonSettings } from './independent-oidc-provider.ts';
 
-/** A server that somebody else wrote, with the pages that it brings along. */
+/** A running `oidc-provider` with its own pages. */
 export interface LoginServer {
   readonly issuer: string;
   readonly provider: Provider;
-  /** What happened to refresh tokens, in order. */
+  /** Grants and destroyed refresh tokens, in order. */
   readonly events: string[];
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface LoginServer {
 export async function startLoginServer(): Promise<LoginServer> {
   const events: string[] = [];
   let provider: Provider | undefined;
-  // It says that its memory, its keys, its pages and Node 20 are not for production, again with each page.
+  // It warns that its storage, its keys, its pages and Node 20 are not for production.
   const quiet = [vi.spyOn(console, 'warn'), vi.spyOn(console, 'info')];
   for (const spy of quiet) spy.mockImplementation(() => {});
   const { Provider } = await import('oidc-provider');

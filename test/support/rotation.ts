@@ -4,36 +4,36 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const folder = join(import.meta.dirname, '..', 'rotation');
+const directory = join(import.meta.dirname, '..', 'rotation');
 
-/** A process that answers what it is asked. */
-class Partner extends EventEmitter {
+/** A child process that runs orders and returns their results. */
+class ChildModule extends EventEmitter {
   readonly child: ChildProcess;
   readonly exited: Promise<unknown>;
-  #asked = 0;
+  #orders = 0;
 
   constructor(file: string, env: Record<string, string>) {
     super();
-    this.child = fork(join(folder, file), { env: { PATH: process.env['PATH'], ...env }, execArgv: [] });
+    this.child = fork(join(directory, file), { env: { PATH: process.env['PATH'], ...env }, execArgv: [] });
     this.exited = once(this.child, 'exit');
     this.setMaxListeners(0);
     this.child.on('message', (message: Record<string, unknown>) => {
       for (const [name, value] of Object.entries(message)) this.emit(name, value, message);
     });
-    // Whoever was killed reads nothing any more.
+    // Messages to a killed process fail.
     this.child.on('error', () => {});
   }
 
-  ask(order: Record<string, Serializable>): Promise<unknown> {
-    const id = ++this.#asked;
+  call(order: Record<string, Serializable>): Promise<unknown> {
+    const id = ++this.#orders;
     return new Promise((resolve, reject) => {
-      const onId = (answered: number, message: { answer?: unknown }): void => {
-        if (answered !== id) return;
+      const onId = (resultId: number, message: { result?: unknown }): void => {
+        if (resultId !== id) return;
         this.off('id', onId);
-        resolve(message.answer);
+        resolve(message.result);
       };
       this.on('id', onId);
-      this.exited.then(() => reject(new Error('the process ended before it answered')));
+      this.exited.then(() => reject(new Error('the process ended before it returned a result')));
       this.child.send({ ...order, id }, () => {});
     });
   }
@@ -44,24 +44,24 @@ class Partner extends EventEmitter {
   }
 }
 
-/** How a family of refresh tokens behaves. */
-export interface ChainWish {
+/** Behaviour of a token family at the server. */
+export interface FamilyOptions {
   readonly refresh_token_reuse?: 'allowed' | 'grace' | 'rejected' | 'revokes_family';
   readonly latencyMs?: number;
-  /** Replies wait until the test lets them go. */
+  /** Responses wait for `release`. */
   readonly gated?: boolean;
-  /** Seconds that the access tokens live, the last number for all that follow. */
+  /** Lifetimes of the access tokens, in seconds. The last one is repeated. Default: 3,600. */
   readonly lifetimes?: readonly number[];
 }
 
-/** What the server has seen of a family. */
-interface ChainState {
+/** Counters of the server for one family. */
+interface FamilyState {
   readonly requests: number;
-  /** Answered with `invalid_grant`. */
-  readonly refused: number;
-  /** Answered though the refresh token had been used before. */
-  readonly forgiven: number;
-  /** Requests that came while another of the family was under way. */
+  /** Requests that got `invalid_grant`. */
+  readonly rejected: number;
+  /** Requests that got a token although their refresh token had been used before. */
+  readonly reused: number;
+  /** Requests that arrived while another one of the family was pending. */
   readonly overlaps: number;
   readonly revoked: boolean;
   readonly received: readonly string[];
@@ -69,27 +69,27 @@ interface ChainState {
   readonly issued: readonly string[];
 }
 
-/** A family at the server, and the profile that uses it. */
-export interface Chain {
+/** A token family at the server, and the profile that uses it. */
+export interface TokenFamily {
   readonly name: string;
   readonly data: { readonly p: Record<string, string> };
-  state(): Promise<ChainState>;
-  /** Resolves when so many requests have come in all. */
+  state(): Promise<FamilyState>;
+  /** Resolves when this many requests have arrived in total. */
   arrived(count: number): Promise<void>;
-  /** From now on replies wait. */
+  /** From now on, responses wait for `release`. */
   hold(): Promise<unknown>;
   release(): Promise<unknown>;
 }
 
-/** A token endpoint in a process of its own, as strict as providers can be. */
+/** A token endpoint in a child process. By default it revokes a family whose refresh token is used twice. */
 export class StrictServer {
-  readonly #partner = new Partner('strict-server.js', {});
+  readonly #child = new ChildModule('strict-server.js', {});
   #port = 0;
   #families = 0;
 
   static async start(): Promise<StrictServer> {
     const server = new StrictServer();
-    [server.#port] = await once(server.#partner, 'port');
+    [server.#port] = await once(server.#child, 'port');
     return server;
   }
 
@@ -98,17 +98,17 @@ export class StrictServer {
     latencyMs = 0,
     gated = false,
     lifetimes = [3600],
-  }: ChainWish = {}): Promise<Chain> {
+  }: FamilyOptions = {}): Promise<TokenFamily> {
     const name = `family${++this.#families}`;
     let seen = 0;
     const onArrived = new EventEmitter();
-    this.#partner.on('arrived', (which) => {
-      if (which !== name) return;
+    this.#child.on('arrived', (family) => {
+      if (family !== name) return;
       seen++;
-      onArrived.emit('one');
+      onArrived.emit('request');
     });
-    const order = { act: 'create', name, refresh_token_reuse, latencyMs, gated, lifetimes: [...lifetimes] };
-    const token = await this.#partner.ask(order);
+    const order = { action: 'create', name, refresh_token_reuse, latencyMs, gated, lifetimes: [...lifetimes] };
+    const token = await this.#child.call(order);
     const p = {
       type: 'custom',
       url: `http://127.0.0.1:${this.#port}/token`,
@@ -121,84 +121,84 @@ export class StrictServer {
     return {
       name,
       data: { p },
-      state: () => this.#partner.ask({ act: 'state', name }) as Promise<ChainState>,
+      state: () => this.#child.call({ action: 'state', name }) as Promise<FamilyState>,
       async arrived(count) {
-        while (seen < count) await once(onArrived, 'one');
+        while (seen < count) await once(onArrived, 'request');
       },
-      hold: () => this.#partner.ask({ act: 'hold', name }),
-      release: () => this.#partner.ask({ act: 'release', name }),
+      hold: () => this.#child.call({ action: 'hold', name }),
+      release: () => this.#child.call({ action: 'release', name }),
     };
   }
 
   stop(): Promise<void> {
-    return this.#partner.kill();
+    return this.#child.kill();
   }
 }
 
-/** What came of so many callers. */
+/** Results of parallel callers. */
 export interface Served {
   readonly served: number;
   readonly tokens: readonly string[];
   readonly errors: readonly string[];
 }
 
-/** A program that uses the library, in a process of its own. */
+/** A child process that uses the library. */
 export class Worker {
-  readonly #partner: Partner;
+  readonly #child: ChildModule;
 
   private constructor(env: Record<string, string>) {
-    this.#partner = new Partner('worker.js', env);
+    this.#child = new ChildModule('worker.js', env);
   }
 
   static async start(env: Record<string, string>): Promise<Worker> {
     const worker = new Worker(env);
-    await once(worker.#partner, 'ready');
+    await once(worker.#child, 'ready');
     return worker;
   }
 
-  /** So many callers at once want a token. */
-  get({ data }: Chain, callers = 1): Promise<Served> {
-    return this.#partner.ask({ act: 'get', data, callers }) as Promise<Served>;
+  /** Gets a token for this many parallel callers. */
+  get({ data }: TokenFamily, callers = 1): Promise<Served> {
+    return this.#child.call({ action: 'get', data, callers }) as Promise<Served>;
   }
 
-  /** The same, after the token they had was refused by an API. */
-  refresh({ data }: Chain, callers = 1): Promise<Served> {
-    return this.#partner.ask({ act: 'refresh', data, callers }) as Promise<Served>;
+  /** The same, after an API rejected the token. */
+  refresh({ data }: TokenFamily, callers = 1): Promise<Served> {
+    return this.#child.call({ action: 'refresh', data, callers }) as Promise<Served>;
   }
 
-  /** Refreshes without end, and tells of each time. */
-  loop({ data }: Chain, pauseMs: number, onTurn: (errors: readonly string[]) => void): void {
-    this.#partner.on('turn', (_, message: { errors: string[] }) => onTurn(message.errors));
-    this.#partner.ask({ act: 'loop', data, callers: 2, pauseMs }).catch(() => {});
+  /** Refreshes until the process is killed. */
+  loop({ data }: TokenFamily, pauseMs: number, onRefresh: (errors: readonly string[]) => void): void {
+    this.#child.on('refresh', (_, message: { errors: string[] }) => onRefresh(message.errors));
+    this.#child.call({ action: 'loop', data, callers: 2, pauseMs }).catch(() => {});
   }
 
   signal(name: NodeJS.Signals): void {
-    this.#partner.child.kill(name);
+    this.#child.child.kill(name);
   }
 
   kill(): Promise<void> {
-    return this.#partner.kill();
+    return this.#child.kill();
   }
 
-  /** Waits until the process ends because nothing is left to do; gives its exit status. */
+  /** Waits until the process ends because it has nothing left to do, and returns its exit status. */
   async end(): Promise<number | null> {
-    this.#partner.ask({ act: 'end' }).catch(() => {});
-    await this.#partner.exited;
-    return this.#partner.child.exitCode;
+    this.#child.call({ action: 'end' }).catch(() => {});
+    await this.#child.exited;
+    return this.#child.child.exitCode;
   }
 }
 
-/** A home for users of a vault. */
+/** A temporary home directory with a vault. */
 export class Home {
-  readonly folder = mkdtempSync(join(tmpdir(), 'oauth-profile-rotation-'));
-  readonly vault = join(this.folder, '.local', 'share', 'oauth-profile', 'vault');
+  readonly directory = mkdtempSync(join(tmpdir(), 'oauth-profile-rotation-'));
+  readonly vault = join(this.directory, '.local', 'share', 'oauth-profile', 'vault');
 
-  /** The files of the vault. */
+  /** File names in the vault. */
   files(): string[] {
     return readdirSync(this.vault).sort();
   }
 
-  /** Everything in the vault's folder, byte by byte. */
+  /** Names and contents of all files of the vault. */
   content(): string {
     return this.files()
       .map((file) => `${file}\n${readFileSync(join(this.vault, file), 'latin1')}`)
@@ -206,6 +206,6 @@ export class Home {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 }

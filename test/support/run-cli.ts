@@ -5,22 +5,22 @@ import { join } from 'node:path';
 
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'oauth-profile.js');
 
-/** What a finished command left behind. */
+/** The result of a command. */
 export interface Finished {
   readonly stdout: string;
   readonly stderr: string;
   readonly exit: number | null;
 }
 
-/** A folder with an empty home and `oauth-profile` on the path, where shell commands run as a stranger would run them. */
+/** A temporary directory with an empty home directory and `oauth-profile` on the PATH, in which shell commands run. */
 export class Sandbox {
-  readonly folder = mkdtempSync(join(tmpdir(), 'oauth-profile-'));
-  readonly home = join(this.folder, 'home');
-  readonly work = join(this.folder, 'work');
+  readonly directory = mkdtempSync(join(tmpdir(), 'oauth-profile-'));
+  readonly home = join(this.directory, 'home');
+  readonly work = join(this.directory, 'work');
 
   constructor() {
-    const path = join(this.folder, 'bin');
-    for (const folder of [this.home, this.work, path]) mkdirSync(folder);
+    const path = join(this.directory, 'bin');
+    for (const directory of [this.home, this.work, path]) mkdirSync(directory);
     const shim = join(path, 'oauth-profile');
     writeFileSync(shim, `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`);
     chmodSync(shim, 0o755);
@@ -30,12 +30,17 @@ export class Sandbox {
     writeFileSync(join(this.work, name), text);
   }
 
-  /** Runs a line of shell; `onStart` gets the process, to kill it. */
+  /** Runs a Bash command. `onStart` receives the process id, so that a test can send signals. */
   run(line: string, env: Record<string, string> = {}, onStart?: (pid: number) => void): Promise<Finished> {
     return new Promise((resolve, reject) => {
       const child = spawn('/bin/bash', ['-c', line], {
         cwd: this.work,
-        env: { PATH: `${join(this.folder, 'bin')}:${process.env['PATH']}`, HOME: this.home, LANG: 'C.UTF-8', ...env },
+        env: {
+          PATH: `${join(this.directory, 'bin')}:${process.env['PATH']}`,
+          HOME: this.home,
+          LANG: 'C.UTF-8',
+          ...env,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       let stdout = '';
@@ -53,6 +58,6 @@ export class Sandbox {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true });
+    rmSync(this.directory, { recursive: true });
   }
 }

@@ -7,7 +7,7 @@ export const secrets = {
   refresh_token: '0.AXEA-refresh_token.of~ada!',
 } as const;
 
-/** A complete profile of each type and grant, as a person would write it. */
+/** A complete profile of each type and grant, as a user would write it. */
 export const samples = {
   microsoftPassword: {
     type: 'microsoft',

@@ -8,9 +8,9 @@ import { type GetTokenOptions, getProfileToken } from '../../src/get-token.ts';
 import type { RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
 import { fakePorts } from './fake-ports.ts';
 import { ManualClock } from './manual-clock.ts';
+import { createPlainMemoryStore } from './memory-store.ts';
 import { profileOf } from './profile-of.ts';
 import { RotatingProvider } from './rotating-provider.ts';
 
@@ -66,7 +66,7 @@ export class TestProcess {
 export function createTokenFixture(fields: Record<string, unknown> = refreshProfile) {
   const clock = new ManualClock();
   const provider = new RotatingProvider(FIRST, clock);
-  const store = createMemoryStore(clock);
+  const store = createPlainMemoryStore(clock);
   const start = (ownStore: TokenStore = store): TestProcess => new TestProcess(provider, ownStore, clock);
   const configured = fields['grant_type'] === 'refresh_token' ? { refresh_token: FIRST } : {};
   return { clock, provider, store, start, profile: profileOf({ ...configured, ...fields }) };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it arrived. */
+/** A request that the server received. */
 export interface Received {
   readonly method: string | undefined;
   readonly url: string | undefined;
@@ -9,16 +9,16 @@ export interface Received {
   readonly body: string;
 }
 
-/** A server on loopback that keeps what it received and answers as it is told. */
+/** A server on loopback that records its requests. */
 export interface TokenServer {
   readonly port: number;
   readonly received: Received[];
   close(): Promise<void>;
 }
 
-/** Starts a server; `answer` gets each request with its number, counted from 1. */
+/** Starts a server; `respond` is called with each request and its number, counted from 1. */
 export async function startTokenServer(
-  answer: (response: ServerResponse, request: Received, count: number) => void,
+  respond: (response: ServerResponse, request: Received, count: number) => void,
 ): Promise<TokenServer> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -30,7 +30,7 @@ export async function startTokenServer(
       const { method, url, headers } = request;
       const complete = { method, url, headers, body };
       received.push(complete);
-      answer(response, complete, received.length);
+      respond(response, complete, received.length);
     });
   });
   await new Promise<void>((resolve) => {

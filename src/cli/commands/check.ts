@@ -9,7 +9,7 @@ import { toLoginProfile } from '../../profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../profile/parse-profile.ts';
 import { type Profile, tlsFiles } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
-import { has } from '../command.ts';
+import { hasFlag } from '../command.ts';
 import { type Context, warn } from '../context.ts';
 import { formatHint, formatIssues, withCallerFlags } from '../render-error.ts';
 import type { Style } from '../style.ts';
@@ -47,14 +47,14 @@ export function runCheck(context: Context): Promise<number> {
       checked.push(await checkProfile(name, variables, client, context));
     let diagnostics = new Map<Profile, readonly Diagnostic[]>();
     let store: Diagnostic | undefined;
-    if (has(args, 'online')) {
+    if (hasFlag(args, 'online')) {
       const profiles = checked.map(({ profile }) => profile).filter((profile) => profile !== undefined);
       const { checkOnline } = await import('../../flows/diagnose/check-online.ts');
       diagnostics = await checkOnline(profiles, client, await client.loginPorts(), signal);
       if (emulation === undefined) store = await checkStoreOf(profiles, client, signal);
     }
     const results = checked.map((one) => toResult(one, one.profile && diagnostics.get(one.profile)));
-    if (has(args, 'json'))
+    if (hasFlag(args, 'json'))
       terminal.stdout(`${escapeControlsInJson(withCallerFlags({ profiles: results, store }, args), 2)}\n`);
     else terminal.stdout(formatResults(results, store, context));
     if (emulation !== undefined) warn(context, 'emulated: the emulator was checked, not the providers');
@@ -99,7 +99,7 @@ async function checkProfile(
 /** With the stored login, if the store can be read. A remote store is used with `--online` only. */
 async function complete(parsed: ParsedProfile, client: Client, { args, environment }: Context): Promise<Profile> {
   const isRemote = args.values.has('store') || Boolean(environment.env['OAUTH_PROFILE_STORE']);
-  if (isRemote && !has(args, 'online')) return completeProfile(parsed);
+  if (isRemote && !hasFlag(args, 'online')) return completeProfile(parsed);
   try {
     return await client.completeProfile(parsed);
   } catch (error) {
@@ -163,7 +163,7 @@ function formatResult(
 ): string {
   const { profile, ok, url, notes, issues, diagnostics = [] } = result;
   const style = context.terminal.style.out;
-  const shown = has(context.args, 'quiet') ? [] : notes;
+  const shown = hasFlag(context.args, 'quiet') ? [] : notes;
   const noteLines = shown.map((note) => `    ${style.yellow('note:')} ${note}\n`).join('');
   const name = escapeControls(profile);
   const padding = ' '.repeat(Math.max(0, nameWidth - name.length));
@@ -180,7 +180,7 @@ const COLOURS = { error: 'red', warning: 'yellow', note: 'yellow', ok: 'green' }
 function formatDiagnostics(diagnostics: readonly Diagnostic[], indent: string, { terminal, args }: Context): string {
   const style = terminal.style.out;
   return diagnostics
-    .filter(({ level }) => !has(args, 'quiet') || level === 'error')
+    .filter(({ level }) => !hasFlag(args, 'quiet') || level === 'error')
     .map(({ level, where, message, hint }) => {
       const label = style[COLOURS[level]](`${level}:`);
       return `${indent}${label} ${escapeControls(where)}: ${escapeControls(message)}\n${formatHint(hint, `${indent}  `, style, args)}`;

@@ -2,7 +2,7 @@ import { createClient } from '../../client.ts';
 import type { ServedRequest } from '../../emulator/start-emulator.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
-import { has } from '../command.ts';
+import { hasFlag } from '../command.ts';
 import { type Context, portFlag, warn } from '../context.ts';
 import { emulatedProfiles, startEmulator } from '../emulation.ts';
 import type { Style } from '../style.ts';
@@ -16,17 +16,17 @@ export async function runEmulate(context: Context): Promise<number> {
   const variables = await loadVariables(variableSources(context));
   terminal.useStreams();
   const style = terminal.style.out;
-  const json = has(args, 'json');
+  const json = hasFlag(args, 'json');
   const emulator = await startEmulator(context, sources, [variables], port, (request) => {
     if (json) terminal.stdout(`${escapeControlsInJson(request)}\n`);
-    else if (!has(args, 'quiet')) terminal.stdout(formatRequest(request, style));
+    else if (!hasFlag(args, 'quiet')) terminal.stdout(formatRequest(request, style));
   });
   const names = Object.keys(emulatedProfiles(sources, variables));
   const invalid = profileNames(variables).filter((name) => !names.includes(name));
   if (invalid.length > 0)
     warn(
       context,
-      `not emulated because they have issues: ${escapeControls(invalid.join(', '))}; see oauth-profile check`,
+      `these profiles are invalid and not emulated: ${escapeControls(invalid.join(', '))}; run oauth-profile check`,
     );
   if (json) terminal.stdout(`${escapeControlsInJson({ url: emulator.url, profiles: names })}\n`);
   else {

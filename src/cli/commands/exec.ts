@@ -7,7 +7,7 @@ import { childEnvironment } from '../../interactive/child-environment.ts';
 import type { Environment } from '../../ports.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import type { Secret } from '../../redaction/secret.ts';
-import { has } from '../command.ts';
+import { hasFlag } from '../command.ts';
 import type { Context } from '../context.ts';
 import { renderError } from '../render-error.ts';
 import { getTokenForCommand } from './token.ts';
@@ -23,7 +23,7 @@ export async function runExec(context: Context): Promise<number> {
   let handover: Handover | undefined;
   try {
     const { token } = await getTokenForCommand(context);
-    handover = has(args, 'token-file')
+    handover = hasFlag(args, 'token-file')
       ? writeTokenFile(token.accessToken, environment.env)
       : { env: { OAUTH_ACCESS_TOKEN: token.accessToken.reveal() }, remove: () => {} };
     return await runChild(command, commandArgs, { ...childEnvironment(environment.env), ...handover.env });

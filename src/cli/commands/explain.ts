@@ -2,29 +2,28 @@ import type { Client } from '../../client.ts';
 import { parseRecordOf } from '../../flows/records.ts';
 import { findFamily, hasRefreshToken } from '../../flows/token-family.ts';
 import { buildTokenRequest, encodeFormComponent, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
-import type { Profile } from '../../profile/profile.ts';
+import type { Field, Profile } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
 import { version } from '../../version.ts';
-import { has } from '../command.ts';
+import { hasFlag } from '../command.ts';
 import { assertExclusive, type Context } from '../context.ts';
 import { withClient } from '../with-client.ts';
 
-/** Formats a value: masked, or in plaintext with `--reveal`. */
-type Show = (value: string | Secret) => string;
+/** Fields that are shown even if their value comes from `${env:…}` or `${file:…}`. */
+const PUBLIC_FIELDS = new Set(['type', 'url', 'tenant_id', 'client_id', 'grant_type', 'scope', 'username', 'audience']);
 
 /** `explain <profile>`: shows the request that `token` would send. */
 export async function runExplain(context: Context): Promise<number> {
   const { args, terminal } = context;
   assertExclusive(context, 'json', 'curl');
-  const reveal = has(args, 'reveal');
-  const show: Show = (value) => (typeof value === 'string' || !reveal ? String(value) : value.reveal());
+  const reveal = hasFlag(args, 'reveal');
   const text = await withClient(context, async ({ client, variables }) => {
     const loaded = await client.loadProfile(args.positionals[0] ?? '', variables);
     const profile = await withNewestRefreshToken(loaded, client);
     const request = await buildRequest(profile, client, reveal, context.signal);
-    if (has(args, 'json')) return `${escapeControlsInJson(formatJson(profile, request, show), 2)}\n`;
-    return has(args, 'curl') ? formatCurl(request, show, reveal) : formatText(profile, request, show, context);
+    if (hasFlag(args, 'json')) return `${escapeControlsInJson(formatJson(profile, request, reveal), 2)}\n`;
+    return hasFlag(args, 'curl') ? formatCurl(request, reveal) : formatText(profile, request, context);
   });
   if (reveal) terminal.stdoutRaw(text);
   else terminal.stdout(text);
@@ -58,15 +57,28 @@ async function withNewestRefreshToken(profile: Profile, client: Client): Promise
   return { ...profile, fields };
 }
 
-function formatJson(profile: Profile, { method, url, headers, form }: TokenRequest, show: Show): unknown {
+function formatJson(profile: Profile, { method, url, headers, form }: TokenRequest, reveal: boolean): unknown {
   return {
     method,
     url: url.href,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, show(value)])),
-    form: form.map(({ name, value, source }) => ({ name, value: show(value), source })),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, show(value, reveal)])),
+    form: form.map((field) => ({ name: field.name, value: showField(field, reveal), source: field.source })),
     grant: profile.grant ?? null,
     provider: profile.provider.type,
   };
+}
+
+/** A value, masked unless `--reveal` is given. */
+function show(value: string | Secret, reveal: boolean): string {
+  return typeof value === 'string' || !reveal ? String(value) : value.reveal();
+}
+
+function showField(field: Field, reveal: boolean): string {
+  return isMasked(field) && !reveal ? MASK : show(field.value, reveal);
+}
+
+function isMasked({ name, value, external }: Field): boolean {
+  return typeof value !== 'string' || (external === true && !PUBLIC_FIELDS.has(name));
 }
 
 const MAX_VALUE_WIDTH = 48;
@@ -74,17 +86,17 @@ const MAX_VALUE_WIDTH = 48;
 function formatText(
   profile: Profile,
   { method, url, headers, form }: TokenRequest,
-  show: Show,
-  { terminal }: Context,
+  { terminal, args }: Context,
 ): string {
   const style = terminal.style.out;
+  const reveal = hasFlag(args, 'reveal');
   const rows: [name: string, value: string, source: string][] = [
-    ...Object.entries(headers).map(([name, value]): [string, string, string] => [name, show(value), '']),
+    ...Object.entries(headers).map(([name, value]): [string, string, string] => [name, show(value, reveal), '']),
     ['', '', ''],
-    ...form.map(({ name, value, source }): [string, string, string] => [
-      escapeControls(name),
-      escapeControls(escapeLineEnds(show(value))),
-      source,
+    ...form.map((field): [string, string, string] => [
+      escapeControls(field.name),
+      escapeControls(escapeLineEnds(showField(field, reveal))),
+      field.source,
     ]),
   ];
   const nameWidth = Math.max(...rows.map(([name]) => name.length));
@@ -103,12 +115,12 @@ function escapeLineEnds(text: string): string {
 }
 
 /** `--data-raw` sends the body unchanged, so that curl sends the same bytes. */
-function formatCurl({ url, headers, form }: TokenRequest, show: Show, reveal: boolean): string {
+function formatCurl({ url, headers, form }: TokenRequest, reveal: boolean): string {
   const lines = [`curl --globoff ${quote(url.href)}`];
-  for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quote(`${name}: ${show(value)}`)}`);
-  for (const { name, value } of form) {
-    const shown = typeof value === 'string' || reveal ? encodeFormComponent(show(value)) : MASK;
-    lines.push(`--data-raw ${quote(`${encodeFormComponent(name)}=${shown}`)}`);
+  for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quote(`${name}: ${show(value, reveal)}`)}`);
+  for (const field of form) {
+    const shown = isMasked(field) && !reveal ? MASK : encodeFormComponent(showField(field, reveal));
+    lines.push(`--data-raw ${quote(`${encodeFormComponent(field.name)}=${shown}`)}`);
   }
   return `${lines.join(' \\\n  ')}\n`;
 }

@@ -2,7 +2,7 @@ import { parseRecord } from '../../flows/records.ts';
 import type { TokenStore } from '../../ports.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
-import { has } from '../command.ts';
+import { hasFlag } from '../command.ts';
 import type { Context } from '../context.ts';
 import { withClient } from '../with-client.ts';
 
@@ -32,7 +32,8 @@ export function runList(context: Context): Promise<number> {
     const rows = [...stored, ...others.map((profile) => ({ profile, defined: true }))].sort((one, other) =>
       one.profile < other.profile ? -1 : 1,
     );
-    if (has(args, 'json')) terminal.stdout(`${escapeControlsInJson({ store: store.location, profiles: rows }, 2)}\n`);
+    if (hasFlag(args, 'json'))
+      terminal.stdout(`${escapeControlsInJson({ store: store.location, profiles: rows }, 2)}\n`);
     else terminal.stdout(formatTable(rows, store.location, context, store.now()));
     return 0;
   });

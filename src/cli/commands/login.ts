@@ -5,7 +5,7 @@ import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.t
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
-import { has, valueOf } from '../command.ts';
+import { flagValue, hasFlag } from '../command.ts';
 import { assertExclusive, type Context, portFlag, warn } from '../context.ts';
 import { type ReadLine, terminalPrompt } from '../prompt.ts';
 import { withClient } from '../with-client.ts';
@@ -21,11 +21,11 @@ export function runLogin(context: Context): Promise<number> {
     const parsed = parseProfile(name, variables, client.sources);
     const profile = withEmulateFlag(toLoginProfile(parsed), context);
     const method = chooseMethod(profile, context);
-    if (method === 'device' && (port !== undefined || has(args, 'no-open')))
+    if (method === 'device' && (port !== undefined || hasFlag(args, 'no-open')))
       throw usageError('--port and --no-open apply to a browser login', 'add --browser, or omit them');
     const readLine = terminalPrompt();
     const loginPorts = await client.loginPorts();
-    const options = { port, open: !has(args, 'no-open') };
+    const options = { port, open: !hasFlag(args, 'no-open') };
     const store = await client.openStore();
     const result = await login(
       {
@@ -48,18 +48,18 @@ export function runLogin(context: Context): Promise<number> {
 
 /** The command that hints name must repeat `--emulate`. */
 function withEmulateFlag(profile: LoginProfile, { args }: Context): LoginProfile {
-  const url = valueOf(args, 'emulate');
-  if (url === undefined && !has(args, 'emulate')) return profile;
+  const url = flagValue(args, 'emulate');
+  if (url === undefined && !hasFlag(args, 'emulate')) return profile;
   return { ...profile, command: `${profile.command} --emulate${url === undefined ? '' : `=${url}`}` };
 }
 
 function chooseMethod({ name, endpoints, provider }: LoginProfile, { args }: Context): 'device' | 'browser' {
-  if (has(args, 'device')) return 'device';
-  if (has(args, 'browser')) return 'browser';
+  if (hasFlag(args, 'device')) return 'device';
+  if (hasFlag(args, 'browser')) return 'browser';
   if (endpoints.authorizationUrl === undefined && endpoints.device.length === 0) {
     const profile = escapeControls(name);
     throw usageError(
-      `${profile} has no URL to log in at (type ${provider.type})`,
+      `${profile} has no authorization endpoint (type ${provider.type})`,
       `set ${profile}.options.authorization_url or ${profile}.options.device_authorization_url`,
     );
   }
@@ -99,7 +99,7 @@ function browserPrompt({ terminal }: Context, readLine: ReadLine | undefined): B
       const paste =
         problem === undefined || readLine === undefined
           ? ''
-          : 'If the browser is on another machine, it ends at a page that cannot be reached. Paste the URL of that page here.\n';
+          : 'If the browser is on another machine, it ends on a page that cannot be loaded: paste the URL of that page here.\n';
       const wait = terminal.isInteractive ? '' : `Waiting for authorization (expires in ${formatDuration(leftMs)})\n`;
       terminal.stderr(instruction + paste + wait);
       terminal.flush();
@@ -119,7 +119,7 @@ async function confirmReplacement(
   former: string,
   account: string,
 ): Promise<boolean> {
-  if (has(args, 'force')) return true;
+  if (hasFlag(args, 'force')) return true;
   if (readLine === undefined) return false;
   terminal.stderr(`${escapeControls(name)} is logged in as ${former}. Log in as ${account} instead? [y/N] `);
   terminal.flush();
@@ -131,7 +131,7 @@ function printResult(context: Context, profile: LoginProfile, result: LoginResul
   const { account, scope, expiresAt, replaced } = result;
   const name = escapeControls(profile.name);
   if (terminal.isInteractive) terminal.stderr('\r\u001b[K');
-  if (has(args, 'json')) {
+  if (hasFlag(args, 'json')) {
     const expiry = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
     const output = { profile: profile.name, account, scope, expiresAt: expiry, store: location, replaced };
     terminal.stdout(`${escapeControlsInJson(output, 2)}\n`);

@@ -13,7 +13,7 @@ import { parseProfile } from '../../profile/parse-profile.ts';
 import { providerName } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
-import { has } from '../command.ts';
+import { hasFlag } from '../command.ts';
 import { type Context, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';
 import { withClient } from '../with-client.ts';
@@ -22,14 +22,14 @@ import { withClient } from '../with-client.ts';
 export function runLogout(context: Context): Promise<number> {
   const { args, terminal } = context;
   const [name] = args.positionals;
-  const all = has(args, 'all');
+  const all = hasFlag(args, 'all');
   if ((name === undefined) !== all) {
     throw usageError(
       all ? 'a profile and --all cannot be combined' : 'missing argument: <profile>',
       'write oauth-profile logout <profile>, or oauth-profile logout --all',
     );
   }
-  const json = has(args, 'json');
+  const json = hasFlag(args, 'json');
   return withClient(context, async ({ client, variables }) => {
     const deleted: { profile: string; account: string | undefined; revoked: boolean }[] = [];
     let status = 0;
@@ -38,7 +38,7 @@ export function runLogout(context: Context): Promise<number> {
     if (logins.length === 0) printNotLoggedIn(context, name, variables, client);
     for (const login of logins) {
       try {
-        const revoked = has(args, 'revoke') && (await revoke(context, login, variables, client));
+        const revoked = hasFlag(args, 'revoke') && (await revoke(context, login, variables, client));
         if (!revoked) await deleteLogin(login, store);
         deleted.push({ profile: login.profile, account: login.account, revoked });
         if (!json) terminal.stdout(formatLogout(login, revoked));
@@ -79,7 +79,7 @@ async function revoke(context: Context, found: FoundLogin, variables: Variables,
 function printNotLoggedIn(context: Context, name: string | undefined, variables: Variables, client: Client): void {
   // An unknown name is an error: it is probably misspelt.
   if (name !== undefined) parseProfile(name, variables, client.sources);
-  if (!has(context.args, 'json'))
+  if (!hasFlag(context.args, 'json'))
     context.terminal.stdout(name === undefined ? 'no stored logins\n' : `${escapeControls(name)} is not logged in\n`);
   if (name !== undefined) warnOfConfiguredToken(context, name, variables);
 }
@@ -89,7 +89,7 @@ function warnOfConfiguredToken(context: Context, profile: string, variables: Var
   const configured = variables.get(`${profile}.refresh_token`);
   if (configured === undefined) return;
   const name = escapeControls(profile);
-  warn(context, `${name}.refresh_token is set in ${locationOf(configured)} and is used from now on: remove it`);
+  warn(context, `${name}.refresh_token is set in ${locationOf(configured)} and will be used from now on: remove it`);
 }
 
 function formatLogout({ profile, account }: FoundLogin, revoked: boolean): string {

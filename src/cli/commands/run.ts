@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 import { createClient } from '../../client.ts';
 import type { Variables } from '../../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../../errors.ts';
-import { escapeControlsInJson } from '../../redaction/sanitize.ts';
+import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import type { Listener } from '../../script/events.ts';
 import { renderIssues } from '../../script/parser/render-issues.ts';
 import { jsonReport } from '../../script/reports/json.ts';
@@ -14,7 +14,7 @@ import type { Script } from '../../script/script.ts';
 import { ScriptHost } from '../../script/script-host.ts';
 import { version } from '../../version.ts';
 import { usageError } from '../args.ts';
-import { has, valueOf } from '../command.ts';
+import { flagValue, hasFlag } from '../command.ts';
 import { assertExclusive, type Context, warn } from '../context.ts';
 import { openEmulation } from '../emulation.ts';
 import { findScripts } from '../find-scripts.ts';
@@ -35,7 +35,7 @@ interface Job {
 export async function runScripts(context: Context): Promise<number> {
   const { args, environment, signal } = context;
   assertExclusive(context, 'events', 'json');
-  const parallel = parseParallel(valueOf(args, 'parallel'));
+  const parallel = parseParallel(flagValue(args, 'parallel'));
   const files = findScripts(args.positionals, environment.cwd);
   const reports = parseReports(args.values.get('report') ?? [], environment.cwd);
   const host = new ScriptHost();
@@ -85,7 +85,7 @@ async function readAll(
     } catch (error) {
       if (!(error instanceof OAuthProfileError)) throw error;
       isInvalid = true;
-      if (error instanceof InvalidScriptError && !has(args, 'json'))
+      if (error instanceof InvalidScriptError && !hasFlag(args, 'json'))
         terminal.stderr(renderIssues(error, terminal.style.err));
       renderError(error, context);
     }
@@ -115,16 +115,16 @@ async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, 
 /** Shows progress on stderr, or prints events with `--events`. */
 function showProgress(context: Context, scripts: number): { listener: Listener; end(): void } {
   const { args, terminal } = context;
-  if (has(args, 'events')) {
+  if (hasFlag(args, 'events')) {
     return { listener: (event) => terminal.stdout(`${escapeControlsInJson(event)}\n`), end: () => {} };
   }
-  if (has(args, 'json') || has(args, 'quiet')) return { listener: () => {}, end: () => {} };
+  if (hasFlag(args, 'json') || hasFlag(args, 'quiet')) return { listener: () => {}, end: () => {} };
   const live = terminal.isInteractive;
   const shown: Progress = createProgress(
     terminal.style.err,
     () => terminal.columns ?? DEFAULT_WIDTH,
     (text) => terminal.stderr(text),
-    { live, verbose: has(args, 'verbose'), scripts },
+    { live, verbose: hasFlag(args, 'verbose'), scripts },
   );
   const timer = live ? setInterval(() => shown.tick(Date.now()), TICK_MS) : undefined;
   return {
@@ -138,8 +138,8 @@ function showProgress(context: Context, scripts: number): { listener: Listener; 
 
 async function printReport(report: Report, context: Context, redact: (text: string) => string): Promise<void> {
   const { args, terminal, environment } = context;
-  if (has(args, 'json')) terminal.stdout(jsonReport(report));
-  else if (!has(args, 'events')) terminal.stdout(formatSummary(report, terminal.style.out));
+  if (hasFlag(args, 'json')) terminal.stdout(jsonReport(report));
+  else if (!hasFlag(args, 'events')) terminal.stdout(formatSummary(report, terminal.style.out));
   const { env, cwd } = environment;
   if (env['GITHUB_ACTIONS'] !== 'true') return;
   const { githubAnnotations, githubSummary } = await import('../../script/reports/github.ts');
@@ -156,6 +156,10 @@ async function printReport(report: Report, context: Context, redact: (text: stri
 
 function parseParallel(value: string | undefined): number {
   if (value === undefined) return 1;
-  if (!/^[1-9]\d{0,2}$/.test(value)) throw usageError('invalid --parallel: expected a number from 1 to 999');
+  if (!/^[1-9]\d{0,2}$/.test(value))
+    throw usageError(
+      `invalid --parallel "${escapeControls(value)}": expected a number from 1 to 999`,
+      'write --parallel 4',
+    );
   return Number(value);
 }

@@ -7,7 +7,7 @@ import type { Profile } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
-import { has, valueOf } from '../command.ts';
+import { flagValue, hasFlag } from '../command.ts';
 import { assertExclusive, type Context, durationFlag, logVerbose, warn } from '../context.ts';
 import { withClient } from '../with-client.ts';
 
@@ -16,26 +16,26 @@ export async function runToken(context: Context): Promise<number> {
   const { args, terminal } = context;
   assertExclusive(context, 'json', 'header', 'field');
   const { token } = await getTokenForCommand(context);
-  const field = valueOf(args, 'field');
+  const field = flagValue(args, 'field');
   if (field !== undefined) terminal.stdoutRaw(`${formatField(token, field)}\n`);
-  else if (has(args, 'header')) terminal.stdoutRaw(`${formatHeader(token)}\n`);
-  else if (has(args, 'json')) printJson(context, token);
+  else if (hasFlag(args, 'header')) terminal.stdoutRaw(`${formatHeader(token)}\n`);
+  else if (hasFlag(args, 'json')) printJson(context, token);
   else terminal.stdoutRaw(`${formatToken(token)}\n`);
   return 0;
 }
 
 /** Gets a token for the profile in the first argument, as the flags say. */
 export function getTokenForCommand(context: Context): Promise<TokenResult> {
-  const { args } = context;
+  const { args, signal } = context;
   const minTtlMs = durationFlag(context, 'min-ttl');
   return withClient(context, async ({ client, variables, emulation }) => {
     const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
-    if (has(args, 'verbose')) logProfile(profile, context);
+    if (hasFlag(args, 'verbose')) logProfile(profile, context);
     const result = await getProfileToken(client, profile, {
       reuse: true,
-      forceRefresh: has(args, 'force-refresh'),
+      forceRefresh: hasFlag(args, 'force-refresh'),
       minTtlMs,
-      signal: context.signal,
+      signal,
     });
     const origin = result.fromCache ? `from ${(await client.openStore()).location}` : 'new';
     logVerbose(context, `token: ${origin}${lifetimeOf(result.token)}`);
@@ -91,7 +91,7 @@ function formatField({ response }: ParsedToken, name: string): string {
 
 /** The response with its access token. Other secrets are masked unless `--reveal` is given. */
 function printJson({ terminal, args }: Context, { response, accessToken }: ParsedToken): void {
-  if (has(args, 'reveal')) {
+  if (hasFlag(args, 'reveal')) {
     terminal.stdoutRaw(`${escapeControlsInJson(response, 2)}\n`);
     return;
   }

@@ -19,11 +19,9 @@ export function deviceEndpoint(context: RequestContext, request: EmulatorRequest
       ? authenticateClient(context, request, 'device_code')
       : realm.clients.get(id ?? '');
   if (client === undefined)
-    return reject(
-      id === undefined ? { kind: 'missing_field', field: 'client_id' } : { kind: 'unknown_client', clientId: id },
-    );
+    return id === undefined ? reject('missing_field', 'client_id') : reject('unknown_client', id);
   const scope = request.form.get('scope') ?? '';
-  if (scope.length > MAX_STORED_LENGTH) reject({ kind: 'invalid_scope', scope: `${scope.slice(0, 40)}…` });
+  if (scope.length > MAX_STORED_LENGTH) reject('invalid_scope', `${scope.slice(0, 40)}…`);
   const letters = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
   const deviceCode = signer.opaque('dc-');

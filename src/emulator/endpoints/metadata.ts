@@ -6,8 +6,8 @@ import { reject } from '../rejection.ts';
 /** The metadata document: the issuer, the endpoints and what they support (RFC 8414). */
 export function metadataEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
   const { provider, tenants } = context.realm;
-  const tenant = provider.tenantOf(request);
-  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject({ kind: 'tenant_without_metadata', tenant });
+  const tenant = provider.tenantOf?.(request);
+  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject('tenant_without_metadata', tenant);
   const metadata = provider.metadata?.(requestTarget(context, request));
   return metadata === undefined ? text(404, 'Not Found') : json(200, metadata);
 }

@@ -6,7 +6,7 @@ export function resourceEndpoint(context: RequestContext, request: EmulatorReque
   const { realm, signer, now } = context;
   const { provider } = realm;
   const [, token = ''] = /^Bearer (.+)$/i.exec(String(request.headers['authorization'] ?? '')) ?? [];
-  const claims = signer.verify(provider.decodeAccessToken(token));
+  const claims = signer.verify(provider.decodeAccessToken?.(token) ?? token);
   if (claims === undefined || claims.iss !== provider.type) return provider.unauthorizedResponse();
   const family = claims.fam === undefined ? undefined : realm.families.get(claims.fam);
   const isInvalid =

@@ -7,15 +7,14 @@ import { reject } from '../rejection.ts';
 export function revokeEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
   const { realm, signer } = context;
   const { provider } = realm;
-  const token =
-    request.form.get('token') || request.form.get('access_token') || reject({ kind: 'missing_field', field: 'token' });
+  const token = request.form.get('token') || request.form.get('access_token') || reject('missing_field', 'token');
   const client = provider.revocationWithoutClientAuth
     ? undefined
     : authenticateClient(context, request, 'refresh_token');
   const record = realm.refreshTokens.get(token);
   if (record !== undefined && (client === undefined || record.family.clientId === client.id))
     record.family.revoked = true;
-  const claims = record === undefined ? signer.verify(provider.decodeAccessToken(token)) : undefined;
+  const claims = record === undefined ? signer.verify(provider.decodeAccessToken?.(token) ?? token) : undefined;
   if (claims !== undefined && (client === undefined || claims.client_id === client.id)) {
     const family = realm.families.get(claims.fam ?? '');
     if (provider.stableToken) realm.invalidations.set(claims.client_id, (claims.gen ?? 0) + 1);

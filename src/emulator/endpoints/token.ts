@@ -32,60 +32,60 @@ export function tokenEndpoint(
   const { form } = request;
   const seen = new Set<string>();
   for (const name of form.keys()) {
-    if (seen.has(name)) reject({ kind: 'duplicate_field', field: name });
+    if (seen.has(name)) reject('duplicate_field', name);
     seen.add(name);
   }
   const grantType = form.get('grant_type') ?? '';
-  if (grantType === '') reject({ kind: 'missing_field', field: 'grant_type' });
+  if (grantType === '') reject('missing_field', 'grant_type');
   const grant = grantType === DEVICE_CODE_GRANT ? 'device_code' : grantType;
-  const tenant = provider.tenantOf(request);
-  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject({ kind: 'unknown_tenant', tenant });
+  const tenant = provider.tenantOf?.(request);
+  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject('unknown_tenant', tenant);
   const handleGrant = provider.grants.includes(grant) ? grants[grant] : undefined;
-  if (handleGrant === undefined) return reject({ kind: 'unsupported_grant', grant: grantType });
-  if (grant === 'password' && provider.tenantsWithoutPasswordGrant.includes(tenant?.toLowerCase() ?? ''))
-    reject({ kind: 'tenant_without_password_grant' });
+  if (handleGrant === undefined) return reject('unsupported_grant', grantType);
+  if (grant === 'password' && provider.tenantsWithoutPasswordGrant?.includes(tenant?.toLowerCase() ?? ''))
+    reject('tenant_without_password_grant');
   const client = authenticateClient(context, request, grant);
-  if (grant === 'password' && passwordGrantDisabled) reject({ kind: 'password_grant_disabled' });
+  if (grant === 'password' && passwordGrantDisabled) reject('password_grant_disabled');
   checkScope(context, grant, form.get('scope') ?? '');
   return json(200, provider.response(handleGrant(context, request, client)));
 }
 
 function checkScope({ realm: { provider } }: RequestContext, grant: string, scope: string): void {
-  if (scope.length > MAX_STORED_LENGTH) reject({ kind: 'invalid_scope', scope: `${scope.slice(0, 40)}…` });
-  if (!provider.scopeRequiredFor.includes(grant)) return;
-  if (scope === '') reject({ kind: 'missing_field', field: 'scope' });
-  if (grant === 'client_credentials' && !provider.allowsClientScope(scope)) reject({ kind: 'invalid_scope', scope });
+  if (scope.length > MAX_STORED_LENGTH) reject('invalid_scope', `${scope.slice(0, 40)}…`);
+  if (!provider.scopeRequiredFor?.includes(grant)) return;
+  if (scope === '') reject('missing_field', 'scope');
+  if (grant === 'client_credentials' && provider.allowsClientScope?.(scope) === false) reject('invalid_scope', scope);
 }
 
 function requireField({ form }: EmulatorRequest, field: string): string {
-  return form.get(field) || reject({ kind: 'missing_field', field });
+  return form.get(field) || reject('missing_field', field);
 }
 
 function passwordGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
   const user = requireField(request, 'username');
   const password = requireField(request, 'password');
   const { users } = context.realm;
-  if (!users.has(user) || users.get(user) !== password) reject({ kind: 'invalid_password' });
+  if (!users.has(user) || users.get(user) !== password) reject('invalid_password');
   const scope = request.form.get('scope') ?? '';
   return issueUserTokens(context, { clientId: client?.id ?? '', user, scope, grant: 'password' });
 }
 
 function refreshGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
   const { realm, now } = context;
-  const { policy, graceSeconds, allowsNewScopes } = realm.provider.refresh;
+  const { policy, graceSeconds = 0, allowsNewScopes } = realm.provider.refresh;
   const token = requireField(request, 'refresh_token');
-  const record = realm.refreshTokens.get(token) ?? reject({ kind: 'invalid_refresh_token' });
+  const record = realm.refreshTokens.get(token) ?? reject('invalid_refresh_token');
   const { family } = record;
-  if (family.revoked || family.clientId !== (client?.id ?? '')) reject({ kind: 'invalid_refresh_token' });
-  if (record.expiresAt <= now) reject({ kind: 'expired_refresh_token' });
+  if (family.revoked || family.clientId !== (client?.id ?? '')) reject('invalid_refresh_token');
+  if (record.expiresAt <= now) reject('expired_refresh_token');
   const scope = request.form.get('scope') || family.scope;
-  if (!allowsNewScopes && !isGranted(scope, family.scope)) reject({ kind: 'invalid_scope', scope });
+  if (!allowsNewScopes && !isGranted(scope, family.scope)) reject('invalid_scope', scope);
   const isReused = record.usedAt !== undefined;
   const graceEnded = graceSeconds === 0 || now - (record.usedAt ?? now) > graceSeconds * 1000;
-  if (policy === 'single_use' && isReused) reject({ kind: 'invalid_refresh_token' });
+  if (policy === 'single_use' && isReused) reject('invalid_refresh_token');
   if (policy === 'rotating' && isReused && graceEnded) {
     family.revoked = true;
-    reject({ kind: 'invalid_refresh_token' });
+    reject('invalid_refresh_token');
   }
   record.usedAt ??= now;
   family.generation++;
@@ -103,21 +103,21 @@ function isGranted(scope: string, granted: string): boolean {
 function codeGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
   const { realm, now } = context;
   const code = requireField(request, 'code');
-  const record = realm.codes.get(code) ?? reject({ kind: 'invalid_code' });
+  const record = realm.codes.get(code) ?? reject('invalid_code');
   if (record.used) {
     if (record.family !== undefined && realm.provider.codeReuseRevokesTokens) record.family.revoked = true;
-    reject({ kind: 'invalid_code' });
+    reject('invalid_code');
   }
   record.used = true;
-  if (record.expiresAt <= now || record.clientId !== client?.id) return reject({ kind: 'invalid_code' });
-  if (request.form.get('redirect_uri') !== record.redirectUri) reject({ kind: 'redirect_uri_mismatch' });
+  if (record.expiresAt <= now || record.clientId !== client?.id) return reject('invalid_code');
+  if (request.form.get('redirect_uri') !== record.redirectUri) reject('redirect_uri_mismatch');
   const verifier = request.form.get('code_verifier') ?? '';
   // A verifier without a challenge means that the challenge was removed from the authorization request (RFC 9700 §2.1.1).
-  if (record.challenge === undefined && verifier !== '') reject({ kind: 'invalid_code_verifier' });
+  if (record.challenge === undefined && verifier !== '') reject('invalid_code_verifier');
   if (record.challenge !== undefined) {
     const hashed =
       record.challengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
-    if (hashed !== record.challenge) reject({ kind: 'invalid_code_verifier' });
+    if (hashed !== record.challenge) reject('invalid_code_verifier');
   }
   const { clientId, user, scope, offline } = record;
   const issued = issueUserTokens(context, { clientId, user, scope, grant: 'authorization_code' }, offline);
@@ -128,22 +128,19 @@ function codeGrant(context: RequestContext, request: EmulatorRequest, client: Cl
 function deviceGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
   const { realm, now } = context;
   // Microsoft also accepts `code`; RFC 8628 §3.4 calls the field device_code.
-  const code =
-    request.form.get('device_code') ||
-    request.form.get('code') ||
-    reject({ kind: 'missing_field', field: 'device_code' });
+  const code = request.form.get('device_code') || request.form.get('code') || reject('missing_field', 'device_code');
   const device = realm.devices.get(code);
-  if (device === undefined || device.clientId !== client?.id) return reject({ kind: 'invalid_device_code' });
-  if (device.expiresAt <= now) reject({ kind: 'expired_device_code' });
+  if (device === undefined || device.clientId !== client?.id) return reject('invalid_device_code');
+  if (device.expiresAt <= now) reject('expired_device_code');
   const tooEarly = device.polledAt !== undefined && now - device.polledAt < device.intervalMs;
   device.polledAt = now;
   if (device.decision === undefined) {
-    if (!tooEarly) reject({ kind: 'authorization_pending' });
+    if (!tooEarly) reject('authorization_pending');
     // RFC 8628 §3.5: this and all later intervals are 5 seconds longer.
     device.intervalMs += 5_000;
-    reject({ kind: 'slow_down' });
+    reject('slow_down');
   }
-  if (device.decision === 'denied') return reject({ kind: 'access_denied' });
+  if (device.decision === 'denied') return reject('access_denied');
   realm.devices.delete(code);
   return issueUserTokens(context, {
     clientId: device.clientId,

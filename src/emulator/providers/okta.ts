@@ -1,55 +1,37 @@
 import { json } from '../messages.ts';
 import type { EmulatedProvider } from '../provider.ts';
-import { formatDescription, type Rejection } from '../rejection.ts';
+import { describeError, type ErrorTable } from '../rejection.ts';
 
-const errors: Partial<Record<Rejection['kind'], readonly [error: string, status: number, description: string]>> = {
-  unknown_client: ['invalid_client', 401, "Invalid value for 'client_id' parameter."],
-  invalid_client_secret: ['invalid_client', 401, 'The client secret supplied for a confidential client is invalid.'],
-  missing_client_auth: ['invalid_client', 401, 'No client credentials found.'],
-  unexpected_auth_method: [
-    'invalid_client',
-    401,
-    "Client authentication failed: the 'token_endpoint_auth_method' of the client does not match.",
-  ],
-  invalid_assertion: ['invalid_client', 401, 'The client_assertion signature is invalid.'],
-  secret_for_public_client: [
-    'invalid_client',
-    401,
-    "Client authentication failed: the 'token_endpoint_auth_method' of the client does not match.",
-  ],
-  multiple_client_auth: [
-    'invalid_request',
-    401,
-    'Cannot supply multiple client credentials. Use one of the following: credentials in the Authorization header, credentials in the post body, or a client_assertion in the post body.',
-  ],
-  missing_field: ['invalid_request', 400, "The token request must specify the '{field}' parameter."],
-  duplicate_field: ['invalid_request', 400, "Duplicate parameter '{field}'."],
-  invalid_password: ['invalid_grant', 400, 'The credentials provided were invalid.'],
-  password_grant_disabled: [
-    'unauthorized_client',
-    400,
-    'The client is not authorized to use the provided grant type. Configured grant types: [authorization_code, refresh_token].',
-  ],
-  invalid_refresh_token: ['invalid_grant', 400, 'The refresh token is invalid or expired.'],
-  expired_refresh_token: ['invalid_grant', 400, 'The refresh token is invalid or expired.'],
-  invalid_code: ['invalid_grant', 400, 'The authorization code is invalid or has expired.'],
-  invalid_code_verifier: ['invalid_grant', 400, 'PKCE verification failed.'],
-  redirect_uri_mismatch: [
-    'invalid_grant',
-    400,
-    'The redirect URI does not match the one used in the authorization request.',
-  ],
-  unsupported_grant: [
-    'unsupported_grant_type',
-    400,
-    "The authorization grant type '{grant}' is not supported by the authorization server.",
-  ],
-  invalid_scope: ['invalid_scope', 400, 'One or more scopes are not configured for the authorization server resource.'],
-  authorization_pending: ['authorization_pending', 400, 'The device authorization is pending. Please try again later.'],
-  slow_down: ['slow_down', 400, 'Polling too fast.'],
-  access_denied: ['access_denied', 400, 'The resource owner or authorization server denied the request.'],
-  expired_device_code: ['expired_token', 400, 'The device code has expired.'],
-  invalid_device_code: ['invalid_grant', 400, 'The device code is invalid or has expired.'],
+const errors: ErrorTable = {
+  unknown_client: "401 invalid_client: Invalid value for 'client_id' parameter.",
+  invalid_client_secret: '401 invalid_client: The client secret supplied for a confidential client is invalid.',
+  missing_client_auth: '401 invalid_client: No client credentials found.',
+  unexpected_auth_method:
+    "401 invalid_client: Client authentication failed: the 'token_endpoint_auth_method' of the client does not match.",
+  invalid_assertion: '401 invalid_client: The client_assertion signature is invalid.',
+  secret_for_public_client:
+    "401 invalid_client: Client authentication failed: the 'token_endpoint_auth_method' of the client does not match.",
+  multiple_client_auth:
+    '401 invalid_request: Cannot supply multiple client credentials. Use one of the following: credentials in the Authorization header, credentials in the post body, or a client_assertion in the post body.',
+  missing_field: "400 invalid_request: The token request must specify the '{}' parameter.",
+  duplicate_field: "400 invalid_request: Duplicate parameter '{}'.",
+  invalid_password: '400 invalid_grant: The credentials provided were invalid.',
+  password_grant_disabled:
+    '400 unauthorized_client: The client is not authorized to use the provided grant type. Configured grant types: [authorization_code, refresh_token].',
+  invalid_refresh_token: '400 invalid_grant: The refresh token is invalid or expired.',
+  expired_refresh_token: '400 invalid_grant: The refresh token is invalid or expired.',
+  invalid_code: '400 invalid_grant: The authorization code is invalid or has expired.',
+  invalid_code_verifier: '400 invalid_grant: PKCE verification failed.',
+  redirect_uri_mismatch:
+    '400 invalid_grant: The redirect URI does not match the one used in the authorization request.',
+  unsupported_grant:
+    "400 unsupported_grant_type: The authorization grant type '{}' is not supported by the authorization server.",
+  invalid_scope: '400 invalid_scope: One or more scopes are not configured for the authorization server resource.',
+  authorization_pending: '400 authorization_pending: The device authorization is pending. Please try again later.',
+  slow_down: '400 slow_down: Polling too fast.',
+  access_denied: '400 access_denied: The resource owner or authorization server denied the request.',
+  expired_device_code: '400 expired_token: The device code has expired.',
+  invalid_device_code: '400 invalid_grant: The device code is invalid or has expired.',
 };
 
 const authMethods = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'];
@@ -60,39 +42,21 @@ export const okta: EmulatedProvider = {
   tokenUrl: 'https://{tenant}.okta.com/oauth2/default/v1/token',
   hosts: /^[a-z0-9-]+\.(?:okta|oktapreview|okta-emea)\.com$/,
   isolatedHosts: true,
-  routes: [
-    { action: 'token', method: 'POST', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/token$/ },
-    { action: 'device', method: 'POST', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/device\/authorize$/ },
-    { action: 'authorize', method: 'ANY', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/authorize$/ },
-    { action: 'revoke', method: 'POST', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/revoke$/ },
-    { action: 'verify', method: 'ANY', path: /^\/activate$/ },
-    { action: 'resource', method: 'GET', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/userinfo$/ },
-    {
-      action: 'metadata',
-      method: 'GET',
-      path: /^\/oauth2\/[A-Za-z0-9]+\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
-    },
-    // The org authorization server.
-    {
-      action: 'metadata',
-      method: 'GET',
-      path: /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
-    },
-    { action: 'keys', method: 'GET', path: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/keys$/ },
-  ],
-  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
-  clientAuth: {
-    default: 'client_secret_basic',
-    basicDecoding: 'decoded',
-    allowsPost: true,
-    registeredMethodOnly: true,
-    multiple: 'rejected',
+  routes: {
+    token: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/token$/,
+    device: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/device\/authorize$/,
+    authorize: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/authorize$/,
+    revoke: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/revoke$/,
+    verify: /^\/activate$/,
+    resource: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/userinfo$/,
+    // Without a path it is the org authorization server.
+    metadata: /^(?:\/oauth2\/[A-Za-z0-9]+)?\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
+    keys: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/keys$/,
   },
-  passwordGrantWithoutClient: false,
-  tenantsWithoutPasswordGrant: [],
+  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
+  clientAuth: { default: 'client_secret_basic', registeredMethodOnly: true },
   scopeRequiredFor: ['password', 'client_credentials'],
   allowsClientScope: (scope) => !scope.split(' ').includes('openid'),
-  codeReuseRevokesTokens: false,
   metadata: ({ origin, path }) => {
     const issuer = `${origin}${path.replace(/\/\.well-known\/.*$/, '')}`;
     const base = issuer === origin ? `${origin}/oauth2/v1` : `${issuer}/v1`;
@@ -123,30 +87,18 @@ export const okta: EmulatedProvider = {
       device_authorization_endpoint: `${base}/device/authorize`,
     };
   },
-  issuer: undefined,
-  revocationWithoutClientAuth: false,
-  refresh: {
-    policy: 'rotating',
-    offlineAccessOnly: false,
-    allowsNewScopes: false,
-    graceSeconds: 30,
-    requiredScope: 'offline_access',
-    lifetimeSeconds: 7 * 86_400,
-  },
+  refresh: { policy: 'rotating', graceSeconds: 30, requiredScope: 'offline_access', lifetimeSeconds: 7 * 86_400 },
   lifetimeSeconds: 3600,
-  device: { expiresIn: 600, hasCompleteUri: true, verificationPath: '/activate', hasMessage: false },
-  stableToken: false,
-  encodeAccessToken: (token) => token,
-  decodeAccessToken: (token) => token,
+  device: { expiresIn: 600, hasCompleteUri: true, verificationPath: '/activate' },
   response: ({ accessToken, refreshToken, idToken, scope, lifetime }) => ({
     token_type: 'Bearer',
     expires_in: lifetime,
     access_token: accessToken,
     scope,
-    ...(refreshToken && { refresh_token: refreshToken }),
-    ...(idToken && { id_token: idToken }),
+    refresh_token: refreshToken,
+    id_token: idToken,
   }),
-  errorResponse(rejection, { now }) {
+  errorResponse(rejection, now) {
     if (rejection.kind === 'rate_limited') {
       // Okta returns invalid_grant for a user's rate limit: only the status shows that the grant is valid.
       const reset = {
@@ -165,9 +117,8 @@ export const okta: EmulatedProvider = {
         errorCauses: [],
       });
     }
-    const [error, status, template] = errors[rejection.kind] ?? ['invalid_request', 400, 'The request is malformed.'];
-    const description = formatDescription(template, rejection);
-    return json(status, { error, error_description: description });
+    const { status, ...body } = describeError(rejection, errors);
+    return json(status, body);
   },
   resource: (user, clientId) => json(200, { sub: user ?? clientId, preferred_username: user ?? null }),
   unauthorizedResponse: () => ({

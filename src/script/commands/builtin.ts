@@ -1,4 +1,3 @@
-import type { Files } from '../../ports.ts';
 import type { Command } from '../command.ts';
 import { baseCommands } from './base.ts';
 import { jsonCommands } from './json.ts';
@@ -6,8 +5,9 @@ import { jwtCommands } from './jwt.ts';
 import { numberCommands } from './number.ts';
 import { fileCommands } from './ws/files.ts';
 import { headerCommands } from './ws/headers.ts';
-import { type HttpPorts, httpCommands } from './ws/http.ts';
+import { httpCommands } from './ws/http.ts';
 import { oauthCommands, type TokenService } from './ws/oauth.ts';
+import type { HttpPorts } from './ws/send.ts';
 
 /** Dependencies of the ws commands that send requests. */
 export interface WsPorts extends HttpPorts {
@@ -20,6 +20,6 @@ export function wsCommands(ports: WsPorts): Command[] {
 }
 
 /** Creates all built-in commands, in the order in which they are listed. */
-export function builtinCommands(ports: WsPorts & { readonly files: Files }): readonly Command[] {
+export function builtinCommands(ports: WsPorts): readonly Command[] {
   return [...wsCommands(ports), ...jwtCommands, ...baseCommands, ...jsonCommands(ports.files), ...numberCommands];
 }

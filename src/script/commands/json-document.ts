@@ -23,10 +23,21 @@ export interface JsonDocument {
 
 /** Returns a JSON parameter as a document; a string is parsed. `what` names it in failures. */
 export function readDocument(json: Value, what: string): JsonDocument {
-  if (typeof json === 'string')
-    return { value: wrapSecretsByName('', parseText(json, what)), text: json, hidden: false };
-  if (json instanceof Secret) return { value: parseSecret(json, what), text: json, hidden: true };
-  return { value: json, text: isCollection(json) ? stringifyValue(json) : JSON.stringify(json), hidden: false };
+  if (isCollection(json)) return { value: json, text: stringifyValue(json), hidden: false };
+  const hidden = json instanceof Secret;
+  if (typeof json !== 'string' && !hidden) return { value: json, text: JSON.stringify(json), hidden };
+  let value: Value = null;
+  testString(json, (clear) => {
+    try {
+      const parsed = parseJson(clear, what);
+      value = hidden ? wrapSecret(parsed) : wrapSecretsByName('', parsed);
+    } catch (error) {
+      // The parser's message could quote a member name of a secret document.
+      throw new StepFailure(hidden ? `${what} is not valid JSON` : escapeControls((error as Error).message));
+    }
+    return true;
+  });
+  return { value, text: json, hidden };
 }
 
 /** Returns all values that a JSONPath (RFC 9535) matches; secrets stay wrapped. */
@@ -45,34 +56,9 @@ export async function queryDocument({ value, text }: JsonDocument, path: string)
   try {
     runWithTimeLimit(`the JSONPath ${path}`, () => testString(text, runQuery));
   } catch (error) {
-    throw error instanceof StepFailure ? error : queryFailure(path, error);
+    if (error instanceof StepFailure) throw error;
+    const why = error instanceof RangeError ? 'the document is too deep' : escapeControls((error as Error).message);
+    throw new StepFailure(`the JSONPath ${path} cannot be evaluated: ${why}`);
   }
   return locations.map((location) => member(value, location)).filter((found) => found !== undefined);
-}
-
-function queryFailure(path: string, error: unknown): StepFailure {
-  const why = error instanceof RangeError ? 'the document is too deep' : escapeControls((error as Error).message);
-  return new StepFailure(`the JSONPath ${path} cannot be evaluated: ${why}`);
-}
-
-function parseText(text: string, what: string): Value {
-  try {
-    return parseJson(text, what);
-  } catch (error) {
-    throw new StepFailure(escapeControls((error as Error).message));
-  }
-}
-
-function parseSecret(text: Secret, what: string): Value {
-  let value: Value = null;
-  text.test((clear) => {
-    try {
-      value = wrapSecret(parseJson(clear, what));
-    } catch {
-      // The parser's message could quote a member name.
-      throw new StepFailure(`${what} is not valid JSON`);
-    }
-    return true;
-  });
-  return value;
 }

@@ -1,6 +1,6 @@
 import type { Value } from '../../config/value.ts';
 import type { Files } from '../../ports.ts';
-import { type Command, defineCommand } from '../command.ts';
+import { type Command, commandGroup, parameter } from '../command.ts';
 import { isSameValue } from '../compare.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
 import { type JsonDocument, queryDocument, readDocument } from './json-document.ts';
@@ -9,101 +9,96 @@ import { findSchemaErrors } from './json-schema.ts';
 /** Maximum number of schema errors in a message. */
 const MAX_LISTED = 100;
 
-const json = { name: 'json', kind: 'value', help: 'JSON document: a list, a map or a string' } as const;
-const jsonpath = {
-  name: 'jsonpath',
-  kind: 'jsonpath',
-  help: 'Path, such as $.value[0].id',
-} as const;
+const group = commandGroup('json');
+const json = parameter('json', 'value', 'JSON document: a list, a map or a string');
+const jsonpath = parameter('jsonpath', 'jsonpath', 'Path, such as $.value[0].id');
+const variable = parameter('var', 'variable', 'Variable to set');
 
-const findNodes = (args: { json: Value; jsonpath: string }): Promise<readonly Value[]> =>
-  queryDocument(readDocument(args.json, 'json'), args.jsonpath);
+/** Creates the json commands; `files` reads schema files. */
+export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
+  return [
+    group('assertWellformed', 'Asserts that a string is valid JSON without duplicate names in an object', {
+      parameters: [json],
+      example: 'json.assertWellformed: "${me.text}"',
+      run(args) {
+        readDocument(args.json, 'json');
+      },
+    }),
+    group('assertValue', 'Asserts that the value at a path equals a value; several matches are compared as a list', {
+      parameters: [json, jsonpath, parameter('expected', 'value', 'Expected value')],
+      example: 'json.assertValue: ["${me.body}", "manager.name", Grace]',
+      async run(args) {
+        const { expected } = args;
+        const actual = singleOrList(await findNodes(args), args.jsonpath, expected);
+        if (!isSameValue(expected, actual)) throw new StepFailure(`${args.jsonpath} differs`, { expected, actual });
+      },
+    }),
+    group('assertElementPresent', 'Asserts that a path matches an element, which may be null', {
+      parameters: [json, jsonpath],
+      example: 'json.assertElementPresent: ["${me.body}", "$.value[0].id"]',
+      async run(args) {
+        singleOrList(await findNodes(args), args.jsonpath);
+      },
+    }),
+    group('assertElementNotPresent', 'Asserts that a path matches no element', {
+      parameters: [json, jsonpath],
+      example: 'json.assertElementNotPresent: ["${me.body}", "error"]',
+      async run(args) {
+        const [actual] = await findNodes(args);
+        if (actual !== undefined) throw new StepFailure(`${args.jsonpath} matches an element`, { actual });
+      },
+    }),
+    group('assertElementCount', 'Asserts how many elements a path matches', {
+      parameters: [json, jsonpath, parameter('count', 'count', 'Expected number of elements')],
+      example: 'json.assertElementCount: ["${me.body}", "$.value[*]", 3]',
+      async run({ count: expected, ...args }) {
+        const { length: actual } = await findNodes(args);
+        if (actual === expected) return;
+        throw new StepFailure(`${args.jsonpath} matches a different number of elements`, { expected, actual });
+      },
+    }),
+    group(
+      'assertCorrectness',
+      'Validates JSON against a JSON Schema (2020-12, 2019-09 or draft-07); remote $refs are not fetched',
+      {
+        parameters: [
+          json,
+          parameter('schema', 'value', 'Schema: a map, a JSON string, or @ followed by the path of a file'),
+        ],
+        example: 'json.assertCorrectness: ["${me.body}", "@user.schema.json"]',
+        async run(args, context) {
+          const document = readDocument(args.json, 'json');
+          const errors = await findSchemaErrors(document, await readSchema(args.schema, files, context));
+          if (errors.length === 0) return;
+          const more = errors.length > MAX_LISTED ? `; and ${errors.length - MAX_LISTED} more` : '';
+          throw new StepFailure(`does not match the schema: ${errors.slice(0, MAX_LISTED).join('; ')}${more}`);
+        },
+      },
+    ),
+    group(
+      'storeValue',
+      'Saves the value at a path with its type, several matches as a list; fails if nothing matches',
+      {
+        parameters: [json, jsonpath, variable],
+        example: 'json.storeValue: ["${me.body}", "$.value[0].id", firstId]',
+        async run(args, context) {
+          context.set(args.var, singleOrList(await findNodes(args), args.jsonpath));
+        },
+      },
+    ),
+    group('storeCount', 'Saves the number of elements that a path matches', {
+      parameters: [json, jsonpath, variable],
+      example: 'json.storeCount: ["${me.body}", "$.value[*]", people]',
+      async run(args, context) {
+        context.set(args.var, (await findNodes(args)).length);
+      },
+    }),
+  ];
+}
 
-const assertWellformed = defineCommand({
-  group: 'json',
-  name: 'assertWellformed',
-  summary: 'Asserts that a string is valid JSON without duplicate names in an object',
-  parameters: [json],
-  example: 'json.assertWellformed: "${me.text}"',
-  run(args) {
-    readDocument(args.json, 'json');
-  },
-});
-
-const assertValue = defineCommand({
-  group: 'json',
-  name: 'assertValue',
-  summary: 'Asserts that the value at a path equals a value; several matches are compared as a list',
-  parameters: [json, jsonpath, { name: 'expected', kind: 'value', help: 'Expected value' }],
-  example: 'json.assertValue: ["${me.body}", "manager.name", Grace]',
-  async run(args) {
-    const { expected } = args;
-    const actual = singleOrList(await findNodes(args), args.jsonpath, expected);
-    if (!isSameValue(expected, actual)) throw new StepFailure(`${args.jsonpath} differs`, { expected, actual });
-  },
-});
-
-const assertElementPresent = defineCommand({
-  group: 'json',
-  name: 'assertElementPresent',
-  summary: 'Asserts that a path matches an element, which may be null',
-  parameters: [json, jsonpath],
-  example: 'json.assertElementPresent: ["${me.body}", "$.value[0].id"]',
-  async run(args) {
-    singleOrList(await findNodes(args), args.jsonpath);
-  },
-});
-
-const assertElementNotPresent = defineCommand({
-  group: 'json',
-  name: 'assertElementNotPresent',
-  summary: 'Asserts that a path matches no element',
-  parameters: [json, jsonpath],
-  example: 'json.assertElementNotPresent: ["${me.body}", "error"]',
-  async run(args) {
-    const [actual] = await findNodes(args);
-    if (actual !== undefined) throw new StepFailure(`${args.jsonpath} matches an element`, { actual });
-  },
-});
-
-const assertElementCount = defineCommand({
-  group: 'json',
-  name: 'assertElementCount',
-  summary: 'Asserts how many elements a path matches',
-  parameters: [json, jsonpath, { name: 'count', kind: 'count', help: 'Expected number of elements' }],
-  example: 'json.assertElementCount: ["${me.body}", "$.value[*]", 3]',
-  async run(args) {
-    const { length } = await findNodes(args);
-    if (length !== args.count) {
-      throw new StepFailure(`${args.jsonpath} matches a different number of elements`, {
-        expected: args.count,
-        actual: length,
-      });
-    }
-  },
-});
-
-const storeValue = defineCommand({
-  group: 'json',
-  name: 'storeValue',
-  summary: 'Saves the value at a path with its type, several matches as a list; fails if nothing matches',
-  parameters: [json, jsonpath, { name: 'var', kind: 'variable', help: 'Variable to set' }],
-  example: 'json.storeValue: ["${me.body}", "$.value[0].id", firstId]',
-  async run(args, context) {
-    context.set(args.var, singleOrList(await findNodes(args), args.jsonpath));
-  },
-});
-
-const storeCount = defineCommand({
-  group: 'json',
-  name: 'storeCount',
-  summary: 'Saves the number of elements that a path matches',
-  parameters: [json, jsonpath, { name: 'var', kind: 'variable', help: 'Variable to set' }],
-  example: 'json.storeCount: ["${me.body}", "$.value[*]", people]',
-  async run(args, context) {
-    context.set(args.var, (await findNodes(args)).length);
-  },
-});
+function findNodes(args: { json: Value; jsonpath: string }): Promise<readonly Value[]> {
+  return queryDocument(readDocument(args.json, 'json'), args.jsonpath);
+}
 
 function singleOrList(found: readonly Value[], path: string, expected?: Value): Value {
   const [first] = found;
@@ -111,44 +106,11 @@ function singleOrList(found: readonly Value[], path: string, expected?: Value): 
   return found.length === 1 ? first : found;
 }
 
-const assertCorrectness = (files: Pick<Files, 'read'>): Command =>
-  defineCommand({
-    group: 'json',
-    name: 'assertCorrectness',
-    summary: 'Validates JSON against a JSON Schema (2020-12, 2019-09 or draft-07); remote $refs are not fetched',
-    parameters: [
-      json,
-      { name: 'schema', kind: 'value', help: 'Schema: a map, a JSON string, or @ followed by the path of a file' },
-    ],
-    example: 'json.assertCorrectness: ["${me.body}", "@user.schema.json"]',
-    async run(args, context) {
-      const document = readDocument(args.json, 'json');
-      const errors = await findSchemaErrors(document, await readSchema(args.schema, files, context));
-      if (errors.length === 0) return;
-      const more = errors.length > MAX_LISTED ? `; and ${errors.length - MAX_LISTED} more` : '';
-      throw new StepFailure(`does not match the schema: ${errors.slice(0, MAX_LISTED).join('; ')}${more}`);
-    },
-  });
-
 /** The `@` of a file name must be written in the script: a resolved value that starts with `@` does not read a file. */
 async function readSchema(schema: Value, files: Pick<Files, 'read'>, context: StepContext): Promise<JsonDocument> {
-  const raw = context.rawParameter?.('schema');
+  const raw = context.rawParameter('schema');
   const isFile = typeof raw === 'string' && raw.startsWith('@') && typeof schema === 'string';
   if (!isFile) return readDocument(schema, 'schema');
   const path = schema.slice(1);
   return readDocument(new TextDecoder().decode(await files.read(path, context.source.directory)), path);
-}
-
-/** Creates the json commands; `files` reads schema files. */
-export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
-  return [
-    assertWellformed,
-    assertValue,
-    assertElementPresent,
-    assertElementNotPresent,
-    assertElementCount,
-    assertCorrectness(files),
-    storeValue,
-    storeCount,
-  ];
 }

@@ -1,11 +1,12 @@
+import { createPublicKey, type JsonWebKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { parseJson } from '../../config/json.ts';
 import { isCollection, isEmpty, type Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
-import { type Command, defineCommand } from '../command.ts';
+import { attempt } from '../attempt.ts';
+import { commandGroup, parameter } from '../command.ts';
 import { stringifyValue } from '../compare.ts';
 import { StepFailure } from '../step-context.ts';
-import { parseVerifyingKeys } from './jwt-keys.ts';
 
 /** Allowed difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_S = 5;
@@ -19,54 +20,54 @@ interface Jwt {
   readonly payload: Members;
 }
 
-const jwtParse = defineCommand({
-  group: 'ws',
-  name: 'jwtParse',
-  summary:
-    'Saves the header and payload of a JWT; with a key, the step fails unless the signature, exp and nbf are valid',
-  parameters: [
-    { name: 'var', kind: 'variable', help: 'Variable to set; its members are header and payload' },
-    { name: 'token', kind: 'text', help: 'Token', secret: true },
-    {
-      name: 'key',
-      kind: 'value',
-      help: 'Shared secret of HS256, or a public key, certificate (PEM), JWK or JWKS; without it nothing is verified',
-      optional: true,
-      secret: true,
-    },
-  ],
-  example: 'ws.jwtParse: [claims, "${token.id_token}", "${jwks.body}"]',
-  async run(args, context) {
-    const token = revealText(args.token).trim();
-    const jwt = decodeJwt(token);
-    if (args.key !== undefined) await verifyJwt(token, jwt, requireKey(args.key), context.clock.now());
-    context.set(args.var, { header: jwt.header, payload: jwt.payload });
-  },
-});
+const ws = commandGroup('ws');
 
-const jwtSignHS256 = defineCommand({
-  group: 'ws',
-  name: 'jwtSignHS256',
-  summary: 'Creates a JWT signed with HS256',
-  parameters: [
-    { name: 'var', kind: 'variable', help: 'Variable to set' },
-    { name: 'payload', kind: 'value', help: 'Claims: a map or a JSON string' },
-    { name: 'key', kind: 'text', help: 'Shared secret, at least 32 bytes', secret: true },
-  ],
-  example: 'ws.jwtSignHS256: [assertion, {sub: ada, aud: "https://api.example.com"}, "${env:SIGNING_SECRET}"]',
-  async run(args, context) {
-    const { CompactSign } = await import('jose');
-    // Wrapping the key masks it in all output.
-    const secret = new Secret(requireKey(args.key));
-    const key = new TextEncoder().encode(secret.reveal());
-    if (key.length < MIN_KEY_BYTES) {
-      context.log(`the key is shorter than ${MIN_KEY_BYTES} bytes, the minimum of RFC 7518 §3.2`);
-    }
-    const claims = new TextEncoder().encode(serializeClaims(args.payload));
-    const token = await new CompactSign(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(key);
-    context.set(args.var, new Secret(token));
-  },
-});
+/** The ws commands for JWTs. */
+export const jwtCommands = [
+  ws(
+    'jwtParse',
+    'Saves the header and payload of a JWT; with a key, the step fails unless the signature, exp and nbf are valid',
+    {
+      parameters: [
+        parameter('var', 'variable', 'Variable to set; its members are header and payload'),
+        parameter('token', 'text', 'Token', { secret: true }),
+        parameter(
+          'key',
+          'value',
+          'Shared secret of HS256, or a public key, certificate (PEM), JWK or JWKS; without it nothing is verified',
+          { optional: true, secret: true },
+        ),
+      ],
+      example: 'ws.jwtParse: [claims, "${token.id_token}", "${jwks.body}"]',
+      async run(args, context) {
+        const token = revealText(args.token).trim();
+        const jwt = decodeJwt(token);
+        if (args.key !== undefined) await verifyJwt(token, jwt, requireKey(args.key), context.clock.now());
+        context.set(args.var, { header: jwt.header, payload: jwt.payload });
+      },
+    },
+  ),
+  ws('jwtSignHS256', 'Creates a JWT signed with HS256', {
+    parameters: [
+      parameter('var', 'variable', 'Variable to set'),
+      parameter('payload', 'value', 'Claims: a map or a JSON string'),
+      parameter('key', 'text', 'Shared secret, at least 32 bytes', { secret: true }),
+    ],
+    example: 'ws.jwtSignHS256: [assertion, {sub: ada, aud: "https://api.example.com"}, "${env:SIGNING_SECRET}"]',
+    async run(args, context) {
+      const { CompactSign } = await import('jose');
+      // Wrapping the key masks it in all output.
+      const secret = new Secret(requireKey(args.key));
+      const key = new TextEncoder().encode(secret.reveal());
+      if (key.length < MIN_KEY_BYTES) {
+        context.log(`the key is shorter than ${MIN_KEY_BYTES} bytes, the minimum of RFC 7518 §3.2`);
+      }
+      const claims = new TextEncoder().encode(serializeClaims(args.payload));
+      const token = await new CompactSign(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(key);
+      context.set(args.var, new Secret(token));
+    },
+  }),
+];
 
 /** A JSON string is signed unchanged after its syntax was checked. */
 function serializeClaims(payload: Value): string {
@@ -107,10 +108,7 @@ function decodePart(part: string, what: string): string {
 }
 
 function parseObject(text: string, what: string): Members {
-  let value: Value = null;
-  try {
-    value = parseJson(text, what);
-  } catch {}
+  const value = attempt(() => parseJson(text, what)) ?? null;
   if (!isCollection(value) || Array.isArray(value)) throw new StepFailure(`${what} is not a JSON object`);
   return value as Members;
 }
@@ -164,5 +162,97 @@ function displayHeader(value: Value | undefined): string {
   return value === undefined ? 'none' : excerpt(JSON.stringify(value), 40);
 }
 
-/** The ws commands for JWTs. */
-export const jwtCommands: readonly Command[] = [jwtParse, jwtSignHS256];
+/** A key that verifies signatures, and the algorithms that it may be used with. */
+interface VerifyingKey {
+  readonly key: KeyObject | Uint8Array;
+  readonly algorithms: readonly string[];
+  readonly kid: string | undefined;
+}
+
+type Jwk = JsonWebKey & { alg?: string; kid?: string; use?: string };
+
+const HINT =
+  'pass the shared secret of HS256 tokens, or a public key or certificate (PEM), JWK or JWKS; RSA, P-256, P-384, P-521 or Ed25519';
+
+const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
+
+/**
+ * Parses the keys in a string. The type of the key determines the algorithms, never the header of a token: otherwise an attacker could
+ * sign HS256 with the public key (RFC 8725 §2.1).
+ */
+function parseVerifyingKeys(text: string): readonly VerifyingKey[] {
+  if (/^\s*https?:\/\//i.test(text)) {
+    throw new StepFailure('the key is a URL', {
+      hint: 'request the keys with ws.get and pass the body of its response',
+    });
+  }
+  const keys = parseKeys(text);
+  if (keys.length === 0) throw new StepFailure('the key cannot be used', { hint: HINT });
+  return keys;
+}
+
+function parseKeys(text: string): readonly VerifyingKey[] {
+  if (/^\s*[{[]/.test(text)) return parseJwks(text);
+  if (text.includes('-----BEGIN')) {
+    // Environment variables often contain `\n` for a line break.
+    return publicKey(attempt(() => createPublicKey(text.replaceAll('\\n', '\n'))));
+  }
+  const bare = parseBareKey(text);
+  return bare === undefined ? [sharedKey(new TextEncoder().encode(text))] : publicKey(bare);
+}
+
+/** Base64 without the PEM header and footer, as some servers publish their keys. */
+function parseBareKey(text: string): KeyObject | undefined {
+  if (!/^[A-Za-z0-9+/_=\s-]{40,}$/.test(text)) return undefined;
+  const key = Buffer.from(text, 'base64');
+  return (
+    attempt(() => createPublicKey({ key, format: 'der', type: 'spki' })) ??
+    attempt(() => createPublicKey({ key, format: 'der', type: 'pkcs1' })) ??
+    attempt(() => new X509Certificate(key).publicKey)
+  );
+}
+
+/** Keys for encryption and keys that cannot be used are ignored. */
+function parseJwks(text: string): readonly VerifyingKey[] {
+  const parsed = attempt(() => JSON.parse(text) as Jwk | Jwk[] | { keys: Jwk[] });
+  if (parsed === undefined) return [];
+  const keys = Array.isArray(parsed) ? parsed : 'keys' in parsed ? parsed.keys : [parsed];
+  return Array.isArray(keys) ? keys.flatMap((jwk) => (jwk?.use === 'enc' ? [] : parseJwk(jwk))) : [];
+}
+
+function parseJwk(jwk: Jwk): readonly VerifyingKey[] {
+  const { kty, k, kid, alg } = jwk ?? {};
+  const shared = kty === 'oct' && typeof k === 'string' && k !== '';
+  const found = shared
+    ? [sharedKey(Buffer.from(k, 'base64url'))]
+    : publicKey(attempt(() => createPublicKey({ key: jwk, format: 'jwk' })));
+  return found
+    .map((one) => ({ ...one, kid, algorithms: one.algorithms.filter((name) => alg === undefined || name === alg) }))
+    .filter(({ algorithms }) => algorithms.length > 0);
+}
+
+function sharedKey(key: Uint8Array): VerifyingKey {
+  return { key, algorithms: ['HS256', 'HS384', 'HS512'], kid: undefined };
+}
+
+function publicKey(key: KeyObject | undefined): readonly VerifyingKey[] {
+  const algorithms = key === undefined ? [] : algorithmsOf(key);
+  return key === undefined || algorithms.length === 0 ? [] : [{ key, algorithms, kid: undefined }];
+}
+
+function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): readonly string[] {
+  switch (asymmetricKeyType) {
+    case 'rsa':
+      // RFC 7518 §3.3.
+      if ((asymmetricKeyDetails?.modulusLength ?? 0) < 2048) return [];
+      return ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
+    case 'ec': {
+      const algorithm = curves[asymmetricKeyDetails?.namedCurve ?? ''];
+      return algorithm === undefined ? [] : [algorithm];
+    }
+    case 'ed25519':
+      return ['EdDSA', 'Ed25519'];
+    default:
+      return [];
+  }
+}

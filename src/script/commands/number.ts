@@ -1,86 +1,69 @@
-import { type Command, defineCommand } from '../command.ts';
+import { commandGroup, parameter } from '../command.ts';
 import { toNumber } from '../parameter-kinds.ts';
 import { StepFailure } from '../step-context.ts';
 
-const twoNumbers = [
-  { name: 'num1', kind: 'number', help: 'First number' },
-  { name: 'num2', kind: 'number', help: 'Second number' },
-] as const;
+const number = commandGroup('number');
+const num1 = parameter('num1', 'number', 'First number');
+const num2 = parameter('num2', 'number', 'Second number');
 
-const assertEqual = defineCommand({
-  group: 'number',
-  name: 'assertEqual',
-  summary: 'Asserts that two numbers are equal; 1.0 equals 1',
-  parameters: twoNumbers,
-  example: 'number.assertEqual: [3, "${count}"]',
-  run({ num1, num2 }) {
-    if (num1 !== num2) throw new StepFailure('the numbers differ', { expected: num1, actual: num2 });
-  },
-});
-
-const assertGreater = defineCommand({
-  group: 'number',
-  name: 'assertGreater',
-  summary: 'Asserts that the first number is greater than the second',
-  parameters: twoNumbers,
-  example: 'number.assertGreater: ["${token.expires_in}", 300]',
-  run({ num1, num2 }) {
-    if (!(num1 > num2))
+/** The number commands. */
+export const numberCommands = [
+  number('assertEqual', 'Asserts that two numbers are equal; 1.0 equals 1', {
+    parameters: [num1, num2],
+    example: 'number.assertEqual: [3, "${count}"]',
+    run({ num1, num2 }) {
+      if (num1 !== num2) throw new StepFailure('the numbers differ', { expected: num1, actual: num2 });
+    },
+  }),
+  number('assertGreater', 'Asserts that the first number is greater than the second', {
+    parameters: [num1, num2],
+    example: 'number.assertGreater: ["${token.expires_in}", 300]',
+    run({ num1, num2 }) {
+      if (num1 > num2) return;
       throw new StepFailure('the number is too small', { expected: `more than ${num2}`, actual: num1 });
-  },
-});
-
-const assertLesser = defineCommand({
-  group: 'number',
-  name: 'assertLesser',
-  summary: 'Asserts that the first number is less than the second',
-  parameters: twoNumbers,
-  example: 'number.assertLesser: ["${me.elapsedMs}", 2000]',
-  run({ num1, num2 }) {
-    if (!(num1 < num2))
+    },
+  }),
+  number('assertLesser', 'Asserts that the first number is less than the second', {
+    parameters: [num1, num2],
+    example: 'number.assertLesser: ["${me.elapsedMs}", 2000]',
+    run({ num1, num2 }) {
+      if (num1 < num2) return;
       throw new StepFailure('the number is too large', { expected: `less than ${num2}`, actual: num1 });
-  },
-});
-
-const assertBetween = defineCommand({
-  group: 'number',
-  name: 'assertBetween',
-  summary: 'Asserts that a number is in a range; both bounds are included',
-  parameters: [
-    { name: 'num', kind: 'number', help: 'Number to check' },
-    { name: 'minNum', kind: 'number', help: 'Lower bound' },
-    { name: 'maxNum', kind: 'number', help: 'Upper bound' },
-  ],
-  example: 'number.assertBetween: ["${me.status}", 200, 299]',
-  run({ num, minNum, maxNum }) {
-    if (num >= minNum && num <= maxNum) return;
-    throw new StepFailure('the number is out of range', { expected: `from ${minNum} to ${maxNum}`, actual: num });
-  },
-});
-
-const increment = defineCommand({
-  group: 'number',
-  name: 'increment',
-  summary: 'Adds to the number in a variable',
-  parameters: [
-    { name: 'var', kind: 'variable', help: 'Variable that contains a number' },
-    { name: 'amount', kind: 'number', help: 'Number to add; default: 1; negative to subtract', optional: true },
-  ],
-  example: 'number.increment: [count, 5]',
-  run({ var: name, amount = 1 }, context) {
-    const value = context.get(name);
-    if (value === undefined) {
-      throw new StepFailure(`${name} is not defined`, { hint: `set it first with base.save: [${name}, 0]` });
-    }
-    const number = toNumber(value);
-    if (number === undefined) throw new StepFailure(`${name} is not a number`, { actual: value });
-    const sum = addDecimals(number, amount);
-    if ([number, amount, sum].some((one) => !(Math.abs(one) <= Number.MAX_SAFE_INTEGER))) {
-      throw new StepFailure(`${name} exceeds ${Number.MAX_SAFE_INTEGER}: larger numbers are not exact`);
-    }
-    context.set(name, sum);
-  },
-});
+    },
+  }),
+  number('assertBetween', 'Asserts that a number is in a range; both bounds are included', {
+    parameters: [
+      parameter('num', 'number', 'Number to check'),
+      parameter('minNum', 'number', 'Lower bound'),
+      parameter('maxNum', 'number', 'Upper bound'),
+    ],
+    example: 'number.assertBetween: ["${me.status}", 200, 299]',
+    run({ num, minNum, maxNum }) {
+      if (num >= minNum && num <= maxNum) return;
+      throw new StepFailure('the number is out of range', { expected: `from ${minNum} to ${maxNum}`, actual: num });
+    },
+  }),
+  number('increment', 'Adds to the number in a variable', {
+    parameters: [
+      parameter('var', 'variable', 'Variable that contains a number'),
+      parameter('amount', 'number', 'Number to add; default: 1; negative to subtract', { optional: true }),
+    ],
+    example: 'number.increment: [count, 5]',
+    run({ var: name, amount = 1 }, context) {
+      const value = context.get(name);
+      if (value === undefined) {
+        throw new StepFailure(`${name} is not defined`, { hint: `set it first with base.save: [${name}, 0]` });
+      }
+      const number = toNumber(value);
+      if (number === undefined) throw new StepFailure(`${name} is not a number`, { actual: value });
+      const sum = addDecimals(number, amount);
+      if ([number, amount, sum].some((one) => !(Math.abs(one) <= Number.MAX_SAFE_INTEGER))) {
+        throw new StepFailure(`${name} exceeds ${Number.MAX_SAFE_INTEGER}: larger numbers are not exact`);
+      }
+      context.set(name, sum);
+    },
+  }),
+];
 
 /** Adds decimal numbers so that 0.1 + 0.2 is 0.3: the sum has no more decimals than its operands. */
 function addDecimals(one: number, other: number): number {
@@ -93,6 +76,3 @@ function countDecimals(number: number): number {
   const [digits = '', exponent = '0'] = String(number).split('e');
   return Math.max(0, (digits.split('.')[1]?.length ?? 0) - Number(exponent));
 }
-
-/** The number commands. */
-export const numberCommands: readonly Command[] = [assertEqual, assertGreater, assertLesser, assertBetween, increment];

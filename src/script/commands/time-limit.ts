@@ -20,7 +20,7 @@ export function runWithTimeLimit<T>(what: string, work: () => T): T {
   } catch (error) {
     if ((error as { code?: unknown } | undefined)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     throw new StepFailure(`${what} takes longer than ${LIMIT_MS / 1000} s`, {
-      hint: 'simplify it: the usual cause are nested repetitions such as (a+)+',
+      hint: 'simplify it: the usual cause is nested repetition, as in (a+)+',
     });
   } finally {
     context['work'] = undefined;

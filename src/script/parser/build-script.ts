@@ -1,53 +1,38 @@
-import { type ConfigNode, type MapNode, toValue, variablesIn } from '../../config/node.ts';
-import { closestMatch } from '../../config/suggestions.ts';
+import { type ConfigNode, toValue, variablesIn } from '../../config/node.ts';
 import { toText } from '../../config/value.ts';
 import type { Entry } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { excerpt } from '../../redaction/sanitize.ts';
 import type { Script, Step } from '../script.ts';
-import { literalValue, type ParseContext } from './parse-context.ts';
+import { literalValue, type ParseContext, parseName, showKey, suggestHint } from './parse-context.ts';
 import { parseStep } from './step.ts';
 
 /** Keys of a script. */
 export const scriptKeys: readonly string[] = ['version', 'name', 'data', 'steps'];
 /** Same limit as for variable files. */
 const MAX_VARIABLES = 20_000;
-const MAX_KEY = 60;
+const STEPS_HINT = 'write steps: and a list of commands below it, such as - base.verbose: hello';
 
 /** Builds a script from its nodes. If `context` receives an issue, the returned script is incomplete. */
 export function buildScript<At>(root: ConfigNode<At>, context: ParseContext<At>): Script {
-  const map: MapNode<At> = root.kind === 'map' ? root : { kind: 'map', at: root.at, members: [] };
-  const find = (key: string): ConfigNode<At> | undefined => map.members.find(({ name }) => name === key)?.node;
+  const { source } = context;
+  const members = root.kind === 'map' ? root.members : [];
+  const find = (key: string): ConfigNode<At> | undefined => members.find(({ name }) => name === key)?.node;
   if (root.kind === 'list') {
     context.addIssue(root.at, 'a script must be a map, not a list', 'write steps: and put the list below it');
   } else if (root.kind === 'scalar' && root.value !== null) {
     context.addIssue(root.at, 'not a script', 'write steps: and a list of commands below it');
-  } else {
-    checkKeys(map, context);
-    if (find('steps') === undefined) {
-      context.addIssue(
-        root.at,
-        'the script has no steps',
-        'write steps: and a list of commands below it, such as - base.verbose: hello',
-      );
-    }
+  } else if (find('steps') === undefined) context.addIssue(root.at, 'the script has no steps', STEPS_HINT);
+  for (const { name, at } of members) {
+    if (scriptKeys.includes(name)) continue;
+    context.addIssue(at, `unknown key ${showKey(name)}`, suggestHint(name, scriptKeys, keyHint(name, context)));
   }
   checkVersion(find('version'), context);
   return {
-    name: parseName(find('name'), context),
-    source: context.source,
+    name: parseName(find('name'), context) ?? source.label.split(/[\\/]/).at(-1) ?? source.label,
+    source,
     data: parseData(find('data'), context),
     steps: parseSteps(find('steps'), context),
   };
-}
-
-function checkKeys<At>({ members }: MapNode<At>, context: ParseContext<At>): void {
-  for (const { name, at } of members) {
-    if (scriptKeys.includes(name)) continue;
-    const near = closestMatch(name, scriptKeys);
-    const hint = near === undefined ? keyHint(name, context) : `did you mean ${near}?`;
-    context.addIssue(at, `unknown key ${excerpt(name, MAX_KEY)}`, hint);
-  }
 }
 
 function keyHint<At>(name: string, { registry }: ParseContext<At>): string {
@@ -57,38 +42,25 @@ function keyHint<At>(name: string, { registry }: ParseContext<At>): string {
 
 function checkVersion<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): void {
   if (node === undefined || (node.kind === 'scalar' && node.value === 1)) return;
-  const version = node.kind === 'scalar' ? excerpt(String(toText(node.value)), MAX_KEY) : '';
+  const version = node.kind === 'scalar' ? showKey(String(toText(node.value))) : '';
   if (/^\d+$/.test(version) && version !== '1') {
-    context.addIssue(
-      node.at,
-      `unsupported version ${version}: this program supports version 1`,
-      'update oauth-profile',
-    );
+    const message = `unsupported version ${version}: this program supports version 1`;
+    context.addIssue(node.at, message, 'update oauth-profile');
   } else context.addIssue(node.at, 'version must be 1', 'write version: 1 without quotes, or omit it');
-}
-
-function parseName<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): string {
-  const text = node?.kind === 'scalar' && node.value !== null ? toText(node.value) : undefined;
-  if (typeof text === 'string' && text !== '') return text;
-  if (node !== undefined) context.addIssue(node.at, 'name must be a string');
-  return context.source.label.split(/[\\/]/).at(-1) ?? context.source.label;
 }
 
 function parseData<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): Entry[] {
   if (node === undefined || (node.kind === 'scalar' && node.value === null)) return [];
   if (node.kind !== 'map') {
-    context.addIssue(
-      node.at,
-      'data must be a map of variables',
-      'write data: and lines such as graph.type: microsoft below it',
-    );
+    const hint = 'write data: and lines such as graph.type: microsoft below it';
+    context.addIssue(node.at, 'data must be a map of variables', hint);
     return [];
   }
   const entries = new Map<string, Entry>();
   try {
     for (const { name, at, node: part } of variablesIn(node)) {
       if (entries.has(name)) {
-        context.addIssue(at, `${excerpt(name, MAX_KEY)} is defined twice`, 'remove one of the two definitions');
+        context.addIssue(at, `${showKey(name)} is defined twice`, 'remove one of the two definitions');
       } else if (entries.size >= MAX_VARIABLES) {
         context.addIssue(at, `data has more than ${MAX_VARIABLES} variables`);
         break;
@@ -109,12 +81,6 @@ function parseSteps<At>(node: ConfigNode<At> | undefined, context: ParseContext<
   const items = node.kind === 'list' ? node.items : [];
   if (node.kind === 'map' || (node.kind === 'scalar' && node.value !== null)) {
     context.addIssue(node.at, 'steps must be a list', 'start each step with -, such as - base.verbose: hello');
-  } else if (items.length === 0) {
-    context.addIssue(
-      node.at,
-      'the script has no steps',
-      'write a list of commands below steps:, such as - base.verbose: hello',
-    );
-  }
+  } else if (items.length === 0) context.addIssue(node.at, 'the script has no steps', STEPS_HINT);
   return items.map((item) => parseStep(item, context)).filter((step) => step !== undefined);
 }

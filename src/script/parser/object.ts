@@ -44,64 +44,48 @@ export function parseScriptObject(
     const shown = path === '' ? 'script' : excerpt(path, MAX_PATH);
     issues.push({ path: shown, message, ...(hint !== undefined && { hint }) });
   };
-  const nodes = new NodeBuilder(addIssue);
-  const root = nodes.build(object, '', 0);
+  let values = 0;
+  let exceeded = false;
+  const build = (value: unknown, at: string, depth: number): ConfigNode<string> => {
+    if (++values > MAX_VALUES || depth > MAX_DEPTH) {
+      if (!exceeded) addIssue(at, `more than ${MAX_VALUES} values or ${MAX_DEPTH} levels`);
+      exceeded = true;
+    }
+    if (exceeded) return { kind: 'scalar', at, value: null };
+    if (Array.isArray(value)) {
+      const items = Array.from(value, (item, index) => build(item, `${at}[${index}]`, depth + 1));
+      return { kind: 'list', at, items };
+    }
+    if (!isPlainObject(value)) return { kind: 'scalar', at, value: toScalar(value, at, addIssue) };
+    const members = Object.entries(value).flatMap(([name, part]): Member<string>[] => {
+      const path = at === '' ? name : `${at}.${name}`;
+      return part === undefined ? [] : [{ name, at: path, node: build(part, path, depth + 1) }];
+    });
+    return { kind: 'map', at, members };
+  };
+  const root = build(object, '', 0);
   const within = (path: string): string => path;
-  const script = nodes.exceeded
+  const script = exceeded
     ? undefined
     : buildScript(root, { source, registry, checkPath, addIssue, within, positionOf: () => undefined });
   if (script !== undefined && issues.length === 0) return script;
   throw new InvalidScriptError(source.label, issues.slice(0, MAX_ISSUES), issues.length);
 }
 
-/** Converts a JavaScript value to nodes. */
-class NodeBuilder {
-  readonly #addIssue: (path: string, message: string, hint?: string) => void;
-  #values = 0;
-  /** The object has more values or levels than allowed; the nodes are incomplete. */
-  exceeded = false;
-
-  constructor(addIssue: (path: string, message: string, hint?: string) => void) {
-    this.#addIssue = addIssue;
+function toScalar(value: unknown, at: string, addIssue: (at: string, message: string, hint?: string) => void): Scalar {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'bigint':
+      return new RawScalar(String(value), Number(value));
+    case 'number':
+      if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
+      addIssue(at, 'the number is not exact', 'pass it as a string');
+      return null;
   }
-
-  build(value: unknown, at: string, depth: number): ConfigNode<string> {
-    if (++this.#values > MAX_VALUES || depth > MAX_DEPTH) {
-      if (!this.exceeded) this.#addIssue(at, `more than ${MAX_VALUES} values or ${MAX_DEPTH} levels`);
-      this.exceeded = true;
-    }
-    if (this.exceeded) return { kind: 'scalar', at, value: null };
-    if (Array.isArray(value)) {
-      const items = Array.from(value, (item, index) => this.build(item, `${at}[${index}]`, depth + 1));
-      return { kind: 'list', at, items };
-    }
-    return isPlainObject(value) ? this.#map(value, at, depth) : { kind: 'scalar', at, value: this.#scalar(value, at) };
-  }
-
-  #map(map: DataObject, at: string, depth: number): ConfigNode<string> {
-    const members: Member<string>[] = [];
-    for (const [name, value] of Object.entries(map)) {
-      const path = at === '' ? name : `${at}.${name}`;
-      if (value !== undefined) members.push({ name, at: path, node: this.build(value, path, depth + 1) });
-    }
-    return { kind: 'map', at, members };
-  }
-
-  #scalar(value: unknown, at: string): Scalar {
-    switch (typeof value) {
-      case 'string':
-      case 'boolean':
-        return value;
-      case 'bigint':
-        return new RawScalar(String(value), Number(value));
-      case 'number':
-        if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) return value;
-        this.#addIssue(at, 'the number is not exact', 'pass it as a string');
-        return null;
-    }
-    if (value === null || value instanceof RawScalar) return value;
-    if (value instanceof Secret) return value.test(hasReference) ? value.map(escapeReferences) : value;
-    this.#addIssue(at, 'must be a string, number, boolean, list or map');
-    return null;
-  }
+  if (value === null || value instanceof RawScalar) return value;
+  if (value instanceof Secret) return value.test(hasReference) ? value.map(escapeReferences) : value;
+  addIssue(at, 'must be a string, number, boolean, list or map');
+  return null;
 }

@@ -5,9 +5,8 @@ import type { Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import { type Command, commandName, commandSignature, type Parameter } from '../command.ts';
 import { InvalidArgument, kinds } from '../parameter-kinds.ts';
-import { literalValue, type ParseContext } from './parse-context.ts';
+import { literalValue, type ParseContext, showKey } from './parse-context.ts';
 
-const MAX_KEY = 60;
 const MAX_PROBLEM = 200;
 
 /** Parses the parameters of a command from a list, a map, a single scalar or null; returns them by name. */
@@ -16,19 +15,17 @@ export function parseParameters<At>(
   { at, node: part }: Member<At>,
   context: ParseContext<At>,
 ): Record<string, Value> {
-  const given = new Map<Parameter, ConfigNode<At>>();
-  if (part.kind === 'map') assignByName(command, part, at, given, context);
-  else {
-    const items = itemsOf(command, part);
-    assignInOrder(command, items, items.length === 0 ? at : part.at, given, context);
-  }
-  const parameters: [string, Value][] = [];
-  for (const [parameter, value] of given) {
-    checkValue(parameter, value, context);
-    parameters.push([parameter.name, toValue(value)]);
-  }
-  return Object.fromEntries(parameters);
+  const items = part.kind === 'map' ? [] : itemsOf(command, part);
+  const given =
+    part.kind === 'map'
+      ? assignByName(command, part, at, context)
+      : assignInOrder(command, items, items.length === 0 ? at : part.at, context);
+  for (const [parameter, value] of given) checkValue(parameter, value, context);
+  return Object.fromEntries([...given].map(([{ name }, value]) => [name, toValue(value)]));
 }
+
+/** The nodes of the given parameters. */
+type Given<At> = ReadonlyMap<Parameter, ConfigNode<At>>;
 
 /** Returns the items of a parameter list. For a command whose only parameter is a list of names, the list is that parameter. */
 function itemsOf<At>({ parameters }: Command, part: ConfigNode<At>): readonly ConfigNode<At>[] {
@@ -41,9 +38,8 @@ function assignInOrder<At>(
   command: Command,
   items: readonly ConfigNode<At>[],
   at: At,
-  given: Map<Parameter, ConfigNode<At>>,
   context: ParseContext<At>,
-): void {
+): Given<At> {
   const { parameters } = command;
   const required = parameters.filter(({ optional }) => !optional).length;
   if (items.length < required || items.length > parameters.length) {
@@ -53,10 +49,7 @@ function assignInOrder<At>(
       countHint(command, items.length),
     );
   }
-  for (const [index, parameter] of parameters.entries()) {
-    const item = items[index];
-    if (item !== undefined) given.set(parameter, item);
-  }
+  return new Map(items.slice(0, parameters.length).map((item, index) => [parameters[index] as Parameter, item]));
 }
 
 function countText(min: number, max: number): string {
@@ -74,33 +67,31 @@ function countHint(command: Command, count: number): string {
     : `the signature is ${commandSignature(command)}${count < parameters.length ? '; write "" for an empty parameter' : ''}`;
 }
 
-function assignByName<At>(
-  command: Command,
-  { members }: MapNode<At>,
-  at: At,
-  given: Map<Parameter, ConfigNode<At>>,
-  context: ParseContext<At>,
-): void {
+function assignByName<At>(command: Command, { members }: MapNode<At>, at: At, context: ParseContext<At>): Given<At> {
   const { parameters } = command;
   const signature = commandSignature(command);
+  const given = new Map<Parameter, ConfigNode<At>>();
   const suggested = new Set<string | undefined>();
   for (const { name, at: keyAt, node: part } of members) {
     const parameter = parameters.find((one) => one.name === name);
     if (parameter !== undefined) given.set(parameter, part);
     else {
-      const names = parameters.map((one) => one.name);
-      const near = closestMatch(name, names);
+      const near = closestMatch(
+        name,
+        parameters.map((one) => one.name),
+      );
       suggested.add(near);
       const hint = near === undefined ? `the signature is ${signature}` : `did you mean ${near}?`;
-      context.addIssue(keyAt, `unknown parameter ${excerpt(name, MAX_KEY)} of ${commandName(command)}`, hint);
+      context.addIssue(keyAt, `unknown parameter ${showKey(name)} of ${commandName(command)}`, hint);
     }
   }
   // A misspelt parameter is not reported as missing.
   const missing = parameters.filter((one) => !one.optional && !given.has(one) && !suggested.has(one.name));
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ');
-    context.addIssue(at, `${commandName(command)}: missing ${names}`, `the signature is ${signature}`);
+    context.addIssue(at, `${commandName(command)}: missing parameter ${names}`, `the signature is ${signature}`);
   }
+  return given;
 }
 
 /** Checks a literal. A value with references is checked when the step runs. */

@@ -1,14 +1,12 @@
 import type { ConfigNode, MapNode, Member } from '../../config/node.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import { RawScalar, toText } from '../../config/value.ts';
-import { excerpt } from '../../redaction/sanitize.ts';
 import { type Condition, ConditionSyntaxError, parseCondition } from '../condition.ts';
 import type { Step } from '../script.ts';
 import { parseParameters } from './parameters.ts';
-import type { ParseContext } from './parse-context.ts';
+import { type ParseContext, parseName, showKey, suggestHint } from './parse-context.ts';
 
 const KEYS = ['name', 'if', 'continueOnFailure', 'always'];
-const MAX_KEY = 60;
 
 /** Parses one step; returns `undefined` if it has no known command. */
 export function parseStep<At>(node: ConfigNode<At>, context: ParseContext<At>): Step | undefined {
@@ -46,25 +44,18 @@ function findCommand<At>({ members, at }: MapNode<At>, context: ParseContext<At>
   for (const member of members) {
     const { name } = member;
     if (KEYS.includes(name)) continue;
-    if (registry.find(name) !== undefined) {
-      commands.push(member);
-      continue;
-    }
-    const shown = excerpt(name, MAX_KEY);
+    const isKnown = registry.find(name) !== undefined;
+    if (isKnown || name.includes('.')) commands.push(member);
+    if (isKnown) continue;
     const near = registry.nearest(name);
+    const suggestion = near === undefined ? undefined : `did you mean ${near}?`;
     if (name.includes('.')) {
-      commands.push(member);
-      const hint = near === undefined ? 'run oauth-profile commands to list all commands' : `did you mean ${near}?`;
-      context.addIssue(member.at, `unknown command ${shown}`, hint);
+      const hint = suggestion ?? 'run oauth-profile commands to list all commands';
+      context.addIssue(member.at, `unknown command ${showKey(name)}`, hint);
     } else {
-      const nearKey = closestMatch(name, KEYS);
-      isMisspelt ||= nearKey === undefined;
-      const suggestion = nearKey ?? near;
-      const hint =
-        suggestion === undefined
-          ? `the keys of a step are its command, ${KEYS.join(', ')}`
-          : `did you mean ${suggestion}?`;
-      context.addIssue(member.at, `unknown key ${shown}`, hint);
+      const hint = suggestHint(name, KEYS, suggestion ?? `the keys of a step are its command, ${KEYS.join(', ')}`);
+      isMisspelt ||= closestMatch(name, KEYS) === undefined;
+      context.addIssue(member.at, `unknown key ${showKey(name)}`, hint);
     }
   }
   const [command, second] = commands;
@@ -75,14 +66,6 @@ function findCommand<At>({ members, at }: MapNode<At>, context: ParseContext<At>
     context.addIssue(at, 'the step has no command', 'write it as - group.command: [parameter, parameter]');
   }
   return command;
-}
-
-function parseName<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): string | undefined {
-  if (node === undefined) return undefined;
-  const text = node.kind === 'scalar' ? toText(node.value) : '';
-  if (typeof text === 'string' && text !== '') return text;
-  context.addIssue(node.at, 'name must be a string');
-  return undefined;
 }
 
 function parseFlag<At>(key: string, node: ConfigNode<At> | undefined, context: ParseContext<At>): boolean {

@@ -1,5 +1,6 @@
 import { escapeControls, truncate as truncateText } from '../../redaction/sanitize.ts';
-import type { Counts, StepState } from '../result.ts';
+import { attempt } from '../attempt.ts';
+import type { Counts, Failure, StepState } from '../result.ts';
 
 /** The colours of the terminal reports. */
 export type Style = Readonly<Record<'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', (text: string) => string>>;
@@ -57,9 +58,29 @@ export function truncate(text: string, length: number): string {
   return `${shown}\n… ${text.length - shown.length} more characters`;
 }
 
+/** Formats a failure as lines: message, expected and actual value, hint. */
+export function describeFailure(
+  { message, expected, actual, hint }: Failure,
+  maxLength: number,
+  format = (value: string): string => value,
+): string {
+  const value = (name: string, text: string | undefined): string[] => {
+    if (text === undefined) return [];
+    const shown = format(truncate(text, maxLength));
+    return [/[\r\n]/.test(shown) ? `${name}:\n${shown}` : `${name}: ${shown}`];
+  };
+  const lines = [truncate(message, maxLength), ...value('expected', expected), ...value('actual', actual)];
+  return [...lines, ...(hint === undefined ? [] : [hint])].join('\n');
+}
+
 /** Indents JSON that is on one line; other text stays unchanged. Numbers and strings keep their notation. */
 export function indentJson(text: string): string {
-  if (text.length > MAX_JSON_LENGTH || !/^\s*[[{]/.test(text) || text.trim().includes('\n') || !isJson(text)) {
+  if (
+    text.length > MAX_JSON_LENGTH ||
+    !/^\s*[[{]/.test(text) ||
+    text.trim().includes('\n') ||
+    attempt(() => JSON.parse(text)) === undefined
+  ) {
     return text;
   }
   let result = '';
@@ -72,15 +93,6 @@ export function indentJson(text: string): string {
     else result += /^[{[]/.test(token) ? token.charAt(0) + token.slice(-1) : token;
   }
   return result;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function newLine(depth: number): string {

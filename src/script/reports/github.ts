@@ -1,5 +1,5 @@
-import type { Failure, RunResult, StepResult } from '../result.ts';
-import { formatDuration, indentJson, toVisible, toVisibleLine, truncate } from './format.ts';
+import type { RunResult, StepResult } from '../result.ts';
+import { describeFailure, formatDuration, indentJson, toVisible, toVisibleLine, truncate } from './format.ts';
 import { countTotals, describeTotals, EMULATED, findFailures, formatLocation, type Report } from './report.ts';
 
 /** GitHub shows ten errors per step of a job and silently drops the others. */
@@ -31,18 +31,7 @@ function formatAnnotation(file: string, { number, title, position, failure }: St
     ...(position === undefined ? [] : [`line=${position.line}`, `col=${position.column}`]),
     `title=${escapeProperty(toTitle(`step ${number}: ${title}`))}`,
   ];
-  return `::error ${properties.join(',')}::${escapeMessage(failureText(failure))}`;
-}
-
-function failureText(failure: Failure | undefined): string {
-  if (failure === undefined) return 'the step failed';
-  const { message, expected, actual, hint } = failure;
-  return [
-    truncate(message, MAX_VALUE),
-    ...(expected === undefined ? [] : [`expected: ${truncate(expected, MAX_VALUE)}`]),
-    ...(actual === undefined ? [] : [`actual: ${truncate(actual, MAX_VALUE)}`]),
-    ...(hint === undefined ? [] : [hint]),
-  ].join('\n');
+  return `::error ${properties.join(',')}::${escapeMessage(failure === undefined ? 'the step failed' : describeFailure(failure, MAX_VALUE))}`;
 }
 
 function escapeMessage(text: string): string {

@@ -1,5 +1,5 @@
 import type { Exchange, Failure, RunResult, StepResult } from '../result.ts';
-import { type DiffLine, diffLines } from './diff-lines.ts';
+import { commonEnds, type DiffLine, diffLines } from './diff-lines.ts';
 import { escapeHtml, formatDuration, indentJson, toVisibleLine, truncate } from './format.ts';
 import { formatLocation } from './report.ts';
 
@@ -74,10 +74,7 @@ const MIN_MARKED = 24;
 /** Marks the difference of two long strings: everything between their common prefix and their common suffix. */
 function markDifferenceHtml(one: string, other: string): [string, string] {
   const shorter = Math.min(one.length, other.length);
-  let start = 0;
-  while (start < shorter && one[start] === other[start]) start++;
-  let end = 0;
-  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++;
+  let [start, end] = commonEnds(one, other);
   // Surrogate pairs are not split.
   if (/[\ud800-\udbff]/.test(one[start - 1] ?? '')) start--;
   if (/[\udc00-\udfff]/.test(one.at(-end) ?? '') && end > 0) end--;

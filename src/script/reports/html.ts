@@ -4,7 +4,7 @@ import { escapeHtml, formatDuration } from './format.ts';
 import { pageScript } from './html-script.ts';
 import { stepHtml } from './html-step.ts';
 import { pageStyle } from './html-style.ts';
-import { countTotals, describeTotals, EMULATED, findFailures, type Report, type Totals } from './report.ts';
+import { countTotals, describeTotals, EMULATED, findFailures, type Report, sumCounts, type Totals } from './report.ts';
 
 const MAX_LISTED = 100;
 /** With more steps, only the visible part of the page is rendered. */
@@ -17,12 +17,10 @@ export function htmlReport(report: Report): string {
   const totals = countTotals(report);
   const totalsText = describeTotals(totals);
   const state = totals.scripts.failed === 0 ? 'passed' : 'failed';
-  const slowestMs = report.runs.reduce(
-    (slowest, { steps }) => steps.reduce((longest, { elapsedMs }) => Math.max(longest, elapsedMs), slowest),
-    0,
-  );
+  const durations = report.runs.flatMap(({ steps }) => steps.map(({ elapsedMs }) => elapsedMs));
+  const slowestMs = durations.reduce((longest, ms) => Math.max(longest, ms), 0);
   // `content-visibility` keeps thousands of steps fast, but makes the scroll position of a few steps jump.
-  const many = totals.steps.passed + totals.steps.failed + totals.steps.skipped > MANY_STEPS;
+  const many = sumCounts(totals.steps) > MANY_STEPS;
   const colour = state === 'passed' ? '1a7f43' : 'b3261e';
   const icon = `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 2 2'%3E%3Ccircle cx='1' cy='1' r='1' fill='%23${colour}'/%3E%3C/svg%3E`;
   const policy = `default-src 'none'; style-src 'sha256-${sha256(pageStyle)}'; script-src 'sha256-${sha256(pageScript)}'; img-src data:; base-uri 'none'; form-action 'none'`;
@@ -69,7 +67,7 @@ function failedHeading({ scripts, steps }: Totals, { runs }: Report): string {
 
 /** Renders the share of each state as a bar. */
 function shareHtml({ steps }: Totals): string {
-  const all = steps.passed + steps.failed + steps.skipped;
+  const all = sumCounts(steps);
   if (all === 0) return '';
   let x = 0;
   const parts = states.map((state) => {
@@ -86,7 +84,7 @@ function controlsHtml({ steps }: Totals): string {
     `<button type="button" data-show="${state}" aria-pressed="${state === 'all'}"${count === 0 && state !== 'all' ? ' disabled' : ''}>${name} <b>${count}</b></button>`;
   return `<div id="controls" hidden>
 <div role="group" aria-label="Show steps">
-${button('all', 'All', steps.passed + steps.failed + steps.skipped)}
+${button('all', 'All', sumCounts(steps))}
 ${button('failed', 'Failed', steps.failed)}
 ${button('passed', 'Passed', steps.passed)}
 ${button('skipped', 'Skipped', steps.skipped)}

@@ -1,13 +1,13 @@
-import type { Failure, RunResult, StepResult } from '../result.ts';
-import { formatDuration, indentJson, toVisible, toVisibleLine, truncate } from './format.ts';
-import { countTotals, formatLocation, type Report } from './report.ts';
+import type { RunResult, StepResult } from '../result.ts';
+import { describeFailure, escapeHtml, indentJson, toVisibleLine, truncate } from './format.ts';
+import { countTotals, formatExchange, formatLocation, type Report, sumCounts } from './report.ts';
 
 const MAX_VALUE = 20_000;
 
 /** Formats a JUnit XML report: a test suite per script, a test case per step. */
 export function junitReport(report: Report): string {
   const { steps } = countTotals(report);
-  const counts = `tests="${sum(steps)}" failures="${steps.failed}" errors="0"`;
+  const counts = `tests="${sumCounts(steps)}" failures="${steps.failed}" errors="0"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="oauth-profile" ${counts} time="${seconds(report.elapsedMs)}">`,
@@ -23,7 +23,7 @@ function formatSuite(run: RunResult, index: number, emulated: boolean): string[]
     `name=${quoted(name)}`,
     `id="${index}"`,
     `file=${quoted(file)}`,
-    `tests="${sum(counts)}" failures="${counts.failed}" errors="0" skipped="${counts.skipped}"`,
+    `tests="${sumCounts(counts)}" failures="${counts.failed}" errors="0" skipped="${counts.skipped}"`,
     // The format has no time zone; it is UTC.
     `timestamp="${new Date(startedAt).toISOString().slice(0, 19)}"`,
     `time="${seconds(elapsedMs)}"`,
@@ -55,33 +55,14 @@ function formatOutcome(run: RunResult, step: StepResult): string[] {
   const { failure } = step;
   if (failure === undefined) return step.state === 'failed' ? ['      <failure/>'] : [];
   const { code, message } = failure;
-  const text = escaped(failureText(failure, formatLocation(run, step)));
+  const text = escapeHtml(`${describeFailure(failure, MAX_VALUE, indentJson)}\nat ${formatLocation(run, step)}`);
   return [`      <failure type=${quoted(code)} message=${quoted(message)}>${text}</failure>`];
 }
 
-function failureText({ message, expected, actual, hint }: Failure, place: string): string {
-  const value = (name: string, text: string | undefined): string[] => {
-    if (text === undefined) return [];
-    const shown = indentJson(truncate(text, MAX_VALUE));
-    return [/[\r\n]/.test(shown) ? `${name}:\n${shown}` : `${name}: ${shown}`];
-  };
-  const lines = [truncate(message, MAX_VALUE), ...value('expected', expected), ...value('actual', actual)];
-  return [...lines, ...(hint === undefined ? [] : [hint]), `at ${place}`].join('\n');
-}
-
 function formatOutput({ output, exchanges }: StepResult): string[] {
-  const lines = [
-    ...output,
-    ...exchanges.map(
-      ({ request, response, elapsedMs }) =>
-        `${request.method} ${request.url} → ${response?.status ?? 'no response'} in ${formatDuration(elapsedMs)}`,
-    ),
-  ];
-  return lines.length === 0 ? [] : [`      <system-out>${escaped(truncate(lines.join('\n'), MAX_VALUE))}</system-out>`];
-}
-
-function sum({ passed, failed, skipped }: RunResult['counts']): number {
-  return passed + failed + skipped;
+  const lines = [...output, ...exchanges.map(formatExchange)];
+  const text = escapeHtml(truncate(lines.join('\n'), MAX_VALUE));
+  return lines.length === 0 ? [] : [`      <system-out>${text}</system-out>`];
 }
 
 function seconds(elapsedMs: number): string {
@@ -89,15 +70,5 @@ function seconds(elapsedMs: number): string {
 }
 
 function quoted(text: string): string {
-  return `"${escapeXml(toVisibleLine(text))}"`;
-}
-
-function escaped(text: string): string {
-  return escapeXml(toVisible(text));
-}
-
-const names: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"]/g, (char) => names[char] ?? char);
+  return `"${escapeHtml(toVisibleLine(text))}"`;
 }

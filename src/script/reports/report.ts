@@ -1,4 +1,5 @@
-import type { Counts, RunResult, StepResult } from '../result.ts';
+import type { Counts, Exchange, RunResult, StepResult } from '../result.ts';
+import { formatDuration } from './format.ts';
 
 /** Data of a report. */
 export interface Report {
@@ -53,4 +54,14 @@ export function findFailures({ runs }: Report): { readonly run: RunResult; reado
 /** Formats the location of a step: `smoke/me.yaml:7:5`; only the file if the position is unknown. */
 export function formatLocation({ file }: Pick<RunResult, 'file'>, { position }: Pick<StepResult, 'position'>): string {
   return position === undefined ? file : `${file}:${position.line}:${position.column}`;
+}
+
+/** Formats a request and its result in one line: `GET https://… → 200 in 120 ms`. */
+export function formatExchange({ request, response, elapsedMs }: Exchange): string {
+  return `${request.method} ${request.url} → ${response?.status ?? 'no response'} in ${formatDuration(elapsedMs)}`;
+}
+
+/** Returns the number of steps. */
+export function sumCounts({ passed, failed, skipped }: Counts): number {
+  return passed + failed + skipped;
 }

@@ -1,7 +1,7 @@
 import { truncate } from '../../redaction/sanitize.ts';
-import type { Exchange, RunResult, StepResult } from '../result.ts';
+import type { RunResult, StepResult } from '../result.ts';
 import { formatDuration, indentJson, type Style, toVisible, toVisibleLine } from './format.ts';
-import { countTotals, describeTotals, findFailures, formatLocation, type Report } from './report.ts';
+import { countTotals, describeTotals, findFailures, formatExchange, formatLocation, type Report } from './report.ts';
 
 const MAX_LINES = 20;
 const MAX_LINE = 500;
@@ -27,7 +27,8 @@ export function formatSummary(report: Report, style: Style): string {
 /** Each line starts with a fixed label, so that untrusted text never starts a line, where CI systems look for commands. */
 function formatFailure(run: RunResult, step: StepResult, style: Style): string {
   const { red, bold, dim, green, cyan } = style;
-  const { failure, exchanges } = step;
+  const { failure } = step;
+  const exchange = step.exchanges.at(-1);
   const field = (name: string, text: string | undefined, paint = (shown: string): string => shown): string[] => {
     if (text === undefined) return [];
     const [first = '', ...rest] = toLines(text);
@@ -44,16 +45,9 @@ function formatFailure(run: RunResult, step: StepResult, style: Style): string {
     ...field('error', failure?.message ?? 'the step failed', red),
     ...field('expected', failure?.expected, green),
     ...field('actual', failure?.actual, red),
-    ...field('request', formatExchange(exchanges.at(-1))),
+    ...field('request', exchange && toVisibleLine(formatExchange(exchange))),
     ...field('hint', failure?.hint),
   ].join('\n');
-}
-
-function formatExchange(exchange: Exchange | undefined): string | undefined {
-  if (exchange === undefined) return undefined;
-  const { request, response, elapsedMs } = exchange;
-  const { method, url } = request;
-  return toVisibleLine(`${method} ${url} → ${response?.status ?? 'no response'} in ${formatDuration(elapsedMs)}`);
 }
 
 /** Splits text into lines and limits their number and length. */

@@ -1,9 +1,7 @@
 import type { ScriptEvent } from '../events.ts';
 import { countColumns, fitColumns } from '../fit-columns.ts';
-import type { StepState } from '../result.ts';
-import { formatDuration, type Style, toVisibleLine } from './format.ts';
-import { type AreaLine, LiveArea } from './live-area.ts';
-import { ProgressLines } from './progress-lines.ts';
+import type { StepResult, StepState } from '../result.ts';
+import { formatCounts, formatDuration, type Style, toVisibleLine, withSymbol } from './format.ts';
 
 /** Shows the progress of a run. */
 export interface Progress {
@@ -45,11 +43,11 @@ export function createProgress(
   write: (text: string) => void,
   options: ProgressOptions = {},
 ): Progress {
-  const lines = new ProgressLines(style, options.verbose ?? false);
-  if (options.live) return new LiveProgress(style, width, write, lines, options.scripts);
+  const format = createFormatter(style, options.verbose ?? false);
+  if (options.live) return new LiveProgress(style, width, new LiveArea(write), format, options.scripts);
   return {
     handle(event) {
-      const text = lines.format(event);
+      const text = format(event);
       if (text !== '') write(text);
     },
     tick() {},
@@ -57,12 +55,48 @@ export function createProgress(
   };
 }
 
+/** Returns a function that formats the lines that stay on the screen: one per script, with `verbose` one per step. */
+function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) => string {
+  const { bold, dim, yellow } = style;
+  const names = new Map<string, string>();
+  /** File of the script whose steps were printed last. */
+  let currentFile = '';
+  return (event) => {
+    const { file } = event;
+    if (event.type === 'run-start') names.set(file, event.name);
+    if (event.type === 'step-end' && verbose) {
+      // Scripts that run in parallel alternate: a heading is printed at each change.
+      const heading = `${bold(toVisibleLine(names.get(file) ?? file))}  ${dim(toVisibleLine(file))}\n`;
+      const isChanged = file !== currentFile;
+      currentFile = file;
+      return (isChanged ? heading : '') + formatStep(event.step, style);
+    }
+    if (event.type !== 'run-end') return '';
+    currentFile = '';
+    const columns = [
+      withSymbol(style, event.state, event.state),
+      bold(toVisibleLine(event.name)),
+      dim(toVisibleLine(file)),
+      formatCounts(style, event.counts),
+      ...(event.interrupted ? [yellow('interrupted')] : []),
+      dim(formatDuration(event.elapsedMs)),
+    ];
+    return `${columns.join('  ')}\n`;
+  };
+}
+
+function formatStep({ number, title, state, reason, failure, elapsedMs, output }: StepResult, style: Style): string {
+  const { dim, red } = style;
+  const line = `  ${withSymbol(style, state, `${number} ${toVisibleLine(title)}`)}`;
+  const more = state === 'skipped' ? dim(toVisibleLine(reason ?? '')) : dim(formatDuration(elapsedMs));
+  const details = [
+    ...output.flatMap((text) => text.split(/\r\n?|\n/)).map((text) => dim(`    │ ${toVisibleLine(text)}`)),
+    ...(failure === undefined ? [] : [red(`    ! ${toVisibleLine(failure.message)}`)]),
+  ];
+  return [`${line}  ${more}`, ...details, ''].join('\n');
+}
+
 class LiveProgress implements Progress {
-  readonly #style: Style;
-  readonly #width: () => number;
-  readonly #lines: ProgressLines;
-  readonly #area: LiveArea;
-  readonly #scripts: number | undefined;
   readonly #running = new Map<string, RunningScript>();
   readonly #counts: Record<StepState, number> = { passed: 0, failed: 0, skipped: 0 };
   #done = 0;
@@ -73,25 +107,19 @@ class LiveProgress implements Progress {
   #ended = false;
 
   constructor(
-    style: Style,
-    width: () => number,
-    write: (text: string) => void,
-    lines: ProgressLines,
-    scripts: number | undefined,
-  ) {
-    this.#style = style;
-    this.#width = width;
-    this.#lines = lines;
-    this.#area = new LiveArea(write);
-    this.#scripts = scripts;
-  }
+    private readonly style: Style,
+    private readonly width: () => number,
+    private readonly area: LiveArea,
+    private readonly format: (event: ScriptEvent) => string,
+    private readonly scripts: number | undefined,
+  ) {}
 
   handle(event: ScriptEvent): void {
     this.#ended = false;
     this.#now = Math.max(this.#now, event.at);
     this.#startedAt ??= event.at;
     this.#track(event);
-    this.#pending += this.#lines.format(event);
+    this.#pending += this.format(event);
     // Fast steps would otherwise redraw more often than anyone can read.
     if (this.#pending !== '' || this.#now - this.#drawnAt >= MIN_REDRAW_MS) this.#draw();
   }
@@ -104,13 +132,13 @@ class LiveProgress implements Progress {
 
   end(): void {
     this.#ended = true;
-    this.#area.draw([], this.#columns, this.#pending);
+    this.area.draw([], this.#columns, this.#pending);
     this.#pending = '';
   }
 
   /** Some terminals report a width of 0. */
   get #columns(): number {
-    return this.#width() || 80;
+    return this.width() || 80;
   }
 
   #track(event: ScriptEvent): void {
@@ -138,12 +166,12 @@ class LiveProgress implements Progress {
     const shown = [...this.#running.values()];
     const lines = shown.slice(0, MAX_LINES).map((one) => this.#runningLine(one, width));
     if (shown.length > MAX_LINES) lines.push(this.#dimLine(`  … and ${shown.length - MAX_LINES} more`, width));
-    this.#area.draw([...lines, this.#totalsLine(width)], columns, this.#pending);
+    this.area.draw([...lines, this.#totalsLine(width)], columns, this.#pending);
     this.#pending = '';
   }
 
   #runningLine({ name, steps, number, title, since }: RunningScript, width: number): AreaLine {
-    const { cyan, dim } = this.#style;
+    const { cyan, dim } = this.style;
     const frame = frames[Math.floor(this.#now / 100) % frames.length] ?? '';
     const count = `${number}/${steps} `;
     const time = ` ${formatTicking(this.#now - since)}`;
@@ -163,7 +191,7 @@ class LiveProgress implements Progress {
 
   #totalsLine(width: number): AreaLine {
     const { passed, failed, skipped } = this.#counts;
-    const all = this.#scripts === undefined ? '' : `/${this.#scripts}`;
+    const all = this.scripts === undefined ? '' : `/${this.scripts}`;
     const parts = [
       `  ${this.#done}${all} scripts`,
       `${passed} passed`,
@@ -172,12 +200,12 @@ class LiveProgress implements Progress {
       formatTicking(this.#now - (this.#startedAt ?? this.#now)),
     ];
     const text = fitColumns(parts.join(', '), width);
-    return { text: failed > 0 ? this.#style.red(text) : this.#style.dim(text), columns: countColumns(text) };
+    return { text: failed > 0 ? this.style.red(text) : this.style.dim(text), columns: countColumns(text) };
   }
 
   #dimLine(words: string, width: number): AreaLine {
     const text = fitColumns(words, width);
-    return { text: this.#style.dim(text), columns: countColumns(text) };
+    return { text: this.style.dim(text), columns: countColumns(text) };
   }
 }
 
@@ -185,4 +213,46 @@ class LiveProgress implements Progress {
 function formatTicking(elapsedMs: number): string {
   const ms = Math.floor(Math.max(0, elapsedMs) / 100) * 100;
   return ms < 1000 ? `0.${ms / 100} s` : formatDuration(ms);
+}
+
+/** A line of the area; `columns` is its width without colour codes. */
+interface AreaLine {
+  readonly text: string;
+  readonly columns: number;
+}
+
+const CLEAR_LINE_END = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/** The last lines of a terminal, redrawn in place; only changes are written. The cursor stays at the start of the line below. */
+class LiveArea {
+  readonly #write: (text: string) => void;
+  #lines: readonly AreaLine[] = [];
+  #width = 0;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  /** Shows `lines`, each narrower than `width`; `above` is printed before them and stays in the scrollback. */
+  draw(lines: readonly AreaLine[], width: number, above = ''): void {
+    const before = this.#lines;
+    const resized = before.length > 0 && width !== this.#width;
+    this.#width = width;
+    this.#lines = lines;
+    if (above !== '' || resized) {
+      // A terminal that became narrower has wrapped the lines.
+      const rows = before.reduce((sum, { columns }) => sum + Math.max(1, Math.ceil(columns / width)), 0);
+      this.#write(up(rows) + (rows === 0 ? '' : CLEAR_BELOW) + above + lines.map(({ text }) => `${text}\n`).join(''));
+    } else if (lines.length !== before.length || lines.some(({ text }, index) => text !== before[index]?.text)) {
+      const changed = lines.map(({ text }, index) =>
+        text === before[index]?.text ? '\n' : `${text}${CLEAR_LINE_END}\n`,
+      );
+      this.#write(up(before.length) + changed.join('') + (lines.length < before.length ? CLEAR_BELOW : ''));
+    }
+  }
+}
+
+function up(rows: number): string {
+  return rows === 0 ? '' : `\u001b[${rows}A\r`;
 }

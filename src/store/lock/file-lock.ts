@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortError } from '../../errors.ts';
-import { monotonicMs } from '../../monotonic.ts';
 import type { Limits } from '../../ports.ts';
 import { lockTimeoutError } from '../store-errors.ts';
 import { isAbandoned, LockOwner, readLock } from './lock-owner.ts';
@@ -11,60 +10,56 @@ const POLL_MS = 7;
 
 /** How to wait for file locks. */
 export interface FileLockOptions extends Limits {
-  /** Monotonic time at which the caller began to wait; `timeoutMs` counts from then. */
-  readonly startedAt: number;
-  /** Returns a number in [0, 1), so that waiting processes do not poll at the same moment. */
-  readonly random: () => number;
+  /** End of the timeout, by `performance.now()`. */
+  readonly deadline: number;
   /** Called before each attempt of a caller that had to wait; `true` ends the wait without the locks. */
-  readonly isSatisfied?: (() => boolean) | undefined;
+  readonly isSatisfied?: () => boolean;
   /** Whether the caller had to wait before this call. */
-  readonly hasWaited?: boolean | undefined;
+  readonly hasWaited?: boolean;
 }
 
 /** Acquires all of the locks; `undefined` if `isSatisfied` ended the wait. Waiting creates no files. */
 export async function acquireFileLocks(
   directory: string,
   locks: readonly string[],
-  options: FileLockOptions,
+  { timeoutMs, deadline, signal, isSatisfied, hasWaited = false }: FileLockOptions,
 ): Promise<LockOwner | undefined> {
-  const { startedAt, timeoutMs, signal, random, isSatisfied } = options;
-  let hasWaited = options.hasWaited ?? false;
-  let owner: LockOwner | undefined;
-  // In the same order in every process, to exclude deadlocks.
-  const pending = locks.toSorted();
-  try {
-    for (let lock = pending[0]; lock !== undefined; lock = pending[0]) {
-      if (signal?.aborted) throw abortError(signal);
-      if (hasWaited && isSatisfied?.()) return undefined;
-      if (isFree(lock)) {
-        owner ??= new LockOwner(directory);
-        if (owner.tryAcquire(lock)) {
-          pending.shift();
-          continue;
-        }
-      }
-      const elapsedMs = monotonicMs() - startedAt;
-      if (elapsedMs >= timeoutMs) throw lockTimeoutError(describeLockOwner(lock), elapsedMs);
-      // The first attempt is followed by `isSatisfied` at once. An abort is reported by the next round.
-      if (hasWaited) {
-        const pollMs = Math.min(POLL_MS * (0.5 + random()), timeoutMs - elapsedMs);
-        await sleep(pollMs, undefined, { signal }).catch(() => {});
-      }
-      hasWaited = true;
-    }
-    return owner;
-  } finally {
-    if (pending.length > 0) owner?.close();
+  for (let mustWait = hasWaited; ; mustWait = true) {
+    if (signal?.aborted) throw abortError(signal);
+    if (mustWait && isSatisfied?.()) return undefined;
+    const owner = tryAcquireAll(directory, locks);
+    if (owner !== undefined) return owner;
+    const timeLeft = deadline - performance.now();
+    if (timeLeft <= 0) throw lockTimeoutError(describeLockOwner(locks), timeoutMs);
+    // The first attempt is followed by `isSatisfied` at once. Jitter, so that waiting processes do not poll at the same moment. An abort is
+    // reported by the next round.
+    const pollMs = Math.min(POLL_MS * (0.5 + Math.random()), timeLeft);
+    if (mustWait) await sleep(pollMs, undefined, { signal }).catch(() => {});
   }
 }
 
-/** Describes the owner of a lock for messages. */
-export function describeLockOwner(lock: string): string {
-  const owner = parseOwnerId(readLock(lock)?.owner ?? '');
-  return owner === undefined ? 'another process' : `process ${owner.pid}`;
+/** Describes the owner of a record's locks for messages. */
+export function describeLockOwner(locks: readonly string[]): string {
+  for (const lock of locks) {
+    const owner = parseOwnerId(readLock(lock)?.owner ?? '');
+    if (owner !== undefined) return `process ${owner.pid}`;
+  }
+  return 'another process';
 }
 
-function isFree(lock: string): boolean {
-  const state = readLock(lock);
-  return state === undefined || isAbandoned(lock, state);
+/** Never waits while it holds some of the locks, which excludes deadlocks. */
+function tryAcquireAll(directory: string, locks: readonly string[]): LockOwner | undefined {
+  const isFree = (lock: string): boolean => {
+    const state = readLock(lock);
+    return state === undefined || isAbandoned(lock, state);
+  };
+  if (!locks.every(isFree)) return undefined;
+  const owner = new LockOwner(directory);
+  let isAcquired = false;
+  try {
+    isAcquired = locks.toSorted().every((lock) => owner.tryAcquire(lock));
+  } finally {
+    if (!isAcquired) owner.close();
+  }
+  return isAcquired ? owner : undefined;
 }

@@ -1,19 +1,5 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { monotonicMs } from '../../monotonic.ts';
 import { hasErrorCode } from '../store-errors.ts';
 import { createOwnerId, getProcessStatus, type ProcessStatus, parseOwnerId } from './process-status.ts';
 
@@ -36,7 +22,6 @@ export interface LockState {
 export class LockOwner {
   readonly id = createOwnerId();
   readonly #file: string;
-  readonly #ownFiles = new Set<string>();
   readonly #locks = new Set<string>();
   readonly #heartbeat: NodeJS.Timeout;
 
@@ -45,15 +30,13 @@ export class LockOwner {
     this.#createFile();
     this.#heartbeat = setInterval(() => {
       const now = new Date();
-      ignoreErrors(() => utimesSync(this.#file, now, now));
+      ignoreErrors(() => fs.utimesSync(this.#file, now, now));
     }, HEARTBEAT_MS).unref();
   }
 
   /** Path of a file that belongs to this owner: removed by `close`, or as a stale file after the end of the process. */
   ownFile(kind: 'temp' | 'reserve'): string {
-    const file = join(this.directory, `${this.id}.${kind}`);
-    this.#ownFiles.add(file);
-    return file;
+    return join(this.directory, `${this.id}.${kind}`);
   }
 
   /** Acquires the lock if it is free or abandoned. */
@@ -81,42 +64,42 @@ export class LockOwner {
     const takeover = takeoverPath(lock, this.id);
     try {
       // Excludes a takeover between the check and the removal.
-      linkSync(this.#file, takeover);
+      fs.linkSync(this.#file, takeover);
     } catch {
       // A takeover is in progress, or the disk is full. Once the owner file is removed, the lock is released anyway.
       return;
     }
-    if (this.holds(lock)) unlinkSync(lock);
-    unlinkSync(takeover);
+    if (this.holds(lock)) fs.unlinkSync(lock);
+    fs.unlinkSync(takeover);
   }
 
   /** Releases all locks and removes all files of this owner. */
   close(): void {
     clearInterval(this.#heartbeat);
     for (const lock of this.#locks) ignoreErrors(() => this.release(lock));
-    for (const file of this.#ownFiles) ignoreErrors(() => unlinkSync(file));
-    ignoreErrors(() => unlinkSync(this.#file));
+    const files = [this.ownFile('temp'), this.ownFile('reserve'), this.#file];
+    for (const file of files) ignoreErrors(() => fs.unlinkSync(file));
   }
 
   #createFile(): void {
     try {
-      writeFileSync(this.#file, this.id, { flag: 'wx', mode: 0o600 });
+      fs.writeFileSync(this.#file, this.id, { flag: 'wx', mode: 0o600 });
     } catch (error) {
-      rmSync(this.#file, { force: true });
+      fs.rmSync(this.#file, { force: true });
       throw error;
     }
   }
 
   #link(path: string): boolean {
     try {
-      linkSync(this.#file, path);
+      fs.linkSync(this.#file, path);
       return true;
     } catch (error) {
       if (hasErrorCode(error, 'EEXIST')) return false;
       if (!hasErrorCode(error, 'ENOENT')) throw error;
       // Removed as a stale file by a process that cannot determine our status.
       this.#createFile();
-      linkSync(this.#file, path);
+      fs.linkSync(this.#file, path);
       return true;
     }
   }
@@ -135,7 +118,7 @@ export class LockOwner {
     }
     const current = readLock(lock);
     const isUnchanged = current?.owner === abandoned.owner && current.heartbeat === abandoned.heartbeat;
-    ignoreErrors(() => (isUnchanged ? renameSync(takeover, lock) : unlinkSync(takeover)));
+    ignoreErrors(() => (isUnchanged ? fs.renameSync(takeover, lock) : fs.unlinkSync(takeover)));
     return this.holds(lock);
   }
 }
@@ -147,7 +130,7 @@ const lastChange = new Map<string, { heartbeat: string; seenAt: number }>();
 export function isAbandoned(lock: string, { owner, heartbeat }: LockState): boolean {
   const status = getOwnerStatus(dirname(lock), owner);
   if (status !== 'unknown') return status === 'ended';
-  const now = monotonicMs();
+  const now = performance.now();
   const seen = lastChange.get(lock);
   if (seen?.heartbeat === heartbeat) return now - seen.seenAt >= LEASE_MS;
   lastChange.set(lock, { heartbeat, seenAt: now });
@@ -156,7 +139,7 @@ export function isAbandoned(lock: string, { owner, heartbeat }: LockState): bool
 
 /** Status of an owner: one without an owner file has released all of its locks. */
 export function getOwnerStatus(directory: string, owner: string): ProcessStatus {
-  const stats = statSync(join(directory, `${owner}.owner`), { throwIfNoEntry: false });
+  const stats = fs.statSync(join(directory, `${owner}.owner`), { throwIfNoEntry: false });
   return stats === undefined && parseOwnerId(owner) !== undefined ? 'ended' : getProcessStatus(owner);
 }
 
@@ -164,19 +147,19 @@ export function getOwnerStatus(directory: string, owner: string): ProcessStatus 
 export function readLock(lock: string): LockState | undefined {
   let fd: number;
   try {
-    fd = openSync(lock, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    fd = fs.openSync(lock, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return undefined;
     throw error;
   }
   try {
-    const content = readFileSync(fd, 'latin1');
-    const { ino, mtimeMs } = fstatSync(fd);
+    const content = fs.readFileSync(fd, 'latin1');
+    const { ino, mtimeMs } = fs.fstatSync(fd);
     // A power failure may have lost the content.
     const owner = parseOwnerId(content) === undefined ? `unknown-${ino}` : content;
     return { owner, heartbeat: `${ino} ${mtimeMs}` };
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }
 

@@ -50,15 +50,15 @@ const CLUSTER_OPTIONS = {
   dnsLookup: (host, callback) => callback(null, host),
 } satisfies ClusterOptions;
 
-const URL_PATTERN =
-  /^(?<scheme>rediss?(?:\+(?:sentinel|cluster))?|unix):\/\/(?:(?<login>[^@/?#]*)@)?(?<hosts>[^@/?#]*)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/;
-const PATH_PATTERNS: Readonly<Record<string, RegExp>> = {
-  single: /^\/?(?<db>\d{0,5})$/,
-  sentinel: /^\/(?<name>[^/]+)(?:\/(?<db>\d{1,5}))?$/,
-  cluster: /^\/?$/,
-  unix: /^\/./,
-};
-const HOST_PATTERN = /^(?:\[(?<ipv6>[\da-fA-F:.]+)\]|(?<name>[\w.-]+))(?::(?<port>\d{1,5}))?$/;
+const HOST = String.raw`(?:\[[\da-fA-F:.]+\]|[\w.-]+)(?::\d{1,5})?`;
+const LOGIN = '(?:(?<username>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?';
+const QUERY = String.raw`(?:\?(?<query>[^#]*))?`;
+const URL_PATTERNS = [
+  String.raw`rediss?://${LOGIN}(?<hosts>${HOST})/?(?<db>\d{0,5})`,
+  String.raw`rediss?\+sentinel://${LOGIN}(?<hosts>${HOST}(?:,${HOST})*)/(?<name>[^/?#]+)(?:/(?<db>\d{1,5}))?`,
+  String.raw`rediss?\+cluster://${LOGIN}(?<hosts>${HOST}(?:,${HOST})*)/?`,
+  `unix://${LOGIN}(?<path>/[^?#]+)`,
+].map((pattern) => new RegExp(`^${pattern}${QUERY}$`));
 const PARAMETERS = ['db', 'ca_file', 'sentinel_username', 'sentinel_password'];
 
 /**
@@ -67,46 +67,56 @@ const PARAMETERS = ['db', 'ca_file', 'sentinel_username', 'sentinel_password'];
  */
 export function parseRedisUrl(url: string): RedisTarget {
   registerPasswords(url);
-  const { scheme, login = '', hosts = '', path = '', query } = URL_PATTERN.exec(url)?.groups ?? {};
-  if (scheme === undefined) throw invalidUrl();
-  const topology = scheme === 'unix' ? scheme : (scheme.split('+')[1] ?? 'single');
-  const nodes = topology === 'unix' && hosts === '' ? [] : parseHosts(hosts, topology === 'sentinel' ? 26379 : 6379);
-  const inPath = PATH_PATTERNS[topology]?.exec(path);
+  const groups = URL_PATTERNS.map((pattern) => pattern.exec(url)?.groups).find((found) => found !== undefined);
+  const { username = '', password = '', hosts = '', name = '', db: dbInPath, path = '', query } = groups ?? {};
+  const isSentinel = url.includes('+sentinel:');
+  const nodes = hosts === '' ? [] : hosts.split(',').map((host) => parseHost(host, isSentinel ? 26379 : 6379));
   const parameters = new URLSearchParams(query);
-  const db = Number(parameters.get('db') ?? inPath?.groups?.['db'] ?? 0);
-  const isKnown = [...parameters.keys()].every((name) => PARAMETERS.includes(name));
-  const hostCount = { single: 1, unix: 0 }[topology] ?? nodes.length;
-  if (!inPath || !isKnown || !Number.isInteger(db) || nodes.length !== hostCount) throw invalidUrl();
+  const db = Number(parameters.get('db') ?? dbInPath ?? 0);
+  const isKnown = [...parameters.keys()].every((parameter) => PARAMETERS.includes(parameter));
+  if (groups === undefined || !isKnown || !Number.isInteger(db)) throw invalidUrl();
 
-  const name = decode(inPath.groups?.['name'] ?? '');
-  const tls = scheme.startsWith('rediss') ? readTlsOptions(parameters.get('ca_file')) : undefined;
-  const common = { ...parseLogin(login), ...(tls && { tls }) };
+  const tls = url.startsWith('rediss') ? readTlsOptions(parameters.get('ca_file')) : undefined;
+  const common = { username: decode(username), password: decode(password), ...(tls && { tls }) };
+  const options = { ...SINGLE_OPTIONS, ...common, db };
+  const [sentinelName, socket] = [decode(name), decode(path)];
   const createClient = async (): Promise<Redis | Cluster> => {
-    const { Cluster, Redis } = await import('ioredis');
-    if (topology === 'cluster') {
+    const { Cluster, Redis } = await importWithoutDebug();
+    if (url.includes('+cluster:')) {
       return new Cluster(nodes, { ...CLUSTER_OPTIONS, redisOptions: { ...NODE_OPTIONS, ...common } });
     }
-    const options = { ...SINGLE_OPTIONS, ...common, db };
-    if (topology === 'unix') return new Redis({ ...options, path: decode(path) });
-    if (topology === 'single') {
-      const host = nodes[0]?.host ?? '';
-      // Node sends the server name (SNI) only if it is set, and it must not be an IP address.
+    if (isSentinel) {
       return new Redis({
         ...options,
-        ...nodes[0],
-        ...(tls && { tls: isIP(host) ? tls : { ...tls, servername: host } }),
+        name: sentinelName,
+        sentinels: nodes,
+        sentinelUsername: parameters.get('sentinel_username') ?? '',
+        sentinelPassword: parameters.get('sentinel_password') ?? '',
+        ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
       });
     }
+    const [node] = nodes;
+    if (node === undefined) return new Redis({ ...options, path: socket });
+    // Node sends the server name (SNI) only if it is set, and it must not be an IP address.
     return new Redis({
       ...options,
-      name,
-      sentinels: nodes,
-      sentinelUsername: parameters.get('sentinel_username') ?? '',
-      sentinelPassword: parameters.get('sentinel_password') ?? '',
-      ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+      ...node,
+      ...(tls && !isIP(node.host) && { tls: { ...tls, servername: node.host } }),
     });
   };
-  return { location: `${scheme}://${hosts}${path}`, hosts: hosts || path, createClient };
+  return { location: url.replace(/\/\/[^/?#]*@/, '//').replace(/\?.*/s, ''), hosts: hosts || path, createClient };
+}
+
+/** Loads ioredis with its `DEBUG` output off: it would print every command, including AUTH with the password. */
+async function importWithoutDebug() {
+  const { DEBUG } = process.env;
+  if (DEBUG === undefined) return import('ioredis');
+  process.env['DEBUG'] = `${DEBUG},-ioredis:*`;
+  try {
+    return await import('ioredis');
+  } finally {
+    process.env['DEBUG'] = DEBUG;
+  }
 }
 
 /** Finds passwords also in a URL that is invalid because of an unescaped character in the password. */
@@ -122,24 +132,15 @@ function registerPasswords(url: string): void {
   }
 }
 
-function parseLogin(login: string): { username: string; password: string } {
-  const [, username = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? [];
-  return { username: decode(username), password: decode(password) };
-}
-
-function parseHosts(hosts: string, defaultPort: number): { host: string; port: number }[] {
-  return hosts.split(',').map((item) => {
-    const { ipv6, name, port = defaultPort } = HOST_PATTERN.exec(item)?.groups ?? {};
-    const host = ipv6 ?? name;
-    if (host === undefined || Number(port) < 1 || Number(port) > 65_535) throw invalidUrl();
-    return { host, port: Number(port) };
-  });
+function parseHost(value: string, defaultPort: number): { host: string; port: number } {
+  const [, host = '', port = defaultPort] = /^\[?([^\]]+?)\]?(?::(\d+))?$/.exec(value) ?? [];
+  if (Number(port) < 1 || Number(port) > 65_535) throw invalidUrl();
+  return { host, port: Number(port) };
 }
 
 function readTlsOptions(caFile: string | null): ConnectionOptions {
-  if (caFile === null) return {};
   try {
-    return { ca: readFileSync(caFile) };
+    return caFile === null ? {} : { ca: readFileSync(caFile) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new OAuthProfileError('usage', `cannot read the ca_file of the store URL: ${code}`, {

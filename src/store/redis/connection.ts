@@ -12,6 +12,9 @@ export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Argument of a script. */
+export type ScriptArgument = string | number | Buffer;
+
 interface OpenClient {
   readonly client: Redis | Cluster;
   /** The first event `error`. Commands only fail with "Connection is closed.". */
@@ -20,16 +23,13 @@ interface OpenClient {
 
 /** A connection that is made when it is needed, and replaced after a transient error: a new client finds the primary after a failover. */
 export class RedisConnection {
-  readonly #target: RedisTarget;
   #opening: Promise<OpenClient> | undefined;
   /** The clock of Redis minus this machine's, in milliseconds. */
   #clockOffset: number | undefined;
   #running = 0;
   #closed = false;
 
-  constructor(target: RedisTarget) {
-    this.#target = target;
-  }
+  constructor(readonly target: RedisTarget) {}
 
   /**
    * Runs commands, and repeats them after transient errors. A lost response is one of these, so commands must be safe to repeat. Rejects with an
@@ -43,7 +43,7 @@ export class RedisConnection {
         return await this.#runOnce(commands);
       } catch (error) {
         const isLast = performance.now() + RETRY_INTERVAL_MS > deadline;
-        if (isLast || !isTransient(error)) throw toStoreError(error, this.#target.hosts);
+        if (isLast || !isTransient(error)) throw toStoreError(error, this.target.hosts);
       }
       await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {});
       if (signal?.aborted) throw abortError(signal);
@@ -54,14 +54,13 @@ export class RedisConnection {
   async eval(
     script: string,
     keys: readonly string[],
-    args: readonly (string | number | Buffer)[],
+    args: readonly ScriptArgument[],
     retry: RetryOptions,
   ): Promise<unknown[]> {
-    const response = await this.run(
-      (client) => client.callBuffer('eval', script, keys.length, ...keys, ...args),
-      retry,
-    );
-    return Array.isArray(response) ? response : [response];
+    return this.run(async (client) => {
+      const response = await client.callBuffer('eval', script, keys.length, ...keys, ...args);
+      return Array.isArray(response) ? response : [response];
+    }, retry);
   }
 
   /** Runs a script whose response starts with the time of Redis, and compares the clocks in the middle between request and response. */
@@ -89,16 +88,19 @@ export class RedisConnection {
         return '';
       });
     const infos = await this.run((client) => Promise.all(nodesOf(client, 'master').map(readInfo)), retry);
-    const valuesOf = (field: RegExp): (string | undefined)[] => infos.map((info) => field.exec(info)?.[1]);
-    const persistence = valuesOf(/^aof_enabled:(\d)/m);
-    const policies = valuesOf(/^maxmemory_policy:(\S+)/m);
-    const policy = policies.find((value) => value !== undefined && value !== 'noeviction');
-    return [
-      persistence.includes('0') && 'can lose a rotated refresh token in a restart: set appendonly yes',
-      policy && `can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`,
-      [...persistence, ...policies].includes(undefined) &&
-        'does not permit INFO: cannot verify that it has appendonly yes and maxmemory-policy noeviction',
-    ].flatMap((weakness) => (weakness ? [`Redis at ${this.#target.hosts} ${weakness}`] : []));
+    const weaknesses = infos.flatMap((info) => {
+      const [, persistence] = /^aof_enabled:(\d)/m.exec(info) ?? [];
+      const [, policy] = /^maxmemory_policy:(\S+)/m.exec(info) ?? [];
+      if (persistence === undefined || policy === undefined) {
+        return ['does not permit INFO: cannot verify that it has appendonly yes and maxmemory-policy noeviction'];
+      }
+      const isEvicting = policy !== 'noeviction';
+      return [
+        ...(persistence === '0' ? ['can lose a rotated refresh token in a restart: set appendonly yes'] : []),
+        ...(isEvicting ? [`can evict records (maxmemory-policy ${policy}): set maxmemory-policy noeviction`] : []),
+      ];
+    });
+    return [...new Set(weaknesses)].map((weakness) => `Redis at ${this.target.hosts} ${weakness}`);
   }
 
   /** Closes all sockets. Commands that are running fail. */
@@ -140,7 +142,7 @@ export class RedisConnection {
   }
 
   async #connect(): Promise<OpenClient> {
-    const client = await this.#target.createClient();
+    const client = await this.target.createClient();
     const opened: OpenClient = { client, error: undefined };
     const onError = (error: Error & { lastNodeError?: Error }): void => {
       const detail = error.lastNodeError ?? error;
@@ -166,10 +168,7 @@ function nodesOf(client: Redis | Cluster, role: 'all' | 'master'): Redis[] {
 }
 
 function setRef(client: Redis | Cluster, ref: boolean): void {
-  for (const { stream } of nodesOf(client, 'all')) {
-    if (ref) stream?.ref();
-    else stream?.unref();
-  }
+  for (const { stream } of nodesOf(client, 'all')) stream?.[ref ? 'ref' : 'unref']();
 }
 
 /** Closes the sockets without waiting for an unresponsive peer. */

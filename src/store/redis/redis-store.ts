@@ -10,15 +10,14 @@ import {
   parseKeys,
   type RecordPlaintext,
   recordId,
+  selectNewest,
+  selectNewestOfEach,
 } from '../encryption.ts';
-import { fingerprint } from '../fingerprint.ts';
-import { KeyedMutex } from '../lock/keyed-mutex.ts';
-import { acceptedRecord, lockedRecord } from '../record-lock.ts';
+import { type Acquisition, type LockedOperations, LockingStore, type Waiter } from '../locking-store.ts';
 import { lockTimeoutError, storeUnreadableError } from '../store-errors.ts';
 import { parseRedisUrl, type RedisTarget } from './connect.ts';
-import { RedisConnection, type RetryOptions } from './connection.ts';
+import { RedisConnection, type RetryOptions, type ScriptArgument } from './connection.ts';
 import * as scripts from './scripts.ts';
-import { KEY_IDS, recordsKey, STAMP_LENGTH, VERSION_LENGTH } from './scripts.ts';
 
 /** A lock expires this long after its last renewal. */
 const LEASE_MS = 5_000;
@@ -57,29 +56,16 @@ export async function openRedisStore(
   return store;
 }
 
-/** A record with the stamp of its stored value. */
-interface StampedRecord extends RecordPlaintext {
-  readonly stamp: string;
-}
-
-/** The lock of one record that a caller holds or waits for. */
-interface Lease {
-  /** Ids of the record under each encryption key. */
-  readonly ids: readonly string[];
-  readonly nonce: string;
-  renewal?: NodeJS.Timeout;
-}
-
-class RedisStore implements TokenStore {
+class RedisStore extends LockingStore {
   readonly location: string;
   readonly #hosts: string;
   readonly #connection: RedisConnection;
   readonly #keys: KeyRing;
-  readonly #mutex = new KeyedMutex();
   /** Whether some records may be encrypted with other keys than the first. */
   #mustReencrypt = false;
 
   constructor(target: RedisTarget, keys: KeyRing) {
+    super();
     this.location = target.location;
     this.#hosts = target.hosts;
     this.#connection = new RedisConnection(target);
@@ -89,14 +75,10 @@ class RedisStore implements TokenStore {
   /** Connects, or fails at once. Returns warnings about the configuration of Redis. */
   async open(): Promise<string[]> {
     const warnings = await this.#connection.findWeaknesses(ONCE);
-    const keyIds = (await this.#connection.evalWithTime(scripts.OPEN, [KEY_IDS], [], ONCE)).map(String);
-    for (const id of keyIds) await this.#rejectUnknownKey(id);
+    const keyIds = (await this.#connection.evalWithTime(scripts.OPEN, [scripts.KEY_IDS], [], ONCE)).map(String);
+    for (const keyId of keyIds) if (!this.#keys.some(({ id }) => id === keyId)) throw this.#unknownKeyError(keyId);
     this.#mustReencrypt = keyIds.some((id) => id !== this.#keys[0].id);
     return warnings;
-  }
-
-  fingerprint(value: string | Secret): string {
-    return fingerprint(value);
   }
 
   now(): number {
@@ -104,73 +86,55 @@ class RedisStore implements TokenStore {
   }
 
   async read(key: string): Promise<StoredRecord | undefined> {
-    return (await this.#read(this.#idsOf(key)))?.record;
+    return (await this.#read(key))?.record;
   }
 
-  async list(): Promise<{ key: string; record: StoredRecord }[]> {
-    const newest = new Map<string, StampedRecord>();
-    for (const { id } of this.#keys) {
-      for (const found of await this.#readAll(id)) {
-        if ((newest.get(found.key)?.revision ?? -1) < found.revision) newest.set(found.key, found);
-      }
-    }
-    return [...newest.values()].map(({ key, record }) => ({ key, record }));
+  async list(): Promise<RecordPlaintext[]> {
+    const copies = await Promise.all(this.#keys.map(({ id }) => this.#readAll(id)));
+    return selectNewestOfEach(copies.flat());
   }
 
-  async lock<T = never>(key: string, options: LockOptions<T>): Promise<RecordLock<T>> {
-    const queuedAt = this.now();
-    const deadline = performance.now() + options.timeoutMs;
-    const timeoutError = (): Error => lockTimeoutError('another process', options.timeoutMs);
-    // A caller that waited for another one of this process checks the record before it takes the lock.
-    const seen = options.acceptIf === undefined ? 'any' : this.#mutex.isLocked(key) ? 'none' : 'new';
-    const unlock = await this.#mutex.acquire(key, options, timeoutError);
-    const lease: Lease = { ids: this.#idsOf(key), nonce: randomBytes(16).toString('hex') };
+  override async lock<T = never>(key: string, options: LockOptions<T>): Promise<RecordLock<T>> {
+    if (this.#mustReencrypt) await this.#reencrypt().catch(() => {});
+    return super.lock(key, options);
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.#connection.close();
+  }
+
+  protected async acquire<T>(key: string, waiter: Waiter<T>): Promise<Acquisition<T>> {
+    const nonce = randomBytes(16).toString('hex');
     try {
-      const found = await this.#acquire(lease, seen, queuedAt, deadline, options);
-      if (found === undefined) throw timeoutError();
-      if (found.accepted === undefined) return this.#hold(key, lease, found.record, queuedAt, unlock);
-      unlock();
-      return acceptedRecord(found.accepted, found.record?.record, queuedAt);
+      const { found, accepted } = await this.#poll(key, nonce, waiter);
+      return accepted === undefined ? { found, operations: this.#hold(key, nonce) } : { found, accepted };
     } catch (error) {
       // Redis may have granted the lock although its response was lost.
-      await this.#release(lease);
-      unlock();
+      await this.#renewOrRelease(key, nonce, 0);
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    await this.#mutex.close();
-    await this.#connection.close();
-  }
-
-  /** Polls until the lock is acquired or a changed record is accepted; `undefined` after the deadline. */
-  async #acquire<T>(
-    { ids, nonce }: Lease,
-    seen: string,
-    queuedAt: number,
-    deadline: number,
-    { signal, acceptIf }: LockOptions<T>,
-  ): Promise<{ readonly record: StampedRecord | undefined; readonly accepted?: T | undefined } | undefined> {
-    const keyIds = this.#keys.map(({ id }) => id);
+  /** Polls until the lock is acquired or a changed record is accepted. */
+  async #poll<T>(key: string, nonce: string, { timeoutMs, deadline, signal, hasWaited, accept }: Waiter<T>) {
+    // A caller that waited for another one of this process checks the record before it takes the lock.
+    let seen = hasWaited ? 'none' : 'new';
     for (let pollMs = MIN_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 1.3)) {
       const retryMs = Math.min(Math.max(0, deadline - performance.now()), RETRY.retryMs);
-      const args = [...ids, nonce, LEASE_MS, seen, ...keyIds];
-      const [state, ...values] = await this.#connection.evalWithTime(scripts.ACQUIRE, this.#scriptKeys(ids), args, {
-        retryMs,
-        signal,
-      });
-      if (state === 1) return { record: this.#decryptNewest(ids, values) };
-      if (state === 2) {
-        const record = this.#decryptNewest(ids, values);
-        const accepted = acceptIf?.(record?.record, queuedAt);
-        if (accepted !== undefined) return { record, accepted };
-        seen = record?.stamp ?? '';
+      const call = this.#scriptCall(key, [nonce, LEASE_MS, seen]);
+      const response = await this.#connection.evalWithTime(scripts.ACQUIRE, ...call, { retryMs, signal });
+      const [state, ...values] = response as [number, ...Buffer[]];
+      if (state === 3) throw this.#unknownKeyError(String(values[0]));
+      if (state !== 0) {
+        const found = this.#decryptNewest(key, values);
+        const accepted = state === 1 ? undefined : accept(found?.record);
+        if (state === 1 || accepted !== undefined) return { found, accepted };
+        seen = values.find(({ length }) => length > 0)?.toString('latin1', 0, scripts.STAMP_LENGTH) ?? '';
         continue;
       }
-      if (state === 3) await this.#rejectUnknownKey(String(values[0]));
       const timeLeft = deadline - performance.now();
-      if (timeLeft <= 0) return undefined;
+      if (timeLeft <= 0) throw lockTimeoutError(this.describeOwner(key), timeoutMs);
       // Jitter, so that the machines of a fleet do not poll at the same time.
       const delay = Math.min(pollMs * (0.5 + Math.random() / 2), timeLeft);
       await sleep(delay, undefined, { signal }).catch(() => {});
@@ -178,64 +142,39 @@ class RedisStore implements TokenStore {
     }
   }
 
-  #hold<T>(
-    key: string,
-    lease: Lease,
-    found: StampedRecord | undefined,
-    queuedAt: number,
-    unlock: () => void,
-  ): RecordLock<T> {
-    let current = found;
-    lease.renewal = setInterval(() => void this.#evalOnLock(scripts.RENEW, lease, LEASE_MS), RENEW_INTERVAL_MS);
-    return lockedRecord(found?.record, queuedAt, {
-      reload: async () => {
-        current = await this.#read(lease.ids);
-        return current?.record;
-      },
-      write: async (record, { reserve = false } = {}) => {
-        const next = { key, revision: (current?.revision ?? 0) + 1, record, stamp: createStamp(key, record.version) };
-        // Without the lock, only a successor may be written: a journal entry could overwrite that of the next owner.
-        const needsLock = reserve || current?.record.version === record.version;
-        const written = await this.#write(lease, current, next, needsLock);
-        if (written) current = next;
-        return written;
+  #hold(key: string, nonce: string): LockedOperations {
+    const renewal = setInterval(() => void this.#renewOrRelease(key, nonce, LEASE_MS), RENEW_INTERVAL_MS);
+    return {
+      read: () => this.#read(key),
+      replace: async (next, current, { requiresLock }) => {
+        const version = current === undefined ? '' : versionStamp(key, current.record.version);
+        const stamp = versionStamp(key, next.record.version) + randomBytes(16).toString('hex');
+        const value = Buffer.concat([Buffer.from(stamp), encryptRecord(next, this.#keys[0])]);
+        const args = [nonce, LEASE_MS, version, value, requiresLock ? 'locked' : ''];
+        for (;;) {
+          const sentAt = performance.now();
+          const retry = requiresLock ? RETRY_DURING_LEASE : RETRY_SUCCESSOR;
+          const [isWritten] = await this.#connection.eval(scripts.WRITE, ...this.#scriptCall(key, args), retry);
+          if (isWritten !== 1) return false;
+          // A late response does not show that the lock is still held.
+          if (!requiresLock || performance.now() - sentAt < LEASE_MS / 2) return true;
+        }
       },
       remove: async () => {
-        const [removed] = await this.#evalOnRecord(scripts.REMOVE, lease.ids, [lease.nonce], RETRY);
-        if (removed !== 1) throw lockTimeoutError('another process', 0);
-        current = undefined;
+        const [isRemoved] = await this.#connection.eval(scripts.REMOVE, ...this.#scriptCall(key, [nonce]), RETRY);
+        return isRemoved === 1;
       },
-      release: async () => {
-        await this.#release(lease);
-        unlock();
-        if (this.#mustReencrypt) await this.#reencrypt().catch(() => {});
+      release: () => {
+        clearInterval(renewal);
+        return this.#renewOrRelease(key, nonce, 0);
       },
-    });
+    };
   }
 
-  async #write(
-    { ids, nonce }: Lease,
-    current: StampedRecord | undefined,
-    next: StampedRecord,
-    needsLock: boolean,
-  ): Promise<boolean> {
-    const [key] = this.#keys;
-    const version = current?.stamp.slice(0, VERSION_LENGTH) ?? '';
-    const value = Buffer.concat([Buffer.from(next.stamp), encryptRecord(next, key)]);
-    const args = [nonce, LEASE_MS, version, value, key.id, needsLock ? 'locked' : ''];
-    for (;;) {
-      const sentAt = performance.now();
-      const retry = needsLock ? RETRY_DURING_LEASE : RETRY_SUCCESSOR;
-      const [written] = await this.#evalOnRecord(scripts.WRITE, ids, args, retry);
-      if (written !== 1) return false;
-      // A late response does not show that the lock is still held.
-      if (!needsLock || performance.now() - sentAt < LEASE_MS / 2) return true;
-    }
-  }
-
-  async #release(lease: Lease): Promise<void> {
-    clearInterval(lease.renewal);
-    await this.#evalOnLock(scripts.RELEASE, lease);
+  /** Errors are ignored: the lease expires, and an owner that lost its lock continues, since the version protects the record. */
+  async #renewOrRelease(key: string, nonce: string, leaseMs: number): Promise<void> {
+    const locks = this.#idsOf(key).map(scripts.lockKey);
+    await this.#connection.eval(scripts.RENEW_OR_RELEASE, locks, [nonce, leaseMs], ONCE).catch(() => {});
   }
 
   /** Re-encrypts all records that are not locked with the first key, so that the other keys can be removed. */
@@ -247,72 +186,54 @@ class RedisStore implements TokenStore {
         if (lock?.record !== undefined) await lock.write(lock.record).catch(() => {});
         await lock?.release();
       }
-      await this.#forgetKey(id);
     }
   }
 
-  /** Throws if records are encrypted with a key that this machine does not have: the record of the caller may be one of them. */
-  async #rejectUnknownKey(keyId: string): Promise<void> {
-    if (this.#keys.some(({ id }) => id === keyId) || (await this.#forgetKey(keyId))) return;
-    throw storeUnreadableError(
+  #unknownKeyError(keyId: string): Error {
+    return storeUnreadableError(
       `the records in Redis at ${this.#hosts} are encrypted with another key (${keyId})`,
       'set OAUTH_PROFILE_KEY to that key, or to NEW_KEY,OLD_KEY while you change keys; use a separate database for other records',
     );
   }
 
-  /** Returns whether no record is encrypted with the key any more. */
-  async #forgetKey(keyId: string): Promise<boolean> {
-    return (await this.#connection.eval(scripts.FORGET_KEY, [KEY_IDS, recordsKey(keyId)], [keyId], RETRY))[0] === 1;
+  async #read(key: string): Promise<RecordPlaintext | undefined> {
+    const values = await this.#connection.eval(scripts.READ, ...this.#scriptCall(key, []), RETRY);
+    return this.#decryptNewest(key, values as Buffer[]);
   }
 
-  async #read(ids: readonly string[]): Promise<StampedRecord | undefined> {
-    return this.#decryptNewest(ids, await this.#evalOnRecord(scripts.READ, ids, [], RETRY));
-  }
-
-  async #readAll(keyId: string): Promise<StampedRecord[]> {
-    const values = await this.#connection.run((client) => client.hgetallBuffer(recordsKey(keyId)), RETRY);
+  async #readAll(keyId: string): Promise<RecordPlaintext[]> {
+    const values = await this.#connection.run((client) => client.hgetallBuffer(scripts.recordsKey(keyId)), RETRY);
     return Object.entries(values).map(([id, value]) => this.#decrypt(id, value));
   }
 
-  #decryptNewest(ids: readonly string[], values: readonly unknown[]): StampedRecord | undefined {
-    const records = ids.flatMap((id, index) => {
-      const value = values[index] as Buffer;
-      return value.length === 0 ? [] : [this.#decrypt(id, value)];
-    });
-    return records.sort((a, b) => b.revision - a.revision)[0];
+  #decryptNewest(key: string, values: readonly Buffer[]): RecordPlaintext | undefined {
+    const ids = this.#idsOf(key);
+    return selectNewest(
+      values.map((value, i) => (value.length === 0 ? undefined : this.#decrypt(ids[i] ?? '', value))),
+    );
   }
 
-  #decrypt(id: string, value: Buffer): StampedRecord {
+  #decrypt(id: string, value: Buffer): RecordPlaintext {
     const location = `record ${id.slice(0, 8)} in Redis at ${this.#hosts}`;
-    const plaintext = decryptRecord(value.subarray(STAMP_LENGTH), id, this.#keys, location);
-    return { ...plaintext, stamp: value.toString('latin1', 0, STAMP_LENGTH) };
+    return decryptRecord(value.subarray(scripts.STAMP_LENGTH), id, this.#keys, location);
   }
 
   #idsOf(key: string): string[] {
     return this.#keys.map((encryptionKey) => recordId(encryptionKey, key));
   }
 
-  #scriptKeys(ids: readonly string[]): string[] {
-    return [KEY_IDS, ...ids.map(scripts.lockKey), ...this.#keys.map(({ id }) => recordsKey(id))];
-  }
-
-  #evalOnRecord(
-    script: string,
-    ids: readonly string[],
-    args: readonly (string | number | Buffer)[],
-    retry: RetryOptions,
-  ): Promise<unknown[]> {
-    return this.#connection.eval(script, this.#scriptKeys(ids), [...ids, ...args], retry);
-  }
-
-  /** Errors are ignored: the lease expires, and an owner that lost its lock continues, since the version protects the record. */
-  async #evalOnLock(script: string, { ids, nonce }: Lease, ...args: readonly number[]): Promise<void> {
-    await this.#connection.eval(script, ids.map(scripts.lockKey), [nonce, ...args], ONCE).catch(() => {});
+  /** KEYS and ARGV of a script on one record. */
+  #scriptCall(key: string, args: readonly ScriptArgument[]): [keys: string[], args: ScriptArgument[]] {
+    const ids = this.#idsOf(key);
+    const hashes = this.#keys.map(({ id }) => scripts.recordsKey(id));
+    return [
+      [scripts.KEY_IDS, ...ids.map(scripts.lockKey), ...hashes],
+      [...ids, ...args],
+    ];
   }
 }
 
-/** Creates the start of a stored value. Its first part is the same under every encryption key, and reveals nothing about the version. */
-function createStamp(key: string, version: string): string {
-  const versionPart = createHmac('sha256', key).update(version).digest('hex').slice(0, VERSION_LENGTH);
-  return `${versionPart}${randomBytes((STAMP_LENGTH - VERSION_LENGTH) / 2).toString('hex')}`;
+/** Start of the stamp. It is the same under every encryption key, and reveals nothing about the version. */
+function versionStamp(key: string, version: string): string {
+  return createHmac('sha256', key).update(version).digest('hex').slice(0, scripts.VERSION_LENGTH);
 }

@@ -1,12 +1,12 @@
 import {
   chmodSync,
   closeSync,
+  constants,
   fsync,
   ftruncateSync,
   openSync,
   renameSync,
   rmSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -23,22 +23,12 @@ export async function createPrivateDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Writes a file with mode 0600, durably. With `reuseSpace`, overwrites the existing file and needs no more disk space than it has. */
-export async function writeDurably(file: string, bytes: Uint8Array, reuseSpace = false): Promise<void> {
-  const fd = openSync(file, reuseSpace ? 'r+' : 'w', 0o600);
-  try {
-    if (reuseSpace) {
-      for (let offset = 0; offset < bytes.length; ) {
-        offset += writeSync(fd, bytes, offset, bytes.length - offset, offset);
-      }
-      ftruncateSync(fd, bytes.length);
-    } else {
-      writeFileSync(fd, bytes);
-    }
-    await sync(fd);
-  } finally {
-    closeSync(fd);
-  }
+/** Writes a file with mode 0600, durably. Overwrites an existing file in place, which needs no more disk space than it has. */
+export async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
+  await withFile(file, constants.O_WRONLY | constants.O_CREAT, (fd) => {
+    for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset);
+    ftruncateSync(fd, bytes.length);
+  });
 }
 
 /** Replaces a file atomically and durably, through the file `temp`. */
@@ -46,9 +36,8 @@ export async function replaceFile(file: string, bytes: Uint8Array, temp: string)
   try {
     await writeDurably(temp, bytes);
     renameSync(temp, file);
-  } catch (error) {
+  } finally {
     rmSync(temp, { force: true });
-    throw error;
   }
   await syncDirectory(dirname(file));
 }
@@ -56,16 +45,16 @@ export async function replaceFile(file: string, bytes: Uint8Array, temp: string)
 /** Makes created, renamed and removed names in a directory durable. */
 export async function syncDirectory(directory: string): Promise<void> {
   // Windows does not support this, and NTFS journals names.
-  if (process.platform === 'win32') return;
-  const fd = openSync(directory, 'r');
+  if (process.platform !== 'win32') await withFile(directory, constants.O_RDONLY, () => {});
+}
+
+/** Opens a file, changes it and waits until it is on the disk. The wait is asynchronous, because a disk can take a long time. */
+async function withFile(file: string, flags: number, change: (fd: number) => void): Promise<void> {
+  const fd = openSync(file, flags, 0o600);
   try {
-    await sync(fd);
+    change(fd);
+    await new Promise<void>((resolve, reject) => fsync(fd, (error) => (error === null ? resolve() : reject(error))));
   } finally {
     closeSync(fd);
   }
-}
-
-/** Asynchronous, because a disk can take a long time. */
-function sync(fd: number): Promise<void> {
-  return new Promise((resolve, reject) => fsync(fd, (error) => (error === null ? resolve() : reject(error))));
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
 import { findUserDirectory } from '../../files/directories.ts';
@@ -27,50 +27,43 @@ export function findKeyFile(env: Environment): string {
 function requireUserDirectory(kind: 'config' | 'data', env: Environment): string {
   const directory = findUserDirectory(kind, env);
   if (directory !== undefined) return directory;
-  throw new OAuthProfileError('store_unreadable', 'there is no home directory for the vault', {
-    hint: 'set HOME, or OAUTH_PROFILE_HOME and XDG_CONFIG_HOME, to an absolute path',
-  });
+  throw storeUnreadableError(
+    'there is no home directory for the vault',
+    'set HOME, or OAUTH_PROFILE_HOME and XDG_CONFIG_HOME, to an absolute path',
+  );
 }
 
 /** Returns whether the directory exists. Throws if other users can access it or control where its path leads. */
 export function checkPrivateDirectory(directory: string): boolean {
   const stats = lstatIfExists(directory);
   if (stats === undefined) return false;
-  if (stats.isSymbolicLink() || !stats.isDirectory()) {
+  if (!stats.isDirectory()) {
     throw storeUnreadableError(
       `${directory} is not a directory${stats.isSymbolicLink() ? ' but a symbolic link' : ''}`,
       'set OAUTH_PROFILE_HOME to the directory that contains the vault',
     );
   }
   assertPrivate(directory, stats, 'chmod 700');
-  if (hasSymbolicLinks(directory)) {
-    for (let path = dirname(directory); path !== dirname(path); path = dirname(path)) assertOwnLink(path);
-  }
+  for (let path = dirname(directory); path !== dirname(path); path = dirname(path)) assertOwnLink(path);
   return true;
 }
 
 /** Reads a file that only its owner can access; `undefined` if it does not exist. */
 export function readPrivateFile(file: string): Buffer | undefined {
-  let fd: number;
+  let fd: number | undefined;
   try {
     fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    if (hasErrorCode(error, 'ELOOP')) {
-      throw storeUnreadableError(`${file} is a symbolic link`, 'replace it with the file itself', error);
-    }
-    throw cannotRead(file, error);
-  }
-  try {
     const stats = fstatSync(fd);
     if (!stats.isFile()) throw storeUnreadableError(`${file} is not a regular file`, CHECK_FILE);
     assertPrivate(file, stats, 'chmod 600');
     if (stats.size > MAX_BYTES) throw storeUnreadableError(`${file} is larger than ${MAX_BYTES} bytes`, CHECK_FILE);
     return readFileSync(fd);
   } catch (error) {
+    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    if (hasErrorCode(error, 'ELOOP')) throw storeUnreadableError(`${file} is a symbolic link`, CHECK_FILE, error);
     throw error instanceof OAuthProfileError ? error : cannotRead(file, error);
   } finally {
-    closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -92,14 +85,6 @@ function assertPrivate(path: string, { uid, mode }: Stats, chmod: string): void 
   }
 }
 
-function hasSymbolicLinks(path: string): boolean {
-  try {
-    return realpathSync.native(path) !== path;
-  } catch {
-    return true;
-  }
-}
-
 /** Rejects a symbolic link of another user, who could change its target at any time. */
 function assertOwnLink(path: string): void {
   const stats = lstatIfExists(path);
@@ -111,7 +96,8 @@ function assertOwnLink(path: string): void {
   );
 }
 
-function lstatIfExists(path: string): Stats | undefined {
+/** Status of a file or link; `undefined` if it does not exist. */
+export function lstatIfExists(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

@@ -1,10 +1,26 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { decryptRecord, type Key, type KeyRing, type RecordPlaintext, recordId } from '../encryption.ts';
-import { hasErrorCode, storeUnreadableError } from '../store-errors.ts';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import {
+  decryptRecord,
+  encryptRecord,
+  type Key,
+  type KeyRing,
+  type RecordPlaintext,
+  recordId,
+  selectNewest,
+  selectNewestOfEach,
+} from '../encryption.ts';
+import type { LockOwner } from '../lock/lock-owner.ts';
+import type { LockedOperations, ReplaceOptions } from '../locking-store.ts';
+import { hasErrorCode, mapWriteErrors, storeUnreadableError } from '../store-errors.ts';
+import { syncDirectory, writeDurably } from './durable-fs.ts';
 import { readPrivateFile } from './private-files.ts';
 
 const RECORD_FILE = /^([0-9a-f]{32})-([0-9a-f]{16})\.record$/;
+
+/** Space for a provider's response, in addition to the size of the record. */
+const RESERVED_BYTES = 65_536;
 
 /** The encrypted files of a vault, `<record id>-<key id>.record`. The caller has checked the directory. */
 export class Records {
@@ -22,11 +38,7 @@ export class Records {
 
   /** Reads a record. If there is none, all records must be readable: an unknown key could hide it. */
   find(recordKey: string, keys: KeyRing): RecordPlaintext | undefined {
-    let newest: RecordPlaintext | undefined;
-    for (const key of keys) {
-      const found = this.#read(this.file(recordKey, key), recordId(key, recordKey), keys);
-      if (found !== undefined && found.revision > (newest?.revision ?? -1)) newest = found;
-    }
+    const newest = selectNewest(keys.map((key) => this.#read(this.file(recordKey, key), keys)));
     if (newest === undefined) this.assertKnownKeys(keys);
     return newest;
   }
@@ -37,14 +49,9 @@ export class Records {
     return stats.map((one) => (one === undefined ? '' : `${one.ino} ${one.ctimeMs}`)).join();
   }
 
-  list(keys: KeyRing): readonly RecordPlaintext[] {
+  list(keys: KeyRing): RecordPlaintext[] {
     this.assertKnownKeys(keys);
-    const newest = new Map<string, RecordPlaintext>();
-    for (const file of this.#files()) {
-      const found = this.#read(join(this.directory, file), file.slice(0, file.indexOf('-')), keys);
-      if (found !== undefined && found.revision > (newest.get(found.key)?.revision ?? -1)) newest.set(found.key, found);
-    }
-    return [...newest.values()];
+    return selectNewestOfEach(this.#files().flatMap((file) => this.#read(join(this.directory, file), keys) ?? []));
   }
 
   /** Ids of all keys with which records are encrypted. */
@@ -73,8 +80,88 @@ export class Records {
     }
   }
 
-  #read(file: string, id: string, keys: KeyRing): RecordPlaintext | undefined {
+  #read(file: string, keys: KeyRing): RecordPlaintext | undefined {
     const bytes = readPrivateFile(file);
-    return bytes === undefined ? undefined : decryptRecord(bytes, id, keys, file);
+    const [, id = ''] = RECORD_FILE.exec(basename(file)) ?? [];
+    return bytes && decryptRecord(bytes, id, keys, file);
+  }
+}
+
+/** A record of the vault whose file locks `owner` holds. */
+export class LockedRecord implements LockedOperations {
+  #isSpaceReserved = false;
+
+  constructor(
+    readonly key: string,
+    readonly keys: KeyRing,
+    readonly records: Records,
+    readonly owner: LockOwner,
+  ) {}
+
+  async read(): Promise<RecordPlaintext | undefined> {
+    return this.records.find(this.key, this.keys);
+  }
+
+  /**
+   * Compare-and-set, for an owner that lost its lock and returns. The comparison and the rename are not one step. If the new owner writes between
+   * them, the result is the same as if this owner had written first and the new owner's write had failed. A later version of the new owner can
+   * only be overwritten by a process that is suspended exactly here for a whole exchange. A second lock would not prevent that: an owner that is
+   * suspended longer than its lease would lose it, too.
+   */
+  async replace(
+    next: RecordPlaintext,
+    current: RecordPlaintext | undefined,
+    { requiresLock, reserve }: ReplaceOptions,
+  ): Promise<boolean> {
+    const [firstKey, ...otherKeys] = this.keys;
+    const bytes = encryptRecord(next, firstKey);
+    return mapWriteErrors(this.records.directory, async () => {
+      if (reserve) await this.#reserveSpace(bytes.length);
+      const useReserve = !reserve && this.#isSpaceReserved;
+      const temp = this.owner.ownFile(useReserve ? 'reserve' : 'temp');
+      try {
+        await writeDurably(temp, bytes);
+        if (requiresLock && !this.#isLockHeld()) return false;
+        const stored = this.records.find(this.key, this.keys);
+        if (stored?.record.version !== current?.record.version) return false;
+        renameSync(temp, this.records.file(this.key, firstKey));
+      } finally {
+        if (!useReserve) rmSync(temp, { force: true });
+      }
+      if (useReserve) this.#isSpaceReserved = false;
+      for (const key of otherKeys) rmSync(this.records.file(this.key, key), { force: true });
+      await syncDirectory(this.records.directory);
+      return true;
+    });
+  }
+
+  async remove(): Promise<boolean> {
+    return mapWriteErrors(this.records.directory, async () => {
+      if (!this.#isLockHeld()) return false;
+      for (const key of this.keys) rmSync(this.records.file(this.key, key), { force: true });
+      await syncDirectory(this.records.directory);
+      return true;
+    });
+  }
+
+  async release(): Promise<void> {
+    this.owner.close();
+  }
+
+  #isLockHeld(): boolean {
+    return this.records.locks(this.key, this.keys).every((lock) => this.owner.holds(lock));
+  }
+
+  async #reserveSpace(size: number): Promise<void> {
+    if (this.#isSpaceReserved) return;
+    const file = this.owner.ownFile('reserve');
+    try {
+      // Random bytes: a file system could compress others.
+      await writeDurably(file, randomBytes(size + RESERVED_BYTES));
+    } catch (error) {
+      rmSync(file, { force: true });
+      throw error;
+    }
+    this.#isSpaceReserved = true;
   }
 }

@@ -11,13 +11,13 @@ const has = (shell: string): boolean => {
   }
 };
 
-describe('completion, asked of the shells themselves', () => {
+describe('completion', () => {
   const sandbox = new Sandbox();
   beforeAll(() => sandbox.write('oauth-profiles.yaml', 'graph.type: microsoft\nlab.type: gitlab\n'));
   afterAll(() => sandbox.remove());
 
-  /** What bash offers for a line that ends in the word being typed. */
-  async function inBash(...words: string[]): Promise<string[]> {
+  /** The completions that bash offers for the last word. */
+  async function completeInBash(...words: string[]): Promise<string[]> {
     const quoted = words.map((word) => `'${word}'`).join(' ');
     const { stdout } = await sandbox.run(
       `source <(oauth-profile completion bash); COMP_WORDS=(oauth-profile ${quoted}); COMP_CWORD=${words.length}; _oauth_profile; printf '%s\\n' "\${COMPREPLY[@]}"`,
@@ -25,31 +25,31 @@ describe('completion, asked of the shells themselves', () => {
     return stdout.trim().split('\n');
   }
 
-  it('bash offers commands, flags, profiles and shells', async () => {
-    expect(await inBash('')).toEqual(
+  it('completes commands, flags, profiles and shells in bash', async () => {
+    expect(await completeInBash('')).toEqual(
       expect.arrayContaining(['token', 'check', 'explain', 'emulate', 'completion', '--help']),
     );
-    expect(await inBash('to')).toEqual(['token']);
-    expect(await inBash('token', '--he')).toEqual(['--header', '--help']);
-    expect(await inBash('token', '')).toEqual(['graph', 'lab']);
-    expect(await inBash('completion', 'z')).toEqual(['zsh']);
-    expect(await inBash('check', '--data', 'oauth-p')).toEqual(['oauth-profiles.yaml']);
+    expect(await completeInBash('to')).toEqual(['token']);
+    expect(await completeInBash('token', '--he')).toEqual(['--header', '--help']);
+    expect(await completeInBash('token', '')).toEqual(['graph', 'lab']);
+    expect(await completeInBash('completion', 'z')).toEqual(['zsh']);
+    expect(await completeInBash('check', '--data', 'oauth-p')).toEqual(['oauth-profiles.yaml']);
   });
 
-  it('bash offers files where a command takes files, and profiles only where it takes profiles', async () => {
+  it('completes files and profiles in bash only where a command takes them', async () => {
     sandbox.write('smoke test.yaml', 'steps: []\n');
-    expect(await inBash('run', 'smo')).toEqual(['smoke test.yaml']);
-    expect(await inBash('run', '--qu')).toEqual(['--quiet']);
-    expect(await inBash('run', 'gra')).toEqual(['']);
-    expect(await inBash('list', '')).toEqual(['']);
-    expect(await inBash('commands', '')).toEqual(['']);
-    expect(await inBash('exec', 'l')).toEqual(['lab']);
-    expect(await inBash('exec', 'lab', '--', 'oauth-profil')).toContain('oauth-profiles.yaml');
-    expect(await inBash('exec', 'lab', '--', 'prin')).toContain('printf');
-    expect(await inBash('exec', 'lab', '--', 'cat', 'smo')).toEqual(['smoke test.yaml']);
+    expect(await completeInBash('run', 'smo')).toEqual(['smoke test.yaml']);
+    expect(await completeInBash('run', '--qu')).toEqual(['--quiet']);
+    expect(await completeInBash('run', 'gra')).toEqual(['']);
+    expect(await completeInBash('list', '')).toEqual(['']);
+    expect(await completeInBash('commands', '')).toEqual(['']);
+    expect(await completeInBash('exec', 'l')).toEqual(['lab']);
+    expect(await completeInBash('exec', 'lab', '--', 'oauth-profil')).toContain('oauth-profiles.yaml');
+    expect(await completeInBash('exec', 'lab', '--', 'prin')).toContain('printf');
+    expect(await completeInBash('exec', 'lab', '--', 'cat', 'smo')).toEqual(['smoke test.yaml']);
   });
 
-  it.skipIf(!has('zsh'))('zsh takes its script', async () => {
+  it.skipIf(!has('zsh'))('defines a completion in zsh', async () => {
     const { stdout, stderr } = await sandbox.run(
       `oauth-profile completion zsh > _op; zsh -f -c 'autoload -Uz compinit && compinit -u -d ./dump && source ./_op && print $_comps[oauth-profile]'`,
     );
@@ -57,17 +57,17 @@ describe('completion, asked of the shells themselves', () => {
     expect(stdout.trim()).toBe('_oauth_profile');
   });
 
-  it.skipIf(!has('fish'))('fish offers the same', async () => {
+  it.skipIf(!has('fish'))('completes commands, flags, profiles and files in fish', async () => {
     const { stdout } = await sandbox.run(
       `oauth-profile completion fish > op.fish; fish --no-config -c 'source op.fish; complete -C "oauth-profile to"; complete -C "oauth-profile token "; complete -C "oauth-profile token --rev"; complete -C "oauth-profile run oauth-pro"'`,
     );
     expect(stdout).toMatch(/^oauth-profiles\.yaml$/m);
-    expect(stdout).toMatch(/^token\tprint a valid token/m);
+    expect(stdout).toMatch(/^token\tprint an access token/m);
     expect(stdout).toMatch(/^graph$/m);
     expect(stdout).toMatch(/^--reveal/m);
   });
 
-  it('a profile whose name a shell would run is not offered, and nothing is run', async () => {
+  it('does not offer a profile whose name a shell would evaluate', async () => {
     const hostile = new Sandbox();
     hostile.write(
       'oauth-profiles.yaml',

@@ -15,51 +15,53 @@ beforeEach(() => {
   sandbox = new Sandbox();
   sandbox.write(
     'oauth-profiles.yaml',
-    `drive: {type: google, client_id: desk, client_secret: GOCSPX-not-to-be-seen, scope: openid email}
+    `drive: {type: google, client_id: desktop, client_secret: GOCSPX-not-to-be-seen, scope: openid email}
 graph: {type: microsoft, tenant_id: contoso.onmicrosoft.com, client_id: app, scope: openid user.read}
 `,
   );
 });
 afterEach(() => sandbox.remove());
 
-const addressOf = async (command: Running): Promise<string> => (await command.tells(/^ {2}(http\S+)\r?\n/m))[1] ?? '';
+const urlShownBy = async (command: Running): Promise<string> =>
+  (await command.waitFor(/^ {2}(http\S+)\r?\n/m))[1] ?? '';
 
-/** Everything below a folder. */
-const filesIn = (folder: string): string[] =>
-  existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+/** All files below a directory. */
+const filesIn = (directory: string): string[] =>
+  existsSync(directory) ? readdirSync(directory, { recursive: true, encoding: 'utf8' }) : [];
 
-describe('login with an emulator', () => {
-  it('goes all the way and keeps nothing, without a secret on the screen', async () => {
+describe('login --emulate', () => {
+  it('completes a login, stores nothing and shows no secret', async () => {
     const login = startCommand(sandbox, ['login', 'drive', '--emulate', '--no-open', '--verbose']);
-    const address = await addressOf(login);
-    expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/);
-    const back = await signInByHand(address);
+    const url = await urlShownBy(login);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/);
+    const back = await signInByHand(url);
     expect((await new Browser().visit(back)).text).toContain('You are signed in');
     const { exit, stdout, stderr } = await login.finished;
     expect(exit).toBe(0);
-    expect(stdout).toBe(
-      'signed in: drive as ada@example.com; the refresh token is kept in the memory of this process\n',
-    );
-    expect(stderr).toContain('waiting for that, 10 min at most\n');
-    expect(stderr).toContain('warning: emulated: that is how it goes, but nothing is kept after this command\n');
+    expect(stdout).toMatch(/^logged in: drive as ada@example\.com;/);
+    expect(stderr).toContain('expires in 10 min');
+    expect(stderr).toContain('nothing was stored');
     expect(stderr).not.toMatch(/GOCSPX|code-|rt-/);
     expect(filesIn(join(sandbox.home, '.local'))).toEqual([]);
   });
 
-  it('opens the browser that BROWSER names on the page', async () => {
-    const browser = join(sandbox.folder, 'browser');
-    writeFileSync(browser, `#!/bin/sh\nenv > '${sandbox.folder}/env'; printf %s "$1" > '${sandbox.folder}/opened'\n`);
+  it('opens the program in BROWSER with the URL', async () => {
+    const browser = join(sandbox.directory, 'browser');
+    writeFileSync(
+      browser,
+      `#!/bin/sh\nenv > '${sandbox.directory}/env'; printf %s "$1" > '${sandbox.directory}/opened'\n`,
+    );
     chmodSync(browser, 0o755);
     const env = { BROWSER: `${browser} %s`, OAUTH_PROFILE_KEY: anyKey() };
     const login = startCommand(sandbox, ['login', 'drive', '--emulate'], env);
-    const address = await addressOf(login);
-    expect(readFileSync(join(sandbox.folder, 'opened'), 'utf8')).toBe(address);
-    expect(readFileSync(join(sandbox.folder, 'env'), 'utf8')).not.toContain('OAUTH_PROFILE_');
-    await new Browser().visit(await signInByHand(address));
+    const url = await urlShownBy(login);
+    expect(readFileSync(join(sandbox.directory, 'opened'), 'utf8')).toBe(url);
+    expect(readFileSync(join(sandbox.directory, 'env'), 'utf8')).not.toContain('OAUTH_PROFILE_');
+    await new Browser().visit(await signInByHand(url));
     expect(await login.finished).toMatchObject({ exit: 0 });
   });
 
-  it('shows a device code of an emulator that runs elsewhere', async () => {
+  it('shows the device code of a running emulator', async () => {
     const emulate = startCommand(sandbox, ['emulate', '--json']);
     try {
       let text = '';
@@ -69,9 +71,9 @@ describe('login with an emulator', () => {
       }
       const { url } = JSON.parse(text.split('\n')[0] ?? '');
       const login = startCommand(sandbox, ['login', 'graph', `--emulate=${url}`]);
-      const [, page = ''] = await login.tells(/open (http\S+)\n/);
+      const [, page = ''] = await login.waitFor(/open (http\S+)\n/);
       expect(page).toBe(`${url}/login.microsoftonline.com/devicelogin`);
-      const [, code = ''] = await login.tells(/enter the code (\S+)\s/);
+      const [, code = ''] = await login.waitFor(/enter the code (\S+)\s/);
       await enterCodeByHand(page, code);
       expect(await login.finished).toMatchObject({ exit: 0, stdout: expect.stringContaining('as ada@example.com') });
     } finally {
@@ -81,13 +83,13 @@ describe('login with an emulator', () => {
   });
 });
 
-describe('Ctrl-C', () => {
+describe('Ctrl-C during login', () => {
   it.each([
     ['a browser', ['login', 'drive', '--no-open']],
     ['a browser, emulated', ['login', 'drive', '--no-open', '--emulate']],
-  ])('ends the wait for %s: exit 130, no listener, nothing kept', async (_, args) => {
+  ])('ends the wait for %s with 130 and leaves no listener and no login', async (_, args) => {
     const login = startCommand(sandbox, args, { HTTPS_PROXY: 'http://127.0.0.1:9' });
-    const redirect = new URL(new URL(await addressOf(login)).searchParams.get('redirect_uri') ?? '');
+    const redirect = new URL(new URL(await urlShownBy(login)).searchParams.get('redirect_uri') ?? '');
     const listening = connect(Number(redirect.port), '127.0.0.1');
     await once(listening, 'connect');
     listening.on('error', () => {});
@@ -98,28 +100,28 @@ describe('Ctrl-C', () => {
       code: 'ECONNREFUSED',
     });
     const list = await sandbox.run('oauth-profile list');
-    expect(list.stdout).toMatch(/^drive +nothing kept$/m);
+    expect(list.stdout).toMatch(/^drive +nothing stored$/m);
   });
 
   it('ends the wait for a device code', async () => {
     const login = startCommand(sandbox, ['login', 'graph', '--emulate']);
-    await login.tells(/enter the code/);
+    await login.waitFor(/enter the code/);
     login.child.kill('SIGINT');
     expect(await login.finished).toMatchObject({ exit: 130, stdout: '' });
   });
 });
 
-describe.skipIf(!existsSync('/usr/bin/script'))('at a terminal', () => {
-  /** Runs a line where it finds a terminal; `write` types. */
-  function atTerminal(line: string): {
-    told: (pattern: RegExp) => Promise<string>;
+describe.skipIf(!existsSync('/usr/bin/script'))('login in a terminal', () => {
+  /** Runs a command in a pseudo-terminal; `write` types. */
+  function runInTerminal(line: string): {
+    waitFor: (pattern: RegExp) => Promise<string>;
     write: (text: string) => void;
     finished: Promise<number | null>;
   } {
     const child = spawn('/usr/bin/script', ['-qec', line, '/dev/null'], {
       cwd: sandbox.work,
       env: {
-        PATH: `${join(sandbox.folder, 'bin')}:${process.env['PATH']}`,
+        PATH: `${join(sandbox.directory, 'bin')}:${process.env['PATH']}`,
         HOME: sandbox.home,
         TERM: 'dumb',
         SSH_CONNECTION: 'x',
@@ -134,14 +136,14 @@ describe.skipIf(!existsSync('/usr/bin/script'))('at a terminal', () => {
     return {
       write: (typed) => void child.stdin.write(typed),
       finished,
-      async told(pattern) {
+      async waitFor(pattern) {
         for (;;) {
           const found = pattern.exec(text);
           if (found !== null) return found[1] ?? '';
           await Promise.race([
             once(child.stdout, 'data'),
             finished.then(() => {
-              if (!pattern.test(text)) throw new Error(`it ended: ${text}`);
+              if (!pattern.test(text)) throw new Error(`the command ended: ${text}`);
             }),
           ]);
         }
@@ -149,20 +151,20 @@ describe.skipIf(!existsSync('/usr/bin/script'))('at a terminal', () => {
     };
   }
 
-  it('the redirect of a browser elsewhere can be pasted; a wrong one is refused first', async () => {
-    const login = atTerminal('oauth-profile login drive --emulate');
-    const address = await login.told(/^ {2}(http\S+)\r?\n/m);
-    await login.told(/paste its address here/);
+  it('accepts the redirect URL of a browser on another machine, and rejects a wrong one', async () => {
+    const login = runInTerminal('oauth-profile login drive --emulate');
+    const url = await login.waitFor(/^ {2}(http\S+)\r?\n/m);
+    await login.waitFor(/paste the URL/);
     login.write('http://127.0.0.1:1/callback?code=x&state=y\n');
-    await login.told(/not an address that begins with/);
-    login.write(`${await signInByHand(address)}\n`);
-    await login.told(/signed in: drive as ada@example\.com/);
+    await login.waitFor(/paste the whole URL/);
+    login.write(`${await signInByHand(url)}\n`);
+    await login.waitFor(/logged in: drive as ada@example\.com/);
     expect(await login.finished).toBe(0);
   });
 
-  it('Ctrl-C ends the asking too', async () => {
-    const login = atTerminal('oauth-profile login drive --emulate');
-    await login.told(/paste its address here/);
+  it('is ended by Ctrl-C with 130', async () => {
+    const login = runInTerminal('oauth-profile login drive --emulate');
+    await login.waitFor(/paste the URL/);
     login.write('\u0003');
     expect(await login.finished).toBe(130);
   });

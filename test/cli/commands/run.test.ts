@@ -1,108 +1,115 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodingsOf, leaksIn } from '../../support/leaks.ts';
+import { recordConnections } from '../../support/record-connections.ts';
 import { Sandbox } from '../../support/run-cli.ts';
 import { startTokenServer, type TokenServer } from '../../support/token-server.ts';
-import { callWitness } from '../../support/witness.ts';
 
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());
 
 const reportFlags = '--report junit=out/junit.xml --report json=out/report.json --report html=out/report.html';
 const reports = ['junit.xml', 'report.html', 'report.json'];
 
-describe('an interruption', () => {
-  /** Answers nothing, and tells when its caller is gone. */
-  const silent = async () => {
-    const waiting: ServerResponse[] = [];
-    const server = createServer((_, response) => void waiting.push(response));
+describe('an interrupted run', () => {
+  /** Starts a server that never responds. */
+  const startSilentServer = async () => {
+    const server = createServer(() => {});
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
-    return { port: (server.address() as AddressInfo).port, waiting, close: () => server.close() };
+    return { port: (server.address() as AddressInfo).port, close: () => server.close() };
   };
 
   const slowSteps: readonly [what: string, step: string][] = [
     ['a wait', '- base.waitFor: 600000'],
-    ['an API that does not answer', '- ws.get: ["http://127.0.0.1:${env:PORT}/", "", reply]'],
+    ['a request to an API that does not respond', '- ws.get: ["http://127.0.0.1:${env:PORT}/", "", response]'],
     ['a download', '- ws.download: ["http://127.0.0.1:${env:PORT}/", "", saved.bin]'],
-    ['a provider that does not answer', '- ws.oauthProfile: [token, p]'],
+    ['a request to a provider that does not respond', '- ws.oauthProfile: [token, p]'],
   ];
 
   it.each(
     slowSteps.flatMap(([what, step]) => (['SIGINT', 'SIGTERM'] as const).map((signal) => ({ what, step, signal }))),
-  )('$signal during $what ends the step, writes the reports and leaves nothing behind', async ({ step, signal }) => {
-    const server = await silent();
-    const folder = join(sandbox.work, `${signal}-${slowSteps.findIndex(([, one]) => one === step)}`);
-    mkdirSync(folder);
-    writeFileSync(
-      join(folder, 'slow.yaml'),
-      `data: {p: {type: custom, url: "http://127.0.0.1:\${env:PORT}/", grant_type: client_credentials}}
+  )(
+    'by $signal during $what ends the step, writes the reports and leaves no temporary files',
+    async ({ step, signal }) => {
+      const server = await startSilentServer();
+      const directory = join(sandbox.work, `${signal}-${slowSteps.findIndex(([, one]) => one === step)}`);
+      mkdirSync(directory);
+      writeFileSync(
+        join(directory, 'slow.yaml'),
+        `data: {p: {type: custom, url: "http://127.0.0.1:\${env:PORT}/", grant_type: client_credentials}}
 steps:
   - base.verbose: first
   ${step}
   - base.verbose: never
-  - base.verbose: not even this
+  - base.verbose: never either
     always: true
 `,
-    );
-    writeFileSync(join(folder, 'next.yaml'), 'steps:\n  - base.verbose: never\n');
-    const child = spawn(
-      process.execPath,
-      [join(root, 'bin', 'oauth-profile.js'), 'run', 'slow.yaml', 'next.yaml', '--events', ...reportFlags.split(' ')],
-      { cwd: folder, env: { PATH: process.env['PATH'], HOME: sandbox.home, PORT: String(server.port) } },
-    );
-    let text = '';
-    let told = false;
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-      if (told || !/^\{"type":"step-start".*"number":2,/m.test(text)) return;
-      told = true;
-      child.kill(signal);
-    });
-    let errors = '';
-    child.stderr.setEncoding('utf8').on('data', (chunk) => {
-      errors += chunk;
-    });
-    const exit = await new Promise((resolve) => {
-      child.on('close', (code, by) => resolve(code ?? by));
-    });
-    server.close();
-    expect({ exit, errors }).toEqual({ exit: 130, errors: '' });
-    const events = text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(events.map(({ type, file }) => `${type} ${file}`).slice(-4)).toEqual([
-      'run-end slow.yaml',
-      'run-start next.yaml',
-      'step-end next.yaml',
-      'run-end next.yaml',
-    ]);
-    expect(readdirSync(folder).sort()).toEqual(['next.yaml', 'out', 'slow.yaml']);
-    expect(readdirSync(join(folder, 'out')).sort()).toEqual(reports);
-    const { scripts } = JSON.parse(readFileSync(join(folder, 'out', 'report.json'), 'utf8'));
-    expect(scripts.map(({ interrupted, state }: Record<string, unknown>) => [interrupted, state])).toEqual([
-      [true, 'failed'],
-      [true, 'failed'],
-    ]);
-    const [slow] = scripts;
-    expect(slow.steps.map(({ state }: { state: string }) => state)).toEqual(['passed', 'failed', 'skipped', 'skipped']);
-    expect(slow.steps[1].failure.code).toBe('aborted');
-    expect(slow.steps[3].reason).toBe('the run was interrupted');
-  });
+      );
+      writeFileSync(join(directory, 'next.yaml'), 'steps:\n  - base.verbose: never\n');
+      const child = spawn(
+        process.execPath,
+        [join(root, 'bin', 'oauth-profile.js'), 'run', 'slow.yaml', 'next.yaml', '--events', ...reportFlags.split(' ')],
+        { cwd: directory, env: { PATH: process.env['PATH'], HOME: sandbox.home, PORT: String(server.port) } },
+      );
+      let text = '';
+      let sent = false;
+      child.stdout.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+        if (sent || !/^\{"type":"step-start".*"number":2,/m.test(text)) return;
+        sent = true;
+        child.kill(signal);
+      });
+      let errors = '';
+      child.stderr.setEncoding('utf8').on('data', (chunk) => {
+        errors += chunk;
+      });
+      const exit = await new Promise((resolve) => {
+        child.on('close', (code, by) => resolve(code ?? by));
+      });
+      server.close();
+      expect({ exit, errors }).toEqual({ exit: 130, errors: '' });
+      const events = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(events.map(({ type, file }) => `${type} ${file}`).slice(-4)).toEqual([
+        'run-end slow.yaml',
+        'run-start next.yaml',
+        'step-end next.yaml',
+        'run-end next.yaml',
+      ]);
+      expect(readdirSync(directory).sort()).toEqual(['next.yaml', 'out', 'slow.yaml']);
+      expect(readdirSync(join(directory, 'out')).sort()).toEqual(reports);
+      const { scripts } = JSON.parse(readFileSync(join(directory, 'out', 'report.json'), 'utf8'));
+      expect(scripts.map(({ interrupted, state }: Record<string, unknown>) => [interrupted, state])).toEqual([
+        [true, 'failed'],
+        [true, 'failed'],
+      ]);
+      const [slow] = scripts;
+      expect(slow.steps.map(({ state }: { state: string }) => state)).toEqual([
+        'passed',
+        'failed',
+        'skipped',
+        'skipped',
+      ]);
+      expect(slow.steps[1].failure.code).toBe('aborted');
+      expect(slow.steps[3].reason).toBe('the run was interrupted');
+    },
+  );
 });
 
-describe('with --emulate', () => {
-  it('nothing but 127.0.0.1 is reached, no name is looked up, no proxy is asked, and the vault stays closed', async () => {
+describe('run --emulate', () => {
+  it('connects only to 127.0.0.1, looks up no name, uses no proxy and creates no vault', async () => {
     const { stdout, stderr, exit } = await sandbox.run(
-      `oauth-profile run ${join(root, 'examples')} --emulate --quiet && cat "$WITNESS" >&2 && ls -A "$HOME"`,
-      callWitness(sandbox),
+      `oauth-profile run ${join(root, 'examples')} --emulate --quiet && cat "$CONNECTIONS" >&2 && ls -A "$HOME"`,
+      recordConnections(sandbox),
     );
     expect({ stdout, exit }).toMatchObject({
       stdout: expect.stringMatching(/^\n✓ \d+ scripts {2}\d+ steps passed {2}[^\n]*\n$/),
@@ -113,13 +120,13 @@ describe('with --emulate', () => {
     expect(lines.filter((line) => !line.endsWith(' 127.0.0.1'))).toEqual([]);
   });
 
-  it('500 scripts at a time keep the result of every step', { timeout: 120_000 }, async () => {
-    const folder = join(sandbox.work, 'many');
-    mkdirSync(folder);
+  it('returns the result of every step of 500 scripts', { timeout: 120_000 }, async () => {
+    const directory = join(sandbox.work, 'many');
+    mkdirSync(directory);
     const count = 500;
     for (let n = 0; n < count; n++) {
       writeFileSync(
-        join(folder, `${n}.yaml`),
+        join(directory, `${n}.yaml`),
         `name: Script ${n}
 data: {p: {type: microsoft, tenant_id: contoso.com, client_id: client, username: "user${n}@contoso.com", password: "password of user ${n}"}}
 steps:
@@ -148,18 +155,18 @@ steps:
   });
 });
 
-/** Runs scripts in every way there is, and gives all bytes that came out of it. */
-async function everything(scripts: string, env: Record<string, string>, flags = ''): Promise<string> {
+/** Runs scripts in every output mode and returns all output. */
+async function allOutputs(scripts: string, env: Record<string, string>, flags = ''): Promise<string> {
   const texts: string[] = [];
-  const said = async (line: string, more: Record<string, string> = {}): Promise<void> => {
+  const collect = async (line: string, more: Record<string, string> = {}): Promise<void> => {
     const { stdout, stderr } = await sandbox.run(line, { ...env, ...more });
     texts.push(stdout, more['GITHUB_ACTIONS'] === undefined ? stderr : stderr.replace(/^::add-mask::.*$/gm, ''));
   };
   const summary = join(sandbox.work, 'summary.md');
   writeFileSync(summary, '');
-  await said(`oauth-profile run ${scripts} ${flags} --verbose ${reportFlags}`);
-  await said(`oauth-profile run ${scripts} ${flags} --json --verbose`);
-  await said(`oauth-profile run ${scripts} ${flags} --events --verbose`, {
+  await collect(`oauth-profile run ${scripts} ${flags} --verbose ${reportFlags}`);
+  await collect(`oauth-profile run ${scripts} ${flags} --json --verbose`);
+  await collect(`oauth-profile run ${scripts} ${flags} --events --verbose`, {
     GITHUB_ACTIONS: 'true',
     GITHUB_STEP_SUMMARY: summary,
   });
@@ -168,10 +175,10 @@ async function everything(scripts: string, env: Record<string, string>, flags = 
   return texts.join('\n');
 }
 
-describe('secrets stay secret', () => {
+describe('secrets', () => {
   const canary = (name: string): string => `c4n4ry ${name}/+~"'<&>%2B\\é漢😀$x-_.!*()`;
 
-  it('in every output of every example', { timeout: 120_000 }, async () => {
+  it('are masked in every output of every example', { timeout: 120_000 }, async () => {
     const examples = readdirSync(join(root, 'examples')).filter((file) => file.endsWith('.yaml'));
     const named = examples.flatMap((file) => [
       ...readFileSync(join(root, 'examples', file), 'utf8').matchAll(/\$\{env:([A-Z_]+)/g),
@@ -180,16 +187,16 @@ describe('secrets stay secret', () => {
     const secretNames = names.filter((name) => /SECRET|PASSWORD|TOKEN|KEY/.test(name));
     expect(secretNames.length).toBeGreaterThanOrEqual(5);
     const env = Object.fromEntries(secretNames.map((name) => [name, canary(name)]));
-    const text = await everything(join(root, 'examples'), env, '--emulate');
+    const text = await allOutputs(join(root, 'examples'), env, '--emulate');
     expect(text).toContain(`✓ ${examples.length} scripts`);
     expect(text).not.toContain('✗');
     expect(leaksIn(text, Object.values(env))).toEqual([]);
-    // Tokens of the emulator begin so; what it issues otherwise stands behind these names.
+    // JWTs of the emulator start like this; its other tokens are values of these members.
     expect(text).not.toMatch(/eyJ[\w-]{10,}\.[\w-]+/);
     expect(text).not.toMatch(/"(?:access|refresh|id)_token\\?": ?\\?"[^•"\\]/);
   });
 
-  describe('in scripts that try to show them', () => {
+  describe('in a script that tries to show them', () => {
     const issued = {
       access_token: 'c4n4ry-issued.access/token+1',
       refresh_token: 'c4n4ry-issued-refresh',
@@ -202,22 +209,19 @@ describe('secrets stay secret', () => {
       server = await startTokenServer((response, { url, headers, body }) => {
         if (url === '/token')
           return void response.end(JSON.stringify({ ...issued, token_type: 'Bearer', expires_in: 60 }));
-        // An API that repeats what it was sent, in every form it can think of.
-        const heard = [String(headers.authorization ?? ''), decodeURIComponent(url ?? ''), body].flatMap((text) => [
+        // An API that repeats the request in many encodings.
+        const repeated = [String(headers.authorization ?? ''), decodeURIComponent(url ?? ''), body].flatMap((text) => [
           text,
           ...all.filter((one) => text.includes(one) || text.includes(encodeURIComponent(one))).flatMap(encodingsOf),
         ]);
-        const echo = heard.join(' | ');
-        const ascii = heard.filter((text) => /^[\x20-\x7e]*$/.test(text)).join(' | ');
+        const echo = repeated.join(' | ');
+        const ascii = repeated.filter((text) => /^[\x20-\x7e]*$/.test(text)).join(' | ');
         response.setHeader('x-echo', ascii);
-        response.setHeader(
-          'location',
-          `https://elsewhere.example/?${encodeURIComponent(String(headers.authorization))}`,
-        );
+        response.setHeader('location', `https://other.example/?${encodeURIComponent(String(headers.authorization))}`);
         response.statusCode = url?.startsWith('/error') ? 500 : 200;
         response.statusMessage = ascii;
         if (url?.startsWith('/json'))
-          response.setHeader('content-type', 'application/json').end(JSON.stringify({ echo, data: [{ heard }] }));
+          response.setHeader('content-type', 'application/json').end(JSON.stringify({ echo, data: [{ repeated }] }));
         else response.end(`<html><body>${echo}</body></html>`);
       });
     });
@@ -272,7 +276,7 @@ describe('secrets stay secret', () => {
   - base.verbose: "\${echoed.statusText}"
   - base.verbose: "\${echoed}"
   - ws.get: ["\${api}/json?access_token=\${innocent}", "", echoed]
-  - base.verbose: "\${echoed.body.data[0].heard}"
+  - base.verbose: "\${echoed.body.data[0].repeated}"
   - base.assertEqual: [{}, "\${echoed.body}"]
     continueOnFailure: true
   - ws.assertReturnCode: [echoed, 404]
@@ -296,27 +300,27 @@ describe('secrets stay secret', () => {
     const failing = [
       'the values differ',
       'the values differ',
-      'does not contain what it should',
+      'does not contain the expected value',
       'does not match the regular expression',
       '$.access_token differs',
-      'does not fit the schema: /access_token must be',
+      'does not match the schema: /access_token must be',
       'num2 must be a number',
-      'waitMs must be a whole number from 0',
-      'var must be the plain name of a variable',
+      'waitMs must be a non-negative integer',
+      'var must be a variable name',
       'profile must be the name of a profile',
       'innocent.member is not defined',
-      '${list} has parts and cannot stand inside a text',
-      'what stands behind matches must be a regular expression',
+      'list is a list and cannot be part of a string',
+      'the operand of matches must be a regular expression',
       'the values differ',
-      'echoed answered 200 ••••',
-      'echoed answered 500 ••••',
+      'echoed returned HTTP 200 ••••',
+      'echoed returned HTTP 500 ••••',
       'connection refused by localhost:1',
-      'url is not a complete address',
-      'is not a JWT',
+      'url is not an absolute http or https URL',
+      'not a JWT',
       '••••',
     ];
 
-    it('from a provider and an API that repeats everything', { timeout: 120_000 }, async () => {
+    it('are masked, whatever the provider and the API return', { timeout: 120_000 }, async () => {
       sandbox.write('secret.txt', secret);
       sandbox.write(
         'leak.yaml',
@@ -329,22 +333,22 @@ describe('secrets stay secret', () => {
     client_secret: \${env:THE_SECRET}
 steps:${steps}`,
       );
-      const text = await everything('leak.yaml', { PORT: String(server.port), THE_SECRET: secret });
+      const text = await allOutputs('leak.yaml', { PORT: String(server.port), THE_SECRET: secret });
       const report = JSON.parse(readFileSync(join(sandbox.work, 'out', 'report.json'), 'utf8'));
       type Step = { number: number; state: string; failure?: { message: string } };
       const failures = (report.scripts[0].steps as Step[]).flatMap(({ failure }) => failure?.message ?? []);
-      // The point of the script is lost if steps fail for other reasons than they should.
+      // If a step failed for another reason, it would not test the masking.
       expect(failures).toEqual(failing.map((start) => expect.stringContaining(start)));
       expect(
         server.received.filter(({ headers }) => headers.authorization === `Bearer ${issued.access_token}`).length,
       ).toBe(9);
       expect(leaksIn(text, all)).toEqual([]);
-      // Nor is a part of one left where a text was cut.
+      // Nor is a part of a secret left where a string was truncated.
       expect(text).not.toContain('c4n4ry');
     });
   });
 
-  it('in the issues of a script', async () => {
+  it('are masked in the issues of a script', async () => {
     sandbox.write(
       'bad.yaml',
       `data: {p: {client_secret: c4n4ry-in-a-script}}
@@ -360,13 +364,9 @@ steps:
   });
 });
 
-it('a process that is done leaves no emulator and no temporary file behind', async () => {
+it('an invalid flag is reported before an emulator starts', async () => {
   sandbox.write('say.yaml', 'steps:\n  - base.verbose: hello\n');
   const { stderr, exit } = await sandbox.run('oauth-profile run say.yaml --emulate --store nonsense --quiet');
-  expect({ stderr, exit }).toEqual({
-    stderr:
-      'oauth-profile: --store is no address of a Redis\n  → write --store redis://host:6379, or rediss:// for TLS\n',
-    exit: 2,
-  });
-  expect(existsSync(join(sandbox.work, 'say.yaml'))).toBe(true);
+  expect(exit).toBe(2);
+  expect(stderr).toContain('--store');
 });

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../../src/errors.ts';
 import { checkStore, type StorePorts } from '../../../src/flows/diagnose/check-store.ts';
-import { createMemoryStore } from '../../../src/store/memory.ts';
 import { inspectDirectory } from '../../../src/store/vault/inspect-directory.ts';
+import { createPlainMemoryStore } from '../../support/memory-store.ts';
 import { anyKey, put, StoreHome, storedRecord } from '../../support/store-home.ts';
 
 const limits = { timeoutMs: 5_000, signal: undefined };
@@ -76,7 +76,7 @@ describe('a vault', () => {
   });
 
   it('whose key is in the keychain is reported with it', async () => {
-    const vault = { ...createMemoryStore(), location: '/vault', keySource: () => 'keychain' as const };
+    const vault = { ...createPlainMemoryStore(), location: '/vault', keySource: () => 'keychain' as const };
     const ports: StorePorts = { open: async () => vault, inspectDirectory: async () => 'exists' };
     expect(await checkStore(ports, true, limits)).toMatchObject({
       level: 'ok',
@@ -85,7 +85,7 @@ describe('a vault', () => {
   });
 
   it('whose directory cannot be used is reported with the problem and a hint', async () => {
-    const vault = { ...createMemoryStore(), location: '/vault', keySource: () => undefined };
+    const vault = { ...createPlainMemoryStore(), location: '/vault', keySource: () => undefined };
     const ports: StorePorts = { open: async () => vault, inspectDirectory: async () => ({ problem: 'it is a file' }) };
     expect(await checkStore(ports, true, limits)).toEqual({
       level: 'error',
@@ -99,7 +99,7 @@ describe('a vault', () => {
 
 describe('a store', () => {
   it.each([true, false])('in Redis is locked and released once, but its records are not listed', async (isRequired) => {
-    const store = createMemoryStore();
+    const store = createPlainMemoryStore();
     let [locked, released] = [0, 0];
     const open = async () => ({
       ...store,

@@ -11,8 +11,8 @@ import { completeProfile } from '../../../src/profile/complete-profile.ts';
 import { type LoginProfile, toLoginProfile } from '../../../src/profile/login-profile.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
-import { createMemoryStore } from '../../../src/store/memory.ts';
 import { fakePorts } from '../../support/fake-ports.ts';
+import { createPlainMemoryStore } from '../../support/memory-store.ts';
 import { parsedProfileOf } from '../../support/profile-of.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ export class StoredLogins {
       return { ...this.response, headers: {} };
     },
   });
-  store: TokenStore = createMemoryStore(this.ports.clock);
+  store: TokenStore = createPlainMemoryStore(this.ports.clock);
 
   /** Logs a user in. `prompts` contains the former and the new account if the user had to confirm the change. */
   async logIn(

@@ -4,9 +4,8 @@ import { describe, expect, it } from 'vitest';
 import {
   createOwnerId,
   getProcessStatus,
-  type ProcessTable,
   parseOwnerId,
-  platformProcesses,
+  readStartTime,
 } from '../../../src/store/lock/process-status.ts';
 
 describe.skipIf(process.platform !== 'linux')('the status of a process on Linux', () => {
@@ -21,7 +20,7 @@ describe.skipIf(process.platform !== 'linux')('the status of a process on Linux'
     const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
     await once(child, 'spawn');
     const [scope] = createOwnerId().split('-');
-    const id = `${scope}-${child.pid}-${platformProcesses().startTime(child.pid as number)}-${'0'.repeat(16)}`;
+    const id = `${scope}-${child.pid}-${readStartTime(child.pid as number)}-${'0'.repeat(16)}`;
     expect(getProcessStatus(id)).toBe('running');
     child.kill('SIGSTOP');
     expect(getProcessStatus(id)).toBe('running');
@@ -34,7 +33,7 @@ describe.skipIf(process.platform !== 'linux')('the status of a process on Linux'
     // The shell becomes a program that never waits for its child, which is still running at that time.
     const parent = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const pid = Number(String((await once(parent.stdout, 'data'))[0]));
-    await expect.poll(() => platformProcesses().startTime(pid)).toBeUndefined();
+    await expect.poll(() => readStartTime(pid)).toBeUndefined();
     expect(() => process.kill(pid, 0)).not.toThrow();
     parent.kill();
   });
@@ -42,38 +41,32 @@ describe.skipIf(process.platform !== 'linux')('the status of a process on Linux'
 
 describe('the status of a lock owner', () => {
   const scope = 'a'.repeat(12);
-  const processes = (changes: Partial<ProcessTable>): ProcessTable => ({ scope, startTime: () => '5', ...changes });
   const id = `${scope}-7-5-${'0'.repeat(16)}`;
+  const noScope = '0'.repeat(12);
+  const hidden = () => {
+    throw new Error('hidden');
+  };
 
-  it.each<[string, string, Partial<ProcessTable>]>([
-    ['running', 'the PID has the same start time', {}],
-    ['ended', 'the PID is not in use', { startTime: () => undefined }],
-    ['ended', 'the PID has another start time', { startTime: () => '6' }],
-    ['unknown', 'the boot or the namespace is another', { scope: 'b'.repeat(12) }],
-    ['unknown', 'the platform does not tell boots and namespaces apart', { scope: undefined }],
-    [
-      'unknown',
-      'processes are hidden',
-      {
-        startTime: () => {
-          throw new Error('hidden');
-        },
-      },
-    ],
-  ])('is %j if %s', (status, _, changes) => {
-    expect(getProcessStatus(id, processes(changes))).toBe(status);
+  it.each<[string, string, string, () => string | undefined]>([
+    ['running', 'the PID has the same start time', scope, () => '5'],
+    ['ended', 'the PID is not in use', scope, () => undefined],
+    ['ended', 'the PID has another start time', scope, () => '6'],
+    ['unknown', 'the boot or the namespace is another', 'b'.repeat(12), () => '5'],
+    ['unknown', 'the platform does not tell boots and namespaces apart', noScope, () => '5'],
+    ['unknown', 'processes are hidden', scope, hidden],
+  ])('is %j if %s', (status, _, ownScope, startTime) => {
+    expect(getProcessStatus(id, ownScope, startTime)).toBe(status);
   });
 
   it('is "unknown" in every process if the owner has no scope', () => {
-    const withoutScope = processes({ scope: undefined });
-    const owner = createOwnerId(withoutScope);
+    const owner = createOwnerId(noScope);
     expect(parseOwnerId(owner)).toBeDefined();
-    expect(getProcessStatus(owner, withoutScope)).toBe('unknown');
-    expect(getProcessStatus(owner, processes({ scope: '0'.repeat(12) }))).toBe('unknown');
+    expect(getProcessStatus(owner, noScope)).toBe('unknown');
+    expect(getProcessStatus(owner, scope)).toBe('unknown');
   });
 
   it.each(['', 'x', '../../a', `${id}x`, `x${id}`])('is "unknown" for the invalid id %j', (invalid) => {
     expect(parseOwnerId(invalid)).toBeUndefined();
-    expect(getProcessStatus(invalid, processes({}))).toBe('unknown');
+    expect(getProcessStatus(invalid, scope)).toBe('unknown');
   });
 });

@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis)('a store in a Redis Cluster (needs redis-server)', { 
     const [old, fresh] = [anyKey(), anyKey()];
     const keys = [`${old},${fresh}`, `${fresh},${old}`];
     // The documented permissions are sufficient.
-    const documented = readFileSync(new URL('../../../docs/fleet.md', import.meta.url), 'utf8');
+    const documented = readFileSync(new URL('../../../docs/how-to/redis.md', import.meta.url), 'utf8');
     const [, permissions = ''] = /^user runner on >password (.+)$/m.exec(documented) ?? [];
     await cluster.createUser('runner', '>runner-password', ...permissions.split(' '), '+cluster|slots', '+asking');
     const url = `redis+cluster://runner:runner-password@${cluster.hosts}`;

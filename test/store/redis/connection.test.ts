@@ -95,7 +95,7 @@ describe.skipIf(!hasRedis).concurrent('a connection to Redis (needs redis-server
     beforeAll(async () => {
       server = await start({ password: PASSWORD });
       const redis = server.connect();
-      const documented = readFileSync(new URL('../../../docs/fleet.md', import.meta.url), 'utf8');
+      const documented = readFileSync(new URL('../../../docs/how-to/redis.md', import.meta.url), 'utf8');
       const [, permissions = ''] = /^user runner on >password (.+)$/m.exec(documented) ?? [];
       await redis.call('ACL', 'SETUSER', 'runner', 'on', '>runner-password', ...permissions.split(' '));
       await redis.call('ACL', 'SETUSER', 'no-info', 'on', '>no-info-password', ...permissions.split(' '), '-info');

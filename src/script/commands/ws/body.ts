@@ -1,10 +1,10 @@
 import { parseJson } from '../../../config/json.ts';
 import { holdsSecret } from '../../../config/resolver.ts';
-import { isCollection, isEmpty, RawScalar, type Scalar, toText, type Value } from '../../../config/value.ts';
+import { isCollection, isEmpty, type Scalar, toText, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { BodyPart, Files } from '../../../ports.ts';
 import { Secret } from '../../../redaction/secret.ts';
-import { displayValue, numberToJson } from '../../compare.ts';
+import { displayValue, toJson } from '../../compare.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 
 /** Body of a request. */
@@ -51,16 +51,9 @@ export async function readGraphqlBody(value: Value, context: StepContext, files:
   return jsonBody(request);
 }
 
-/** Serializes a value as JSON. */
 function jsonBody(value: Value): Body {
-  const pieces: (string | Secret)[] = [];
-  writeJson(value, pieces);
-  return {
-    pieces,
-    contentType: JSON_TYPE,
-    secret: holdsSecret(value),
-    shown: displayValue(wrapSecretsByName('', value)),
-  };
+  const shown = displayValue(wrapSecretsByName('', value));
+  return { pieces: toJson(value), contentType: JSON_TYPE, secret: holdsSecret(value), shown };
 }
 
 /** Returns the media type of a file by its extension. */
@@ -107,7 +100,7 @@ function filePath(value: Value, context: StepContext): string | undefined {
 }
 
 function isAtWritten(context: StepContext): boolean {
-  const raw = context.rawParameter?.('body');
+  const raw = context.rawParameter('body');
   return typeof raw === 'string' && raw.startsWith('@');
 }
 
@@ -132,20 +125,4 @@ function parseGraphqlRequest(text: string | Secret): Value {
     }
   }
   return { query: text };
-}
-
-/** Serializes a value in pieces: numbers with all of their digits, which `JSON.stringify` would round, and secrets wrapped. */
-function writeJson(value: Value, pieces: (string | Secret)[]): void {
-  if (value instanceof Secret) pieces.push(value.map((clear) => JSON.stringify(clear)));
-  else if (value instanceof RawScalar) pieces.push(numberToJson(value));
-  else if (!isCollection(value)) pieces.push(JSON.stringify(value));
-  else {
-    const list = Array.isArray(value);
-    pieces.push(list ? '[' : '{');
-    for (const [index, [name, part]] of Object.entries(value).entries()) {
-      pieces.push(`${index === 0 ? '' : ','}${list ? '' : `${JSON.stringify(name)}:`}`);
-      writeJson(part, pieces);
-    }
-    pieces.push(list ? ']' : '}');
-  }
 }

@@ -13,17 +13,19 @@ const MAX_SHOWN = 16_384;
 /** Redacting a longer body would take longer than the request itself. */
 const MAX_REDACTED = 1_048_576;
 
-/** A request as it was sent, with its URL and body for reports. */
-export interface SentRequest {
-  readonly method: string;
-  readonly shownUrl: string;
-  readonly headers: readonly (readonly [name: string, value: string | Secret])[];
-  readonly shownBody: string | undefined;
-}
-
 /** Describes a request and its response for reports. Secrets are masked before bodies are truncated. */
 export function toExchange(
-  { method, shownUrl, headers, shownBody }: SentRequest,
+  {
+    method,
+    shownUrl,
+    headers,
+    shownBody,
+  }: {
+    method: string;
+    shownUrl: string;
+    headers: readonly (readonly [name: string, value: string | Secret])[];
+    shownBody: string | undefined;
+  },
   response: ApiResponse | undefined,
   elapsedMs: number,
   context: StepContext,
@@ -33,7 +35,7 @@ export function toExchange(
   return {
     request: {
       method,
-      url: redact(shownUrl, context),
+      url: context.redact(shownUrl),
       headers: shownHeaders(headers),
       ...(shownBody !== undefined && { body: showText(shownBody, 'text', MAX_SHOWN, context) }),
     },
@@ -59,18 +61,12 @@ export function showBody(response: ApiResponse, length: number, context: StepCon
 /** Truncates a string after its secrets were masked. */
 export function showText(text: string, type: string, length: number, context: StepContext): string {
   if (text.length > MAX_REDACTED) return `<${text.length} characters of ${type}>`;
-  const safe = redact(text, context);
+  const safe = context.redact(text);
   return safe.length <= length ? safe : `${truncate(safe, length - 1)}…`;
 }
 
 function showHeader(name: string, value: string, context: StepContext): string {
   if (isSecretHeader(name)) return MASK;
-  return redact(
-    /^(?:content-)?location$/i.test(name) && URL.canParse(value) ? showUrl(new URL(value)) : value,
-    context,
-  );
-}
-
-function redact(text: string, context: StepContext): string {
-  return context.redact?.(text) ?? text;
+  const isUrl = /^(?:content-)?location$/i.test(name) && URL.canParse(value);
+  return context.redact(isUrl ? showUrl(new URL(value)) : value);
 }

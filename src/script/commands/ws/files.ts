@@ -1,69 +1,68 @@
 import type { FileWriter } from '../../../ports.ts';
 import type { Secret } from '../../../redaction/secret.ts';
-import { type Command, defineCommand } from '../../command.ts';
+import { type Command, commandGroup, parameter } from '../../command.ts';
 import { StepFailure } from '../../step-context.ts';
 import { showBody } from './exchange.ts';
-import { type HttpPorts, queryString, sendAndSave, unexpectedStatus } from './http.ts';
+import { queryString, responseVariable, sendAndSave, unexpectedStatus, url } from './http.ts';
 import { readForm } from './multipart.ts';
 import { getPayload } from './response.ts';
-import { optionsParameter, sendRequest } from './send.ts';
+import { type HttpPorts, optionsParameter, sendRequest } from './send.ts';
 import { readUrl } from './url.ts';
 
 const MAX_QUOTED = 500;
 
+const ws = commandGroup('ws');
+
 /** Creates the commands that transfer files. A path starts from the script's directory and may lead out of it: the user trusts the script. */
 export function fileCommands(ports: HttpPorts): Command[] {
   return [
-    defineCommand({
-      group: 'ws',
-      name: 'download',
-      summary:
-        'Sends a GET and saves the response body in a file, of any size; fails without a file unless the status is 200 to 299',
-      parameters: [
-        { name: 'url', kind: 'text', help: 'URL, starting with https://' },
-        queryString,
-        { name: 'saveTo', kind: 'text', help: 'Path of the file' },
-        {
-          ...optionsParameter,
-          help: 'followRedirects: true follows up to 10 redirects; timeout: maximum time without data (default 30s)',
-        },
-      ],
-      example: 'ws.download: [https://api.example.com/report.pdf, "", out/report.pdf]',
-      async run(args, context) {
-        const target = readUrl(context, args.url, args.queryString);
-        const path = requirePath(args.saveTo, 'saveTo');
-        let file: Promise<FileWriter> | undefined;
-        const create = (): Promise<FileWriter> => {
-          file ??= ports.files.create(path, context.source.directory);
-          return file;
-        };
-        const save = (status: number) =>
-          isSuccess(status) ? async (chunk: Uint8Array) => (await create()).write(chunk) : undefined;
-        try {
-          const request = { method: 'GET', target, options: args.options, save };
-          const { response, shownUrl } = await sendRequest(request, context, ports);
-          const { status, statusText } = response;
-          if (!isSuccess(status)) {
-            const body = showBody(response, MAX_QUOTED, context);
-            throw unexpectedStatus(shownUrl, '200-299', `${status} ${statusText}`, body, context);
+    ws(
+      'download',
+      'Sends a GET and saves the response body in a file, of any size; fails without a file unless the status is 200 to 299',
+      {
+        parameters: [
+          url,
+          queryString,
+          parameter('saveTo', 'text', 'Path of the file'),
+          {
+            ...optionsParameter,
+            help: 'followRedirects: true follows up to 10 redirects; timeout: maximum time without data (default 30s)',
+          },
+        ],
+        example: 'ws.download: [https://api.example.com/report.pdf, "", out/report.pdf]',
+        async run(args, context) {
+          const target = readUrl(context, args.url, args.queryString);
+          const path = requirePath(args.saveTo, 'saveTo');
+          let file: Promise<FileWriter> | undefined;
+          const create = (): Promise<FileWriter> => {
+            file ??= ports.files.create(path, context.source.directory);
+            return file;
+          };
+          const save = (status: number) =>
+            isSuccess(status) ? async (chunk: Uint8Array) => (await create()).write(chunk) : undefined;
+          try {
+            const request = { method: 'GET', target, options: args.options, save };
+            const { response, shownUrl } = await sendRequest(request, context, ports);
+            const { status, statusText } = response;
+            if (!isSuccess(status)) {
+              const body = showBody(response, MAX_QUOTED, context);
+              throw unexpectedStatus(shownUrl, '200-299', `${status} ${statusText}`, body, context);
+            }
+            await (await create()).commit();
+          } catch (error) {
+            // The file may still be being created.
+            await file?.then((created) => created.discard()).catch(() => {});
+            throw error;
           }
-          await (await create()).commit();
-        } catch (error) {
-          // The file may still be being created.
-          await file?.then((created) => created.discard()).catch(() => {});
-          throw error;
-        }
+        },
       },
-    }),
-    defineCommand({
-      group: 'ws',
-      name: 'upload',
-      summary: 'Posts files and fields as multipart/form-data and saves the response; sets its own Content-Type',
+    ),
+    ws('upload', 'Posts files and fields as multipart/form-data and saves the response; sets its own Content-Type', {
       parameters: [
-        { name: 'url', kind: 'text', help: 'URL, starting with https://' },
-        { name: 'body', kind: 'map', help: 'Form fields; a list repeats its field' },
-        { name: 'fileParams', kind: 'map', help: 'Path of a file, or a list of paths, by field name' },
-        { name: 'var', kind: 'variable', help: 'Variable for the response' },
+        url,
+        parameter('body', 'map', 'Form fields; a list repeats its field'),
+        parameter('fileParams', 'map', 'Path of a file, or a list of paths, by field name'),
+        responseVariable,
         optionsParameter,
       ],
       example: 'ws.upload: ["https://api.example.com/files", {title: Report}, {file: report.pdf}, sent]',
@@ -73,23 +72,17 @@ export function fileCommands(ports: HttpPorts): Command[] {
         await sendAndSave({ method: 'POST', target, body, options: args.options }, args.var, context, ports);
       },
     }),
-    defineCommand({
-      group: 'ws',
-      name: 'saveResponsePayload',
-      summary: 'Writes the body of a response to a file, byte for byte as received',
+    ws('saveResponsePayload', 'Writes the body of a response to a file, byte for byte as received', {
       parameters: [
-        { name: 'var', kind: 'variable', help: 'Variable with the response' },
-        { name: 'file', kind: 'text', help: 'Path of the file' },
-        { name: 'append', kind: 'flag', help: 'true appends to the file instead of replacing it', optional: true },
+        parameter('var', 'variable', 'Variable with the response'),
+        parameter('file', 'text', 'Path of the file'),
+        parameter('append', 'flag', 'true appends to the file instead of replacing it', { optional: true }),
       ],
       example: 'ws.saveResponsePayload: [me, out/me.json, false]',
-      run: (args, context) =>
-        ports.files.write(
-          requirePath(args.file, 'file'),
-          context.source.directory,
-          getPayload(args.var, context),
-          args.append ?? false,
-        ),
+      run({ var: name, file, append = false }, context) {
+        const path = requirePath(file, 'file');
+        return ports.files.write(path, context.source.directory, getPayload(name, context), append);
+      },
     }),
   ];
 }

@@ -4,25 +4,19 @@ import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../../http/he
 import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
-import { type Command, defineCommand } from '../../command.ts';
+import { commandGroup, parameter } from '../../command.ts';
 import { testString } from '../../compare.ts';
 import { lookUp, type StepContext, StepFailure } from '../../step-context.ts';
 
-/** A header of the script. A secret header has one value per origin. */
+/** A header of the script. */
 interface HeaderEntry {
   readonly name: string;
   /** Value of a header that is not a secret. */
-  readonly plain: string | undefined;
+  readonly plain?: string;
   /** A secret that is bound to the origin of the next request. */
-  readonly pending: Secret | undefined;
-  readonly bound: ReadonlyMap<string, Secret>;
-}
-
-/** The headers of one request. */
-interface HeaderSelection {
-  readonly sent: readonly (readonly [name: string, value: string | Secret])[];
-  /** Secret headers that are bound to other origins. */
-  readonly withheld: readonly { readonly name: string; readonly origins: readonly string[] }[];
+  pending?: Secret | undefined;
+  /** Values of a secret header by origin. */
+  readonly bound: Map<string, Secret>;
 }
 
 /** The headers that a script has set. A secret is bound to the origin of the next request and sent nowhere else (D20). */
@@ -30,15 +24,15 @@ export class ScriptHeaders {
   readonly #byName = new Map<string, HeaderEntry>();
 
   set(name: string, value: string | Secret): void {
-    const secret = value instanceof Secret || isSecretHeader(name) ? toSecret(value) : undefined;
-    if (secret === undefined) this.#put({ name, plain: String(value), pending: undefined, bound: new Map() });
-    else this.#put({ name, plain: undefined, pending: secret, bound: this.#boundTo(name) });
+    const pending = value instanceof Secret || isSecretHeader(name) ? toSecret(value) : undefined;
+    const { bound } = this.#byName.get(name.toLowerCase()) ?? { bound: new Map() };
+    this.#put(pending === undefined ? { name, plain: String(value), bound: new Map() } : { name, pending, bound });
   }
 
   /** Binds a secret to one origin. */
   bind(name: string, value: Secret, origin: string): void {
-    const bound = new Map(this.#boundTo(name)).set(origin, value);
-    this.#put({ name, plain: undefined, pending: this.#byName.get(name.toLowerCase())?.pending, bound });
+    const { pending, bound } = this.#byName.get(name.toLowerCase()) ?? { bound: new Map() };
+    this.#put({ name, pending, bound: bound.set(origin, value) });
   }
 
   clear(name: string): void {
@@ -49,26 +43,21 @@ export class ScriptHeaders {
   /** Binds the pending secrets to the origin of a request, even if the request fails before it is sent. */
   bindPending(origin: string): void {
     for (const entry of this.#byName.values()) {
-      const { pending, bound } = entry;
-      if (pending !== undefined)
-        this.#put({ ...entry, pending: undefined, bound: new Map(bound).set(origin, pending) });
+      if (entry.pending !== undefined) entry.bound.set(origin, entry.pending);
+      entry.pending = undefined;
     }
   }
 
-  /** Selects the headers for a request to an origin. */
-  select(origin: string): HeaderSelection {
-    const sent: [string, string | Secret][] = [];
-    const withheld: { name: string; origins: string[] }[] = [];
+  /** Selects the headers for a request to an origin. `withheld` are secret headers that are bound to other origins. */
+  select(origin: string) {
+    const sent: (readonly [name: string, value: string | Secret])[] = [];
+    const withheld: { readonly name: string; readonly origins: readonly string[] }[] = [];
     for (const { name, plain, bound } of this.#byName.values()) {
       const value = plain ?? bound.get(origin);
       if (value !== undefined) sent.push([name, value]);
       else withheld.push({ name, origins: [...bound.keys()] });
     }
     return { sent, withheld };
-  }
-
-  #boundTo(name: string): ReadonlyMap<string, Secret> {
-    return this.#byName.get(name.toLowerCase())?.bound ?? new Map();
   }
 
   #put(entry: HeaderEntry): void {
@@ -88,39 +77,31 @@ export function isSecretHeader(name: string): boolean {
   return /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$/i.test(name) || isSensitiveName(name);
 }
 
-const name = { name: 'name', kind: 'text', help: 'Name of the header' } as const;
+const ws = commandGroup('ws');
+const name = parameter('name', 'text', 'Name of the header');
 
 /** The commands that set headers. */
-export const headerCommands: readonly Command[] = [
-  defineCommand({
-    group: 'ws',
-    name: 'header',
-    summary:
-      'Sets a header for the following requests; a header with a secret is sent only to the origin of the next request',
-    parameters: [name, { name: 'value', kind: 'text', help: 'Value of the header', secret: true }],
-    example: 'ws.header: [Authorization, "Bearer ${token.access_token}"]',
-    run(args, context) {
-      headersOf(context).set(requireHeaderName(args.name), requireHeaderValue(args.name, args.value));
+export const headerCommands = [
+  ws(
+    'header',
+    'Sets a header for the following requests; a header with a secret is sent only to the origin of the next request',
+    {
+      parameters: [name, parameter('value', 'text', 'Value of the header', { secret: true })],
+      example: 'ws.header: [Authorization, "Bearer ${token.access_token}"]',
+      run: (args, context) => setHeader(args.name, args.value, context),
     },
-  }),
-  defineCommand({
-    group: 'ws',
-    name: 'headerByVar',
-    summary: 'Sets a header from a variable or a member of it; a secret is bound to an origin as with ws.header',
-    parameters: [name, { name: 'var', kind: 'text', help: 'Variable, such as token.access_token' }],
-    example: 'ws.headerByVar: [X-Api-Key, api.key]',
-    run(args, context) {
-      headersOf(context).set(
-        requireHeaderName(args.name),
-        requireHeaderValue(args.name, readVariable(args.var, context)),
-      );
+  ),
+  ws(
+    'headerByVar',
+    'Sets a header from a variable or a member of it; a secret is bound to an origin as with ws.header',
+    {
+      parameters: [name, parameter('var', 'text', 'Variable, such as token.access_token')],
+      example: 'ws.headerByVar: [X-Api-Key, api.key]',
+      run: (args, context) => setHeader(args.name, readVariable(args.var, context), context),
     },
-  }),
-  defineCommand({
-    group: 'ws',
-    name: 'clearHeaders',
-    summary: 'Removes headers that an earlier step set',
-    parameters: [{ name: 'headers', kind: 'names', help: 'Names of the headers, or * for all' }],
+  ),
+  ws('clearHeaders', 'Removes headers that an earlier step set', {
+    parameters: [parameter('headers', 'names', 'Names of the headers, or * for all')],
     example: 'ws.clearHeaders: [Authorization]',
     run({ headers }, context) {
       for (const one of headers) headersOf(context).clear(one);
@@ -128,23 +109,18 @@ export const headerCommands: readonly Command[] = [
   }),
 ];
 
-/** Validates the name of a header that a script sets. */
-function requireHeaderName(name: string | Secret): string {
+function setHeader(name: string | Secret, value: string | Secret, context: StepContext): void {
   if (typeof name !== 'string' || !isHeaderName(name)) {
     throw new StepFailure(`invalid header name ${escapeControls(JSON.stringify(String(name)))}`);
   }
   if (isForbiddenHeader(name)) throw new StepFailure(`the header ${name} cannot be set: it is set automatically`);
-  return name;
-}
-
-function requireHeaderValue(name: string | Secret, value: string | Secret): string | Secret {
-  if (testString(value, isHeaderValue)) return value;
-  throw new StepFailure(
-    `the value of the header ${String(name)} contains line breaks, control characters or non-ASCII characters`,
-    {
-      hint: 'a value from a file often ends with a line break; encode other characters as the API requires',
-    },
-  );
+  if (!testString(value, isHeaderValue)) {
+    throw new StepFailure(
+      `the value of the header ${name} contains line breaks, control characters or non-ASCII characters`,
+      { hint: 'a value from a file often ends with a line break; encode other characters as the API requires' },
+    );
+  }
+  headersOf(context).set(name, value);
 }
 
 function readVariable(name: string | Secret, context: StepContext): string | Secret {

@@ -2,29 +2,22 @@ import { isCollection, type Value } from '../../../config/value.ts';
 import { type Entry, Variables } from '../../../config/variables.ts';
 import { OAuthProfileError } from '../../../errors.ts';
 import type { Secret } from '../../../redaction/secret.ts';
-import { type Command, defineCommand } from '../../command.ts';
+import { type Command, commandGroup, parameter } from '../../command.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 
 /** Gets tokens for scripts. It is all that the script engine knows of OAuth. */
 export interface TokenService {
   /** Gets a token for the profile of this name in `variables`, from the cache or from the provider. */
-  getToken(profile: string, variables: Variables, options: TokenServiceOptions): Promise<ScriptToken>;
-}
-
-/** Options of {@link TokenService.getToken}. */
-export interface TokenServiceOptions {
-  readonly signal: AbortSignal;
-  /** Called once when the profile is known to be valid, before a token is looked up or requested. */
-  readonly onRequest: (request: TokenRequestInfo) => void;
-}
-
-/** Data of the `token-request` event. */
-export interface TokenRequestInfo {
-  readonly provider: string;
-  readonly grant: string | undefined;
-  /** URL of the token endpoint. */
-  readonly url: string;
+  getToken(
+    profile: string,
+    variables: Variables,
+    options: {
+      readonly signal: AbortSignal;
+      /** Called once when the profile is known to be valid, before a token is looked up or requested. */
+      readonly onRequest: (request: { provider: string; grant: string | undefined; url: string }) => void;
+    },
+  ): Promise<ScriptToken>;
 }
 
 /** A token and how to use it. */
@@ -40,17 +33,14 @@ export interface ScriptToken {
 /** Name of the profile that is built from the parameters of `ws.oauth`; no login is stored for it. */
 const INLINE_PROFILE = 'ws.oauth';
 
+const ws = commandGroup('ws');
+const variable = parameter('var', 'variable', "Variable for the provider's response");
+
 /** Creates the commands that get tokens. */
 export function oauthCommands(tokens: TokenService): Command[] {
   return [
-    defineCommand({
-      group: 'ws',
-      name: 'oauthProfile',
-      summary: "Gets a token for a profile and saves the provider's response",
-      parameters: [
-        { name: 'var', kind: 'variable', help: "Variable for the provider's response" },
-        { name: 'profile', kind: 'text', help: 'Name of the profile: the prefix of its variables' },
-      ],
+    ws('oauthProfile', "Gets a token for a profile and saves the provider's response", {
+      parameters: [variable, parameter('profile', 'text', 'Name of the profile: the prefix of its variables')],
       example: 'ws.oauthProfile: [token, graph]',
       async run(args, context) {
         if (typeof args.profile !== 'string' || args.profile === '') {
@@ -59,19 +49,13 @@ export function oauthCommands(tokens: TokenService): Command[] {
         await saveToken(args.profile, context.variables, args.var, context, tokens);
       },
     }),
-    defineCommand({
-      group: 'ws',
-      name: 'oauth',
-      summary: "Requests a token from a URL with the given form fields and saves the provider's response",
+    ws('oauth', "Requests a token from a URL with the given form fields and saves the provider's response", {
       parameters: [
-        { name: 'var', kind: 'variable', help: "Variable for the provider's response" },
-        { name: 'url', kind: 'text', help: 'URL of the token endpoint' },
-        {
-          name: 'auth',
-          kind: 'map',
-          help: 'Form fields, sent unchanged; options.… and basic.… as in a profile',
+        variable,
+        parameter('url', 'text', 'URL of the token endpoint'),
+        parameter('auth', 'map', 'Form fields, sent unchanged; options.… and basic.… as in a profile', {
           secret: true,
-        },
+        }),
       ],
       example:
         'ws.oauth: [token, "https://id.example.com/token", {grant_type: client_credentials, client_id: ci, client_secret: "${env:CI_SECRET}"}]',
@@ -103,7 +87,7 @@ function* flattenFields(
   }
 }
 
-/** Nothing is saved before there is a token (D2). */
+/** Gets a token, emits the events of the request and saves the response. Nothing is saved before there is a token (D2). */
 async function saveToken(
   profile: string,
   variables: Variables,
@@ -111,24 +95,6 @@ async function saveToken(
   context: StepContext,
   tokens: TokenService,
 ): Promise<void> {
-  const { response, accessToken, fromCache, authorizeOrigin } = await getToken(profile, variables, context, tokens);
-  context.set(name, response);
-  if (authorizeOrigin === undefined) return;
-  const value = accessToken.map((token) => `Bearer ${token}`);
-  if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {
-    throw new StepFailure('the access token contains characters that are not allowed in a header');
-  }
-  headersOf(context).bind('Authorization', value, authorizeOrigin);
-  context.log(`Authorization is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
-}
-
-/** Gets a token and emits the events of the request. */
-async function getToken(
-  profile: string,
-  variables: Variables,
-  context: StepContext,
-  tokens: TokenService,
-): Promise<ScriptToken> {
   const { clock, source, signal } = context;
   const startedAt = clock.now();
   const common = { file: source.label, profile };
@@ -137,17 +103,23 @@ async function getToken(
     const at = clock.now();
     context.emit({ type: 'token-response', at, ...common, elapsedMs: at - startedAt, ...more });
   };
-  const onRequest = (request: TokenRequestInfo): void => {
+  const onRequest = (request: { provider: string; grant: string | undefined; url: string }): void => {
     isRequested = true;
     context.emit({ type: 'token-request', at: startedAt, ...common, ...request });
   };
-  try {
-    const token = await tokens.getToken(profile, variables, { signal, onRequest });
-    emitResponse({ outcome: token.fromCache ? 'reused' : 'issued', members: Object.keys(token.response) });
-    return token;
-  } catch (error) {
-    if (isRequested)
-      emitResponse({ outcome: 'failed', ...(error instanceof OAuthProfileError && { code: error.code }) });
+  const token = await tokens.getToken(profile, variables, { signal, onRequest }).catch((error: unknown) => {
+    const code = error instanceof OAuthProfileError ? { code: error.code } : {};
+    if (isRequested) emitResponse({ outcome: 'failed', ...code });
     throw error;
+  });
+  const { response, accessToken, fromCache, authorizeOrigin } = token;
+  emitResponse({ outcome: fromCache ? 'reused' : 'issued', members: Object.keys(response) });
+  context.set(name, response);
+  if (authorizeOrigin === undefined) return;
+  const value = accessToken.map((clear) => `Bearer ${clear}`);
+  if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {
+    throw new StepFailure('the access token contains characters that are not allowed in a header');
   }
+  headersOf(context).bind('Authorization', value, authorizeOrigin);
+  context.log(`Authorization is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
 }

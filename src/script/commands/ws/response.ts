@@ -3,6 +3,7 @@ import { member } from '../../../config/resolver.ts';
 import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { ApiResponse } from '../../../ports.ts';
+import { attempt } from '../../attempt.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 
 const MAX_DEPTH = 64;
@@ -38,13 +39,8 @@ export function getResponse(name: string, context: StepContext): { status: numbe
   };
 }
 
-interface DecodedBody {
-  readonly text: string;
-  readonly body: Value;
-}
-
 /** Decodes a body to text and parses it if it is JSON. Secrets are wrapped at once, so that this step masks them too. */
-export function decodeBody(response: ApiResponse): DecodedBody {
+export function decodeBody(response: ApiResponse): { readonly text: string; readonly body: Value } {
   const text = decodeText(response);
   return { text, body: wrapSecretsByName('', parseBody(response, text)) };
 }
@@ -52,15 +48,16 @@ export function decodeBody(response: ApiResponse): DecodedBody {
 /** Decodes a body by its charset; by default UTF-8. */
 function decodeText({ body, headers }: ApiResponse): string {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(String(headers['content-type'] ?? ''))?.[1];
-  return createDecoder(charset ?? charsetOfBom(body)).decode(body);
+  const decoder = attempt(() => new TextDecoder(charset ?? charsetOfBom(body))) ?? new TextDecoder();
+  return decoder.decode(body);
 }
 
 /** Returns the media type in lower case: `image/png`; empty if the response has none. */
 export function mediaTypeOfResponse({ headers }: ApiResponse): string {
   return (
-    String(headers['content-type'] ?? '')
-      .split(/[;,]/)[0]
-      ?.trim()
+    /^[^;,]*/
+      .exec(String(headers['content-type'] ?? ''))?.[0]
+      .trim()
       .toLowerCase() ?? ''
   );
 }
@@ -69,10 +66,8 @@ export function mediaTypeOfResponse({ headers }: ApiResponse): string {
 export function isTextual(response: ApiResponse): boolean {
   const type = mediaTypeOfResponse(response);
   if (type === '') return !response.body.subarray(0, 4096).includes(0);
-  return (
-    /^text\/|[/+](?:json|xml|yaml)$|^application\/(?:x-)?(?:javascript|www-form-urlencoded|ndjson|graphql)/.test(
-      type,
-    ) || type.startsWith('multipart/')
+  return /^(?:text|multipart)\/|[/+](?:json|xml|yaml)$|^application\/(?:x-)?(?:javascript|www-form-urlencoded|ndjson|graphql)/.test(
+    type,
   );
 }
 
@@ -116,39 +111,16 @@ export function getPayload(name: string, context: StepContext): Uint8Array {
 function parseBody(response: ApiResponse, text: string): Value {
   const isJson = /[/+]json$/.test(mediaTypeOfResponse(response));
   if (!isJson && !(isTextual(response) && /^\s*[[{]/.test(text))) return text;
-  const parsed = text.length > MAX_EXACT ? undefined : parseExactly(text);
-  return parsed ?? parseLeniently(text) ?? text;
-}
-
-function parseExactly(text: string): Value | undefined {
-  try {
-    return parseJson(text, 'body');
-  } catch {
-    return undefined;
-  }
-}
-
-/** Parses JSON that is very long or has duplicate names; JSON that is nested too deep stays text. */
-function parseLeniently(text: string): Value | undefined {
-  try {
-    const value = JSON.parse(text) as Value;
-    return isDeeper(value, MAX_DEPTH) ? undefined : value;
-  } catch {
-    return undefined;
-  }
+  const exact = text.length > MAX_EXACT ? undefined : attempt(() => parseJson(text, 'body'));
+  if (exact !== undefined) return exact;
+  // JSON that is very long or has duplicate names is parsed too; JSON that is nested too deep stays text.
+  const value = attempt(() => JSON.parse(text) as Value);
+  return value === undefined || isDeeper(value, MAX_DEPTH) ? text : value;
 }
 
 function isDeeper(value: Value, depth: number): boolean {
   if (!isCollection(value)) return false;
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1));
-}
-
-function createDecoder(charset: string): { decode(bytes: Uint8Array): string } {
-  try {
-    return new TextDecoder(charset);
-  } catch {
-    return new TextDecoder();
-  }
 }
 
 /** Returns the charset of the byte order mark; by default UTF-8. */

@@ -1,10 +1,11 @@
 import { closestMatch } from '../../../config/suggestions.ts';
 import { isCollection, toText, type Value } from '../../../config/value.ts';
-import type { ApiLimits, ApiResponse, CallApi } from '../../../ports.ts';
+import type { ApiLimits, ApiResponse, CallApi, Files } from '../../../ports.ts';
 import { isLoopback } from '../../../profile/loopback.ts';
 import { parseDuration } from '../../../profile/options.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
+import { parameter } from '../../command.ts';
 import { kinds } from '../../parameter-kinds.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
@@ -17,12 +18,12 @@ const MAX_BYTES = 32 * 1_048_576;
 const MAX_REDIRECTS = 10;
 
 /** The last parameter of every request. */
-export const optionsParameter = {
-  name: 'options',
-  kind: 'map',
-  help: 'followRedirects: true follows up to 10 redirects; timeout: maximum total time (default 30s)',
-  optional: true,
-} as const;
+export const optionsParameter = parameter(
+  'options',
+  'map',
+  'followRedirects: true follows up to 10 redirects; timeout: maximum total time (default 30s)',
+  { optional: true },
+);
 
 /** The request of a step. */
 export interface RequestSpec {
@@ -34,25 +35,21 @@ export interface RequestSpec {
   readonly save?: ApiLimits['save'];
 }
 
-/** The final response of a request. */
-export interface SendResult {
-  readonly response: ApiResponse;
-  /** The URL of the last request, secrets masked. */
-  readonly shownUrl: string;
-  readonly elapsedMs: number;
-}
-
-/** Dependencies of {@link sendRequest}. */
-export interface SendPorts {
+/** Dependencies of the commands that send requests. */
+export interface HttpPorts {
   readonly callApi: CallApi;
+  readonly files: Files;
   /** Version of this package, for the User-Agent. */
   readonly version: string;
 }
 
 type Header = readonly [name: string, value: string | Secret];
 
-/** Sends a request with the headers of the script and follows redirects if the step requests it. Each exchange is added to the report. */
-export async function sendRequest(spec: RequestSpec, context: StepContext, ports: SendPorts): Promise<SendResult> {
+/**
+ * Sends a request with the headers of the script and follows redirects if the step requests it. Each exchange is added to the report.
+ * Returns the final response, and its URL with secrets masked.
+ */
+export async function sendRequest(spec: RequestSpec, context: StepContext, ports: HttpPorts) {
   const { followRedirects, timeoutMs } = parseRequestOptions(spec.options);
   const { clock } = context;
   const startedAt = clock.now();

@@ -1,6 +1,7 @@
 import { isCollection, toText, type Value } from '../../../config/value.ts';
 import { joinStrings, MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
+import { attempt } from '../../attempt.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 
@@ -66,10 +67,7 @@ function invalidUrl(message: string): StepFailure {
 }
 
 function encodeQuery(query: Value): string | Secret {
-  if (!isCollection(query)) {
-    const text = toText(query);
-    return typeof text === 'string' ? escapeQuery(text) : text.map(escapeQuery);
-  }
+  if (!isCollection(query)) return mapText(toText(query), escapeQuery);
   if (Array.isArray(query)) throw new StepFailure('queryString must be a string or a map');
   const parts: (string | Secret)[] = [];
   for (const [name, values] of Object.entries(query)) {
@@ -96,9 +94,5 @@ function escapeQuery(text: string): string {
 }
 
 function decodeComponent(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
+  return attempt(() => decodeURIComponent(text.replaceAll('+', ' '))) ?? text;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../../../src/config/value.ts';
 import { OAuthProfileError } from '../../../../src/errors.ts';
-import { acquireToken } from '../../../../src/flows/request-token.ts';
+import { requestToken as sendTokenRequest } from '../../../../src/flows/request-token.ts';
 import type { Profile } from '../../../../src/profile/profile.ts';
 import { Secret } from '../../../../src/redaction/secret.ts';
 import { ApiServer, json, redirect } from '../../../support/api-server.ts';
@@ -29,7 +29,7 @@ function tokenResponse(members: Readonly<Record<string, Value>> = response, from
 
 /** Sends a real token request. */
 const requestToken: RequestTestToken = async (profile, signal) => {
-  const token = await acquireToken(profile, fakePorts(), signal);
+  const token = await sendTokenRequest(profile, fakePorts(), signal);
   return { ...token, response: token.response as Readonly<Record<string, Value>>, fromCache: false };
 };
 

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { emulatedProfiles } from '../../src/cli/emulation.ts';
+import { createClient } from '../../src/client.ts';
+import { startEmulator } from '../../src/emulator.ts';
+import { emulatedNetwork } from '../../tools/emulated-network.js';
+import { runCommand } from '../../tools/run-command.js';
+import { blocksOf, root } from './blocks.ts';
+
+/** Output of a command as a terminal shows it, and its exit status. */
+export interface CommandResult {
+  readonly output: string;
+  readonly exit: number | null;
+}
+
+/** A program in place of the browser: signs in at the emulator's page and gives consent. */
+const SIGN_IN = `form=$(curl -s -d 'username=ada@example.com&password=lovelace&step=sign-in' "$1")
+ticket=$(sed -n 's/.*name="ticket" value="\\([^"]*\\)".*/\\1/p' <<< "$form")
+curl -s -L -o /dev/null --data-urlencode "ticket=$ticket" -d step=allow "$1"`;
+
+/** The connection to the emulator, which pages show at port 8400. */
+interface Network extends Awaited<ReturnType<typeof emulatedNetwork>> {
+  readonly port: number;
+}
+
+/** The machine of a reader who follows one page: the files of the page exist, and every provider is emulated. */
+export class Sandbox {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'oauth-profile-docs-'));
+  readonly home = join(this.#directory, 'home');
+  readonly #work = join(this.#directory, 'work');
+  readonly #bin = join(this.#directory, 'bin');
+  readonly #env: Record<string, string>;
+  #network: Promise<Network> | undefined;
+
+  constructor(page: string) {
+    for (const directory of [this.home, this.#bin]) mkdirSync(directory);
+    cpSync(join(import.meta.dirname, 'fixtures'), this.#work, { recursive: true });
+    cpSync(join(root, 'examples'), join(this.#work, 'examples'), { recursive: true });
+    const program = `'${process.execPath}' '${join(root, 'bin', 'oauth-profile.js')}'`;
+    this.#addProgram('oauth-profile', `[ "$1" = run ] && set -- "$@" --emulate\nexec ${program} "$@"`);
+    this.#addProgram('npx', 'exec "$@"');
+    this.#addProgram('browser', SIGN_IN);
+    this.#env = {
+      PATH: `${this.#bin}:${process.env['PATH']}`,
+      HOME: this.home,
+      LANG: 'C.UTF-8',
+      OAUTH_PROFILE_KEY: Buffer.alloc(32).toString('base64'),
+      BROWSER: join(this.#bin, 'browser'),
+    };
+    for (const { file, text } of blocksOf(page)) {
+      if (file !== undefined) this.write(file, text);
+      for (const [, name = ''] of text.matchAll(/\$\{env:(\w+)\}/g)) this.#env[name] = `example-of-${name}`;
+    }
+  }
+
+  /** Whether a line is a single command of this project. */
+  static isPlain(line: string): boolean {
+    return /^oauth-profile (?!exec)[^|&;<>$`\n]*$/.test(withoutComment(line));
+  }
+
+  write(file: string, text: string): void {
+    mkdirSync(dirname(join(this.#work, file)), { recursive: true });
+    writeFileSync(join(this.#work, file), text);
+  }
+
+  /** Runs a line as a reader types it. A single command of this project runs in this process, everything else in a shell. */
+  async run(shown: string): Promise<CommandResult> {
+    this.#network ??= this.#connect();
+    const { port, env: network } = await this.#network;
+    const env = { ...this.#env, ...network };
+    const line = shown.replaceAll('127.0.0.1:8400', `127.0.0.1:${port}`);
+    if (!Sandbox.isPlain(line)) return this.#runInShell(line, env);
+    const args = [...withoutComment(line).matchAll(/"([^"]*)"|(\S+)/g)]
+      .map(([, quoted, bare]) => quoted ?? bare ?? '')
+      .slice(1);
+    if (args[0] === 'run' && !args.includes('--emulate')) {
+      // A script defines profiles that the emulator of the page does not know.
+      const { output, exit } = await runCommand([...args, '--emulate'], { cwd: this.#work, env });
+      return { output: output.replace(/^warning: emulated: .*\n/m, ''), exit };
+    }
+    // Node reads NODE_EXTRA_CA_CERTS when it starts.
+    const trust = args[0] === 'token' ? ['--set', `${args[1]}.options.ca_file=${env['NODE_EXTRA_CA_CERTS']}`] : [];
+    return runCommand([...args, ...trust], { cwd: this.#work, env });
+  }
+
+  async close(): Promise<void> {
+    await (await this.#network)?.close();
+    rmSync(this.#directory, { recursive: true });
+  }
+
+  /** All hosts resolve to one emulator. It knows the profiles as the page defines them and rejects other values. */
+  async #connect(): Promise<Network> {
+    const client = createClient({ environment: { cwd: this.#work, env: this.#env } });
+    const profiles = emulatedProfiles(client.sources, await client.loadVariables());
+    const emulator = await startEmulator({ profiles });
+    return { ...(await emulatedNetwork(emulator, this.#directory)), port: emulator.port };
+  }
+
+  async #runInShell(line: string, env: Record<string, string>): Promise<CommandResult> {
+    const child = spawn('bash', ['-c', `set -e -o pipefail; exec 2>&1\n${line}`], { cwd: this.#work, env });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      output += chunk;
+    });
+    const [exit] = await once(child, 'close');
+    return { output, exit };
+  }
+
+  #addProgram(name: string, script: string): void {
+    writeFileSync(join(this.#bin, name), `#!/bin/bash\n${script}\n`);
+    chmodSync(join(this.#bin, name), 0o755);
+  }
+}
+
+/** In a project, `npx` runs the same program. */
+function withoutComment(line: string): string {
+  return line.replace(/\s+#\s.*$/, '').replace(/^npx /, '');
+}
