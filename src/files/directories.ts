@@ -34,6 +34,9 @@ export function createDirectory(directory: string, mode = 0o777): string | undef
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     // Another process may have created it in the meantime.
     if (statSync(directory).isDirectory()) return created;
-    throw Object.assign(new Error(`${directory} is not a directory`, { cause: error }), { code: 'ENOTDIR' });
+    throw Object.assign(new Error(`${directory} is not a directory`, { cause: error }), {
+      code: 'ENOTDIR',
+      syscall: 'mkdir',
+    });
   }
 }

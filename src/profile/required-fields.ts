@@ -34,7 +34,7 @@ export function checkRequiredFields(
     addMissingIssue(
       draft,
       field,
-      grant === undefined ? 'is missing' : `is missing; the grant ${grant} requires it`,
+      grant === undefined ? 'is missing' : `is missing (required by the ${grant} grant)`,
       missingFieldHint(draft, provider, field, grant),
     );
   }

@@ -35,7 +35,7 @@ export interface ErrorHint {
 }
 
 /** How users log in. URLs are relative to the token URL, so that they follow `<profile>.url`. */
-export interface ProviderLogin {
+interface ProviderLogin {
   readonly preferredFlow: 'device' | 'browser';
   /** Authorization endpoint (RFC 6749 §3.1). */
   readonly authorizationUrl?: string;

@@ -348,8 +348,8 @@ describe('a reference to an environment variable', () => {
   it.each([
     ['custom', fields],
     ['twitter', { ...samples.twitter, client_secret: '${env:SHOP_KEY}' }],
-  ])('is an issue that names the variable if it is unset: %s', (_, profile) => {
-    for (const env of [{}] as Record<string, string>[]) {
+  ])('is an issue that names the variable if it is unset or empty: %s', (_, profile) => {
+    for (const env of [{}, { SHOP_KEY: '' }] as Record<string, string>[]) {
       expect(issuesOf(() => readAcme(profile, createSources({}, env)))).toMatchObject([
         { variable: 'acme.client_secret', message: expect.stringContaining('SHOP_KEY') },
       ]);

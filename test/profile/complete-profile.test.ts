@@ -144,8 +144,8 @@ describe('an issue', () => {
     ],
     ['password', without(microsoftPassword, 'password'), /^is missing.*password/, /^set acme\.password$/],
     ['tenant_id', without(oktaRefresh, 'tenant_id'), /^is missing/, /acme\.tenant_id.*trial-1234567/],
-    ['tenant_id', { ...oktaRefresh, tenant_id: 'a.b' }, /token URL/, /acme\.tenant_id.*trial-1234567/],
-    ['tenant_id', { ...oktaRefresh, tenant_id: 'xn--0' }, /token URL/, /acme\.tenant_id.*trial-1234567/],
+    ['tenant_id', { ...oktaRefresh, tenant_id: 'a.b' }, /^is "a\.b".*token URL/, /acme\.tenant_id.*trial-1234567/],
+    ['tenant_id', { ...oktaRefresh, tenant_id: 'xn--0' }, /^is "xn--0".*token URL/, /acme\.tenant_id.*trial-1234567/],
     ['tenant_id', { ...microsoftPassword, tenant_id: 'common' }, /common.*password/, /acme\.tenant_id/],
     ['url', { type: 'custom' }, /^is missing/, /acme\.url/],
     ['url', { ...custom, url: 'id.example.com' }, /complete https/, /acme\.url.*https:/],
@@ -219,7 +219,7 @@ describe('an issue', () => {
     ['options.authorize_origin', { ...custom, options: { authorize_origin: 'x' } }, /origin/, /https:/],
     ['options.authorization_url', { ...custom, options: { authorization_url: 'x' } }, /https:/, /https:/],
     ['options.redirect_uri', { ...custom, options: { redirect_uri: 'x' } }, /127\.0\.0\.1/, /127\.0\.0\.1/],
-  ])('D16 of %s says what is wrong and what to do: %j', (field, fields, message, hint) => {
+  ])('D16 of %s has a message and a hint: %j', (field, fields, message, hint) => {
     expect(issuesOf(() => readAcme(fields, files))).toMatchObject([
       {
         variable: `acme.${field}`,

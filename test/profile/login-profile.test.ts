@@ -188,7 +188,7 @@ describe('an issue of a login profile', () => {
       /oauth-profile token svc$/,
     ],
     ['scope', { ...okta, scope: '${svc.my_token}', my_token: 'hidden' }, /secret/, /variable/],
-  ])('of %s says what is wrong and what to do: %j', (field, fields, message, hint) => {
+  ])('of %s has a message and a hint: %j', (field, fields, message, hint) => {
     expect(issuesOf(() => loginProfileOf(fields as Record<string, unknown>))).toMatchObject([
       {
         variable: `svc.${field}`,

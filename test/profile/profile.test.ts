@@ -69,7 +69,7 @@ describe('findStrayCharacters()', () => {
     expect(find('{"a":\n1}', 'claims')).toBeUndefined();
   });
 
-  it.each(['', 'x', 'a b', '"x', "x'", '"', 'a"b"c', '\'x"'])('accepts %j', (value) => {
+  it.each(['', 'x', 'a b', '"x', "x'", '"', 'a"b"c', '\'x"', 'x"y"', '"x"y'])('accepts %j', (value) => {
     expect(find(value)).toBeUndefined();
   });
 

@@ -152,7 +152,7 @@ describe('the hint for a missing field', () => {
     const options = { client_auth: 'client_secret_basic' };
     const fields = { type: 'custom', url: 'https://id.example.com/token', client_id: 'c', options };
     expect(issuesOf(() => readAcme(fields))[0]?.message).toBe('is missing');
-    expect(issuesOf(() => readAcme({ ...fields, grant_type: 'own' }))[0]?.message).toContain('the grant own ');
+    expect(issuesOf(() => readAcme({ ...fields, grant_type: 'own' }))[0]?.message).toContain('the own grant');
   });
 
   it('D16 names a misspelled field only if something is missing', () => {

@@ -93,7 +93,7 @@ function parseBlock(info: string, lines: readonly string[]): Part {
   if (kind === 'http request') return { kind: 'request', message: String(content) };
   if (kind === 'text stderr') return { kind: 'stderr', text: String(content) };
   const [, language = '', path = ''] = /^(\S+) (\S(?:.*\S)?)$/.exec(kind) ?? [];
-  // The extension tells a file from a misspelled kind of block.
+  // A file has an extension, a misspelled kind of block has none.
   if (!fileLanguages.includes(language) || !/\.\w+$/.test(path)) throw new Error(`unknown kind of block: ${info}`);
   return { kind: 'file', language, path, content };
 }
