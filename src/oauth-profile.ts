@@ -39,7 +39,8 @@ export async function oauthProfile(profile: string, options: OAuthProfileOptions
   const client = sharedClient(options);
   const variables = await client.loadVariables({ data: options.data });
   const { token } = await getToken(client, profile, { variables, signal: options.signal });
-  return token.response as TokenResponse;
+  // Callers that wait for the same refresh share its result.
+  return structuredClone(token.response) as TokenResponse;
 }
 
 /** Rejects arguments that TypeScript would not allow. */

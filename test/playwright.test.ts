@@ -5,27 +5,27 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
-const folder = mkdtempSync(join(tmpdir(), 'oauth-profile-playwright-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-playwright-'));
+afterAll(() => rmSync(directory, { recursive: true }));
 
-it('fixtures give every worker of Playwright a token, and ask once', { timeout: 120_000 }, async () => {
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+it('the Playwright fixtures provide a token to every worker with one request', { timeout: 120_000 }, async () => {
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
   writeFileSync(
-    join(folder, 'playwright.config.mjs'),
+    join(directory, 'playwright.config.mjs'),
     `export default { testDir: '.', workers: 2, fullyParallel: true, reporter: 'line', globalSetup: './start.mjs' };`,
   );
   writeFileSync(
-    join(folder, 'start.mjs'),
+    join(directory, 'start.mjs'),
     `import { createServer } from 'node:http';
 export default async () => {
-  let asked = 0;
-  const server = createServer((request, response) => {
-    response.end(JSON.stringify(request.url === '/asked' ? { asked } : { access_token: 'token-' + ++asked, expires_in: 3600 }));
+  let requests = 0;
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ access_token: 'token-' + ++requests, expires_in: 3600 }));
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   process.env.TOKEN_PORT = String(server.address().port);
-  return async () => { server.close(); server.closeAllConnections(); if (asked !== 1) throw new Error('asked ' + asked + ' times'); };
+  return async () => { server.close(); server.closeAllConnections(); if (requests !== 1) throw new Error(requests + ' requests'); };
 };`,
   );
   const test = `import { expect, test as base } from '@playwright/test';
@@ -39,8 +39,8 @@ for (const number of [1, 2, 3]) {
   });
 }
 `;
-  writeFileSync(join(folder, 'one.spec.mjs'), test);
-  writeFileSync(join(folder, 'two.spec.mjs'), test);
+  writeFileSync(join(directory, 'one.spec.mjs'), test);
+  writeFileSync(join(directory, 'two.spec.mjs'), test);
   const { stdout, code } = await run();
   expect(stdout).toContain('6 passed');
   expect(code).toBe(0);
@@ -52,8 +52,8 @@ function run(): Promise<{ stdout: string; code: number | string | undefined | nu
       process.execPath,
       [join(root, 'node_modules', '@playwright', 'test', 'cli.js'), 'test'],
       {
-        cwd: folder,
-        env: { PATH: process.env['PATH'], HOME: folder, CI: '1' },
+        cwd: directory,
+        env: { PATH: process.env['PATH'], HOME: directory, CI: '1' },
       },
       (error, stdout, stderr) => resolve({ stdout: stdout + stderr, code: error === null ? 0 : error.code }),
     );

@@ -1,33 +1,35 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startEmulator } from '../src/emulator.ts';
 import { createTokenSource } from '../src/index.ts';
+import type { TokenSourceOptions } from '../src/token-source.ts';
 
 let server: Server;
 let origin: string;
 let issued: number;
-let expiresIn: number;
-/** Authorization headers that the API saw, and the tokens that it takes. */
-let seen: (string | undefined)[];
-let good: (token: string) => boolean;
+/** Members of each token response, in addition to the access token. */
+let members: Record<string, unknown>;
+/** Authorization headers that the API received. */
+let received: (string | undefined)[];
+/** Whether the API accepts a token. */
+let isAccepted: (token: string) => boolean;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     if (request.url === '/token') {
       issued++;
-      response.end(JSON.stringify({ access_token: `token-${issued}`, expires_in: expiresIn }));
+      response.end(JSON.stringify({ access_token: `token-${issued}`, ...members }));
       return;
     }
     let body = '';
-    request.on('data', (piece) => {
-      body += piece;
+    request.on('data', (chunk) => {
+      body += chunk;
     });
     request.on('end', () => {
       const { authorization } = request.headers;
-      seen.push(authorization);
-      if (request.url === '/away') response.writeHead(302, { location: 'http://localhost:1/' });
-      else response.statusCode = good(authorization?.slice('Bearer '.length) ?? '') ? 200 : 401;
+      received.push(authorization);
+      response.statusCode = isAccepted(authorization?.slice('Bearer '.length) ?? '') ? 200 : 401;
       response.end(`${request.method} ${body}`);
     });
   });
@@ -40,162 +42,212 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 beforeEach(() => {
-  [issued, expiresIn, seen, good] = [0, 3600, [], () => true];
+  [issued, members, received, isAccepted] = [0, { expires_in: 3600 }, [], () => true];
 });
 
-let profiles = 0;
-const source = (options: { origins?: string[]; minTtlMs?: number } = {}) => {
-  // A client of its own each time: the memory of the process outlives a test.
-  const robot = {
-    type: 'custom',
-    url: `${origin}/token`,
-    grant_type: 'client_credentials',
-    client_id: `c${++profiles}`,
-  };
-  return createTokenSource('robot', { data: { robot }, store: 'memory', origins: [origin], ...options });
-};
+/** Fields of a profile that no other test uses: the store in memory is shared by all tests. */
+const robotFields = (changes: object = {}) => ({
+  type: 'custom',
+  url: `${origin}/token`,
+  grant_type: 'client_credentials',
+  client_id: crypto.randomUUID(),
+  ...changes,
+});
+const createSource = (options: Partial<TokenSourceOptions> = {}, changes: object = {}) =>
+  createTokenSource('robot', {
+    data: { robot: robotFields(changes) },
+    store: 'memory',
+    origins: [origin],
+    ...options,
+  });
+
+/** Sets the time of this process to a number of seconds from now. */
+function advanceTo(seconds: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: startedAt + seconds * 1000 });
+}
+let startedAt: number;
+beforeEach(() => {
+  startedAt = Date.now();
+  advanceTo(0);
+  onTestFinished(() => void vi.useRealTimers());
+});
 
 describe('a token source', () => {
-  it('asks once for a thousand callers, and hands the token out while it is fresh', async () => {
-    const robot = source();
-    const tokens = await Promise.all(Array.from({ length: 1000 }, () => robot.get()));
+  it('sends one request for a thousand callers, and returns the token while it is usable', async () => {
+    const source = createSource();
+    const tokens = await Promise.all(Array.from({ length: 1000 }, () => source.get()));
     expect(new Set(tokens.map(({ access_token }) => access_token))).toEqual(new Set(['token-1']));
-    expect((await robot.get()).access_token).toBe('token-1');
+    advanceTo(3539);
+    expect(await source.get()).toEqual({ access_token: 'token-1', expires_in: 61 });
     expect(issued).toBe(1);
+    advanceTo(3541);
+    expect(await source.get()).toMatchObject({ access_token: 'token-2' });
   });
 
-  it('gets the next one in time', async () => {
-    expiresIn = 30;
-    const robot = source();
-    await robot.get();
-    expect((await robot.get()).access_token).toBe('token-2');
-    expect((await source({ minTtlMs: 1000 }).get()).access_token).toBe('token-3');
+  it.each([
+    ['half of a short lifetime', 30, undefined, 15],
+    ['its own minimum', 3600, 600_000, 600],
+    ['half of the lifetime if its own minimum is longer', 100, 600_000, 50],
+  ])('requests a new token when the remaining lifetime is %s', async (_, expires_in, minTtlMs, marginSeconds) => {
+    members = { expires_in };
+    const source = createSource({ minTtlMs });
+    await source.get();
+    advanceTo(expires_in - marginSeconds - 1);
+    expect(await source.get()).toEqual({ access_token: 'token-1', expires_in: marginSeconds + 1 });
+    advanceTo(expires_in - marginSeconds + 1);
+    expect(await source.get()).toEqual({ access_token: 'token-2', expires_in });
   });
 
-  it('keeps one that does not say how long it lives no longer than the call', async () => {
-    expiresIn = undefined as unknown as number;
-    const robot = source();
-    await robot.get();
-    expect((await robot.get()).access_token).toBe('token-2');
+  it('does not reuse a token without expires_in', async () => {
+    members = {};
+    const source = createSource();
+    await source.get();
+    advanceTo(1);
+    expect(await source.get()).toEqual({ access_token: 'token-2' });
   });
 
-  it('shares with another source of the same profile', async () => {
-    const robot = { type: 'custom', url: `${origin}/token`, grant_type: 'client_credentials', client_id: 'shared' };
-    const options = { data: { robot }, store: 'memory' } as const;
-    await createTokenSource('robot', options).get();
-    expect((await createTokenSource('robot', options).get()).access_token).toBe('token-1');
+  it('reuses a token without expires_in for options.default_ttl', async () => {
+    members = {};
+    const source = createSource({}, { options: { default_ttl: '1h' } });
+    await source.get();
+    advanceTo(3539);
+    expect(await source.get()).toEqual({ access_token: 'token-1' });
+    advanceTo(3541);
+    expect(await source.get()).toEqual({ access_token: 'token-2' });
   });
 
-  it('tells an abort, and goes on working', async () => {
-    const robot = source();
-    await expect(robot.get({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
-    expect((await robot.get()).access_token).toBe('token-1');
+  it('returns expires_in in the type of the response, also next to a nested token', async () => {
+    members = { expires_in: '3600', data: { token: 'nested', expires_in: 3600 } };
+    const source = createSource({}, { options: { token_path: 'data.token' } });
+    await source.get();
+    advanceTo(100);
+    expect(await source.get()).toMatchObject({ expires_in: '3500', data: { token: 'nested', expires_in: 3500 } });
   });
 
-  it('reads its variables again where they could not be read', async () => {
-    const robot = { type: 'custom', url: `${origin}/token`, grant_type: 'client_credentials', client_id: 'mended' };
-    const data: Record<string, unknown> = { robot, 'robot.type': 'custom' };
-    const mended = createTokenSource('robot', { data: data as never, store: 'memory' });
-    await expect(mended.get()).rejects.toMatchObject({ code: 'data_invalid' });
-    delete data['robot.type'];
-    expect((await mended.get()).access_token).toBe('token-1');
-  });
-
-  it('warns as Node does of what cannot be kept', async () => {
-    const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
-    process.env['OAUTH_PROFILE_HOME'] = '/proc/nowhere';
-    try {
-      const robot = { type: 'custom', url: `${origin}/token`, grant_type: 'client_credentials', client_id: 'unkept' };
-      expect((await createTokenSource('robot', { data: { robot } }).get()).access_token).toBe('token-1');
-    } finally {
-      delete process.env['OAUTH_PROFILE_HOME'];
+  it.each([
+    ['a flat response', {}],
+    ['a nested response', { data: { list: [1] } }],
+    ['a response without expires_in', { expires_in: undefined }],
+  ])('returns copies: a change by one caller is not seen by the next: %s', async (_, changes) => {
+    members = { ...members, ...changes };
+    const source = createSource({}, { options: { default_ttl: '1h' } });
+    const expected = { access_token: 'token-1', ...JSON.parse(JSON.stringify(members)) };
+    const concurrent = await Promise.all([source.get(), source.get()]);
+    for (const response of [...concurrent, await source.get(), await source.get()]) {
+      expect(response).toEqual(expected);
+      const changed = response as { access_token: string; data?: { list: number[] } };
+      changed.access_token = 'changed';
+      changed.data?.list.push(2);
     }
-    expect(await warned).toMatchObject({
-      name: 'OAuthProfileWarning',
-      message: expect.stringContaining('the token is not kept'),
-    });
   });
 
-  it('lets one caller leave while the others wait for the same request', async () => {
-    const robot = source();
-    const leaving = new AbortController();
-    const left = expect(robot.get({ signal: leaving.signal })).rejects.toMatchObject({ code: 'aborted' });
-    const staying = [robot.get(), robot.get({ signal: new AbortController().signal })];
-    leaving.abort();
+  it('shares its tokens with another source of the same profile', async () => {
+    const options = { data: { robot: robotFields() }, store: 'memory' } as const;
+    await createTokenSource('robot', options).get();
+    expect(await createTokenSource('robot', options).get()).toMatchObject({ access_token: 'token-1' });
+  });
+
+  it('can be used after an aborted call', async () => {
+    const source = createSource();
+    await expect(source.get({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1' });
+  });
+
+  it('detaches one aborted caller while others wait for the same request', async () => {
+    const source = createSource();
+    const controller = new AbortController();
+    const left = expect(source.get({ signal: controller.signal })).rejects.toMatchObject({ code: 'aborted' });
+    const staying = [source.get(), source.get({ signal: new AbortController().signal })];
+    controller.abort();
     await left;
     const tokens = await Promise.all(staying);
     expect(tokens.map(({ access_token }) => access_token)).toEqual(['token-1', 'token-1']);
     expect(issued).toBe(1);
   });
 
-  it('asks again after the token was refused, once however often that is said', async () => {
-    const robot = source();
-    await robot.get();
-    robot.invalidate();
-    robot.invalidate();
-    expect((await robot.get()).access_token).toBe('token-2');
+  it('reads its variables again if they could not be read', async () => {
+    const data: Record<string, unknown> = { robot: robotFields(), 'robot.type': 'custom' };
+    const source = createTokenSource('robot', { data: data as never, store: 'memory' });
+    await expect(source.get()).rejects.toMatchObject({ code: 'data_invalid' });
+    delete data['robot.type'];
+    expect(await source.get()).toMatchObject({ access_token: 'token-1' });
+  });
+
+  it('emits a warning of the process if a token cannot be stored', async () => {
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+    vi.stubEnv('OAUTH_PROFILE_HOME', '/proc/missing');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const source = createTokenSource('robot', { data: { robot: robotFields() } });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1' });
+    expect(await warned).toMatchObject({ name: 'OAuthProfileWarning' });
+  });
+
+  it('requests one new token after its token was invalidated, once or more often', async () => {
+    const source = createSource();
+    await source.get();
+    source.invalidate();
+    source.invalidate();
+    expect(await source.get()).toMatchObject({ access_token: 'token-2' });
+    expect(issued).toBe(2);
   });
 });
 
-describe('its fetch', () => {
+describe('fetch of a token source', () => {
   it('adds the token', async () => {
-    const response = await source().fetch(`${origin}/me`, { method: 'POST', body: 'hello' });
+    const response = await createSource().fetch(`${origin}/me`, { method: 'POST', body: 'hello' });
     expect(await response.text()).toBe('POST hello');
-    expect(seen).toEqual(['Bearer token-1']);
+    expect(received).toEqual(['Bearer token-1']);
   });
 
-  it('after a 401 sends again once, with a new token and the same body', async () => {
-    good = (token) => token === 'token-2';
-    const response = await source().fetch(`${origin}/me`, { method: 'PUT', body: 'hello' });
+  it('repeats a request once after a 401, with a new token and the same body', async () => {
+    isAccepted = (token) => token === 'token-2';
+    const response = await createSource().fetch(`${origin}/me`, { method: 'PUT', body: 'hello' });
     expect(await response.text()).toBe('PUT hello');
-    expect(seen).toEqual(['Bearer token-1', 'Bearer token-2']);
+    expect(received).toEqual(['Bearer token-1', 'Bearer token-2']);
   });
 
-  it('asks for one new token however many are refused the old one', async () => {
-    good = (token) => token === 'token-2';
-    const robot = source();
-    const responses = await Promise.all(Array.from({ length: 20 }, () => robot.fetch(`${origin}/me`)));
+  it('requests one new token for any number of requests that fail with 401', async () => {
+    isAccepted = (token) => token === 'token-2';
+    const source = createSource();
+    const responses = await Promise.all(Array.from({ length: 20 }, () => source.fetch(`${origin}/me`)));
     expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(issued).toBe(2);
   });
 
-  it('gives back the second 401', async () => {
-    good = () => false;
-    const response = await source().fetch(`${origin}/me`);
+  it('returns the second 401', async () => {
+    isAccepted = () => false;
+    const response = await createSource().fetch(`${origin}/me`);
     expect(response.status).toBe(401);
-    expect(seen).toHaveLength(2);
+    expect(received).toHaveLength(2);
   });
 
-  it('sends the token to the origins it was given and to no other', async () => {
-    const robot = source();
+  it('sends nothing to another origin than the given ones', async () => {
+    const source = createSource();
     const other = origin.replace('127.0.0.1', 'localhost');
-    await expect(robot.fetch(`${other}/me`)).rejects.toMatchObject({ code: 'usage' });
-    expect(seen).toEqual([]);
-    expect(issued).toBe(0);
+    await expect(source.fetch(`${other}/me`)).rejects.toMatchObject({ code: 'usage' });
+    expect([received, issued]).toEqual([[], 0]);
   });
 
-  it.each(['http://api.example.com', 'https://api.example.com/path', 'ftp://127.0.0.1', 'nonsense'])(
-    'takes no %s for an origin',
-    (text) => expect(() => source({ origins: [text] })).toThrow(TypeError),
+  it.each(['http://api.example.com', 'https://api.example.com/path', 'ftp://127.0.0.1', 'no URL'])(
+    'does not accept the origin %s',
+    (value) => {
+      expect(() => createSource({ origins: [value] })).toThrow(TypeError);
+    },
   );
 
-  it('talks to an emulator at real addresses', async () => {
-    const data = {
-      graph: {
-        type: 'microsoft',
-        tenant_id: 'contoso.onmicrosoft.com',
-        client_id: 'app',
-        refresh_token: 'first-refresh-1',
-      },
+  it('sends requests with their real URLs to an emulator', async () => {
+    const graph = {
+      type: 'microsoft',
+      tenant_id: 'contoso.onmicrosoft.com',
+      client_id: 'app',
+      refresh_token: 'first-1',
     };
-    const emulator = await startEmulator({ profiles: data });
-    try {
-      const graph = createTokenSource('graph', { data, emulator, origins: ['https://graph.microsoft.com'] });
-      const response = await graph.fetch('https://graph.microsoft.com/v1.0/me');
-      expect(response.status).toBe(200);
-      expect(await response.json()).toHaveProperty('userPrincipalName');
-    } finally {
-      await emulator.close();
-    }
+    const emulator = await startEmulator({ profiles: { graph } });
+    onTestFinished(() => emulator.close());
+    const origins = ['https://graph.microsoft.com'];
+    const source = createTokenSource('graph', { data: { graph }, emulator, origins });
+    const response = await source.fetch('https://graph.microsoft.com/v1.0/me');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toHaveProperty('userPrincipalName');
   });
 });

@@ -154,7 +154,11 @@ function parseCachedToken(
 }
 
 /** Sets `expires_in` at the top and on the way to a nested token, in the type that the provider sent. */
-function setExpiresIn(members: Record<string, unknown>, path: readonly (string | number)[], seconds: number): void {
+export function setExpiresIn(
+  members: Record<string, unknown>,
+  path: readonly (string | number)[],
+  seconds: number,
+): void {
   const value = members['expires_in'];
   if (value !== undefined) members['expires_in'] = typeof value === 'string' ? String(seconds) : seconds;
   const inner = path[0] === undefined ? undefined : members[path[0]];
