@@ -67,7 +67,7 @@ describe('${file:…}', () => {
     const root = createExternalFiles();
     const error = failureOf(() => read(root, pathIn(root), 'directory'));
     expect(error.code).toBe('data_invalid');
-    expect(error.message).toContain(`\${file:${pathIn(root)}}`);
+    expect(error.message).toContain(pathIn(root));
     expect(error.hint).toContain('--data');
   });
 
