@@ -5,7 +5,7 @@ import { usageError } from './args.ts';
 import { flagValue, hasFlag, type ParsedArgs } from './command.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a command runs with. */
+/** The environment, arguments and terminal of a command. */
 export interface Context {
   readonly terminal: Terminal;
   readonly environment: ProcessEnvironment;

@@ -8,7 +8,7 @@ import { flagValue } from './command.ts';
 import { type Context, logVerbose, warn } from './context.ts';
 import { type Emulation, openEmulation } from './emulation.ts';
 
-/** What {@link withClient} provides. */
+/** A client with the variables and the emulator that it uses. */
 export interface OpenClient {
   readonly client: Client;
   readonly variables: Variables;

@@ -121,12 +121,12 @@ class Parser {
   }
 
   #name(): string {
-    return this.#match(/[^.[\]{}:"'\s]+/y)?.[0] ?? this.fail('lacks a name');
+    return this.#match(/[^.[\]{}:"'\s]+/y)?.[0] ?? this.fail('has no name');
   }
 
   #bracket(): string | number {
     const match = this.#match(/(?:(\d{1,9})|("[^"\\]*(?:\\.[^"\\]*)*")|'([^']*)')\]/y);
-    if (match === null) return this.fail('has a bracket that holds neither a number nor a quoted name');
+    if (match === null) return this.fail('has brackets with neither a number nor a quoted name');
     const [, index, doubleQuoted, singleQuoted = ''] = match;
     if (index !== undefined) return Number(index);
     try {

@@ -47,10 +47,10 @@ export class Resolver {
     const hint = `set ${name} to a value without this reference`;
     if (this.#active.includes(name)) {
       const cycle = [...this.#active.slice(this.#active.indexOf(name)), name].join(' → ');
-      throw new OAuthProfileError('data_invalid', `refers to itself: ${cycle}`, { hint });
+      throw new OAuthProfileError('data_invalid', `circular reference: ${cycle}`, { hint });
     }
     if (this.#active.length >= MAX_REFERENCE_DEPTH) {
-      throw new OAuthProfileError('data_invalid', `more than ${MAX_REFERENCE_DEPTH} references in a row`, { hint });
+      throw new OAuthProfileError('data_invalid', `more than ${MAX_REFERENCE_DEPTH} nested references`, { hint });
     }
     this.#active.push(name);
     try {
@@ -99,8 +99,8 @@ export class Resolver {
       return wrapSecret(this.#fill(parseTemplate(text), variable));
     } catch (error) {
       if (/^\$\{[^{}]*\}$/.test(text)) throw error;
-      throw new OAuthProfileError('data_invalid', 'contains a reference that cannot be resolved', {
-        hint: 'correct the ${…} in it; write $${ for a literal ${',
+      throw new OAuthProfileError('data_invalid', 'the value contains an invalid reference', {
+        hint: 'correct the ${…}; for a literal ${, write $${',
       });
     }
   }
@@ -126,7 +126,7 @@ export class Resolver {
     const value = this.#lookUp(reference, variable);
     if (!isCollection(value)) return toText(value);
     const kind = Array.isArray(value) ? 'list' : 'map';
-    throw new OAuthProfileError('data_invalid', `\${${reference.text}} is a ${kind} and cannot be part of a string`, {
+    throw new OAuthProfileError('data_invalid', `${reference.text} is a ${kind} and cannot be part of a string`, {
       hint: listMembers(Array.isArray(value) ? [...value.keys()].map((index) => `[${index}]`) : Object.keys(value)),
     });
   }
@@ -143,9 +143,13 @@ export class Resolver {
 
   #readExternal({ kind, names: [name = ''] }: Reference, variable: Variable): Value | undefined {
     if (kind === 'env' && /^OAUTH_PROFILE_/i.test(name)) {
-      throw new OAuthProfileError('data_invalid', `\${env:${name}} is not allowed`, {
-        hint: 'OAUTH_PROFILE_* variables configure oauth-profile itself: use an environment variable of another name',
-      });
+      throw new OAuthProfileError(
+        'data_invalid',
+        `environment variable ${name} cannot be used in profiles and scripts`,
+        {
+          hint: 'OAUTH_PROFILE_* variables configure oauth-profile itself: use a variable with another name',
+        },
+      );
     }
     const text =
       kind === 'env'
@@ -218,7 +222,7 @@ export class Resolver {
 
 function missing({ kind, text, names: [name] }: Reference, isSet: boolean): OAuthProfileError {
   if (kind === 'file') {
-    const hint = `create it, or correct the path in \${${text}}`;
+    const hint = 'create it, or correct the path';
     return new OAuthProfileError('data_invalid', `file ${name} does not exist`, { hint });
   }
   return new OAuthProfileError('data_invalid', `environment variable ${name} is ${isSet ? 'empty' : 'not set'}`, {
@@ -236,13 +240,13 @@ function forbiddenReference(referrer: Variable, target: Variable, reason: string
 
 function listMembers(names: readonly string[]): string {
   if (names.length === 0) return 'it is empty: set a value, or remove the reference';
-  return `use one of ${names.slice(0, MAX_LISTED).join(', ')}${names.length > MAX_LISTED ? ', …' : ''}`;
+  return `use one of its members: ${names.slice(0, MAX_LISTED).join(', ')}${names.length > MAX_LISTED ? ', …' : ''}`;
 }
 
 function checkLength(length: number, limit: number): void {
   if (length <= limit) return;
-  throw new OAuthProfileError('data_invalid', `longer than ${limit} characters`, {
-    hint: 'look for references that multiply each other',
+  throw new OAuthProfileError('data_invalid', `the value is longer than ${limit} characters`, {
+    hint: 'check for references that repeat each other',
   });
 }
 

@@ -43,8 +43,10 @@ export function runCheck(context: Context): Promise<number> {
   const { args, terminal, signal } = context;
   return withClient(context, async ({ client, variables, emulation }) => {
     const checked: CheckedProfile[] = [];
+    const storeErrors = new Set<string>();
     for (const name of namesToCheck(args.positionals, variables))
-      checked.push(await checkProfile(name, variables, client, context));
+      checked.push(await checkProfile(name, variables, client, context, storeErrors));
+    for (const message of storeErrors) warn(context, `stored logins are ignored: ${escapeControls(message)}`);
     let diagnostics = new Map<Profile, readonly Diagnostic[]>();
     let store: Diagnostic | undefined;
     if (hasFlag(args, 'online')) {
@@ -76,6 +78,7 @@ async function checkProfile(
   variables: Variables,
   client: Client,
   context: Context,
+  storeErrors: Set<string>,
 ): Promise<CheckedProfile> {
   let parsed: ParsedProfile;
   try {
@@ -86,7 +89,7 @@ async function checkProfile(
     return { name, issues: [issue], notes: [], profile: undefined };
   }
   try {
-    const profile = await complete(parsed, client, context);
+    const profile = await complete(parsed, client, context, storeErrors);
     await checkFiles(profile, client, context);
     return { name, issues: [], notes: profile.notes, profile };
   } catch (error) {
@@ -97,13 +100,20 @@ async function checkProfile(
 }
 
 /** With the stored login, if the store can be read. A remote store is used with `--online` only. */
-async function complete(parsed: ParsedProfile, client: Client, { args, environment }: Context): Promise<Profile> {
+async function complete(
+  parsed: ParsedProfile,
+  client: Client,
+  { args, environment }: Context,
+  storeErrors: Set<string>,
+): Promise<Profile> {
   const isRemote = args.values.has('store') || Boolean(environment.env['OAUTH_PROFILE_STORE']);
   if (isRemote && !hasFlag(args, 'online')) return completeProfile(parsed);
   try {
     return await client.completeProfile(parsed);
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || errorCodes[error.code] !== 6) throw error;
+    // With `--online`, the store has a diagnostic of its own.
+    if (!hasFlag(args, 'online')) storeErrors.add(error.message);
     return completeProfile(parsed);
   }
 }

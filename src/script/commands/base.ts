@@ -94,14 +94,14 @@ export const baseCommands = [
       },
     },
   ),
-  base('assertEmpty', 'Asserts that a value is null, an empty string, list or map', {
+  base('assertEmpty', 'Asserts that a value is null or an empty string, list or map', {
     parameters: [checkedValue],
     example: 'base.assertEmpty: "${me.body.errors}"',
     run({ text }) {
       if (!isEmptyValue(text)) throw new StepFailure('is not empty', { actual: text });
     },
   }),
-  base('assertNotEmpty', 'Asserts that a value is not null, an empty string, list or map', {
+  base('assertNotEmpty', 'Asserts that a value is neither null nor an empty string, list or map', {
     parameters: [checkedValue],
     example: 'base.assertNotEmpty: "${token.access_token}"',
     run({ text }) {

@@ -342,7 +342,7 @@ describe('check --online and this machine', () => {
     expect(store).toMatchObject({
       level: 'error',
       about: 'store',
-      message: expect.stringContaining('refused'),
+      message: expect.stringContaining('connection refused'),
     });
     expect(exit).toBe(2);
   });
