@@ -90,7 +90,7 @@ describe('The JSON report', () => {
   });
 
   it('has all of its members documented', () => {
-    const page = readFileSync(join(docs, 'reports.md'), 'utf8');
+    const page = readFileSync(join(docs, 'reference', 'reports.md'), 'utf8');
     const members = new Set<string>();
     const walk = (node: unknown): void => {
       if (typeof node !== 'object' || node === null) return;
