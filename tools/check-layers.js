@@ -24,7 +24,7 @@ const mayImport = {
   client: ['flows', 'files', 'http', 'store', 'interactive', 'ports', 'profile', 'config', 'errors', 'version'],
   'get-token': ['client', 'flows', 'ports', 'oauth', 'profile', 'config', 'errors', 'redaction'],
   'oauth-profile': ['get-token', 'client', 'ports', 'config'],
-  'token-source': ['oauth-profile', 'get-token', 'client', 'http', 'profile', 'config', 'errors', 'redaction'],
+  'token-source': ['oauth-profile', 'get-token', 'client', 'flows', 'http', 'profile', 'config', 'errors', 'redaction'],
   playwright: ['token-source', 'oauth-profile'],
   index: ['oauth-profile', 'token-source', 'ports', 'config', 'errors', 'redaction'],
   script: ['config', 'profile', 'ports', 'errors', 'redaction'],
