@@ -29,11 +29,7 @@ export class SourceLines {
    * `secrets` are the locations of the secrets; `undefined` if the YAML could not be parsed. More is masked then, including the parameters
    * of commands for which `takesSecret` returns true.
    */
-  constructor(
-    text: string,
-    secrets: readonly Span[] | undefined,
-    takesSecret: (command: string) => boolean = () => false,
-  ) {
+  constructor(text: string, secrets: readonly Span[] | undefined, takesSecret: (command: string) => boolean) {
     this.#lines = text.split('\n');
     this.#secrets = secrets;
     this.#isSecret = (name) => isSensitiveName(name) || (secrets === undefined && takesSecret(name));

@@ -3,8 +3,7 @@ import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayValue } from '../../compare.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { readBody, readGraphqlBody } from './body.ts';
-import { showText } from './exchange.ts';
-import { getResponse, storePayload, toResponse } from './response.ts';
+import { getResponse, showText, storePayload, toResponse } from './response.ts';
 import { type HttpPorts, optionsParameter, type RequestSpec, sendRequest } from './send.ts';
 import { readUrl } from './url.ts';
 

@@ -9,8 +9,8 @@ import { parameter } from '../../command.ts';
 import { kinds } from '../../parameter-kinds.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
-import { toExchange } from './exchange.ts';
 import { headersOf } from './headers.ts';
+import { toExchange } from './response.ts';
 import { type RequestUrl, showUrl } from './url.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
