@@ -103,7 +103,10 @@ async function runStep(step: Step, number: number, run: Run): Promise<StepResult
   } catch (error) {
     if (!started) start();
     if (!step.continueOnFailure || (error instanceof StepFailure && error.details.endsScript)) run.ended = true;
-    return end('failed', { failure: toFailure(signal.aborted ? toAbortedError(error) : error, redact) });
+    // After an interruption the error of the step is a consequence of it.
+    const isAborted = error instanceof OAuthProfileError && error.code === 'aborted';
+    const cause = signal.aborted && !isAborted ? new OAuthProfileError('aborted', 'the run was interrupted') : error;
+    return end('failed', { failure: toFailure(cause, redact) });
   }
 }
 
@@ -195,18 +198,9 @@ function maskLiterals(value: Value, secret: boolean): Value {
   if (isCollection(value)) {
     return mapCollection(value, (part, name) => maskLiterals(part, secret || isSensitiveName(name ?? '')));
   }
-  return secret && !isEmpty(value) && !isReference(value) ? MASK : value;
-}
-
-/** A single reference without a default: the default could be the secret. */
-function isReference(value: Value): boolean {
-  return typeof value === 'string' && /^\$\{[^{}]*\}$/.test(value) && !value.includes(':-');
-}
-
-/** After an interruption the error of the step is a consequence of it. */
-function toAbortedError(error: unknown): OAuthProfileError {
-  if (error instanceof OAuthProfileError && error.code === 'aborted') return error;
-  return new OAuthProfileError('aborted', 'the run was interrupted', { cause: error });
+  // A single reference without a default is shown: the default could be the secret.
+  const isReference = typeof value === 'string' && /^\$\{[^{}]*\}$/.test(value) && !value.includes(':-');
+  return secret && !isEmpty(value) && !isReference ? MASK : value;
 }
 
 function toFailure(error: unknown, redact: (text: string) => string): Failure {

@@ -76,13 +76,7 @@ const dialects: Readonly<Record<string, () => Promise<Dialect>>> = {
 };
 
 /** `format` is an annotation by default (JSON Schema 2020-12, section 7.2). Without `ownProperties` every object would have a `constructor`. */
-const options = {
-  allErrors: true,
-  strict: false,
-  validateFormats: false,
-  ownProperties: true,
-  logger: false,
-} as const satisfies Options;
+const options: Options = { allErrors: true, strict: false, validateFormats: false, ownProperties: true, logger: false };
 
 /** Reused, because compiling a meta-schema takes about 100 ms, 50 times as long as compiling a schema. */
 const metaValidators = new Map<Dialect, InstanceType<Dialect>>();
@@ -99,14 +93,18 @@ export async function findSchemaErrors(document: JsonDocument, schema: JsonDocum
   metaValidators.set(Dialect, checker);
   const isSecret = schema.text instanceof Secret;
   let errors: readonly ErrorObject[] = [];
-  runWithTimeLimit('the schema', () =>
-    testStrings(document.text, schema.text, (clear, schemaText) => {
-      const validate = compile(JSON.parse(schemaText), Dialect, checker, isSecret);
-      validate(JSON.parse(clear));
-      errors = validate.errors ?? [];
-      return true;
-    }),
-  );
+  const validateText = (clear: string, schemaText: string): boolean => {
+    let validate: ValidateFunction;
+    try {
+      validate = compile(JSON.parse(schemaText), Dialect, checker);
+    } catch (error) {
+      throw new StepFailure(`invalid schema${isSecret ? '' : `: ${escapeControls((error as Error).message)}`}`);
+    }
+    validate(JSON.parse(clear));
+    errors = validate.errors ?? [];
+    return true;
+  };
+  runWithTimeLimit('the schema', () => testStrings(document.text, schema.text, validateText));
   return errors.map((error) => describeError(error, document.hidden, isSecret));
 }
 
@@ -116,27 +114,15 @@ async function loadDialect({ value }: JsonDocument): Promise<Dialect> {
     testString(uri, (clear) => clear.replace(/#$/, '') === known),
   )?.[1];
   if (load !== undefined) return load();
-  throw new StepFailure('unknown $schema', {
-    expected: Object.keys(dialects),
-    actual: uri,
-  });
+  throw new StepFailure('unknown $schema', { expected: Object.keys(dialects), actual: uri });
 }
 
 /** Each schema gets a new compiler, so that its `$id`s are not visible to other schemas. */
-function compile(
-  schema: AnySchema,
-  Dialect: Dialect,
-  checker: InstanceType<Dialect>,
-  isSecret: boolean,
-): ValidateFunction {
-  try {
-    if (!checker.validateSchema(schema)) throw new Error(checker.errorsText(checker.errors, { dataVar: 'schema' }));
-    const validate = new Dialect({ ...options, validateSchema: false }).compile(schema);
-    if ('$async' in validate) throw new Error('$async is not part of JSON Schema');
-    return validate;
-  } catch (error) {
-    throw new StepFailure(`invalid schema${isSecret ? '' : `: ${escapeControls((error as Error).message)}`}`);
-  }
+function compile(schema: AnySchema, Dialect: Dialect, checker: InstanceType<Dialect>): ValidateFunction {
+  if (!checker.validateSchema(schema)) throw new Error(checker.errorsText(checker.errors, { dataVar: 'schema' }));
+  const validate = new Dialect({ ...options, validateSchema: false }).compile(schema);
+  if ('$async' in validate) throw new Error('$async is not part of JSON Schema');
+  return validate;
 }
 
 /** Ajv's messages quote the schema but never the document. Member names are added unless the document is a secret. */

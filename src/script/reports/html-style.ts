@@ -36,7 +36,6 @@ code, pre { font-family: var(--mono); font-size: .875em }
 #controls[hidden] { display: none }
 #controls [role=group] { display: flex; flex-wrap: wrap; gap: .35rem }
 button { padding: .35rem .75rem; font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 2rem; cursor: pointer }
-button b { font-variant-numeric: tabular-nums }
 button[aria-pressed=true] { color: var(--paper); background: var(--ink); border-color: var(--ink) }
 button:disabled { color: var(--soft); cursor: default }
 #search { flex: 1 1 10rem; min-width: 0; padding: .35rem .75rem; font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 2rem }
@@ -44,7 +43,6 @@ button:disabled { color: var(--soft); cursor: default }
 
 .failures { margin: 1rem 0 0; padding: .75rem 1rem; background: var(--fail-wash); border: 1px solid var(--line); border-left: 4px solid var(--fail); border-radius: .4rem }
 .failures ol { margin: .35rem 0 0; padding: 0; list-style: none }
-.failures li { padding: .2rem 0 }
 .failures a { font-weight: 600; text-decoration-thickness: 1px; text-underline-offset: .15em }
 .failures li span { display: block; color: var(--soft); font-size: .9rem }
 .failures .clamp, .failures li span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden }
@@ -54,15 +52,13 @@ summary { cursor: pointer; list-style: none }
 summary::-webkit-details-marker { display: none }
 .script > summary { display: grid; grid-template-columns: 1.5rem minmax(0, 1fr) auto 1rem; gap: .1rem .5rem; align-items: baseline; padding: .75rem 1rem }
 .script > summary:hover, .step > summary:hover { background: color-mix(in srgb, var(--deep) 6%, transparent) }
-.script > summary h2 { font-size: 1.05rem }
 .script > summary .file { grid-column: 2; color: var(--soft); font-size: .85rem }
 .script > summary .tally { grid-column: 3; grid-row: 1; text-align: right; font-size: .85rem; color: var(--soft) }
 .tally span + span::before { content: ' · '; color: var(--soft); font-weight: 400 }
-summary::after { content: '›'; grid-row: 1; justify-self: center; color: var(--soft); transition: rotate .12s }
+summary::after { content: '›'; grid-row: 1; justify-self: center; color: var(--soft) }
 .script > summary::after { grid-column: 4 }
 .step > summary::after { grid-column: 6 }
 details[open] > summary::after { rotate: 90deg }
-@media (prefers-reduced-motion: reduce) { summary::after { transition: none } }
 .tally .failed { color: var(--fail); font-weight: 600 }
 .mark { font-weight: 700; text-align: center; color: var(--state) }
 .alert { margin: 0; padding: .5rem 1rem; color: var(--skip); background: var(--skip-wash); border-top: 1px solid var(--line) }
@@ -78,16 +74,14 @@ details[open] > summary::after { rotate: 90deg }
 .step > summary .time { text-align: right; color: var(--soft); font-size: .85rem; white-space: nowrap; font-variant-numeric: tabular-nums }
 .bar { width: 100%; height: .4rem; align-self: center; border-radius: .2rem; background: color-mix(in srgb, var(--line) 55%, transparent); overflow: hidden }
 .inside { display: grid; gap: .75rem; padding: .25rem 1rem 1rem 5rem }
-.inside > *, .failure > * { min-width: 0; margin: 0 }
+.inside > *, .failure > *, .pair > div { min-width: 0; margin: 0 }
 .place { color: var(--soft); font-size: .85rem }
 .failure { display: grid; gap: .6rem; padding: .75rem 1rem; background: var(--fail-wash); border-left: 4px solid var(--fail); border-radius: .4rem }
 .failure .message { font-weight: 600; white-space: pre-wrap }
-.failure .message code { font-weight: 400; color: var(--soft) }
 .hint { white-space: pre-wrap }
 .hint::before { content: '→ ' }
 .label { margin: 0 0 .2rem; font-size: .8rem; font-weight: 600; color: var(--soft) }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); gap: .6rem }
-.pair > div { min-width: 0 }
 pre { margin: 0; padding: .5rem .75rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; background: var(--code); border: 1px solid var(--line); border-radius: .4rem; tab-size: 2 }
 pre.tall { max-height: 26rem; overflow: auto }
 pre b { font-weight: 600; color: var(--deep) }
@@ -97,7 +91,6 @@ mark, del, ins { color: inherit; text-decoration: none; border-radius: .15rem }
 .diff del, .diff ins { display: block; margin: 0 -.75rem; padding: 0 .75rem; border-radius: 0 }
 .diff i { font-style: normal; color: var(--soft) }
 .exchange h4 { margin-bottom: .4rem; font-size: .9rem; font-weight: 400 }
-.exchange h4 code { font-weight: 600 }
 .status { padding: 0 .4rem; border-radius: .25rem; background: var(--ins) }
 .status.bad { background: var(--del) }
 footer { padding-top: 1.5rem; padding-bottom: 2rem; font-size: .85rem; color: var(--soft) }
@@ -129,7 +122,6 @@ body[data-show=passed] .script:not(.has-passed), body[data-show=failed] .script:
   .script { overflow: visible; border-radius: 0; display: block !important }
   .script > summary { break-after: avoid }
   .step, .many .step { content-visibility: visible; break-inside: avoid }
-  footer { padding-top: 1rem }
   .step.failed, .script.has-failed { display: block !important; break-inside: auto }
   .step.failed::details-content, .script.has-failed::details-content { display: block; content-visibility: visible; height: auto }
   .share rect, .bar rect, mark, del, ins, .failure { print-color-adjust: exact; -webkit-print-color-adjust: exact }

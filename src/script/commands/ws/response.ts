@@ -38,11 +38,8 @@ export function getResponse(name: string, context: StepContext): { status: numbe
     });
   }
   const statusText = member(value, ['statusText']);
-  return {
-    status,
-    statusText: typeof statusText === 'string' ? statusText : '',
-    body: member(value, ['body']) ?? '',
-  };
+  const body = member(value, ['body']) ?? '';
+  return { status, statusText: typeof statusText === 'string' ? statusText : '', body };
 }
 
 /** Decodes a body to text and parses it if it is JSON. Secrets are wrapped at once, so that this step masks them too. */
@@ -85,15 +82,10 @@ interface Payload {
 const STATE_KEY = Symbol('ws payloads');
 
 /** Stores the bytes of a response: they cannot be restored from the decoded text of its variable. */
-export function storePayload(
-  name: string,
-  response: { readonly text?: Value },
-  bytes: Uint8Array,
-  context: StepContext,
-): void {
+export function storePayload(name: string, text: Value, bytes: Uint8Array, context: StepContext): void {
   const payloads = context.state(STATE_KEY, () => new Map<string, Payload>());
   payloads.delete(name);
-  payloads.set(name, { text: response.text ?? '', bytes });
+  payloads.set(name, { text, bytes });
   let size = 0;
   for (const payload of payloads.values()) size += payload.bytes.length;
   for (const [other, payload] of payloads) {
