@@ -5,14 +5,7 @@ import { contains, isSameValue, stringifyValue, testStrings } from './compare.ts
 import { toNumber } from './parameter-kinds.ts';
 
 /** A parsed `if`: true when all of its terms are true. */
-export type Condition = readonly Term[];
-
-type Term =
-  | { readonly kind: 'constant'; readonly expected: boolean }
-  | { readonly kind: 'comparison'; readonly left: string; readonly operator: Operator; readonly right: string }
-  | { readonly kind: 'empty' | 'defined'; readonly operand: string; readonly expected: boolean };
-
-type Operator = keyof typeof comparisons;
+export type Condition = readonly ((lookup: Lookup) => boolean)[];
 
 /** A syntax error in an `if`; `offset` is its position in the condition. */
 export class ConditionSyntaxError extends Error {
@@ -71,7 +64,7 @@ const comparisons = {
 /** Parses a condition: `${me.status} = 200 & ${me.body.name} is not empty`. */
 export function parseCondition(text: string): Condition {
   const plain = findPlainCharacters(text);
-  const terms: Term[] = [];
+  const terms: Condition[number][] = [];
   let start = 0;
   for (const { index } of text.matchAll(/ & /g)) {
     if (!plain[index + 1]) continue;
@@ -84,20 +77,7 @@ export function parseCondition(text: string): Condition {
 
 /** Evaluates a condition. */
 export function testCondition(condition: Condition, lookup: Lookup): boolean {
-  return condition.every((term) => testTerm(term, lookup));
-}
-
-function testTerm(term: Term, lookup: Lookup): boolean {
-  switch (term.kind) {
-    case 'constant':
-      return term.expected;
-    case 'comparison':
-      return comparisons[term.operator](lookup.value(term.left), lookup.value(term.right), lookup);
-    case 'defined':
-      return lookup.isDefined(term.operand) === term.expected;
-    case 'empty':
-      return isEmptyValue(lookup.value(term.operand)) === term.expected;
-  }
+  return condition.every((test) => test(lookup));
 }
 
 /** Returns whether a value is null, an empty string, list or map. */
@@ -130,11 +110,11 @@ function findPlainCharacters(text: string): readonly boolean[] {
 
 const OPERATOR = /\s+is\s+(not\s+)?(empty|defined)\s*$|(!=|<=|>=|<|>|=)|(?<=\s)(contains|matches)(?=\s)/g;
 
-function parseTerm(text: string, plain: readonly boolean[], start: number, stop: number): Term {
+function parseTerm(text: string, plain: readonly boolean[], start: number, stop: number): Condition[number] {
   const term = text.slice(start, stop);
   const offset = start + (term.length - term.trimStart().length);
   const word = term.trim();
-  if (word === 'true' || word === 'false') return { kind: 'constant', expected: word === 'true' };
+  if (word === 'true' || word === 'false') return () => word === 'true';
   const [first, second] = [...term.matchAll(OPERATOR)].filter(
     ({ index, 0: match }) => plain[start + index + (match.length - match.trimStart().length)],
   );
@@ -151,13 +131,16 @@ function parseTerm(text: string, plain: readonly boolean[], start: number, stop:
   const [matched, not, test, symbol, keyword] = first;
   const expected = not === undefined;
   const left = parseOperand(term.slice(0, first.index), start, test === 'empty');
-  if (test === 'empty') return { kind: 'empty', operand: left, expected };
-  if (test === 'defined') return { kind: 'defined', operand: parseReference(left, start), expected };
-  const operator = (symbol ?? keyword) as Operator;
+  if (test === 'empty') return ({ value }) => isEmptyValue(value(left)) === expected;
+  if (test === 'defined') {
+    const reference = parseReference(left, start);
+    return ({ isDefined }) => isDefined(reference) === expected;
+  }
+  const operator = (symbol ?? keyword) as keyof typeof comparisons;
   const end = first.index + matched.length;
   const right = parseOperand(term.slice(end), start + end, false);
   if (operator === 'matches' && !hasReference(right)) checkPattern(right, start + end);
-  return { kind: 'comparison', left, operator, right };
+  return (lookup) => comparisons[operator](lookup.value(left), lookup.value(right), lookup);
 }
 
 /** Parses one side of a comparison and removes the quotes around it. */

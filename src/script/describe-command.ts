@@ -23,7 +23,7 @@ export function describeCommand(command: Command): string {
   return [
     `${commandSignature(command)}\n  ${summary}\n`,
     ...(lines.length > 0 ? [`parameters\n${lines.join('')}`] : []),
-    `example\n${indent(exampleOf(command), '  ')}\n`,
+    `example\n${indent(exampleOf(command))}\n`,
   ].join('\n');
 }
 
@@ -31,7 +31,10 @@ export function describeCommand(command: Command): string {
 export function commandDocs(registry: Registry): string {
   const groups = groupCommands(registry);
   const contents = groups.map(([group, commands]) => {
-    const links = commands.map((command) => `[${command.name}](#${headingAnchor(command)})`);
+    // The anchors are those that GitHub generates for the headings.
+    const links = commands.map(
+      (command) => `[${command.name}](#${commandName(command).toLowerCase().replace('.', '')})`,
+    );
     return `- **${group}**: ${links.join(', ')}\n`;
   });
   const sections = groups.map(([group, commands]) => `## ${group}\n\n${commands.map(commandSection).join('\n')}`);
@@ -47,7 +50,7 @@ export function commandDocs(registry: Registry): string {
 
 /** Formats a command's example as an item of a list of steps. */
 export function exampleOf({ example }: Command): string {
-  return `- ${indent(example, '  ').trimStart()}`;
+  return `- ${indent(example).trimStart()}`;
 }
 
 function commandSection(command: Command): string {
@@ -65,16 +68,11 @@ function groupCommands(registry: Registry): [group: string, commands: Command[]]
   return [...groups];
 }
 
-function indent(text: string, by: string): string {
-  return text.trimEnd().replace(/^(?=.)/gm, by);
+function indent(text: string): string {
+  return text.trimEnd().replace(/^(?=.)/gm, '  ');
 }
 
 /** Escapes `|`, which would end the table cell. */
 function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|');
-}
-
-/** Returns the anchor that GitHub generates for the heading. */
-function headingAnchor(command: Command): string {
-  return commandName(command).toLowerCase().replace('.', '');
 }

@@ -19,10 +19,22 @@ export class InvalidArgument {
 /** Prefixes of references, and names with a meaning in JavaScript. */
 const reserved = new Set(['env', 'file', 'vault', '__proto__', 'constructor', 'prototype']);
 
-const scalar = { type: ['string', 'number', 'boolean', 'null'] };
-const anything = {};
-const isStringOrSecret = (value: Value): value is string | Secret =>
-  typeof value === 'string' || value instanceof Secret;
+/** Defines a kind; `read` returns `undefined` for an invalid value. */
+function defineKind<T>(
+  help: string,
+  schema: Readonly<Record<string, unknown>>,
+  expected: string,
+  read: (value: Value) => T | InvalidArgument | undefined,
+) {
+  return {
+    help,
+    schema,
+    read(value: Value): T | InvalidArgument {
+      const found = read(value);
+      return found === undefined ? new InvalidArgument(expected) : found;
+    },
+  };
+}
 
 /**
  * Validation and conversion of each kind of parameter. `read` checks a literal when the script is parsed, and a value with references when
@@ -30,110 +42,81 @@ const isStringOrSecret = (value: Value): value is string | Secret =>
  */
 export const kinds = {
   /** A scalar as a string, with its original spelling. */
-  text: {
-    help: 'string',
-    schema: scalar,
-    read: (value: Value): string | Secret | InvalidArgument =>
-      isCollection(value) ? new InvalidArgument('a string, not a list or map') : toText(value),
-  },
-  value: { help: 'any value', schema: anything, read: (value: Value): Value => value },
+  text: defineKind(
+    'string',
+    { type: ['string', 'number', 'boolean', 'null'] },
+    'a string, not a list or map',
+    (value): string | Secret | undefined => (isCollection(value) ? undefined : toText(value)),
+  ),
+  value: defineKind('any value', {}, 'a value', (value): Value => value),
   /** The name of a variable to set (D3). */
-  variable: {
-    help: 'variable name',
-    schema: { type: 'string' },
-    read: (value: Value): string | InvalidArgument =>
-      typeof value === 'string' && isPlainName(value)
-        ? value
-        : new InvalidArgument('a variable name: letters, digits and _, but not env, file or vault'),
-  },
+  variable: defineKind(
+    'variable name',
+    { type: 'string' },
+    'a variable name: letters, digits and _, but not env, file or vault',
+    (value) => (typeof value === 'string' && isPlainName(value) ? value : undefined),
+  ),
   /** The name of a variable that may be a field of a profile. */
-  dottedVariable: {
-    help: 'variable name, with dots for the fields of a profile',
-    schema: { type: 'string' },
-    read: (value: Value): string | InvalidArgument =>
-      typeof value === 'string' && value.split('.').every((part) => isPlainName(part))
-        ? value
-        : new InvalidArgument('a variable name: letters, digits and _, joined with dots'),
-  },
+  dottedVariable: defineKind(
+    'variable name, with dots for the fields of a profile',
+    { type: 'string' },
+    'a variable name: letters, digits and _, joined with dots',
+    (value) => (typeof value === 'string' && value.split('.').every(isPlainName) ? value : undefined),
+  ),
   /** Names as a list, or as a string with commas. */
-  names: {
-    help: 'names, as a list or separated by commas',
-    schema: { type: ['string', 'array'], items: { type: 'string' } },
-    read: (value: Value): readonly string[] | InvalidArgument => {
+  names: defineKind(
+    'names, as a list or separated by commas',
+    { type: ['string', 'array'], items: { type: 'string' } },
+    'names, as a list or separated by commas',
+    (value): readonly string[] | undefined => {
       const parts = typeof value === 'string' ? value.split(',').map((part) => part.trim()) : value;
       const isName = (part: unknown): part is string => typeof part === 'string' && part !== '';
-      return Array.isArray(parts) && parts.length > 0 && parts.every(isName)
-        ? parts
-        : new InvalidArgument('names, as a list or separated by commas');
+      return Array.isArray(parts) && parts.length > 0 && parts.every(isName) ? parts : undefined;
     },
-  },
-  number: {
-    help: 'number',
-    schema: { type: ['number', 'string'] },
-    read: (value: Value): number | InvalidArgument => toNumber(value) ?? new InvalidArgument('a number'),
-  },
-  /** A non-negative integer. */
-  count: {
-    help: 'non-negative integer',
-    schema: { type: ['integer', 'string'] },
-    read: (value: Value): number | InvalidArgument => {
-      const number = toNumber(value);
-      return number !== undefined && Number.isSafeInteger(number) && number >= 0
-        ? number
-        : new InvalidArgument('a non-negative integer');
-    },
-  },
-  flag: {
-    help: 'true or false',
-    schema: { type: ['boolean', 'string'] },
-    read: (value: Value): boolean | InvalidArgument => {
-      if (value instanceof RawScalar && typeof value.value === 'boolean') return value.value;
-      const text = isCollection(value) ? '' : toText(value);
-      return text === 'true' || text === 'false' ? text === 'true' : new InvalidArgument('true or false');
-    },
-  },
-  regex: {
-    help: 'JavaScript regular expression, flag u',
-    schema: { type: 'string' },
-    read: (value: Value): RegExp | InvalidArgument => {
-      try {
-        return typeof value === 'string' ? new RegExp(value, 'u') : new InvalidArgument('a regular expression');
-      } catch (error) {
-        return new InvalidArgument(`a regular expression (${(error as Error).message.replace(/^.*: /, '')})`);
-      }
-    },
-  },
+  ),
+  number: defineKind('number', { type: ['number', 'string'] }, 'a number', toNumber),
+  count: defineKind('non-negative integer', { type: ['integer', 'string'] }, 'a non-negative integer', (value) => {
+    const number = toNumber(value);
+    return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+  }),
+  flag: defineKind('true or false', { type: ['boolean', 'string'] }, 'true or false', (value) => {
+    const text = isCollection(value) ? '' : String(value instanceof RawScalar ? value.value : toText(value));
+    return text === 'true' || text === 'false' ? text === 'true' : undefined;
+  }),
+  regex: defineKind('JavaScript regular expression, flag u', { type: 'string' }, 'a regular expression', (value) => {
+    try {
+      return typeof value === 'string' ? new RegExp(value, 'u') : undefined;
+    } catch (error) {
+      return new InvalidArgument(`a regular expression (${(error as Error).message.replace(/^.*: /, '')})`);
+    }
+  }),
   /** RFC 9535; a leading `$.` may be omitted. */
-  jsonpath: {
-    help: 'JSONPath (RFC 9535), a leading $. may be omitted',
-    schema: { type: 'string' },
-    read: (value: Value): string | InvalidArgument =>
-      typeof value === 'string' && value !== '' ? withRoot(value) : new InvalidArgument('a JSONPath'),
-  },
+  jsonpath: defineKind('JSONPath (RFC 9535), a leading $. may be omitted', { type: 'string' }, 'a JSONPath', (value) =>
+    typeof value === 'string' && value !== '' ? withRoot(value) : undefined,
+  ),
   /** HTTP statuses: statuses and ranges separated by commas. */
-  statuses: {
-    help: 'HTTP status such as 200, or 200-204,301',
-    schema: { type: ['integer', 'string'] },
-    read: (value: Value): readonly (readonly [from: number, to: number])[] | InvalidArgument => {
+  statuses: defineKind(
+    'HTTP status such as 200, or 200-204,301',
+    { type: ['integer', 'string'] },
+    'an HTTP status such as 200, or statuses such as 200-204,301',
+    (value): readonly (readonly [from: number, to: number])[] | undefined => {
       const text = isCollection(value) ? '' : String(toText(value));
       const ranges = text.split(',').map((part) => /^\s*(\d{3})(?:\s*-\s*(\d{3}))?\s*$/.exec(part));
       const found = ranges.map((range): [number, number] => [Number(range?.[1]), Number(range?.[2] ?? range?.[1])]);
-      return found.every(([from, to]) => from <= to)
-        ? found
-        : new InvalidArgument('an HTTP status such as 200, or statuses such as 200-204,301');
+      return found.every(([from, to]) => from <= to) ? found : undefined;
     },
-  },
+  ),
   /** `name=value` lines, or a map. */
-  map: {
-    help: 'map, or lines of name=value',
-    schema: { type: ['object', 'string', 'null'] },
-    read: (value: Value): Readonly<Record<string, Value>> | InvalidArgument => {
+  map: defineKind(
+    'map, or lines of name=value',
+    { type: ['object', 'string', 'null'] },
+    'a map, or lines of name=value',
+    (value): Readonly<Record<string, Value>> | undefined => {
       if (isEmpty(value)) return {};
-      if (isCollection(value) && !Array.isArray(value)) return value as Readonly<Record<string, Value>>;
-      const lines = isStringOrSecret(value) ? parseLines(value) : undefined;
-      return lines ?? new InvalidArgument('a map, or lines of name=value');
+      if (isCollection(value)) return Array.isArray(value) ? undefined : (value as Readonly<Record<string, Value>>);
+      return typeof value === 'string' || value instanceof Secret ? parseLines(value) : undefined;
     },
-  },
+  ),
 } as const;
 
 /** Returns whether a step may set a variable of this name (D3). */

@@ -6,6 +6,7 @@ import type { Clock } from '../ports.ts';
 import { excerpt, truncate as truncateText } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
+import { attempt } from './attempt.ts';
 import { commandName } from './command.ts';
 import { displayValue } from './compare.ts';
 import { type Lookup, type Matches, testCondition } from './condition.ts';
@@ -80,8 +81,7 @@ async function runStep(step: Step, number: number, run: Run): Promise<StepResult
   const startedAt = clock.now();
   const command = commandName(step.command);
   const title = step.name === undefined ? stepTitle(step, redact) : redact(step.name);
-  const running = new RunningStep(step, run.script, run.state, run.context);
-  const { output, exchanges } = running;
+  const { output, exchanges, lookup, run: runCommand } = prepareStep(step, run);
   const end = (state: StepState, more: { reason?: string; failure?: Failure } = {}): StepResult => {
     const elapsedMs = clock.now() - startedAt;
     return { number, command, title, position, state, ...more, startedAt, elapsedMs, output, exchanges };
@@ -94,106 +94,92 @@ async function runStep(step: Step, number: number, run: Run): Promise<StepResult
     listener({ type: 'step-start', at: startedAt, file: run.script.source.label, number, command, title });
   };
   try {
-    if (step.condition !== undefined && !testCondition(step.condition, running.lookup)) {
+    if (step.condition !== undefined && !testCondition(step.condition, lookup)) {
       return end('skipped', { reason: 'its condition is false' });
     }
     start();
-    await running.run(number);
+    await runCommand(number);
     return end('passed');
   } catch (error) {
     if (!started) start();
     if (!step.continueOnFailure || (error instanceof StepFailure && error.details.endsScript)) run.ended = true;
-    return end('failed', { failure: toFailure(signal.aborted ? toAbortedError(error) : error, redact) });
+    // After an interruption the error of the step is a consequence of it.
+    const isAborted = error instanceof OAuthProfileError && error.code === 'aborted';
+    const cause = signal.aborted && !isAborted ? new OAuthProfileError('aborted', 'the run was interrupted') : error;
+    return end('failed', { failure: toFailure(cause, redact) });
   }
 }
 
-/** Runs one step. Its changes to variables become visible when it has passed: all or none (D2). `state` is shared by the steps of a run. */
-class RunningStep {
-  /** Lines that the step logged. */
-  readonly output: string[] = [];
-  readonly exchanges: Exchange[] = [];
-  /** Resolves the operands of the step's condition. */
-  readonly lookup: Lookup;
-  readonly #step: Step;
-  readonly #script: Script;
-  readonly #variables: Variables;
-  /** One resolver per step: it caches values, which the next step may change. */
-  readonly #resolver: Resolver;
-  readonly #context: StepContext;
+/** Prepares a step. Its changes to variables become visible when it has passed: all or none (D2). */
+function prepareStep(step: Step, { script, context, state }: Run) {
+  const { variables, clock, signal, listener, redact, matches } = context;
+  const { source } = script;
+  const output: string[] = [];
+  const exchanges: Exchange[] = [];
   /** A value of `undefined` removes the variable. */
-  readonly #changes: { readonly name: string; readonly value: Value | undefined }[] = [];
-
-  constructor(step: Step, script: Script, state: Map<symbol, unknown>, context: RunContext) {
-    const { variables, externalSources, clock, signal, listener, redact, matches } = context;
-    this.#step = step;
-    this.#script = script;
-    this.#variables = variables;
-    this.#resolver = new Resolver(variables, externalSources);
-    this.lookup = { matches, value: (text) => this.#resolve(text), isDefined: (text) => this.#isDefined(text) };
-    this.#context = {
-      variables,
-      source: script.source,
-      signal,
-      clock,
-      redact,
-      get: (name) => {
-        const variable = variables.get(name);
-        return variable === undefined ? undefined : this.#resolver.resolve(variable);
-      },
-      set: (name, value) => void this.#changes.push({ name, value }),
-      remove: (name) => void this.#changes.push({ name, value: undefined }),
-      log: (text) => void this.output.push(redactLimited(String(text), redact)),
-      record: (exchange) => void this.exchanges.push(exchange),
-      emit: listener,
-      rawParameter: (name) => (Object.hasOwn(step.parameters, name) ? step.parameters[name] : undefined),
-      state<T>(key: symbol, create: () => T): T {
-        if (!state.has(key)) state.set(key, create());
-        return state.get(key) as T;
-      },
-    };
-  }
-
-  /** Runs the command and applies its changes to the variables. `number` is the number of the step. */
-  async run(number: number): Promise<void> {
-    await this.#step.command.run(this.#resolveArguments(), this.#context);
-    const { directory } = this.#script.source;
-    const source = { label: `step ${number}`, directory, trust: 'given' } as const;
-    for (const { name, value } of this.#changes) {
-      if (value === undefined) this.#variables.delete(name);
-      else this.#variables.add([{ name, value, literal: true }], source);
-    }
-  }
-
-  /** Resolves the references in the step's parameters and converts each value to the kind of its parameter. */
-  #resolveArguments(): Record<string, unknown> {
-    const args: Record<string, unknown> = {};
-    const { command, parameters } = this.#step;
-    for (const { name, kind, secret } of command.parameters) {
-      const raw = parameters[name];
-      if (raw === undefined) continue;
-      const value = this.#resolve(kind === 'map' ? splitLines(raw) : raw);
-      const converted = kinds[kind].read(value);
-      if (converted instanceof InvalidArgument) {
-        throw new StepFailure(`${name} must be ${converted.expected}`, secret ? {} : { actual: value });
+  const changes: { readonly name: string; readonly value: Value | undefined }[] = [];
+  // One resolver per step: it caches values, which the next step may change.
+  const resolver = new Resolver(variables, context.externalSources);
+  const resolve = (value: Value): Value => resolver.follow(value, source);
+  const lookup: Lookup = {
+    matches,
+    value: resolve,
+    isDefined(text) {
+      try {
+        resolve(text);
+        return true;
+      } catch (error) {
+        if (error instanceof OAuthProfileError && error.code === 'data_invalid') return false;
+        throw error;
       }
-      args[name] = converted;
+    },
+  };
+  const stepContext: StepContext = {
+    variables,
+    source,
+    signal,
+    clock,
+    redact,
+    get(name) {
+      const variable = variables.get(name);
+      return variable === undefined ? undefined : resolver.resolve(variable);
+    },
+    set: (name, value) => void changes.push({ name, value }),
+    remove: (name) => void changes.push({ name, value: undefined }),
+    log: (text) => void output.push(redactLimited(String(text), redact)),
+    record: (exchange) => void exchanges.push(exchange),
+    emit: listener,
+    rawParameter: (name) => (Object.hasOwn(step.parameters, name) ? step.parameters[name] : undefined),
+    state<T>(key: symbol, create: () => T): T {
+      if (!state.has(key)) state.set(key, create());
+      return state.get(key) as T;
+    },
+  };
+  const run = async (number: number): Promise<void> => {
+    await step.command.run(resolveArguments(step, resolve), stepContext);
+    const changed = { label: `step ${number}`, directory: source.directory, trust: 'given' } as const;
+    for (const { name, value } of changes) {
+      if (value === undefined) variables.delete(name);
+      else variables.add([{ name, value, literal: true }], changed);
     }
-    return args;
-  }
+  };
+  return { output, exchanges, lookup, run };
+}
 
-  #isDefined(text: string): boolean {
-    try {
-      this.#resolve(text);
-      return true;
-    } catch (error) {
-      if (error instanceof OAuthProfileError && error.code === 'data_invalid') return false;
-      throw error;
+/** Resolves the references in the step's parameters and converts each value to the kind of its parameter. */
+function resolveArguments({ command, parameters }: Step, resolve: (value: Value) => Value): Record<string, unknown> {
+  const args: Record<string, unknown> = {};
+  for (const { name, kind, secret } of command.parameters) {
+    const raw = parameters[name];
+    if (raw === undefined) continue;
+    const value = resolve(kind === 'map' ? splitLines(raw) : raw);
+    const converted = kinds[kind].read(value);
+    if (converted instanceof InvalidArgument) {
+      throw new StepFailure(`${name} must be ${converted.expected}`, secret ? {} : { actual: value });
     }
+    args[name] = converted;
   }
-
-  #resolve(value: Value): Value {
-    return this.#resolver.follow(value, this.#script.source);
-  }
+  return args;
 }
 
 /**
@@ -212,18 +198,9 @@ function maskLiterals(value: Value, secret: boolean): Value {
   if (isCollection(value)) {
     return mapCollection(value, (part, name) => maskLiterals(part, secret || isSensitiveName(name ?? '')));
   }
-  return secret && !isEmpty(value) && !isReference(value) ? MASK : value;
-}
-
-/** A single reference without a default: the default could be the secret. */
-function isReference(value: Value): boolean {
-  return typeof value === 'string' && /^\$\{[^{}]*\}$/.test(value) && !value.includes(':-');
-}
-
-/** After an interruption the error of the step is a consequence of it. */
-function toAbortedError(error: unknown): OAuthProfileError {
-  if (error instanceof OAuthProfileError && error.code === 'aborted') return error;
-  return new OAuthProfileError('aborted', 'the run was interrupted', { cause: error });
+  // A single reference without a default is shown: the default could be the secret.
+  const isReference = typeof value === 'string' && /^\$\{[^{}]*\}$/.test(value) && !value.includes(':-');
+  return secret && !isEmpty(value) && !isReference ? MASK : value;
 }
 
 function toFailure(error: unknown, redact: (text: string) => string): Failure {
@@ -253,9 +230,6 @@ function truncate(text: string): string {
 
 /** A command can throw any value, even one that cannot be converted to a string. */
 function describeThrown(error: unknown): string {
-  try {
-    return error instanceof Error ? `${error.name}: ${error.message}` : `Error: ${String(error)}`;
-  } catch {
-    return 'Error: unknown error';
-  }
+  const describe = () => (error instanceof Error ? `${error.name}: ${error.message}` : `Error: ${String(error)}`);
+  return attempt(describe) ?? 'Error: unknown error';
 }

@@ -19,12 +19,7 @@ export function scriptSchema(registry: Registry): Schema {
         description: 'Variables: dotted names, nested maps, or both',
         examples: [{ 'graph.type': 'microsoft', 'graph.tenant_id': 'contoso.onmicrosoft.com' }],
       },
-      steps: {
-        type: 'array',
-        minItems: 1,
-        items: { $ref: '#/$defs/step' },
-        description: 'Steps, run in order',
-      },
+      steps: { type: 'array', minItems: 1, items: { $ref: '#/$defs/step' }, description: 'Steps, run in order' },
     },
     required: ['steps'],
     additionalProperties: false,
@@ -68,22 +63,16 @@ function commandSchema(command: Command): Schema {
     { type: 'object', properties, required, additionalProperties: false },
   ];
   const [first] = parameters;
-  if (first !== undefined && required.length <= 1) forms.push(scalarSchema(first));
+  if (first !== undefined && required.length <= 1) {
+    // A single parameter without brackets. A list or map would be read as the list or map of all parameters.
+    forms.push({ allOf: [parameterSchema(first), { type: ['string', 'number', 'boolean'] }] });
+  }
   if (required.length === 0) forms.push({ type: 'null' });
   if (first?.kind === 'names' && parameters.length === 1)
     forms.push({ type: 'array', items: { type: 'string' }, minItems: 1 });
-  return {
-    title: commandSignature(command),
-    description: `${summary}.\n\n${exampleOf(command)}`,
-    anyOf: forms,
-  };
+  return { title: commandSignature(command), description: `${summary}.\n\n${exampleOf(command)}`, anyOf: forms };
 }
 
 function parameterSchema({ kind, help }: Parameter): Schema {
   return { ...kinds[kind].schema, title: kinds[kind].help, description: help };
-}
-
-/** A single parameter without brackets. A list or map would be read as the list or map of all parameters. */
-function scalarSchema(parameter: Parameter): Schema {
-  return { allOf: [parameterSchema(parameter), { type: ['string', 'number', 'boolean'] }] };
 }

@@ -9,7 +9,6 @@ import { version } from '../version.ts';
 import { type Command, Registry } from './command.ts';
 import { builtinCommands } from './commands/builtin.ts';
 import { matchesPattern } from './commands/time-limit.ts';
-import type { TokenService } from './commands/ws/oauth.ts';
 import type { Listener } from './events.ts';
 import { loadPathCheck } from './parser/parse-context.ts';
 import type { RunResult } from './result.ts';
@@ -33,7 +32,16 @@ export class ScriptHost {
         create: (...args) => this.#connected.files.create(...args),
       },
       callApi: (request, limits) => this.#connected.callApi(request, limits),
-      tokens: { getToken: (...args) => this.#getToken(...args) },
+      tokens: {
+        getToken: async (name, variables, { signal, onRequest }) => {
+          const profile = await this.#connected.loadProfile(name, variables);
+          onRequest({ provider: profile.provider.type, grant: profile.grant, url: profile.url.href });
+          const { token, fromCache } = await getProfileToken(this.#connected, profile, { signal });
+          const response = token.response as Readonly<Record<string, Value>>;
+          const { authorizeOrigin } = profile.options;
+          return { response, accessToken: token.accessToken, fromCache, authorizeOrigin };
+        },
+      },
     });
     this.registry = new Registry([...builtin, ...commands]);
     this.#stopListening = onSecretCreated((secret) => this.#redactor.add(secret));
@@ -49,18 +57,6 @@ export class ScriptHost {
     if (this.#client === undefined) throw new TypeError('the script host has no client');
     return this.#client;
   }
-
-  readonly #getToken: TokenService['getToken'] = async (name, variables, { signal, onRequest }) => {
-    const profile = await this.#connected.loadProfile(name, variables);
-    onRequest({ provider: profile.provider.type, grant: profile.grant, url: profile.url.href });
-    const { token, fromCache } = await getProfileToken(this.#connected, profile, { signal });
-    return {
-      response: token.response as Readonly<Record<string, Value>>,
-      accessToken: token.accessToken,
-      fromCache,
-      authorizeOrigin: profile.options.authorizeOrigin,
-    };
-  };
 
   /** Parses a script file. All its issues are one error. */
   async read(path: string, environment: ProcessEnvironment): Promise<Script> {

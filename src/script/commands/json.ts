@@ -3,8 +3,7 @@ import type { Files } from '../../ports.ts';
 import { type Command, commandGroup, parameter } from '../command.ts';
 import { isSameValue } from '../compare.ts';
 import { type StepContext, StepFailure } from '../step-context.ts';
-import { type JsonDocument, queryDocument, readDocument } from './json-document.ts';
-import { findSchemaErrors } from './json-schema.ts';
+import { findSchemaErrors, type JsonDocument, queryDocument, readDocument } from './json-document.ts';
 
 /** Maximum number of schema errors in a message. */
 const MAX_LISTED = 100;

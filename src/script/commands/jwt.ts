@@ -15,10 +15,7 @@ const MIN_KEY_BYTES = 32;
 
 type Members = { readonly [member: string]: Value };
 
-interface Jwt {
-  readonly header: Members;
-  readonly payload: Members;
-}
+type Jwt = Readonly<Record<'header' | 'payload', Members>>;
 
 const ws = commandGroup('ws');
 
@@ -92,19 +89,14 @@ function decodeJwt(token: string): Jwt {
   if (parts.length === 5) throw new StepFailure('the token is encrypted (JWE): only its recipient can read it');
   if (parts.length !== 3) throw new StepFailure('not a JWT: expected three parts separated by dots');
   const [header = '', payload = ''] = parts;
-  return {
-    header: parseObject(decodePart(header, 'the header'), 'the header'),
-    payload: parseObject(decodePart(payload, 'the payload'), 'the payload'),
-  };
+  return { header: decodePart(header, 'the header'), payload: decodePart(payload, 'the payload') };
 }
 
-function decodePart(part: string, what: string): string {
+function decodePart(part: string, what: string): Members {
   if (!/^[A-Za-z0-9_-]+$/.test(part)) throw new StepFailure(`not a JWT: ${what} is not base64url`);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'));
-  } catch {
-    throw new StepFailure(`not a JWT: ${what} is not UTF-8`);
-  }
+  const text = attempt(() => new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url')));
+  if (text === undefined) throw new StepFailure(`not a JWT: ${what} is not UTF-8`);
+  return parseObject(text, what);
 }
 
 function parseObject(text: string, what: string): Members {
@@ -174,7 +166,11 @@ type Jwk = JsonWebKey & { alg?: string; kid?: string; use?: string };
 const HINT =
   'pass the shared secret of HS256 tokens, or a public key or certificate (PEM), JWK or JWKS; RSA, P-256, P-384, P-521 or Ed25519';
 
-const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
+const curves: Readonly<Record<string, readonly string[]>> = {
+  prime256v1: ['ES256'],
+  secp384r1: ['ES384'],
+  secp521r1: ['ES512'],
+};
 
 /**
  * Parses the keys in a string. The type of the key determines the algorithms, never the header of a token: otherwise an attacker could
@@ -182,9 +178,8 @@ const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r
  */
 function parseVerifyingKeys(text: string): readonly VerifyingKey[] {
   if (/^\s*https?:\/\//i.test(text)) {
-    throw new StepFailure('the key is a URL', {
-      hint: 'request the keys with ws.get and pass the body of its response',
-    });
+    const hint = 'request the keys with ws.get and pass the body of its response';
+    throw new StepFailure('the key is a URL', { hint });
   }
   const keys = parseKeys(text);
   if (keys.length === 0) throw new StepFailure('the key cannot be used', { hint: HINT });
@@ -240,19 +235,10 @@ function publicKey(key: KeyObject | undefined): readonly VerifyingKey[] {
   return key === undefined || algorithms.length === 0 ? [] : [{ key, algorithms, kid: undefined }];
 }
 
-function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): readonly string[] {
-  switch (asymmetricKeyType) {
-    case 'rsa':
-      // RFC 7518 §3.3.
-      if ((asymmetricKeyDetails?.modulusLength ?? 0) < 2048) return [];
-      return ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
-    case 'ec': {
-      const algorithm = curves[asymmetricKeyDetails?.namedCurve ?? ''];
-      return algorithm === undefined ? [] : [algorithm];
-    }
-    case 'ed25519':
-      return ['EdDSA', 'Ed25519'];
-    default:
-      return [];
-  }
+function algorithmsOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): readonly string[] {
+  if (type === 'ed25519') return ['EdDSA', 'Ed25519'];
+  if (type === 'ec') return curves[details?.namedCurve ?? ''] ?? [];
+  // RFC 7518 §3.3.
+  if (type !== 'rsa' || (details?.modulusLength ?? 0) < 2048) return [];
+  return ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 }

@@ -41,20 +41,14 @@ function assignInOrder<At>(
   context: ParseContext<At>,
 ): Given<At> {
   const { parameters } = command;
-  const required = parameters.filter(({ optional }) => !optional).length;
+  const [required, max] = [parameters.filter(({ optional }) => !optional).length, parameters.length];
   if (items.length < required || items.length > parameters.length) {
-    context.addIssue(
-      items[parameters.length]?.at ?? at,
-      `${commandName(command)} expects ${countText(required, parameters.length)}, got ${items.length}`,
-      countHint(command, items.length),
-    );
+    const range = required === max ? '' : `${required} to `;
+    const expected = max === 0 ? 'no parameters' : `${range}${max} ${max === 1 ? 'parameter' : 'parameters'}`;
+    const message = `${commandName(command)} expects ${expected}, got ${items.length}`;
+    context.addIssue(items[max]?.at ?? at, message, countHint(command, items.length));
   }
   return new Map(items.slice(0, parameters.length).map((item, index) => [parameters[index] as Parameter, item]));
-}
-
-function countText(min: number, max: number): string {
-  if (max === 0) return 'no parameters';
-  return `${min === max ? '' : `${min} to `}${max} ${max === 1 ? 'parameter' : 'parameters'}`;
 }
 
 function countHint(command: Command, count: number): string {
@@ -69,6 +63,7 @@ function countHint(command: Command, count: number): string {
 
 function assignByName<At>(command: Command, { members }: MapNode<At>, at: At, context: ParseContext<At>): Given<At> {
   const { parameters } = command;
+  const names = parameters.map((one) => one.name);
   const signature = commandSignature(command);
   const given = new Map<Parameter, ConfigNode<At>>();
   const suggested = new Set<string | undefined>();
@@ -76,10 +71,7 @@ function assignByName<At>(command: Command, { members }: MapNode<At>, at: At, co
     const parameter = parameters.find((one) => one.name === name);
     if (parameter !== undefined) given.set(parameter, part);
     else {
-      const near = closestMatch(
-        name,
-        parameters.map((one) => one.name),
-      );
+      const near = closestMatch(name, names);
       suggested.add(near);
       const hint = near === undefined ? `the signature is ${signature}` : `did you mean ${near}?`;
       context.addIssue(keyAt, `unknown parameter ${showKey(name)} of ${commandName(command)}`, hint);
@@ -88,8 +80,8 @@ function assignByName<At>(command: Command, { members }: MapNode<At>, at: At, co
   // A misspelt parameter is not reported as missing.
   const missing = parameters.filter((one) => !one.optional && !given.has(one) && !suggested.has(one.name));
   if (missing.length > 0) {
-    const names = missing.map(({ name }) => name).join(', ');
-    context.addIssue(at, `${commandName(command)}: missing parameter ${names}`, `the signature is ${signature}`);
+    const missingNames = missing.map(({ name }) => name).join(', ');
+    context.addIssue(at, `${commandName(command)}: missing parameter ${missingNames}`, `the signature is ${signature}`);
   }
   return given;
 }

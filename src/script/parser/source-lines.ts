@@ -29,11 +29,7 @@ export class SourceLines {
    * `secrets` are the locations of the secrets; `undefined` if the YAML could not be parsed. More is masked then, including the parameters
    * of commands for which `takesSecret` returns true.
    */
-  constructor(
-    text: string,
-    secrets: readonly Span[] | undefined,
-    takesSecret: (command: string) => boolean = () => false,
-  ) {
+  constructor(text: string, secrets: readonly Span[] | undefined, takesSecret: (command: string) => boolean) {
     this.#lines = text.split('\n');
     this.#secrets = secrets;
     this.#isSecret = (name) => isSensitiveName(name) || (secrets === undefined && takesSecret(name));
@@ -191,20 +187,17 @@ const characters: Record<string, string> = {
 /** Returns the offset in the YAML source of character `index` of a scalar that starts at `start`. */
 export function offsetWithin(text: string, start: number, index: number): number {
   const first = text.charAt(start);
-  if (first === '|' || first === '>') return offsetInBlock(text, start, index);
-  const quoted = first === '"' || first === "'";
-  const character = new RegExp((quoted ? characters[first] : characters['plain']) ?? '[^]', 'y');
-  character.lastIndex = start + (quoted ? 1 : 0);
-  for (let passed = 0; passed < index && character.lastIndex < text.length; passed++) character.exec(text);
-  return character.lastIndex;
+  if (first === '"' || first === "'") return skipCharacters(text, characters[first] ?? '', start + 1, index);
+  if (first !== '|' && first !== '>') return skipCharacters(text, characters['plain'] ?? '', start, index);
+  // In a block scalar each line break is one character; the indentation is not part of the value.
+  const block = text.indexOf('\n', start) + 1;
+  const indent = /^(?:[ \t]*\r?\n)*( *)/.exec(text.slice(block, block + 10_000))?.[1]?.length ?? 0;
+  return skipCharacters(text, `\\r?\\n {0,${indent}}|[^]`, block + indent, index);
 }
 
-/** In a block scalar each line break is one character; the indentation is not part of the value. */
-function offsetInBlock(text: string, start: number, index: number): number {
-  const first = text.indexOf('\n', start) + 1;
-  const indent = /^(?:[ \t]*\r?\n)*( *)/.exec(text.slice(first, first + 10_000))?.[1]?.length ?? 0;
-  const character = new RegExp(`\\r?\\n {0,${indent}}|[^]`, 'y');
-  character.lastIndex = first + indent;
-  for (let passed = 0; passed < index && character.lastIndex < text.length; passed++) character.exec(text);
+function skipCharacters(text: string, pattern: string, from: number, count: number): number {
+  const character = new RegExp(pattern, 'y');
+  character.lastIndex = from;
+  for (let passed = 0; passed < count && character.lastIndex < text.length; passed++) character.exec(text);
   return character.lastIndex;
 }

@@ -4,16 +4,11 @@ export const pageScript = `
   'use strict';
   const { body } = document;
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const controls = document.getElementById('controls');
-  const search = document.getElementById('search');
-  const status = document.getElementById('status');
-  const fold = document.getElementById('fold');
+  const [controls, search, fold, status] = all('#controls, #search, #fold, #status');
   const buttons = all('button[data-show]');
-  const states = buttons.map((button) => button.dataset.show);
   const scripts = all('.script').map((element) => {
     const name = element.firstElementChild.textContent.toLowerCase();
-    const steps = all('.step', element).map((step) => ({ step, text: undefined, state: step.classList[1] }));
-    return { element, name, steps };
+    return { element, name, steps: all('.step', element).map((step) => ({ step, state: step.classList[1] })) };
   });
 
   function apply() {
@@ -48,7 +43,7 @@ export const pageScript = `
   function follow() {
     const name = location.hash.slice(1);
     const step = /^s[0-9]+-[0-9]+$/.test(name) ? document.getElementById(name) : null;
-    if (step === null) return show(states.includes(name) ? name : 'all');
+    if (step === null) return show(buttons.some((button) => button.dataset.show === name) ? name : 'all');
     search.value = '';
     show('all');
     step.closest('.script').open = true;
@@ -69,8 +64,7 @@ export const pageScript = `
       for (const { step } of steps) step.open = open;
     }
   });
-  const unfoldFailures = () => { for (const details of all('.step.failed, .script.has-failed')) details.open = true; };
-  addEventListener('beforeprint', unfoldFailures);
+  addEventListener('beforeprint', () => { for (const details of all('.step.failed, .script.has-failed')) details.open = true; });
   addEventListener('hashchange', follow);
   // The browser moves the focus once more when it scrolls to the step in the URL's fragment.
   if (location.hash.startsWith('#s')) addEventListener('load', follow);

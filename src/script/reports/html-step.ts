@@ -51,16 +51,17 @@ function failureHtml({ code, message, hint, expected, actual }: Failure): string
 }
 
 function comparisonHtml(expected: string | undefined, actual: string | undefined): string[] {
-  const one = expected === undefined ? undefined : indentJson(truncate(expected, MAX_TEXT));
-  const other = actual === undefined ? undefined : indentJson(truncate(actual, MAX_TEXT));
+  const [one, other] = [expected, actual].map((text) => text && indentJson(truncate(text, MAX_TEXT)));
   if (one !== undefined && other !== undefined) {
     const lines = one.includes('\n') && other.includes('\n') ? diffLines(one, other) : undefined;
     if (lines?.some(({ side }) => side === 'both')) return [diffHtml(lines)];
     const [markedOne, markedOther] = markDifferenceHtml(one, other);
     return [`<div class="pair">${sideHtml('expected', one, markedOne)}${sideHtml('actual', other, markedOther)}</div>`];
   }
-  if (one !== undefined) return [sideHtml('expected', one, escapeHtml(one))];
-  return other === undefined ? [] : [sideHtml('actual', other, escapeHtml(other))];
+  const sides = { expected: one, actual: other };
+  return Object.entries(sides).flatMap(([name, text]) =>
+    text === undefined ? [] : [sideHtml(name, text, escapeHtml(text))],
+  );
 }
 
 function sideHtml(name: string, text: string, html: string): string {

@@ -19,15 +19,14 @@ html { scroll-padding-top: 4.5rem; -webkit-text-size-adjust: 100% }
 body { margin: 0; font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif; color: var(--ink); background: var(--wash); overflow-wrap: anywhere }
 header, main, footer { max-width: 68rem; margin: 0 auto; padding: 0 1rem }
 header { padding-top: 1.5rem }
-h1 { margin: 0; font-size: 1.6rem; line-height: 1.25 }
-h1.passed { color: var(--pass) }
-h1.failed { color: var(--fail) }
+.passed { --state: var(--pass) }
+.failed { --state: var(--fail) }
+.skipped { --state: var(--skip) }
+h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; color: var(--state) }
 h2, h3, h4 { margin: 0; font-size: 1rem }
 .sub { margin: .25rem 0 0; color: var(--soft) }
 .share { display: block; width: 100%; height: .5rem; margin: 1rem 0 0; border-radius: .25rem }
-.share .passed, .bar .passed { fill: var(--pass) }
-.share .failed, .bar .failed { fill: var(--fail) }
-.share .skipped, .bar .skipped { fill: var(--skip) }
+rect { fill: var(--state) }
 .sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 :focus-visible { outline: 3px solid var(--deep); outline-offset: 2px; border-radius: .25rem }
 a { color: var(--deep) }
@@ -37,7 +36,6 @@ code, pre { font-family: var(--mono); font-size: .875em }
 #controls[hidden] { display: none }
 #controls [role=group] { display: flex; flex-wrap: wrap; gap: .35rem }
 button { padding: .35rem .75rem; font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 2rem; cursor: pointer }
-button b { font-variant-numeric: tabular-nums }
 button[aria-pressed=true] { color: var(--paper); background: var(--ink); border-color: var(--ink) }
 button:disabled { color: var(--soft); cursor: default }
 #search { flex: 1 1 10rem; min-width: 0; padding: .35rem .75rem; font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 2rem }
@@ -45,7 +43,6 @@ button:disabled { color: var(--soft); cursor: default }
 
 .failures { margin: 1rem 0 0; padding: .75rem 1rem; background: var(--fail-wash); border: 1px solid var(--line); border-left: 4px solid var(--fail); border-radius: .4rem }
 .failures ol { margin: .35rem 0 0; padding: 0; list-style: none }
-.failures li { padding: .2rem 0 }
 .failures a { font-weight: 600; text-decoration-thickness: 1px; text-underline-offset: .15em }
 .failures li span { display: block; color: var(--soft); font-size: .9rem }
 .failures .clamp, .failures li span { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden }
@@ -55,20 +52,15 @@ summary { cursor: pointer; list-style: none }
 summary::-webkit-details-marker { display: none }
 .script > summary { display: grid; grid-template-columns: 1.5rem minmax(0, 1fr) auto 1rem; gap: .1rem .5rem; align-items: baseline; padding: .75rem 1rem }
 .script > summary:hover, .step > summary:hover { background: color-mix(in srgb, var(--deep) 6%, transparent) }
-.script > summary h2 { font-size: 1.05rem }
 .script > summary .file { grid-column: 2; color: var(--soft); font-size: .85rem }
 .script > summary .tally { grid-column: 3; grid-row: 1; text-align: right; font-size: .85rem; color: var(--soft) }
 .tally span + span::before { content: ' · '; color: var(--soft); font-weight: 400 }
-summary::after { content: '›'; grid-row: 1; justify-self: center; color: var(--soft); transition: rotate .12s }
+summary::after { content: '›'; grid-row: 1; justify-self: center; color: var(--soft) }
 .script > summary::after { grid-column: 4 }
 .step > summary::after { grid-column: 6 }
 details[open] > summary::after { rotate: 90deg }
-@media (prefers-reduced-motion: reduce) { summary::after { transition: none } }
 .tally .failed { color: var(--fail); font-weight: 600 }
-.mark { font-weight: 700; text-align: center }
-.passed > summary > .mark { color: var(--pass) }
-.failed > summary > .mark { color: var(--fail) }
-.skipped > summary > .mark { color: var(--skip) }
+.mark { font-weight: 700; text-align: center; color: var(--state) }
 .alert { margin: 0; padding: .5rem 1rem; color: var(--skip); background: var(--skip-wash); border-top: 1px solid var(--line) }
 
 .step { border-top: 1px solid var(--line) }
@@ -81,20 +73,15 @@ details[open] > summary::after { rotate: 90deg }
 .step > summary .why { grid-column: 3; grid-row: 2; font-size: .85rem; color: var(--soft) }
 .step > summary .time { text-align: right; color: var(--soft); font-size: .85rem; white-space: nowrap; font-variant-numeric: tabular-nums }
 .bar { width: 100%; height: .4rem; align-self: center; border-radius: .2rem; background: color-mix(in srgb, var(--line) 55%, transparent); overflow: hidden }
-.inside { padding: .25rem 1rem 1rem 5rem }
-.inside > * { margin: .75rem 0 0 }
-.inside > :first-child { margin-top: 0 }
+.inside { display: grid; gap: .75rem; padding: .25rem 1rem 1rem 5rem }
+.inside > *, .failure > *, .pair > div { min-width: 0; margin: 0 }
 .place { color: var(--soft); font-size: .85rem }
-.failure { padding: .75rem 1rem; background: var(--fail-wash); border-left: 4px solid var(--fail); border-radius: .4rem }
-.failure > * { margin: .6rem 0 0 }
-.failure > :first-child { margin: 0 }
+.failure { display: grid; gap: .6rem; padding: .75rem 1rem; background: var(--fail-wash); border-left: 4px solid var(--fail); border-radius: .4rem }
 .failure .message { font-weight: 600; white-space: pre-wrap }
-.failure .message code { font-weight: 400; color: var(--soft) }
 .hint { white-space: pre-wrap }
 .hint::before { content: '→ ' }
 .label { margin: 0 0 .2rem; font-size: .8rem; font-weight: 600; color: var(--soft) }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); gap: .6rem }
-.pair > div { min-width: 0 }
 pre { margin: 0; padding: .5rem .75rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; background: var(--code); border: 1px solid var(--line); border-radius: .4rem; tab-size: 2 }
 pre.tall { max-height: 26rem; overflow: auto }
 pre b { font-weight: 600; color: var(--deep) }
@@ -103,9 +90,7 @@ mark, del, ins { color: inherit; text-decoration: none; border-radius: .15rem }
 .actual mark, del { background: var(--del) }
 .diff del, .diff ins { display: block; margin: 0 -.75rem; padding: 0 .75rem; border-radius: 0 }
 .diff i { font-style: normal; color: var(--soft) }
-.exchange h4 { font-size: .9rem; font-weight: 400 }
-.exchange h4 code { font-weight: 600 }
-.exchange h4 + .pair { margin-top: .4rem }
+.exchange h4 { margin-bottom: .4rem; font-size: .9rem; font-weight: 400 }
 .status { padding: 0 .4rem; border-radius: .25rem; background: var(--ins) }
 .status.bad { background: var(--del) }
 footer { padding-top: 1.5rem; padding-bottom: 2rem; font-size: .85rem; color: var(--soft) }
@@ -137,7 +122,6 @@ body[data-show=passed] .script:not(.has-passed), body[data-show=failed] .script:
   .script { overflow: visible; border-radius: 0; display: block !important }
   .script > summary { break-after: avoid }
   .step, .many .step { content-visibility: visible; break-inside: avoid }
-  footer { padding-top: 1rem }
   .step.failed, .script.has-failed { display: block !important; break-inside: auto }
   .step.failed::details-content, .script.has-failed::details-content { display: block; content-visibility: visible; height: auto }
   .share rect, .bar rect, mark, del, ins, .failure { print-color-adjust: exact; -webkit-print-color-adjust: exact }

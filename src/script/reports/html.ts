@@ -4,7 +4,16 @@ import { escapeHtml, formatDuration } from './format.ts';
 import { pageScript } from './html-script.ts';
 import { stepHtml } from './html-step.ts';
 import { pageStyle } from './html-style.ts';
-import { countTotals, describeTotals, EMULATED, findFailures, type Report, sumCounts, type Totals } from './report.ts';
+import {
+  countOf,
+  countTotals,
+  describeTotals,
+  EMULATED,
+  findFailures,
+  type Report,
+  sumCounts,
+  type Totals,
+} from './report.ts';
 
 const MAX_LISTED = 100;
 /** With more steps, only the visible part of the page is rendered. */
@@ -61,7 +70,7 @@ function sha256(text: string): string {
 }
 
 function failedHeading({ scripts, steps }: Totals, { runs }: Report): string {
-  if (steps.failed > 0) return `${steps.failed} ${steps.failed === 1 ? 'step' : 'steps'} failed`;
+  if (steps.failed > 0) return `${countOf(steps.failed, 'step')} failed`;
   return runs.some(({ interrupted }) => interrupted) ? 'Interrupted' : `${scripts.failed} scripts failed`;
 }
 
@@ -80,14 +89,14 @@ function shareHtml({ steps }: Totals): string {
 
 /** Hidden until the script runs. */
 function controlsHtml({ steps }: Totals): string {
-  const button = (state: string, name: string, count: number): string =>
-    `<button type="button" data-show="${state}" aria-pressed="${state === 'all'}"${count === 0 && state !== 'all' ? ' disabled' : ''}>${name} <b>${count}</b></button>`;
+  const counts = { All: sumCounts(steps), Failed: steps.failed, Passed: steps.passed, Skipped: steps.skipped };
+  const buttons = Object.entries(counts).map(([name, count]) => {
+    const disabled = count === 0 && name !== 'All' ? ' disabled' : '';
+    return `<button type="button" data-show="${name.toLowerCase()}" aria-pressed="${name === 'All'}"${disabled}>${name} <b>${count}</b></button>`;
+  });
   return `<div id="controls" hidden>
 <div role="group" aria-label="Show steps">
-${button('all', 'All', sumCounts(steps))}
-${button('failed', 'Failed', steps.failed)}
-${button('passed', 'Passed', steps.passed)}
-${button('skipped', 'Skipped', steps.skipped)}
+${buttons.join('\n')}
 </div>
 <input id="search" type="search" placeholder="Search" aria-label="Search steps" autocomplete="off" spellcheck="false">
 <button type="button" id="fold">Unfold all</button>

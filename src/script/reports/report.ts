@@ -37,13 +37,16 @@ export function countTotals({ runs }: Report): Totals {
 
 /** Formats the totals: `2 scripts, 1 failed`, `9 steps passed, 1 failed, 2 skipped`. */
 export function describeTotals({ scripts, steps }: Totals): { readonly scripts: string; readonly steps: string } {
-  const all = scripts.passed + scripts.failed;
+  const more = (count: number, state: string): string => (count === 0 ? '' : `, ${count} ${state}`);
   return {
-    scripts: `${all} ${all === 1 ? 'script' : 'scripts'}${scripts.failed === 0 ? '' : `, ${scripts.failed} failed`}`,
-    steps: `${steps.passed} ${steps.passed === 1 ? 'step' : 'steps'} passed${
-      steps.failed === 0 ? '' : `, ${steps.failed} failed`
-    }${steps.skipped === 0 ? '' : `, ${steps.skipped} skipped`}`,
+    scripts: countOf(scripts.passed + scripts.failed, 'script') + more(scripts.failed, 'failed'),
+    steps: `${countOf(steps.passed, 'step')} passed${more(steps.failed, 'failed')}${more(steps.skipped, 'skipped')}`,
   };
+}
+
+/** Formats a number of things: `1 step`, `2 steps`. */
+export function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Returns every failed step with its run, in order. */

@@ -26,10 +26,10 @@ export interface ProgressOptions {
 interface RunningScript {
   readonly name: string;
   readonly steps: number;
-  number: number;
-  title: string;
+  readonly number: number;
+  readonly title: string;
   /** Start of the current step, in epoch milliseconds. */
-  since: number;
+  readonly since: number;
 }
 
 const MAX_LINES = 6;
@@ -147,9 +147,8 @@ class LiveProgress implements Progress {
       const { name, steps, at } = event;
       this.#running.set(event.file, { name, steps, number: 0, title: '', since: at });
     } else if (event.type === 'step-start' && running !== undefined) {
-      running.number = event.number;
-      running.title = event.title;
-      running.since = event.at;
+      const { number, title, at } = event;
+      this.#running.set(event.file, { ...running, number, title, since: at });
     } else if (event.type === 'step-end') {
       this.#counts[event.step.state]++;
     } else if (event.type === 'run-end') {
@@ -165,7 +164,8 @@ class LiveProgress implements Progress {
     const width = columns - 1;
     const shown = [...this.#running.values()];
     const lines = shown.slice(0, MAX_LINES).map((one) => this.#runningLine(one, width));
-    if (shown.length > MAX_LINES) lines.push(this.#dimLine(`  … and ${shown.length - MAX_LINES} more`, width));
+    if (shown.length > MAX_LINES)
+      lines.push(fitLine(`  … and ${shown.length - MAX_LINES} more`, width, this.style.dim));
     this.area.draw([...lines, this.#totalsLine(width)], columns, this.#pending);
     this.#pending = '';
   }
@@ -181,7 +181,7 @@ class LiveProgress implements Progress {
       Math.max(Math.floor(room / 3), room - countColumns(toVisibleLine(title)) - 1),
     );
     const step = fitColumns(toVisibleLine(title), room - countColumns(script) - 1);
-    if (room < 8) return this.#dimLine(`${frame} ${count}`, width);
+    if (room < 8) return fitLine(`${frame} ${count}`, width, this.style.dim);
     const gap = step === '' ? '' : ' ';
     return {
       text: `${cyan(frame)} ${dim(count)}${script}${gap}${dim(step)}${dim(time)}`,
@@ -199,14 +199,13 @@ class LiveProgress implements Progress {
       ...(skipped > 0 ? [`${skipped} skipped`] : []),
       formatTicking(this.#now - (this.#startedAt ?? this.#now)),
     ];
-    const text = fitColumns(parts.join(', '), width);
-    return { text: failed > 0 ? this.style.red(text) : this.style.dim(text), columns: countColumns(text) };
+    return fitLine(parts.join(', '), width, failed > 0 ? this.style.red : this.style.dim);
   }
+}
 
-  #dimLine(words: string, width: number): AreaLine {
-    const text = fitColumns(words, width);
-    return { text: this.style.dim(text), columns: countColumns(text) };
-  }
+function fitLine(words: string, width: number, paint: (text: string) => string): AreaLine {
+  const text = fitColumns(words, width);
+  return { text: paint(text), columns: countColumns(text) };
 }
 
 /** Formats a running duration in tenths of a second, so that it changes at most ten times per second. */

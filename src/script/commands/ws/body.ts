@@ -4,6 +4,8 @@ import { isCollection, isEmpty, type Scalar, toText, type Value } from '../../..
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { BodyPart, Files } from '../../../ports.ts';
 import { Secret } from '../../../redaction/secret.ts';
+import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
+import { attempt } from '../../attempt.ts';
 import { displayValue, toJson } from '../../compare.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 
@@ -32,12 +34,8 @@ export async function readBody(value: Value, context: StepContext, files: Files)
     return { pieces: [content], contentType, secret: false, shown: `<${content.size} bytes of ${path}>` };
   }
   const text = unescapeAt(toText(value), context);
-  return {
-    pieces: [text],
-    contentType: 'text/plain;charset=UTF-8',
-    secret: text instanceof Secret,
-    shown: String(text),
-  };
+  const contentType = 'text/plain;charset=UTF-8';
+  return { pieces: [text], contentType, secret: text instanceof Secret, shown: String(text) };
 }
 
 /** Reads a GraphQL body: the query, or a map of `query`, `variables` and `operationName`. */
@@ -57,41 +55,38 @@ function jsonBody(value: Value): Body {
 }
 
 /** Returns the media type of a file by its extension. */
-export function mediaTypeOf(path: string): string {
+function mediaTypeOf(path: string): string {
   const extension = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
-  return mediaTypes.get(extension) ?? 'application/octet-stream';
+  const found = Object.entries(mediaTypes).find(([, extensions]) => extensions.split(' ').includes(extension));
+  return found?.[0] ?? 'application/octet-stream';
 }
 
-const mediaTypes = new Map([
-  ['json', JSON_TYPE],
-  ['txt', 'text/plain'],
-  ['log', 'text/plain'],
-  ['csv', 'text/csv'],
-  ['html', 'text/html'],
-  ['htm', 'text/html'],
-  ['css', 'text/css'],
-  ['md', 'text/markdown'],
-  ['js', 'text/javascript'],
-  ['xml', 'application/xml'],
-  ['yaml', 'application/yaml'],
-  ['yml', 'application/yaml'],
-  ['graphql', 'application/graphql'],
-  ['pdf', 'application/pdf'],
-  ['zip', 'application/zip'],
-  ['gz', 'application/gzip'],
-  ['tar', 'application/x-tar'],
-  ['png', 'image/png'],
-  ['jpg', 'image/jpeg'],
-  ['jpeg', 'image/jpeg'],
-  ['gif', 'image/gif'],
-  ['webp', 'image/webp'],
-  ['svg', 'image/svg+xml'],
-  ['mp3', 'audio/mpeg'],
-  ['wav', 'audio/wav'],
-  ['mp4', 'video/mp4'],
-  ['docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
-  ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
-]);
+const mediaTypes = {
+  [JSON_TYPE]: 'json',
+  'text/plain': 'txt log',
+  'text/csv': 'csv',
+  'text/html': 'html htm',
+  'text/css': 'css',
+  'text/markdown': 'md',
+  'text/javascript': 'js',
+  'application/xml': 'xml',
+  'application/yaml': 'yaml yml',
+  'application/graphql': 'graphql',
+  'application/pdf': 'pdf',
+  'application/zip': 'zip',
+  'application/gzip': 'gz',
+  'application/x-tar': 'tar',
+  'image/png': 'png',
+  'image/jpeg': 'jpg jpeg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+  'image/svg+xml': 'svg',
+  'audio/mpeg': 'mp3',
+  'audio/wav': 'wav',
+  'video/mp4': 'mp4',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+};
 
 /** Returns the path in `@path`. The `@` must be written in the script: a resolved value that starts with `@` must not send a file. */
 function filePath(value: Value, context: StepContext): string | undefined {
@@ -117,12 +112,62 @@ async function readGraphqlText(value: Scalar, context: StepContext, files: Files
 
 /** A string is the whole request as JSON, or a query, which can start with a brace too. */
 function parseGraphqlRequest(text: string | Secret): Value {
-  if (typeof text === 'string' && /^\s*\{\s*"/.test(text)) {
-    try {
-      return parseJson(text, 'body');
-    } catch {
-      // It is a query.
+  const isObject = typeof text === 'string' && /^\s*\{\s*"/.test(text);
+  return (isObject ? attempt(() => parseJson(text, 'body')) : undefined) ?? { query: text };
+}
+
+type Fields = Readonly<Record<string, Value>>;
+
+/** Builds a multipart form (RFC 7578) with names escaped as browsers do. Files are read while they are sent. */
+export async function readForm(fields: Fields, fileParams: Fields, context: StepContext, files: Files): Promise<Body> {
+  const boundary = `----oauth-profile-${crypto.randomUUID()}`;
+  const pieces: BodyPart[] = [];
+  const shown: string[] = [];
+  const startPart = (name: string, more: string): void => {
+    pieces.push(`--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(toCrlf(name))}"${more}\r\n\r\n`);
+  };
+  for (const [name, value] of fieldsOf(fields, 'body')) {
+    const text = toText(value);
+    startPart(name, '');
+    pieces.push(typeof text === 'string' ? toCrlf(text) : text.map(toCrlf), '\r\n');
+    shown.push(`${name}=${String(typeof text === 'string' && isSensitiveName(name) ? new Secret(text) : text)}`);
+  }
+  for (const [name, value] of fieldsOf(fileParams, 'fileParams')) {
+    if (typeof value !== 'string') throw new StepFailure(`fileParams: ${name} must be the path of a file`);
+    const path = value.replace(/^@/, '');
+    const content = await files.open(path, context.source.directory);
+    const filename = escapeName(path.split(/[\\/]/).at(-1) ?? '');
+    startPart(name, `; filename="${filename}"\r\nContent-Type: ${mediaTypeOf(path)}`);
+    pieces.push(content, '\r\n');
+    shown.push(`${name}=<${content.size} bytes of ${path}>`);
+  }
+  if (shown.length === 0) throw new StepFailure('the form is empty', { hint: 'add a file to fileParams' });
+  pieces.push(`--${boundary}--\r\n`);
+  return {
+    pieces,
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    fixedType: true,
+    secret: holdsSecret(fields),
+    shown: shown.join('\n'),
+  };
+}
+
+/** A list repeats its field. */
+function* fieldsOf(map: Fields, parameter: string): Iterable<readonly [name: string, value: Scalar]> {
+  for (const [name, values] of Object.entries(map)) {
+    for (const value of Array.isArray(values) ? values : [values]) {
+      if (isCollection(value))
+        throw new StepFailure(`${parameter}: ${name} is a list or map and cannot be a form field`);
+      yield [name, value];
     }
   }
-  return { query: text };
+}
+
+/** Line breaks in names and values are CRLF (HTML standard, multipart/form-data encoding). */
+function toCrlf(text: string): string {
+  return text.replace(/\r\n?|\n/g, '\r\n');
+}
+
+function escapeName(name: string): string {
+  return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }

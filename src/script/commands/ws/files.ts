@@ -2,10 +2,9 @@ import type { FileWriter } from '../../../ports.ts';
 import type { Secret } from '../../../redaction/secret.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
 import { StepFailure } from '../../step-context.ts';
-import { showBody } from './exchange.ts';
+import { readForm } from './body.ts';
 import { queryString, responseVariable, sendAndSave, unexpectedStatus, url } from './http.ts';
-import { readForm } from './multipart.ts';
-import { getPayload } from './response.ts';
+import { getPayload, showBody } from './response.ts';
 import { type HttpPorts, optionsParameter, sendRequest } from './send.ts';
 import { readUrl } from './url.ts';
 

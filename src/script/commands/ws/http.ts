@@ -3,8 +3,7 @@ import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayValue } from '../../compare.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { readBody, readGraphqlBody } from './body.ts';
-import { showText } from './exchange.ts';
-import { getResponse, storePayload, toResponse } from './response.ts';
+import { getResponse, showText, storePayload, toResponse } from './response.ts';
 import { type HttpPorts, optionsParameter, type RequestSpec, sendRequest } from './send.ts';
 import { readUrl } from './url.ts';
 
@@ -91,15 +90,10 @@ export function httpCommands(ports: HttpPorts): Command[] {
 }
 
 /** Sends a request and saves its response in a variable. */
-export async function sendAndSave(
-  request: RequestSpec,
-  name: string,
-  context: StepContext,
-  ports: HttpPorts,
-): Promise<void> {
+export async function sendAndSave(request: RequestSpec, name: string, context: StepContext, ports: HttpPorts) {
   const { response, elapsedMs } = await sendRequest(request, context, ports);
   const value = toResponse(response, elapsedMs);
-  storePayload(name, value, response.body, context);
+  storePayload(name, value['text'] ?? '', response.body, context);
   context.set(name, value);
 }
 

@@ -1,10 +1,16 @@
 import { parseJson } from '../../../config/json.ts';
-import { member } from '../../../config/resolver.ts';
+import { holdsSecret, member } from '../../../config/resolver.ts';
 import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { ApiResponse } from '../../../ports.ts';
+import { truncate } from '../../../redaction/sanitize.ts';
+import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { attempt } from '../../attempt.ts';
+import { displayValue } from '../../compare.ts';
+import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
+import { isSecretHeader } from './headers.ts';
+import { showUrl } from './url.ts';
 
 const MAX_DEPTH = 64;
 /** Larger documents are parsed with `JSON.parse`, which is faster but rounds numbers beyond 2^53. */
@@ -32,11 +38,8 @@ export function getResponse(name: string, context: StepContext): { status: numbe
     });
   }
   const statusText = member(value, ['statusText']);
-  return {
-    status,
-    statusText: typeof statusText === 'string' ? statusText : '',
-    body: member(value, ['body']) ?? '',
-  };
+  const body = member(value, ['body']) ?? '';
+  return { status, statusText: typeof statusText === 'string' ? statusText : '', body };
 }
 
 /** Decodes a body to text and parses it if it is JSON. Secrets are wrapped at once, so that this step masks them too. */
@@ -79,15 +82,10 @@ interface Payload {
 const STATE_KEY = Symbol('ws payloads');
 
 /** Stores the bytes of a response: they cannot be restored from the decoded text of its variable. */
-export function storePayload(
-  name: string,
-  response: { readonly text?: Value },
-  bytes: Uint8Array,
-  context: StepContext,
-): void {
+export function storePayload(name: string, text: Value, bytes: Uint8Array, context: StepContext): void {
   const payloads = context.state(STATE_KEY, () => new Map<string, Payload>());
   payloads.delete(name);
-  payloads.set(name, { text: response.text ?? '', bytes });
+  payloads.set(name, { text, bytes });
   let size = 0;
   for (const payload of payloads.values()) size += payload.bytes.length;
   for (const [other, payload] of payloads) {
@@ -127,4 +125,66 @@ function isDeeper(value: Value, depth: number): boolean {
 function charsetOfBom([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+const MAX_SHOWN = 16_384;
+/** Redacting a longer body would take longer than the request itself. */
+const MAX_REDACTED = 1_048_576;
+
+/** Describes a request and its response for reports. Secrets are masked before bodies are truncated. */
+export function toExchange(
+  {
+    method,
+    shownUrl,
+    headers,
+    shownBody,
+  }: {
+    method: string;
+    shownUrl: string;
+    headers: readonly (readonly [name: string, value: string | Secret])[];
+    shownBody: string | undefined;
+  },
+  response: ApiResponse | undefined,
+  elapsedMs: number,
+  context: StepContext,
+): Exchange {
+  const shownHeaders = (list: Iterable<readonly [string, unknown]>): [string, string][] =>
+    Array.from(list, ([name, value]) => [name, showHeader(name, String(value), context)]);
+  return {
+    request: {
+      method,
+      url: context.redact(shownUrl),
+      headers: shownHeaders(headers),
+      ...(shownBody !== undefined && { body: showText(shownBody, 'text', MAX_SHOWN, context) }),
+    },
+    ...(response !== undefined && {
+      response: {
+        status: response.status,
+        headers: shownHeaders(Object.entries(response.headers)),
+        ...(response.body.length > 0 && { body: showBody(response, MAX_SHOWN, context) }),
+      },
+    }),
+    elapsedMs,
+  };
+}
+
+/** Returns the start of a response body; for binary data its size and type. */
+export function showBody(response: ApiResponse, length: number, context: StepContext): string {
+  const type = mediaTypeOfResponse(response) || 'unknown type';
+  if (!isTextual(response) || response.body.length > MAX_REDACTED) return `<${response.body.length} bytes of ${type}>`;
+  const { text, body } = decodeBody(response);
+  return showText(holdsSecret(body) ? displayValue(body) : text, type, length, context);
+}
+
+/** Truncates a string after its secrets were masked. */
+export function showText(text: string, type: string, length: number, context: StepContext): string {
+  if (text.length > MAX_REDACTED) return `<${text.length} characters of ${type}>`;
+  const safe = context.redact(text);
+  return safe.length <= length ? safe : `${truncate(safe, length - 1)}…`;
+}
+
+function showHeader(name: string, value: string, context: StepContext): string {
+  if (isSecretHeader(name)) return MASK;
+  const isUrl = /^(?:content-)?location$/i.test(name) && URL.canParse(value);
+  return context.redact(isUrl ? showUrl(new URL(value)) : value);
 }

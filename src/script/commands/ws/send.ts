@@ -9,8 +9,8 @@ import { parameter } from '../../command.ts';
 import { kinds } from '../../parameter-kinds.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
-import { toExchange } from './exchange.ts';
 import { headersOf } from './headers.ts';
+import { toExchange } from './response.ts';
 import { type RequestUrl, showUrl } from './url.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -111,8 +111,8 @@ function buildHeaders(url: URL, body: Body | undefined, context: StepContext, ve
   const defaults: Header[] = [
     ['User-Agent', `oauth-profile/${version}`],
     ['Accept', '*/*'],
+    ...(body === undefined ? [] : [['Content-Type', body.contentType] as const]),
   ];
-  if (body !== undefined) defaults.push(['Content-Type', body.contentType]);
   const fixed = body?.fixedType ? 'content-type' : '';
   const given = sent.filter(([name]) => name.toLowerCase() !== fixed);
   const names = new Set(given.map(([name]) => name.toLowerCase()));
@@ -139,9 +139,8 @@ function redirectTarget({ status, headers }: ApiResponse, url: URL, shown: strin
     throw new StepFailure(`${shown} redirects to an invalid URL (HTTP ${status})`);
   }
   if (url.protocol === 'https:' && target.protocol === 'http:') {
-    throw new StepFailure(
-      `${shown} redirects to ${target.origin}, which is not encrypted: the redirect is not followed (HTTP ${status})`,
-    );
+    const problem = 'which is not encrypted: the redirect is not followed';
+    throw new StepFailure(`${shown} redirects to ${target.origin}, ${problem} (HTTP ${status})`);
   }
   target.hash = '';
   return target;
@@ -166,10 +165,7 @@ function removeSecrets(
     });
   }
   const dropped = headers.filter(([, value]) => value instanceof Secret).map(([name]) => name);
-  if (dropped.length > 0) {
-    context.log(
-      `${dropped.join(', ')} ${dropped.length === 1 ? 'is' : 'are'} not sent to ${origin} after the redirect`,
-    );
-  }
+  const verb = dropped.length === 1 ? 'is' : 'are';
+  if (dropped.length > 0) context.log(`${dropped.join(', ')} ${verb} not sent to ${origin} after the redirect`);
   return headers.filter(([, value]) => !(value instanceof Secret));
 }

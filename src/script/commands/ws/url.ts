@@ -47,10 +47,12 @@ export function showUrl(url: URL): string {
 function parseUrl(text: string | Secret): URL {
   const clear = typeof text === 'string' ? text.trim() : text.reveal().trim();
   const shown = typeof text === 'string' ? `${JSON.stringify(clear)} ` : '';
-  if (/[\0-\x1f\\]/.test(clear))
-    throw invalidUrl(`url ${shown}contains line breaks, control characters or backslashes`);
-  if (!/^https?:\/\//i.test(clear) || !URL.canParse(clear))
-    throw invalidUrl(`url ${shown}is not an absolute http or https URL`);
+  const problem = /[\0-\x1f\\]/.test(clear)
+    ? 'contains line breaks, control characters or backslashes'
+    : !/^https?:\/\//i.test(clear) || !URL.canParse(clear)
+      ? 'is not an absolute http or https URL'
+      : undefined;
+  if (problem !== undefined) throw new StepFailure(`url ${shown}${problem}`, { hint: 'write https://host/path' });
   const url = new URL(clear);
   if (url.username !== '' || url.password !== '') {
     throw new StepFailure('url contains a user name or password', {
@@ -60,10 +62,6 @@ function parseUrl(text: string | Secret): URL {
   // A fragment is not sent (RFC 9110 §4.2.5).
   url.hash = '';
   return url;
-}
-
-function invalidUrl(message: string): StepFailure {
-  return new StepFailure(message, { hint: 'write https://host/path' });
 }
 
 function encodeQuery(query: Value): string | Secret {
