@@ -1,2 +1,2 @@
-/** Version of this package. A test holds it to package.json, which a bundle cannot read without paying for it at start-up. */
-export const version = '0.1.0';
+/** Version of this package. release-please updates it; a test compares it with package.json. */
+export const version = '0.1.0'; // x-release-please-version
