@@ -99,8 +99,6 @@ export interface LoginEndpoints {
    */
   readonly device: readonly DeviceEndpoints[];
   readonly revocationUrl: URL | undefined;
-  /** Where the server may publish its metadata (RFC 8414 §3). */
-  readonly metadataUrls: readonly URL[];
 }
 
 /** Selects the endpoints of a login: those of the options, else the provider's, which are relative to the token URL. */
@@ -118,7 +116,6 @@ export function selectLoginEndpoints(
     authorizationUrl,
     device: selectDeviceEndpoints(provider, tokenUrl, options.deviceAuthorizationUrl),
     revocationUrl: selectRevocationUrl(provider, tokenUrl),
-    metadataUrls: selectMetadataUrls(resolve(login?.metadataUrl), authorizationUrl ?? tokenUrl),
   };
 }
 
@@ -154,10 +151,4 @@ function selectRevocationUrl({ login, tokenUrl: template }: Provider, tokenUrl: 
     template === undefined ? undefined : new URL(template.replace('{tenant_id}', 't')).origin,
   ];
   return origins.includes(tokenUrl.origin) ? url : undefined;
-}
-
-function selectMetadataUrls(known: URL | undefined, endpoint: URL): URL[] {
-  if (known !== undefined && known.origin === endpoint.origin) return [known];
-  const names = ['oauth-authorization-server', 'openid-configuration'];
-  return names.map((name) => new URL(`/.well-known/${name}`, endpoint));
 }

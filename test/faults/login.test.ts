@@ -100,7 +100,7 @@ it('logout --revoke sends nothing to the token endpoint', async () => {
     await loginWithBrowser(faulty);
     const { client, profile } = faulty.login;
     const store = await client.openStore();
-    const endpoint = await findRevocationEndpoint(profile, client.ports, await client.loginPorts(), undefined);
+    const endpoint = await findRevocationEndpoint(profile, client, undefined);
     if (endpoint === undefined) throw new Error('no revocation endpoint');
     const logins = await findLogins(store, 'svc');
     expect(logins).toHaveLength(1);

@@ -98,7 +98,7 @@ async function useAndRevoke(name: Name): Promise<void> {
   expect(others).toEqual([]);
   const { profile: login } = fixture;
   const { ports } = fixture.client;
-  const endpoint = await findRevocationEndpoint(login, ports, await fixture.client.loginPorts(), undefined);
+  const endpoint = await findRevocationEndpoint(login, fixture.client, undefined);
   if (name === 'microsoft') {
     expect(endpoint).toBeUndefined();
     await deleteLogin(found, store);

@@ -60,7 +60,7 @@ async function revoke(context: Context, found: FoundLogin, variables: Variables,
   const { ports } = client;
   try {
     const login = toLoginProfile(parseProfile(found.profile, variables, client.sources));
-    const endpoint = await findRevocationEndpoint(login, ports, await client.loginPorts(), signal);
+    const endpoint = await findRevocationEndpoint(login, client, signal);
     if (endpoint === undefined) {
       warn(context, `${providerName(login)} has no revocation endpoint: revoke access in your account settings there`);
       return false;

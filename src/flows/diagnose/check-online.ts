@@ -1,14 +1,15 @@
 import { OAuthProfileError, TransportError } from '../../errors.ts';
 import { parseErrorResponse } from '../../oauth/error-response.ts';
 import { isErrorBody } from '../../oauth/http-response.ts';
+import { describesServer } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
 import type { CertificateInfo, InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
+import { type MetadataPorts, type PublishedDocument, readMetadata } from '../read-metadata.ts';
 import { checkCertificate, checkClock, checkFailure } from './check-connection.ts';
-import { compareMetadata, compareScopes, isSameEndpoint } from './compare-metadata.ts';
+import { compareMetadata, compareScopes } from './compare-metadata.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { type MetadataPorts, type PublishedDocument, readMetadata } from './read-metadata.ts';
 
 /** Ports of {@link checkOnline}. A client provides them. */
 export interface OnlinePorts extends MetadataPorts {
@@ -81,12 +82,12 @@ function checkMetadata(
   profile: Profile,
   documents: readonly [PublishedDocument, ...PublishedDocument[]],
 ): Diagnostic[] {
-  const { provider, url } = profile;
   const metadata = documents.filter(
     ({ response, members }) => response.status === 200 && members?.['issuer'] !== undefined,
   );
-  const own = metadata.find(({ members }) => isSameEndpoint(members?.['token_endpoint'], url, provider));
-  const document = own ?? metadata[0];
+  const own = metadata.find(({ members = {} }) => describesServer(members, profile));
+  // The root of a built-in provider's host may describe another server.
+  const document = own ?? metadata.find((one) => profile.provider.tokenUrl === undefined || one === documents[0]);
   if (document?.members === undefined) return [noMetadata(profile, documents[0]), ...compareScopes(profile)];
   const results = compareMetadata(profile, document.members);
   if (results.some(({ level, about }) => about === 'discovery' && level !== 'note')) return results;

@@ -12,8 +12,8 @@ import type { LoginPorts, Ports, Redirect, RedirectTarget } from '../../ports.ts
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
 import { Secret } from '../../redaction/secret.ts';
+import { findMetadata } from '../read-metadata.ts';
 import { post } from '../request-token.ts';
-import { findIssuer } from './find-issuer.ts';
 import { toLoginError } from './login-error.ts';
 
 /** How the user is involved in a browser login. */
@@ -64,7 +64,10 @@ export async function loginWithAuthorizationCode(
     const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge: loginPorts.sha256(verifier) });
     const page = loginPorts.pageUrl(url);
     // Read the metadata while the user logs in.
-    const issuer = findIssuer(login, ports, loginPorts, done.signal);
+    const issuer = findMetadata(login, { ...loginPorts, ports }, done.signal).catch((error: Error) => {
+      ports.log(`cannot read the metadata of ${endpoint.host}: ${error.message}`);
+      return undefined;
+    });
     const problem = options.open ? await loginPorts.openBrowser(page) : 'not opened because of --no-open';
     if (options.open && problem !== undefined && prompt.readLine === undefined) throw noBrowserError(login, problem);
     prompt.showUrl(page, problem, LOGIN_TIMEOUT_MS);

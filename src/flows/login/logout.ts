@@ -1,11 +1,11 @@
 import { OAuthProfileError } from '../../errors.ts';
 import { buildRevocationRequest, parseRevocationResponse } from '../../oauth/revocation.ts';
-import type { LoginPorts, Ports, TokenStore } from '../../ports.ts';
+import type { Ports, TokenStore } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
+import { findMetadata, type MetadataPorts } from '../read-metadata.ts';
 import { type FamilyRecord, parseRecordOf } from '../records.ts';
 import { post } from '../request-token.ts';
 import { isBoundTo } from '../token-family.ts';
-import { findIssuer } from './find-issuer.ts';
 import { withLock } from './save-login.ts';
 
 /** A stored login. */
@@ -50,12 +50,11 @@ export async function deleteLogin(
 /** The revocation endpoint of a login's provider, if it has one. */
 export async function findRevocationEndpoint(
   login: LoginProfile,
-  ports: Ports,
-  loginPorts: Pick<LoginPorts, 'readDocument'>,
+  ports: MetadataPorts,
   signal: AbortSignal | undefined,
 ): Promise<URL | undefined> {
   if (login.provider.login !== undefined) return login.endpoints.revocationUrl;
-  const endpoint = (await findIssuer(login, ports, loginPorts, signal))?.revocationUrl;
+  const endpoint = (await findMetadata(login, ports, signal))?.revocationUrl;
   return endpoint?.origin === login.url.origin ? endpoint : undefined;
 }
 

@@ -7,6 +7,7 @@ import {
   revokeToken,
 } from '../../../src/flows/login/logout.ts';
 import type { FamilyRecord } from '../../../src/flows/records.ts';
+import { publishing } from '../../support/published-metadata.ts';
 import { removeRecord } from '../../support/token-fixture.ts';
 import { custom, gitlab, loginProfile, StoredLogins } from './fixture.ts';
 
@@ -152,7 +153,7 @@ describe('a revocation', () => {
       'https://id.example.com/revoke',
     ],
   ])('has an endpoint that is %s', async (_, fields, revocation_endpoint, expected) => {
-    const readDocument = async () => ({
+    const callApi = publishing({
       issuer: 'https://id.example.com',
       token_endpoint: 'https://id.example.com/token',
       authorization_endpoint: 'https://id.example.com/authorize',
@@ -160,8 +161,7 @@ describe('a revocation', () => {
     });
     const endpoint = await findRevocationEndpoint(
       loginProfile('svc', fields),
-      logins.ports,
-      { readDocument },
+      { callApi, ports: logins.ports },
       undefined,
     );
     expect(endpoint?.href).toBe(expected);
