@@ -1,7 +1,7 @@
 import type { Client } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { OAuthProfileError, TransportError } from './errors.ts';
-import { parseRecordOf, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
+import { parseCacheRecord, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
 import { refreshToken } from './flows/refresh-token.ts';
 import { requestToken } from './flows/request-token.ts';
 import type { CallControl } from './flows/single-flight.ts';
@@ -9,8 +9,6 @@ import {
   cacheKeyIn,
   findSharedResult,
   findUsableToken,
-  findValidToken,
-  sharedResultIn,
   type TokenCriteria,
   type TokenResult,
   type TokenTask,
@@ -89,9 +87,8 @@ async function getStoredToken(
   const { ports } = client;
   const store = await client.openStore();
   const key = cacheKeyIn(store, profile);
-  const { key: recordKey, record } = hasRefreshToken(profile)
-    ? await findFamily(profile, store)
-    : { key, record: await store.read(key) };
+  const stored = hasRefreshToken(profile) ? await findFamily(profile, store) : { key, record: await store.read(key) };
+  const record = parseCacheRecord(stored.record);
   const criteria: TokenCriteria = {
     minTtlMs: options.minTtlMs ?? profile.options.minTtlMs,
     forceRefresh: options.forceRefresh === true || !reuse,
@@ -99,7 +96,7 @@ async function getStoredToken(
     rejectedToken: options.rejectedToken,
   };
   const task: TokenTask = { profile, key, criteria, ports, store, warn: client.warn };
-  const cached = criteria.forceRefresh ? undefined : findUsableToken(task, record);
+  const cached = findUsableToken(task, record);
   if (cached !== undefined) return inLocalTime(task, cached);
   const { timeoutMs } = profile.options;
   const error = (): Error =>
@@ -109,13 +106,13 @@ async function getStoredToken(
     });
   try {
     const result = await client.singleFlight.run(
-      callKey(task, recordKey),
-      (control) => requestUnderLock(task, recordKey, control),
+      callKey(task, stored.key),
+      (control) => requestUnderLock(task, stored.key, control),
       { signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } },
     );
     return inLocalTime(task, result);
   } catch (failure) {
-    const valid = isTemporary(failure) ? findValidToken(task, record) : undefined;
+    const valid = isTemporary(failure) ? findUsableToken(task, record, 0) : undefined;
     if (valid === undefined) throw failure;
     client.warn(`${(failure as Error).message}; returning the cached token of ${profile.name}, which is still valid`);
     return inLocalTime(task, valid);
@@ -133,14 +130,7 @@ function isTemporary(error: unknown): boolean {
 /** Callers with the same key share one request. */
 function callKey({ key, criteria, store }: TokenTask, recordKey: string): string {
   const rejected = criteria.rejectedToken && store.fingerprint(criteria.rejectedToken);
-  return JSON.stringify([
-    recordKey,
-    key,
-    criteria.forceRefresh,
-    criteria.ignoreCachedError,
-    criteria.minTtlMs,
-    rejected,
-  ]);
+  return JSON.stringify([recordKey, key, { ...criteria, rejectedToken: rejected }]);
 }
 
 async function requestUnderLock(task: TokenTask, recordKey: string, control: CallControl): Promise<TokenResult> {
@@ -150,7 +140,7 @@ async function requestUnderLock(task: TokenTask, recordKey: string, control: Cal
   const lock = await store.lock<TokenResult>(recordKey, {
     timeoutMs,
     signal: control.signal,
-    acceptIf: (record, queuedAt) => findSharedResult(task, record, queuedAt),
+    acceptIf: (record, queuedAt) => findSharedResult(task, parseCacheRecord(record), queuedAt),
   });
   try {
     // Another process has finished the same request.
@@ -173,8 +163,7 @@ async function requestAndStoreToken(
   signal: AbortSignal,
 ): Promise<TokenResult> {
   const { profile, key, ports, store, warn } = task;
-  const record = parseRecordOf('token', lock.record);
-  const shared = record && sharedResultIn(task, record, lock.queuedAt);
+  const shared = findSharedResult(task, parseCacheRecord(lock.record), lock.queuedAt);
   if (shared !== undefined) return shared;
   const startedAt = store.now();
   const write = async (result: Pick<TokenRecord, 'tokens' | 'failure'>): Promise<void> => {

@@ -59,6 +59,9 @@ export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
   readonly scope: string | undefined;
 }
 
+/** A record with cached tokens. */
+export type CacheRecord = TokenRecord | FamilyRecord;
+
 /** A login: which family belongs to a profile. */
 export interface LoginRecord {
   readonly kind: 'login';
@@ -70,7 +73,7 @@ export interface LoginRecord {
   readonly at: number;
 }
 
-type AnyRecord = TokenRecord | FamilyRecord | LoginRecord;
+type AnyRecord = CacheRecord | LoginRecord;
 
 /** Converts a record to its stored form. The version of a family is the fingerprint of its newest refresh token. */
 export function serializeRecord(record: AnyRecord): StoredRecord {
@@ -95,6 +98,12 @@ export function parseRecord(stored: StoredRecord): AnyRecord {
   }
   if (record.kind === 'family') record.refreshToken = new Secret(record.refreshToken);
   return record;
+}
+
+/** Reads a stored record that has cached tokens. */
+export function parseCacheRecord(stored: StoredRecord | undefined): CacheRecord | undefined {
+  const record = stored && parseRecord(stored);
+  return record?.kind === 'login' ? undefined : record;
 }
 
 /** Reads a stored record if it is of the given kind. */

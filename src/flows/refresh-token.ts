@@ -9,8 +9,8 @@ import { type FamilyRecord, parseError, parseRecordOf, serializeError, serialize
 import { failureOf, requestToken } from './request-token.ts';
 import {
   expiryOf,
+  findSharedResult,
   restoreToken,
-  sharedResultIn,
   type TokenResult,
   type TokenTask,
   toCachedToken,
@@ -30,7 +30,7 @@ export async function refreshToken(task: TokenTask, lock: RecordLock<TokenResult
   let family = parseRecordOf('family', lock.record) ?? startFamily(task);
   for (let round = 1; ; round++) {
     assertBoundTo(family, task.profile, task.store);
-    const found = sharedResultIn(task, family, lock.queuedAt) ?? findRemainingToken(task, family);
+    const found = findSharedResult(task, family, lock.queuedAt) ?? findRemainingToken(task, family);
     if (found !== undefined) return found;
     throwCachedError(task, family);
     const current = await waitForOtherAttempt(task, lock, family);

@@ -5,8 +5,7 @@ import type { LoginProfile } from '../../profile/login-profile.ts';
 import { findMetadata, type MetadataPorts } from '../read-metadata.ts';
 import { type FamilyRecord, parseRecordOf } from '../records.ts';
 import { post } from '../request-token.ts';
-import { isBoundTo } from '../token-family.ts';
-import { withLock } from './save-login.ts';
+import { isBoundTo, withLock } from '../token-family.ts';
 
 /** A stored login. */
 export interface FoundLogin {
