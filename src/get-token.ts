@@ -1,19 +1,12 @@
 import type { Client } from './client.ts';
 import type { Variables } from './config/variables.ts';
-import { OAuthProfileError, TransportError } from './errors.ts';
+import { type ErrorCode, OAuthProfileError, TransportError } from './errors.ts';
 import { parseCacheRecord, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
 import { refreshToken } from './flows/refresh-token.ts';
 import { requestToken } from './flows/request-token.ts';
 import type { CallControl } from './flows/single-flight.ts';
-import {
-  cacheKeyIn,
-  findSharedResult,
-  findUsableToken,
-  type TokenCriteria,
-  type TokenResult,
-  type TokenTask,
-  toCachedToken,
-} from './flows/token-cache.ts';
+import type { TokenCriteria, TokenResult, TokenTask } from './flows/token-cache.ts';
+import { cacheKeyIn, findSharedResult, findUsableToken, toCachedToken } from './flows/token-cache.ts';
 import { findFamily, hasRefreshToken } from './flows/token-family.ts';
 import { ATTEMPT_MS } from './oauth/retry-policy.ts';
 import type { RecordLock } from './ports.ts';
@@ -40,6 +33,8 @@ export interface GetTokenOptions {
 
 /** Callers that wait for another request get its own timeout error, if it comes within this time. */
 const TIMEOUT_MARGIN_MS = 2_000;
+/** Failures that leave the cached token valid: network, 429, 5xx. */
+const TEMPORARY_ERRORS = new Set<ErrorCode>(['connection_failed', 'timeout', 'rate_limited', 'provider_unavailable']);
 /** Shorter waits for the lock are not deducted from the timeout. */
 const SHORT_WAIT_MS = 500;
 
@@ -57,25 +52,18 @@ export async function getProfileToken(
   profile: Profile,
   options: GetTokenOptions = {},
 ): Promise<TokenResult> {
-  const reuse = profile.options.reuse ?? options.reuse ?? revokesOnRefresh(profile);
-  if (hasRefreshToken(profile)) return getStoredToken(client, profile, reuse, options);
-  if (!reuse) return requestWithoutStore(client, profile, options.signal);
+  const { grant, provider } = profile;
+  // Where a refresh revokes earlier access tokens, callers that refresh in parallel would invalidate each other's.
+  const revokesOnRefresh = grant === 'refresh_token' && provider.refreshRevokesAccessTokens === true;
+  const reuse = profile.options.reuse ?? options.reuse ?? revokesOnRefresh;
   try {
-    return await getStoredToken(client, profile, reuse, options);
+    if (reuse || hasRefreshToken(profile)) return await getStoredToken(client, profile, reuse, options);
   } catch (error) {
-    if (!(error instanceof OAuthProfileError) || error.code !== 'store_unwritable') throw error;
+    const isOptional = error instanceof OAuthProfileError && error.code === 'store_unwritable';
+    if (!isOptional || hasRefreshToken(profile)) throw error;
     client.warn(`the token is not cached: ${error.message}`);
-    return requestWithoutStore(client, profile, options.signal);
   }
-}
-
-/** Where a refresh revokes earlier access tokens, callers that refresh in parallel would invalidate each other's. */
-function revokesOnRefresh({ grant, provider }: Profile): boolean {
-  return grant === 'refresh_token' && provider.refreshRevokesAccessTokens === true;
-}
-
-async function requestWithoutStore(client: Client, profile: Profile, signal?: AbortSignal): Promise<TokenResult> {
-  return { token: await requestToken(profile, client.ports, signal), fromCache: false, profile };
+  return { token: await requestToken(profile, client.ports, options.signal), fromCache: false, profile };
 }
 
 async function getStoredToken(
@@ -112,19 +100,12 @@ async function getStoredToken(
     );
     return inLocalTime(task, result);
   } catch (failure) {
-    const valid = isTemporary(failure) ? findUsableToken(task, record, 0) : undefined;
+    const isTemporary = failure instanceof OAuthProfileError && TEMPORARY_ERRORS.has(failure.code);
+    const valid = isTemporary ? findUsableToken(task, record, 0) : undefined;
     if (valid === undefined) throw failure;
     client.warn(`${(failure as Error).message}; returning the cached token of ${profile.name}, which is still valid`);
     return inLocalTime(task, valid);
   }
-}
-
-/** Whether a failure leaves the cached token valid: network, 429, 5xx. */
-function isTemporary(error: unknown): boolean {
-  return (
-    error instanceof OAuthProfileError &&
-    ['connection_failed', 'timeout', 'rate_limited', 'provider_unavailable'].includes(error.code)
-  );
 }
 
 /** Callers with the same key share one request. */

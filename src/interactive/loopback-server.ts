@@ -73,7 +73,8 @@ class LoopbackServer implements RedirectListener {
 
   async close(): Promise<void> {
     const page = this.#accepted;
-    if (page?.headersSent && !page.writableFinished && !page.destroyed) await waitForPage(page);
+    if (page?.headersSent && !page.writableFinished && !page.destroyed)
+      await once(page, 'close', { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) }).catch(() => {});
     await Promise.all(this.#servers.splice(0).map(stop));
   }
 
@@ -128,16 +129,6 @@ function stop(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
-  });
-}
-
-function waitForPage(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, PAGE_TIMEOUT_MS);
-    response.once('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
   });
 }
 

@@ -6,6 +6,7 @@ import { findHint } from '../../oauth/provider-error.ts';
 import type { CertificateInfo, InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
+import { registeredTarget } from '../login/authorization-code.ts';
 import { type MetadataPorts, type PublishedDocument, readMetadata } from '../read-metadata.ts';
 import { checkCertificate, checkClock, checkFailure } from './check-connection.ts';
 import { compareMetadata, compareScopes } from './compare-metadata.ts';
@@ -44,13 +45,12 @@ async function checkProvider(
   signal: AbortSignal | undefined,
 ): Promise<Diagnostic[]> {
   const results: Diagnostic[] = [];
-  const { host } = profile.url;
   const limits = { timeoutMs: TIMEOUT_MS, signal };
   try {
     const certificate = await readCertificate(profile, ports, limits);
     if (certificate?.proxy !== undefined) {
       const message = `reached through the proxy ${excerpt(certificate.proxy, 100)}`;
-      results.push({ level: 'ok', about: 'connection', where: host, message });
+      results.push({ level: 'ok', about: 'connection', where: profile.url.host, message });
     }
     if (certificate !== undefined) results.push(checkCertificate(profile, certificate, ports.ports.clock.now()));
     if (certificate?.failure !== undefined) return results;
@@ -115,10 +115,9 @@ function noMetadata(profile: Profile, { location, response, members }: Published
 /** A registered redirect URI needs its port to be free. */
 async function checkRedirect({ name, options }: Profile, listen: LoginPorts['listen']): Promise<Diagnostic[]> {
   if (options.redirectUri === undefined) return [];
-  const { hostname: host, port, pathname: path } = new URL(options.redirectUri);
   const about = { about: 'redirect', where: `${name}.options.redirect_uri` } as const;
   try {
-    const listener = await listen({ host, port: port === '' ? 80 : Number(port), path }, () => false);
+    const listener = await listen(registeredTarget(options.redirectUri), () => false);
     await listener.close();
     return [{ level: 'ok', ...about, message: `port ${listener.port} is free` }];
   } catch (error) {

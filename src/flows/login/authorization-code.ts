@@ -56,27 +56,24 @@ export async function loginWithAuthorizationCode(
   const target = redirectTarget(login, options.port);
   const listener = await loginPorts.listen(target, (query) => matchesState(query, state));
   const done = new AbortController();
-  const onAbort = (): void => done.abort(signal?.reason);
-  signal?.addEventListener('abort', onAbort);
-  if (signal?.aborted) onAbort();
+  const ended = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
   try {
     const redirectUri = redirectUriOf(login, target, listener.port);
     const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge: loginPorts.sha256(verifier) });
     const page = loginPorts.pageUrl(url);
     // Read the metadata while the user logs in.
-    const issuer = findMetadata(login, { ...loginPorts, ports }, done.signal).catch((error: Error) => {
+    const issuer = findMetadata(login, { ...loginPorts, ports }, ended).catch((error: Error) => {
       ports.log(`cannot read the metadata of ${endpoint.host}: ${error.message}`);
       return undefined;
     });
     const problem = options.open ? await loginPorts.openBrowser(page) : 'not opened because of --no-open';
     if (options.open && problem !== undefined && prompt.readLine === undefined) throw noBrowserError(login, problem);
     prompt.showUrl(page, problem, LOGIN_TIMEOUT_MS);
-    const waits = [listener.redirect, rejectAfterTimeout(ports, done.signal)];
-    if (problem !== undefined) waits.push(promptForRedirect(prompt, redirectUri, state, done.signal));
+    const waits = [listener.redirect, rejectAfterTimeout(ports, ended)];
+    if (problem !== undefined) waits.push(promptForRedirect(prompt, redirectUri, state, ended));
     const redirect = await Promise.race(waits);
-    return await exchangeCode(login, redirect, { redirectUri, verifier, issuer: await issuer }, ports, done.signal);
+    return await exchangeCode(login, redirect, { redirectUri, verifier, issuer: await issuer }, ports, ended);
   } finally {
-    signal?.removeEventListener('abort', onAbort);
     done.abort();
     await listener.close();
   }
@@ -124,14 +121,19 @@ function redirectTarget(login: LoginProfile, port: number | undefined): Redirect
       ? { host: '127.0.0.1', port: port ?? 0, path: '/callback' }
       : { host, port: port ?? 0, path: '/' };
   }
-  const { hostname, port: registered, pathname } = new URL(redirectUri);
-  const fixed = registered === '' ? 80 : Number(registered);
-  if (port !== undefined && port !== fixed) {
+  const target = registeredTarget(redirectUri);
+  if (port !== undefined && port !== target.port) {
     throw new OAuthProfileError('usage', `--port ${port} is not the port of ${login.name}.options.redirect_uri`, {
       hint: 'remove one of them',
     });
   }
-  return { host: hostname, port: fixed, path: pathname };
+  return target;
+}
+
+/** Where to listen for `options.redirect_uri`. */
+export function registeredTarget(redirectUri: string): RedirectTarget {
+  const { hostname, port, pathname } = new URL(redirectUri);
+  return { host: hostname, port: Number(port || 80), path: pathname };
 }
 
 /** Exactly as registered: with one more slash it is another redirect URI. */
