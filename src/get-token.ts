@@ -73,6 +73,7 @@ async function getStoredToken(
   options: GetTokenOptions,
 ): Promise<TokenResult> {
   const { ports } = client;
+  const { rejectedToken: rejected } = options;
   const store = await client.openStore();
   const key = cacheKeyIn(store, profile);
   const stored = hasRefreshToken(profile) ? await findFamily(profile, store) : { key, record: await store.read(key) };
@@ -81,7 +82,7 @@ async function getStoredToken(
     minTtlMs: options.minTtlMs ?? profile.options.minTtlMs,
     forceRefresh: options.forceRefresh === true || !reuse,
     ignoreCachedError: options.forceRefresh === true,
-    rejectedToken: options.rejectedToken,
+    rejectedToken: rejected,
   };
   const task: TokenTask = { profile, key, criteria, ports, store, warn: client.warn };
   const cached = findUsableToken(task, record);
@@ -94,7 +95,7 @@ async function getStoredToken(
     });
   try {
     const result = await client.singleFlight.run(
-      callKey(task, stored.key),
+      JSON.stringify([stored.key, key, { ...criteria, rejectedToken: rejected && store.fingerprint(rejected) }]),
       (control) => requestUnderLock(task, stored.key, control),
       { signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } },
     );
@@ -106,12 +107,6 @@ async function getStoredToken(
     client.warn(`${(failure as Error).message}; returning the cached token of ${profile.name}, which is still valid`);
     return inLocalTime(task, valid);
   }
-}
-
-/** Callers with the same key share one request. */
-function callKey({ key, criteria, store }: TokenTask, recordKey: string): string {
-  const rejected = criteria.rejectedToken && store.fingerprint(criteria.rejectedToken);
-  return JSON.stringify([recordKey, key, { ...criteria, rejectedToken: rejected }]);
 }
 
 async function requestUnderLock(task: TokenTask, recordKey: string, control: CallControl): Promise<TokenResult> {

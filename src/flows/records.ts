@@ -37,7 +37,7 @@ export interface TokenRecord {
   readonly profile: string;
   /** By cache key. */
   readonly tokens: Readonly<Record<string, CachedToken>>;
-  readonly failure: FailedAttempt | undefined;
+  readonly failure?: FailedAttempt | undefined;
 }
 
 /** A refresh token and its successors (a token family, RFC 9700 §4.14), with the access tokens obtained with them. */
@@ -51,12 +51,12 @@ export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
   /** Fingerprints of the last refresh tokens, newest last. */
   readonly tokenHashes: readonly string[];
   /** Journal: a request was sent and its outcome is not known yet. Its response may arrive until `until`. */
-  readonly attempt: { readonly sentAt: number; readonly until: number } | undefined;
+  readonly attempt?: { readonly sentAt: number; readonly until: number } | undefined;
   /** Error response that is returned for the same request until `until`, without sending it again. */
-  readonly cachedError: { readonly key: string; readonly until: number; readonly error: CachedError } | undefined;
-  readonly account: string | undefined;
+  readonly cachedError?: { readonly key: string; readonly until: number; readonly error: CachedError } | undefined;
+  readonly account?: string | undefined;
   /** Granted scope. */
-  readonly scope: string | undefined;
+  readonly scope?: string | undefined;
 }
 
 /** A record with cached tokens. */

@@ -21,13 +21,15 @@ const MIN_REMAINING_MS = 5_000;
 
 /** Refreshes a token while holding the lock of its family: re-read, send, store the successor (rotation-safe, see docs/explanation). */
 export async function refreshToken(task: TokenTask, lock: RecordLock<TokenResult>): Promise<TokenResult> {
-  const { profile, store } = task;
+  const { profile, key, criteria, store } = task;
   let family = parseRecordOf('family', lock.record) ?? startFamily(task);
   for (let round = 1; ; round++) {
     assertBoundTo(family, profile, store);
     const found = findSharedResult(task, family, lock.queuedAt) ?? findRemainingToken(task, family);
     if (found !== undefined) return found;
-    throwCachedError(task, family);
+    const { cachedError } = family;
+    const isKnown = cachedError?.key === key && store.now() < cachedError.until;
+    if (isKnown && !criteria.ignoreCachedError) throw parseError(cachedError.error);
     if (profile.options.refreshTokenReuse === 'revokes_family' && (family.attempt?.until ?? 0) > store.now()) {
       family = (await reloadAfterAttempt(task, lock, family)) ?? family;
       continue;
@@ -72,11 +74,6 @@ function findRemainingToken(task: TokenTask, family: FamilyRecord): TokenResult 
   const expiresAt = family.tokens[key] && expiryOf(family.tokens[key], profile);
   if (!mayRevoke || expiresAt === undefined || expiresAt - store.now() <= MIN_REMAINING_MS) return undefined;
   return restoreToken(task, family);
-}
-
-function throwCachedError({ criteria, key, store }: TokenTask, { cachedError }: FamilyRecord): void {
-  if (cachedError === undefined || criteria.ignoreCachedError) return;
-  if (cachedError.key === key && store.now() < cachedError.until) throw parseError(cachedError.error);
 }
 
 /** Waits for an attempt of another owner that may still be in progress, and reads the family again: that owner may write without the lock. */

@@ -58,11 +58,6 @@ export function createFamily(profile: Profile, refreshToken: Secret, store: Toke
     refreshToken,
     tokenHashes: [store.fingerprint(refreshToken)],
     tokens: {},
-    failure: undefined,
-    attempt: undefined,
-    cachedError: undefined,
-    account: undefined,
-    scope: undefined,
   };
 }
 
@@ -81,18 +76,12 @@ export function loginKey(profile: string, { origin, clientId }: Binding, store: 
   return store.fingerprint(encodeTuple(['login', profile, origin, clientId]));
 }
 
-/** A login and its token family. */
-export interface StoredLogin {
-  readonly login: LoginRecord;
-  readonly family: FamilyRecord;
-}
-
-/** Finds the login of a profile. */
+/** Finds the login of a profile, and its token family. */
 export async function findLogin(
   profile: string,
   binding: Binding,
   store: TokenStore,
-): Promise<StoredLogin | undefined> {
+): Promise<{ readonly login: LoginRecord; readonly family: FamilyRecord } | undefined> {
   const login = parseRecordOf('login', await store.read(loginKey(profile, binding, store)));
   const family = login && parseRecordOf('family', await store.read(login.family));
   if (login === undefined || family === undefined || !isBoundTo(family, binding, store)) return undefined;
