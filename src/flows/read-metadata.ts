@@ -12,6 +12,8 @@ export interface PublishedDocument {
   readonly receivedAt: number;
   /** `undefined` if the response is not an object. */
   readonly members: Readonly<Record<string, unknown>> | undefined;
+  /** `undefined` if the document does not describe the server of the profile. */
+  readonly metadata: ServerMetadata | undefined;
 }
 
 /** Ports of {@link readMetadata}. */
@@ -39,17 +41,14 @@ export async function readMetadata(
     const limits = { timeoutMs: Math.max(1, deadline - clock.now()), maxBytes: MAX_BYTES, signal };
     const response = await callApi({ method: 'GET', url, headers, body: undefined, tls }, limits);
     const body = parseBody(new TextDecoder().decode(response.body));
-    return {
-      location: url,
-      response,
-      receivedAt: clock.now(),
-      members: body.kind === 'object' ? body.members : undefined,
-    };
+    const members = body.kind === 'object' ? body.members : undefined;
+    const metadata = response.status === 200 ? parseMetadata(members, url, server) : undefined;
+    return { location: url, response, receivedAt: clock.now(), members, metadata };
   };
   const [first, ...others] = metadataLocations(server);
   const documents: [PublishedDocument, ...PublishedDocument[]] = [await read(first)];
   for (const location of others) {
-    if (findIn(documents, server) !== undefined || clock.now() >= deadline) break;
+    if (documents.at(-1)?.metadata !== undefined || clock.now() >= deadline) break;
     try {
       documents.push(await read(location));
     } catch (error) {
@@ -66,13 +65,6 @@ export async function findMetadata(
   ports: MetadataPorts,
   signal: AbortSignal | undefined,
 ): Promise<ServerMetadata | undefined> {
-  return findIn(await readMetadata(server, ports, { timeoutMs: TIMEOUT_MS, signal }), server);
-}
-
-function findIn(documents: readonly PublishedDocument[], server: Server): ServerMetadata | undefined {
-  for (const { location, response, members } of documents) {
-    const metadata = response.status === 200 ? parseMetadata(members, location, server) : undefined;
-    if (metadata !== undefined) return metadata;
-  }
-  return undefined;
+  const documents = await readMetadata(server, ports, { timeoutMs: TIMEOUT_MS, signal });
+  return documents.find(({ metadata }) => metadata !== undefined)?.metadata;
 }
