@@ -172,7 +172,11 @@ export class Resolver {
     }
     const found = member(this.resolve(target), path ?? []);
     if (from === 'directory' && to === 'user' && found !== undefined && holdsSecret(found)) {
-      throw forbiddenReference(referrer, target, 'the profile file of the working directory must not read your secrets');
+      throw forbiddenReference(
+        referrer,
+        target,
+        'the profile file of the working directory must not read your secrets',
+      );
     }
     if (this.#external.has(target.name)) for (const active of this.#active) this.#external.add(active);
     return found;

@@ -69,9 +69,13 @@ export async function revokeToken(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (!isBoundTo(family, { origin: login.url.origin, clientId: login.clientId }, store)) {
-    throw new OAuthProfileError('profile_invalid', `${login.name} has another url or client_id than when you logged in`, {
-      hint: 'restore them, or log out without --revoke',
-    });
+    throw new OAuthProfileError(
+      'profile_invalid',
+      `${login.name} has another url or client_id than when you logged in`,
+      {
+        hint: 'restore them, or log out without --revoke',
+      },
+    );
   }
   await post(buildRevocationRequest(login, endpoint, family.refreshToken), ports, {
     parse: parseRevocationResponse,
