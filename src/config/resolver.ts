@@ -167,11 +167,16 @@ export class Resolver {
     this.#rejectConflict(target);
     const [from, to] = [referrer.source.trust, target.source.trust];
     if (from === 'user' && (to === 'directory' || to === 'script')) {
-      throw forbiddenReference(referrer, target, `a ${to} must not change your own profiles`);
+      const origin = to === 'script' ? 'script' : 'profile file of the working directory';
+      throw forbiddenReference(referrer, target, `a ${origin} must not change your own profiles`);
     }
     const found = member(this.resolve(target), path ?? []);
     if (from === 'directory' && to === 'user' && found !== undefined && holdsSecret(found)) {
-      throw forbiddenReference(referrer, target, 'a directory must not read your secrets');
+      throw forbiddenReference(
+        referrer,
+        target,
+        'the profile file of the working directory must not read your secrets',
+      );
     }
     if (this.#external.has(target.name)) for (const active of this.#active) this.#external.add(active);
     return found;
@@ -232,7 +237,7 @@ function missing({ kind, text, names: [name] }: Reference, isSet: boolean): OAut
 
 /** The user's own file and that of a directory, which may be someone else's, must not influence each other. */
 function forbiddenReference(referrer: Variable, target: Variable, reason: string): OAuthProfileError {
-  const message = `${locationOf(referrer)} cannot refer to ${target.name} of ${locationOf(target)}: ${reason}`;
+  const message = `${locationOf(referrer)} cannot refer to ${target.name} in ${locationOf(target)}: ${reason}`;
   return new OAuthProfileError('data_invalid', message, {
     hint: `define ${target.name} in ${referrer.source.label}, or pass it with --data, --set or \${env:…}`,
   });

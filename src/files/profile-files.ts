@@ -9,7 +9,7 @@ import type { ProfileSources } from '../profile/parse-profile.ts';
 import { findUserDirectory } from './directories.ts';
 import { readTextFile } from './read-text.ts';
 
-/** What the process provides. */
+/** Environment variables and working directory of a process. */
 export interface ProcessEnvironment {
   readonly env: Environment;
   /** Working directory. */

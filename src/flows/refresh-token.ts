@@ -145,7 +145,7 @@ class RefreshExchange {
       failure: undefined,
       cachedError: undefined,
     });
-    if (!written) ports.log('another process changed the refresh token at the same time; its token stays stored');
+    if (!written) ports.log('another process refreshed at the same time: its refresh token is stored, not this one');
     return { token, fromCache: false, profile };
   }
 
@@ -168,7 +168,7 @@ class RefreshExchange {
       });
     } catch (writeError) {
       if (!(writeError instanceof OAuthProfileError) || successor !== undefined) throw writeError;
-      ports.log(`cannot store the failure: ${writeError.message}`);
+      ports.log(`cannot store the error for other processes: ${writeError.message}`);
     }
   }
 

@@ -92,7 +92,7 @@ export function toProviderError(
   const details = description === '' ? `HTTP ${status}` : `HTTP ${status}, ${description}`;
   return new ProviderError(
     code,
-    `${providerName(profile)} rejected the request of profile ${profile.name} (${details})`,
+    `${providerName(profile)} rejected the request for profile ${profile.name} (${details})`,
     {
       provider,
       hint: findHint(profile, provider, code),

@@ -87,7 +87,7 @@ export const google: Provider = {
     },
     {
       error: 'access_denied',
-      hint: 'the user denied access or is not a test user of the app: add the account to the app {client_id} and consent again',
+      hint: 'the user denied access or is not a test user of the app: add the account to the test users of {client_id}, or consent again',
     },
     {
       error: 'rate_limit_exceeded',

@@ -102,7 +102,7 @@ function noMetadata(profile: Profile, { location, response, members }: Published
   const about = { about: 'discovery', where: location.href } as const;
   const isDocumented = provider.login?.metadataUrl !== undefined;
   if (!isDocumented || (status !== 400 && status !== 404) || members === undefined || !isErrorBody(members)) {
-    const message = `no metadata (HTTP ${status}), so that the profile cannot be compared`;
+    const message = `no metadata (HTTP ${status}): the profile cannot be compared with it`;
     return { level: 'note', ...about, message };
   }
   const error = parseErrorResponse({ status, headers: {}, body: '' }, { kind: 'object', members }, excerpt);
@@ -122,7 +122,7 @@ async function checkRedirect({ name, options }: Profile, listen: LoginPorts['lis
     return [{ level: 'ok', ...about, message: `port ${listener.port} is free` }];
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
-    const hint = 'stop the program that uses the port, or register another redirect URI and set it here';
+    const hint = 'stop the program that uses the port, or register a redirect URI with another port and set it here';
     return [{ level: 'error', ...about, message: error.message, hint }];
   }
 }

@@ -90,7 +90,7 @@ function compareLogin({ name, provider, url, options, grant }: Profile, document
       const message = `login uses ${ours.origin}${ours.pathname}, but the metadata names ${shown}`;
       results.push(diagnostic(name, variable, 'warning', message, `if login fails, set ${name}.${variable}`));
     } else if (authorizationUrl === undefined && device.length === 0) {
-      const message = 'is not set, so that login cannot use it';
+      const message = 'is not set, so login cannot use it';
       results.push(diagnostic(name, variable, 'note', message, `for oauth-profile login, set it to ${shown}`));
     }
   };

@@ -193,7 +193,7 @@ function authorizationError(login: LoginProfile, error: string, description: str
   const details = description === undefined ? error : `${error}: ${description}`;
   const name = providerName({ provider: login.provider, url: login.endpoints.authorizationUrl ?? login.url });
   const request = buildCodeTokenRequest(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
-  return new ProviderError('provider_rejected', `${name} rejected the login of ${login.name} (${details})`, {
+  return new ProviderError('provider_rejected', `${name} rejected the login for ${login.name} (${details})`, {
     provider,
     hint: findHint(request, provider, 'provider_rejected'),
   });

@@ -57,8 +57,8 @@ export async function revokeToken(
 ): Promise<void> {
   const { name, url, clientId } = login;
   if (!isBoundTo(family, { origin: url.origin, clientId }, store)) {
-    throw new OAuthProfileError('profile_invalid', `${name} has another server or client than the stored login`, {
-      hint: 'restore its former url and client_id, or log out without --revoke',
+    throw new OAuthProfileError('profile_invalid', `${name} has another url or client_id than when you logged in`, {
+      hint: 'restore them, or log out without --revoke',
     });
   }
   const endpoint = await findRevocationEndpoint(login, client, signal);
