@@ -81,12 +81,9 @@ export function serializeRecord(record: AnyRecord): StoredRecord {
     const original = this[key];
     return original instanceof Secret ? original.reveal() : value;
   };
-  return { version: versionOf(record), content: Secret.untracked(JSON.stringify(record, reveal)) };
-}
-
-function versionOf(record: AnyRecord): string {
-  if (record.kind === 'family') return record.tokenHashes.at(-1) ?? '';
-  return record.kind === 'login' ? record.family : '';
+  const content = Secret.untracked(JSON.stringify(record, reveal));
+  if (record.kind === 'family') return { version: record.tokenHashes.at(-1) ?? '', content };
+  return { version: record.kind === 'login' ? record.family : '', content };
 }
 
 /** Reads a stored record of any kind. */

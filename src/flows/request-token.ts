@@ -1,4 +1,4 @@
-import { abortError, type OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
+import { abortError, ProviderError, TransportError } from '../errors.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
 import {
   ATTEMPT_MS,
@@ -63,6 +63,11 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
   const deadline = clock.now() + profile.options.timeoutMs;
   let firstSentAt: number | undefined;
   let lost = false;
+  const assertTimeLeft = (leftMs: number): void => {
+    if (leftMs > 0) return;
+    const details = { sent: lost, hint: `increase ${profile.name}.options.timeout` };
+    throw new TransportError('timeout', `no time was left to send a request to ${profile.url.host}`, details);
+  };
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted) throw abortError(signal);
     try {
@@ -71,13 +76,13 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, limitsAt(clock.now())));
       const signed = assertion === undefined ? request : withAssertion(request, assertion);
       const sentAt = clock.now();
-      if (sentAt >= deadline) throw timeoutError(profile, lost);
+      assertTimeLeft(deadline - sentAt);
       firstSentAt ??= sentAt;
       const { timeoutMs } = limitsAt(sentAt);
       await hooks?.onSend(timeoutMs);
       // The hook has announced when this attempt ends, and may itself have taken time.
       const leftMs = sentAt + timeoutMs - clock.now();
-      if (leftMs <= 0) throw timeoutError(profile, lost);
+      assertTimeLeft(leftMs);
       const response = await ports.send(
         {
           profile: profile.name,
@@ -127,11 +132,4 @@ export function failureOf(error: unknown): Failure | undefined {
 /** Whether a network failure may be over at the next attempt. */
 export function isTransient(error: unknown): boolean {
   return error instanceof TransportError && (error.code === 'connection_failed' || error.code === 'timeout');
-}
-
-function timeoutError({ name, url }: Profile, sent: boolean): OAuthProfileError {
-  return new TransportError('timeout', `no time was left to send a request to ${url.host}`, {
-    sent,
-    hint: `increase ${name}.options.timeout`,
-  });
 }

@@ -3,7 +3,6 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { release } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '../ports.ts';
-import { childEnvironment } from './child-environment.ts';
 
 /** The properties of a machine that decide how to open a browser. */
 export interface Machine {
@@ -110,4 +109,10 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The environment for a program that this package starts: without `OAUTH_PROFILE_*`, which contains the encryption key of the vault. */
+export function childEnvironment(env: Environment): Environment {
+  // Windows ignores the case of names.
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^OAUTH_PROFILE_/i.test(name)));
 }

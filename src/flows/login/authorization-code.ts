@@ -58,7 +58,9 @@ export async function loginWithAuthorizationCode(
   const done = new AbortController();
   const ended = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
   try {
-    const redirectUri = redirectUriOf(login, target, listener.port);
+    // Exactly as registered: with one more slash it is another redirect URI.
+    const own = `http://${target.host}:${listener.port}${target.path === '/' ? '' : target.path}`;
+    const redirectUri = login.options.redirectUri ?? own;
     const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge: loginPorts.sha256(verifier) });
     const page = loginPorts.pageUrl(url);
     // Read the metadata while the user logs in.
@@ -134,11 +136,6 @@ function redirectTarget(login: LoginProfile, port: number | undefined): Redirect
 export function registeredTarget(redirectUri: string): RedirectTarget {
   const { hostname, port, pathname } = new URL(redirectUri);
   return { host: hostname, port: Number(port || 80), path: pathname };
-}
-
-/** Exactly as registered: with one more slash it is another redirect URI. */
-function redirectUriOf({ options }: LoginProfile, { host, path }: RedirectTarget, port: number): string {
-  return options.redirectUri ?? `http://${host}:${port}${path === '/' ? '' : path}`;
 }
 
 /** Reads lines until the user pastes a valid redirect URL, for a browser on another machine. */

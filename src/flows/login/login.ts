@@ -45,7 +45,12 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
   const account = parseAccount(response.response);
   const formerAccount = former?.family.account;
   if (formerAccount !== undefined && account !== undefined && formerAccount !== account) {
-    if (!(await task.mayReplace(formerAccount, account))) throw otherAccountError(name, formerAccount, account);
+    if (!(await task.mayReplace(formerAccount, account))) {
+      const message = `you logged in as ${account}, but ${name} is logged in as ${formerAccount}; nothing was changed`;
+      throw new OAuthProfileError('usage', message, {
+        hint: `to replace the login, run: ${loginCommand(name)} --force`,
+      });
+    }
   }
   const family = familyKey(binding, refreshToken, store);
   const profile = completeProfile(task.parsed, { refreshToken, family });
@@ -71,12 +76,4 @@ async function write(lock: RecordLock, record: FamilyRecord | LoginRecord): Prom
   throw new OAuthProfileError('store_locked', 'another process changed the login at the same time', {
     hint: 'log in again',
   });
-}
-
-function otherAccountError(name: string, former: string, account: string): OAuthProfileError {
-  return new OAuthProfileError(
-    'usage',
-    `you logged in as ${account}, but ${name} is logged in as ${former}; nothing was changed`,
-    { hint: `to replace the login, run: ${loginCommand(name)} --force` },
-  );
 }
