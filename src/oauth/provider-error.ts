@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
 import { findStrayCharacters, loginCommand, type Profile, providerName } from '../profile/profile.ts';
 import { parseUrl } from '../profile/strict-url.ts';
-import type { ErrorHint } from '../providers/provider.ts';
+import type { ErrorHints } from '../providers/provider.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 import { parseErrorResponse } from './error-response.ts';
 import type { HttpResponse, ParsedBody } from './http-response.ts';
@@ -10,38 +10,28 @@ import { parseRetryAfter } from './retry-policy.ts';
 import { isSecretOfErrorResponse, secretMembers } from './secret-members.ts';
 import type { TokenRequest } from './token-request.ts';
 
-/**
- * Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2), used if the provider's own hints do not
- * match.
- */
-const standardHints: readonly ErrorHint[] = [
-  {
-    error: 'invalid_client',
-    hint: 'the client is unknown or its secret is wrong: check {client_id} and {client_secret}',
-  },
-  {
-    error: 'invalid_grant',
-    grant: 'password',
-    hint: 'the username or password is wrong: check {username} and {password}',
-  },
-  {
-    error: 'invalid_grant',
-    grant: 'refresh_token',
-    hint: 'the refresh token is invalid, expired, revoked or belongs to another client; {login}',
-  },
-  {
-    error: 'invalid_grant',
-    grant: 'authorization_code',
-    hint: 'the code is invalid, expired, already used or belongs to another client: get a new one and set {code}',
-  },
-  { error: 'unauthorized_client', hint: 'the client may not use this grant: check {client_id} and {grant_type}' },
-  { error: 'unsupported_grant_type', hint: 'the provider does not support this grant: set {grant_type}' },
-  { error: 'invalid_scope', hint: 'the scope is unknown, malformed or exceeds what was granted: set {scope}' },
-  { error: 'authorization_pending', hint: 'the user has not entered the device code yet: enter it, then try again' },
-  { error: 'slow_down', hint: 'wait a few seconds longer between requests' },
-  { error: 'expired_token', hint: 'the device code has expired: get a new one and set {device_code}' },
-  { error: 'invalid_target', hint: 'the resource or audience is unknown: set {resource} or {audience}' },
-];
+/** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2) that the provider has no hint for. */
+const standardHints: ErrorHints = {
+  invalid_client: 'the client is unknown or its secret is wrong: check {client_id} and {client_secret}',
+  invalid_grant: [
+    { grant: 'password', hint: 'the username or password is wrong: check {username} and {password}' },
+    {
+      grant: 'refresh_token',
+      hint: 'the refresh token is invalid, expired, revoked or belongs to another client; {login}',
+    },
+    {
+      grant: 'authorization_code',
+      hint: 'the code is invalid, expired, already used or belongs to another client: get a new one and set {code}',
+    },
+  ],
+  unauthorized_client: 'the client may not use this grant: check {client_id} and {grant_type}',
+  unsupported_grant_type: 'the provider does not support this grant: set {grant_type}',
+  invalid_scope: 'the scope is unknown, malformed or exceeds what was granted: set {scope}',
+  authorization_pending: 'the user has not entered the device code yet: enter it, then try again',
+  slow_down: 'wait a few seconds longer between requests',
+  expired_token: 'the device code has expired: get a new one and set {device_code}',
+  invalid_target: 'the resource or audience is unknown: set {resource} or {audience}',
+};
 
 /** Placeholder of the login command in a hint. */
 const LOGIN = '{login}';
@@ -202,25 +192,25 @@ function removeQuery(url: string): string {
  * The hint for an error response, `undefined` if there is none. If a login is required, it contains the login command.
  */
 export function findHint(profile: Profile, response: ErrorResponse, code: ErrorCode): string | undefined {
-  const known = matchHint(profile, response)?.hint;
+  const known = matchHint(profile, response);
   const lacksLogin = code === 'login_required' && known?.includes(LOGIN) !== true;
   const hint = lacksLogin ? (known === undefined ? LOGIN : `${known}; then ${LOGIN}`) : known;
   if (hint === undefined) return undefined;
   return [fillHint(hint, profile), ...describeCredentials(hint, profile, response)].join('; ');
 }
 
-function matchHint(profile: Profile, response: ErrorResponse): ErrorHint | undefined {
-  const matches = (hint: ErrorHint): boolean =>
-    (hint.codes === undefined || hint.codes.some((code) => response.codes?.includes(code) === true)) &&
-    (hint.error === undefined || hint.error === response.error) &&
-    (hint.description === undefined || hint.description.test(response.description ?? '')) &&
-    (hint.grant === undefined || hint.grant === profile.grant);
+function matchHint({ provider, grant }: Profile, response: ErrorResponse): string | undefined {
+  const { codes = [], error, description = '', status } = response;
+  const findIn = (hints: ErrorHints): string | undefined =>
+    [...codes, error ?? '']
+      .flatMap((code) => (Object.hasOwn(hints, code) ? (hints[code] ?? []) : []))
+      .map((hint) => (typeof hint === 'string' ? { hint } : hint))
+      .find((hint) => (hint.grant ?? grant) === grant && (hint.description?.test(description) ?? true))?.hint;
   // invalid_grant with an unknown code may have many causes; only without a code does it mean a wrong password.
-  const isAmbiguous =
-    response.codes !== undefined && response.error === 'invalid_grant' && profile.grant === 'password';
-  const found = profile.provider.hints.find(matches) ?? (isAmbiguous ? undefined : standardHints.find(matches));
-  if (found !== undefined || response.error !== undefined || response.status !== 404) return found;
-  return { hint: 'there is no token endpoint at this URL: check {url}' };
+  const isAmbiguous = codes.length > 0 && error === 'invalid_grant' && grant === 'password';
+  const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
+  if (found !== undefined || error !== undefined || status !== 404) return found;
+  return 'there is no token endpoint at this URL: check {url}';
 }
 
 /**
