@@ -1,5 +1,4 @@
-import { isLoopback } from '../profile/loopback.ts';
-import { parseUrl } from '../profile/strict-url.ts';
+import { isSecure, parseUrl } from '../profile/url.ts';
 
 /** Authorization server metadata, as far as a login uses it (RFC 8414 §2). */
 export interface ServerMetadata {
@@ -69,7 +68,7 @@ function matchesIssuer(iss: string, issuer: string): boolean {
 /** https: only, or loopback. */
 function hasOrigin(text: string, origin: string): boolean {
   const url = parseUrl(text);
-  return url?.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
+  return url?.origin === origin && isSecure(url);
 }
 
 function removeQuery(url: string): string {
