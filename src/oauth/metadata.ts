@@ -9,10 +9,7 @@ export interface ServerMetadata {
   readonly revocationUrl: URL | undefined;
 }
 
-/**
- * Parses a metadata document (RFC 8414 §3.2). Returns `undefined` if it describes another server than the one at
- * `endpoints`.
- */
+/** Parses a metadata document (RFC 8414 §3.2); `undefined` if it describes another server than that of the URLs. */
 export function parseMetadata(
   document: unknown,
   location: URL,
