@@ -1,6 +1,6 @@
 import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import { Variables } from '../config/variables.ts';
-import { type Fault, faultKinds, parseFault } from '../emulator/fault.ts';
+import { type Fault, faultKinds, parseFault } from '../emulator/faults.ts';
 import type { EmulatedProfiles } from '../emulator/profiles.ts';
 import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';

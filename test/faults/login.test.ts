@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createClient } from '../../src/client.ts';
-import type { FaultKind } from '../../src/emulator/fault.ts';
+import type { FaultKind } from '../../src/emulator/faults.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ErrorCode, OAuthProfileError } from '../../src/errors.ts';
 import { deleteLogin, findLogins, findRevocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
