@@ -63,7 +63,7 @@ export function createFamily(profile: Profile, refreshToken: Secret, store: Toke
 }
 
 /** The server and client that a profile's tokens are bound to. */
-export function bindingOf(profile: Profile): Binding {
+function bindingOf(profile: Profile): Binding {
   return { origin: profile.url.origin, clientId: getClientId(profile) };
 }
 
