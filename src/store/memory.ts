@@ -6,6 +6,8 @@ import { type Acquisition, LockingStore, type Waiter } from './locking-store.ts'
 export class MemoryStore extends LockingStore {
   readonly location = 'the memory of this process';
   readonly #records = new Map<string, RecordPlaintext>();
+  /** Key of the record for each alias. */
+  readonly #aliases = new Map<string, string>();
 
   constructor(readonly clock: Pick<Clock, 'now'> = { now: Date.now }) {
     super();
@@ -15,8 +17,8 @@ export class MemoryStore extends LockingStore {
     return this.clock.now();
   }
 
-  async read(key: string): Promise<FoundRecord | undefined> {
-    return this.#records.get(key);
+  async read(name: string): Promise<FoundRecord | undefined> {
+    return this.#records.get(name) ?? this.#records.get(this.#aliases.get(name) ?? '');
   }
 
   async list(): Promise<FoundRecord[]> {
@@ -29,10 +31,18 @@ export class MemoryStore extends LockingStore {
     if (accepted !== undefined) return { found, accepted };
     const operations = {
       read: async () => this.#records.get(key),
-      replace: async (next: RecordPlaintext) => this.#records.set(key, next) === this.#records,
-      remove: async () => this.#records.delete(key) || true,
+      replace: async (next: RecordPlaintext) => this.#replace(key, next),
+      remove: async () => this.#replace(key, undefined),
       release: async () => {},
     };
     return { found, operations };
+  }
+
+  #replace(key: string, next: RecordPlaintext | undefined): boolean {
+    for (const alias of this.#records.get(key)?.aliases ?? []) this.#aliases.delete(alias);
+    for (const alias of next?.aliases ?? []) this.#aliases.set(alias, key);
+    if (next === undefined) this.#records.delete(key);
+    else this.#records.set(key, next);
+    return true;
   }
 }
