@@ -217,8 +217,7 @@ export interface LoginPorts {
   openBrowser(url: string): Promise<string | undefined>;
   /** URL at which the user's browser finds a page of the provider: its own, or the emulator's. */
   pageUrl(url: URL): string;
-  /** Fetches a public JSON document; `undefined` if it does not exist. */
-  readDocument(url: URL, tls: TlsFiles, limits: Limits): Promise<unknown>;
+  readonly callApi: CallApi;
 }
 
 /** Loopback URL of the redirect. */

@@ -51,7 +51,7 @@ export const commands: readonly Command[] = [
   {
     name: 'run',
     usage: '<script…>',
-    summary: 'run scripts: files, directories or glob patterns',
+    summary: 'run scripts (files, directories or glob patterns)',
     flags: [
       { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
       {
