@@ -12,7 +12,7 @@ export function runList(context: Context): Promise<number> {
   return withClient(context, async ({ client, variables }) => {
     const store = await client.openStore();
     const defined = profileNames(variables);
-    const rows = (await store.list()).flatMap(({ record }) => toRow(parseRecord(record), store, defined));
+    const rows = (await store.list()).flatMap((record) => toRow(parseRecord(record), store, defined));
     for (const profile of defined)
       if (!rows.some((row) => row.profile === profile)) rows.push({ profile, defined: true });
     rows.sort((one, other) => (one.profile < other.profile ? -1 : 1));

@@ -65,7 +65,7 @@ async function revokeAndDelete(
 }
 
 function printNotLoggedIn(context: Context, name: string | undefined, variables: Variables, client: Client): void {
-  // An unknown name is an error: it is probably misspelt.
+  // An unknown name is an error: it is probably misspelled.
   if (name !== undefined) parseProfile(name, variables, client.sources);
   if (!context.args.switches.has('json'))
     context.terminal.stdout(name === undefined ? 'no stored logins\n' : `${escapeControls(name)} is not logged in\n`);
