@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { registerEmulator } from '../src/cli/emulation.ts';
 import { startEmulator } from '../src/emulator/start-emulator.ts';
 import { errorCodes } from '../src/errors.ts';
 import { findHint } from '../src/oauth/provider-error.ts';
@@ -47,7 +48,7 @@ async function runExample({ files = {}, env = {}, args, before, server, meanwhil
   const interrupt = new AbortController();
   /** @type {Promise<Finished> | undefined} */
   let second;
-  const { port, close } = await serve(server, () => {
+  const { port, ca, close } = await serve(server, () => {
     requested = true;
     if (server === 'hang' && meanwhile === undefined) interrupt.abort('SIGINT');
     if (meanwhile !== undefined) second ??= runCommand(words(args), context(env)).finally(close);
@@ -68,6 +69,7 @@ async function runExample({ files = {}, env = {}, args, before, server, meanwhil
   });
   try {
     for (const name of ['home', 'work']) mkdirSync(join(directory, name));
+    if (ca !== undefined) await registerEmulator({ port, ca }, context({}).env);
     for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), fill(text));
     if (before !== undefined) {
       const { exit, output } = await runCommand(words(before.args), context(before.env ?? {}));
@@ -85,7 +87,7 @@ async function runExample({ files = {}, env = {}, args, before, server, meanwhil
 
 /** @param {import('./error-guide.js').Server | undefined} kind @param {() => void} onRequest */
 async function serve(kind, onRequest) {
-  if (kind === undefined) return { port: 0, close: async () => {} };
+  if (kind === undefined) return { port: 0, ca: undefined, close: async () => {} };
   if (kind === 'emulator') return startEmulator({});
   const server = createServer((_, response) => {
     onRequest();
@@ -97,6 +99,7 @@ async function serve(kind, onRequest) {
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    ca: undefined,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
