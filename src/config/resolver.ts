@@ -2,7 +2,6 @@ import { dataError, type OAuthProfileError } from '../errors.ts';
 import { joinStrings, Secret } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { hasReference, parseTemplate, type Reference, type Template } from './reference.ts';
-import { closestMatch } from './suggestions.ts';
 import { HeaderMap, isCollection, isEmpty, mapCollection, toText, type Value } from './value.ts';
 import { locationOf, ownerOf, type Source, type Variable, type Variables, wrapSecret } from './variables.ts';
 
@@ -193,11 +192,11 @@ export class Resolver {
 
   #undefinedName(reference: Reference): OAuthProfileError {
     const { text } = reference;
-    const members = [...this.#variables.names()].filter((name) => name.startsWith(`${text}.`));
+    const members = this.#variables.below(text);
     if (members.length > 0) {
-      return dataError(`${text} is a map, not a value`, listMembers(members));
+      return dataError(`${text} is a map, not a value`, listMembers(members.map(({ name }) => name)));
     }
-    const near = closestMatch(text, this.#candidates(reference));
+    const near = this.#variables.suggest(text, this.#candidates(reference));
     const hint = near === undefined ? `define ${text}, or write \${${text}:-default}` : `did you mean ${near}?`;
     return dataError(`${text} is not defined`, hint);
   }

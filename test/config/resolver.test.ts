@@ -25,6 +25,25 @@ function errorOf(
   return { message, hint };
 }
 
+it('Undefined references are compared with a limited number of names, whatever their number', () => {
+  const count = 2_000;
+  const data = Object.fromEntries(Array.from({ length: count }, (_, index) => [`name${index}`, `\${nam${index}x}`]));
+  const variables = variablesOf({ given: data });
+  const resolver = resolverOf(variables);
+  let visited = 0;
+  const names = [...variables.names()];
+  variables.names = function* () {
+    for (const name of names) {
+      visited++;
+      yield name;
+    }
+  };
+  const hints = [...variables].map((variable) => failureOf(() => resolver.resolve(variable)).hint);
+  expect(hints[0]).toBe('did you mean name0?');
+  expect(hints).toHaveLength(count);
+  expect(visited).toBeLessThan(25_000);
+});
+
 describe('A reference', () => {
   it.each([
     ['${a}', { a: 'b' }, 'b'],

@@ -1,6 +1,5 @@
 import { createClient } from '../../client.ts';
 import type { ServedRequest } from '../../emulator/start-emulator.ts';
-import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { hasFlag } from '../command.ts';
 import { type Context, portFlag, warn } from '../context.ts';
@@ -22,7 +21,7 @@ export async function runEmulate(context: Context): Promise<number> {
     else if (!hasFlag(args, 'quiet')) terminal.stdout(formatRequest(request, style));
   });
   const names = Object.keys(emulatedProfiles(sources, variables));
-  const invalid = profileNames(variables).filter((name) => !names.includes(name));
+  const invalid = variables.profileNames().filter((name) => !names.includes(name));
   if (invalid.length > 0)
     warn(
       context,

@@ -1,6 +1,5 @@
 import { parseRecord } from '../../flows/records.ts';
 import type { TokenStore } from '../../ports.ts';
-import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { hasFlag } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -26,7 +25,7 @@ export function runList(context: Context): Promise<number> {
   const { args, terminal } = context;
   return withClient(context, async ({ client, variables }) => {
     const store = await client.openStore();
-    const defined = profileNames(variables);
+    const defined = variables.profileNames();
     const stored = await storedRows(store, defined);
     const others = defined.filter((name) => !stored.some(({ profile }) => profile === name));
     const rows = [...stored, ...others.map((profile) => ({ profile, defined: true }))].sort((one, other) =>
