@@ -162,10 +162,10 @@ async function openStore(
   { emulator, store }: ClientOptions,
   warn: (message: string) => void,
 ): ReturnType<Client['openStore']> {
-  if (emulator !== undefined || store === 'memory') return (await import('./store/memory.ts')).createMemoryStore(clock);
+  if (emulator !== undefined || store === 'memory') return new (await import('./store/memory.ts')).MemoryStore(clock);
   const url = store ?? env['OAUTH_PROFILE_STORE'];
   if (url) return (await import('./store/redis/redis-store.ts')).openRedisStore(url, { env, warn });
-  return (await import('./store/vault/vault.ts')).openVault({ env, clock });
+  return new (await import('./store/vault/vault.ts')).Vault({ env, clock });
 }
 
 const clients = new Map<string | undefined, Client>();

@@ -174,8 +174,9 @@ export async function errorDocs() {
     ...(await Promise.all(sections)).flat(),
     '## Error codes of providers',
     '',
-    'The error response of a provider contains a code of its own. These codes are known, with a hint for',
-    'each. In messages, the fields have the name of your profile, such as `graph.client_secret`.',
+    'The error response of a provider contains a code. You get a hint for these codes. If a code is followed',
+    'by a quotation, the hint is for error descriptions that contain it. In messages, the fields have the',
+    'name of your profile, such as `graph.client_secret`.',
     '',
     ...providers().flatMap(({ type, hints }) =>
       Object.keys(hints).length === 0
@@ -184,7 +185,7 @@ export async function errorDocs() {
     ),
     '### Other providers',
     '',
-    'The codes of the OAuth RFCs, used where the list of the provider has no entry.',
+    'The codes of the OAuth RFCs. They apply to every provider whose own table has no entry for a code.',
     '',
     '| code | grant | hint |',
     '|---|---|---|',

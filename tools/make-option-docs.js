@@ -6,7 +6,7 @@ import { optionNames, parseOptions } from '../src/profile/options.ts';
 import { KNOWN_FIELDS, ProfileDraft } from '../src/profile/profile-draft.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
 
-/** @typedef {import('../src/cli/command.ts').Flag} Flag */
+/** @typedef {import('../src/cli/command-definitions.ts').Flag} Flag */
 /** @typedef {import('../src/providers/provider.ts').Provider} Provider */
 
 const SOURCE = { label: '', directory: '', trust: /** @type {const} */ ('given') };

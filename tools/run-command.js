@@ -37,7 +37,7 @@ export async function runCommand(args, { cwd, env, interrupt = new AbortControll
   };
   const terminal = new Terminal(new CapturedOutput('stdout', append), new CapturedOutput('stderr', append), env);
   const switches = new Set(['json', 'verbose'].filter((name) => args.includes(`--${name}`)));
-  /** @type {import('../src/cli/command.ts').ParsedArgs} */
+  /** @type {import('../src/cli/args.ts').ParsedArgs} */
   let commandArgs = { positionals: [], switches, values: new Map() };
   let exit = 0;
   let code;

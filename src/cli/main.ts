@@ -1,6 +1,5 @@
 import { version } from '../version.ts';
-import { parseCommandLine } from './args.ts';
-import type { ParsedArgs } from './command.ts';
+import { type ParsedArgs, parseCommandLine } from './args.ts';
 import type { Context } from './context.ts';
 import { helpText } from './help.ts';
 import { Output } from './output.ts';

@@ -7,7 +7,7 @@ import type { Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
 import { findUserDirectory } from './directories.ts';
-import { readTextFile } from './read-text.ts';
+import { readTextFile } from './read-file.ts';
 
 /** Environment variables and working directory of a process. */
 export interface ProcessEnvironment {
@@ -23,19 +23,15 @@ export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
 } {
   const has: HasFile = (directory, name) => existsSync(join(directory, name));
   const config = findUserDirectory('config', env);
-  const userName = config === undefined ? undefined : profileFileIn(config, has);
-  const userPath = userName === undefined ? undefined : join(config ?? '', userName);
+  const userName = config && profileFileIn(config, has);
+  const userPath = userName && join(config, userName);
   const found = findProfileFile(withParents(resolve(cwd)), has);
-  const directoryPath = found === undefined ? undefined : join(found.directory, found.name);
+  const path = found && join(found.directory, found.name);
   // In the configuration directory itself, both are the same file.
-  const isSame =
-    userPath !== undefined && directoryPath !== undefined && realPath(userPath) === realPath(directoryPath);
+  const isSame = userPath !== undefined && path !== undefined && realPath(userPath) === realPath(path);
   return {
     user: userPath === undefined ? undefined : readDataFile(userPath, userPath, 'user'),
-    directory:
-      directoryPath === undefined || isSame
-        ? undefined
-        : readDataFile(directoryPath, relative(cwd, directoryPath), 'directory'),
+    directory: path === undefined || isSame ? undefined : readDataFile(path, relative(cwd, path), 'directory'),
   };
 }
 

@@ -26,7 +26,7 @@ export type RefreshTokenReuse = 'allowed' | 'grace' | 'rejected' | 'revokes_fami
 export type ErrorHints = Readonly<Record<string, string | readonly (string | ConditionalHint)[]>>;
 
 /** A hint for error responses to one grant, or with a certain description. */
-export interface ConditionalHint {
+interface ConditionalHint {
   readonly grant?: string;
   /** Pattern of `error_description`. */
   readonly description?: RegExp;
