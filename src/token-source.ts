@@ -1,4 +1,4 @@
-import { type Client, sharedClient } from './client.ts';
+import { type Client, shared, sharedClient } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
@@ -71,11 +71,13 @@ class ProfileTokenSource implements TokenSource {
   }
 
   async get({ signal }: GetOptions = {}): Promise<TokenResponse> {
-    const now = Date.now();
+    const now = this.#client.ports.clock.now();
     if (this.#held !== undefined && now < this.#held.usableUntil) return withRemainingTime(this.#held, now);
     // Callers that come while a token is requested share it; after `invalidate` another request is needed.
     const key = `source ${this.#id} ${this.#invalidations}`;
-    return copyOf(await this.#client.singleFlight.run(key, (control) => this.#load(control.signal), { signal }));
+    return copyOf(
+      await this.#client.singleFlight.run(key, (control) => this.#load(control.signal), shared({ signal })),
+    );
   }
 
   invalidate(): void {
@@ -126,7 +128,7 @@ class ProfileTokenSource implements TokenSource {
     const response = token.response as TokenResponse;
     const { defaultTtlMs = 0, minTtlMs: profileMinTtlMs, tokenPath = [] } = profile.options;
     const { accessToken, expiresAt } = token;
-    const now = Date.now();
+    const now = this.#client.ports.clock.now();
     const leftMs = expiresAt === undefined ? defaultTtlMs : expiresAt - now;
     this.#held = {
       response,

@@ -13,7 +13,7 @@ export interface ServerMetadata {
   readonly revocationUrl: URL | undefined;
 }
 
-/** What identifies the authorization server of a profile. */
+/** The authorization server of a profile. */
 export type Server = Pick<Profile, 'provider' | 'url' | 'options'>;
 
 /**
