@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { type DataObject, flatten } from './config/flatten.ts';
 import { type DataEntries, loadVariables } from './config/load-variables.ts';
+import type { ExternalSources } from './config/resolver.ts';
 import { type Entry, Variables } from './config/variables.ts';
 import { abortError } from './errors.ts';
 import { localFiles } from './files/local-files.ts';
@@ -26,7 +27,7 @@ import type {
   TokenStore,
 } from './ports.ts';
 import { completeProfile } from './profile/complete-profile.ts';
-import { type ParsedProfile, type ProfileSources, parseProfile } from './profile/parse-profile.ts';
+import { type ParsedProfile, parseProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Vault } from './store/vault/vault.ts';
 import { version } from './version.ts';
@@ -62,7 +63,7 @@ export interface VariableSources {
 /** Everything that the calls of one program share: variables, connections, the store and the requests in progress. */
 export interface Client {
   readonly ports: Ports;
-  readonly sources: ProfileSources;
+  readonly sources: ExternalSources;
   readonly singleFlight: SingleFlight;
   readonly warn: (message: string) => void;
   readonly callApi: CallApi;
@@ -163,10 +164,10 @@ async function openStore(
   { emulator, store }: ClientOptions,
   warn: (message: string) => void,
 ): ReturnType<Client['openStore']> {
-  if (emulator !== undefined || store === 'memory') return (await import('./store/memory.ts')).createMemoryStore(clock);
+  if (emulator !== undefined || store === 'memory') return new (await import('./store/memory.ts')).MemoryStore(clock);
   const url = store ?? env['OAUTH_PROFILE_STORE'];
   if (url) return (await import('./store/redis/redis-store.ts')).openRedisStore(url, { env, warn });
-  return (await import('./store/vault/vault.ts')).openVault({ env, clock });
+  return new (await import('./store/vault/vault.ts')).Vault({ env, clock });
 }
 
 const clients = new Map<string | undefined, Client>();

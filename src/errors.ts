@@ -53,6 +53,11 @@ export class OAuthProfileError extends Error {
   }
 }
 
+/** The error for invalid variables, or for a file that cannot be used. */
+export function dataError(message: string, hint: string): OAuthProfileError {
+  return new OAuthProfileError('data_invalid', message, { hint });
+}
+
 /** The error of a call that was aborted by its signal. */
 export function abortError(signal: AbortSignal | undefined): OAuthProfileError {
   return new OAuthProfileError('aborted', 'the request was aborted', { cause: signal?.reason });

@@ -4,7 +4,7 @@ import { OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
-import { isLoopback } from './profile/loopback.ts';
+import { isLoopback } from './profile/url.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Options of {@link createTokenSource}. */

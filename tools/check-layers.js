@@ -90,7 +90,7 @@ const mayReveal = [
   'http/proxy.ts',
   'http/client-assertion.ts',
   'interactive/login-ports.ts',
-  'store/fingerprint.ts',
+  'store/locking-store.ts',
   'store/vault/keychain.ts',
   'store/encryption.ts',
   'cli/commands/exec.ts',

@@ -42,8 +42,9 @@ export async function findFamily(
   // The configured value may be a later member of a family.
   const hash = store.fingerprint(token);
   for (const stored of await store.list()) {
-    const family = parseRecordOf('family', stored.record);
-    if (family?.tokenHashes.includes(hash) && isBoundTo(family, binding, store)) return stored;
+    const family = parseRecordOf('family', stored);
+    if (family?.tokenHashes.includes(hash) && isBoundTo(family, binding, store))
+      return { key: stored.key, record: stored };
   }
   return { key, record: undefined };
 }
@@ -62,7 +63,7 @@ export function createFamily(profile: Profile, refreshToken: Secret, store: Toke
 }
 
 /** The server and client that a profile's tokens are bound to. */
-export function bindingOf(profile: Profile): Binding {
+function bindingOf(profile: Profile): Binding {
   return { origin: profile.url.origin, clientId: getClientId(profile) };
 }
 

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
-import { isLoopback } from '../profile/loopback.ts';
+import { isLoopback } from '../profile/url.ts';
 import { Secret } from '../redaction/secret.ts';
 import { endpointOf } from './endpoint.ts';
 

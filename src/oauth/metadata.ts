@@ -1,7 +1,6 @@
 import { selectLoginEndpoints } from '../profile/endpoints.ts';
-import { isLoopback } from '../profile/loopback.ts';
 import type { Profile } from '../profile/profile.ts';
-import { parseUrl } from '../profile/strict-url.ts';
+import { isSecure, parseUrl } from '../profile/url.ts';
 import type { Provider } from '../providers/provider.ts';
 
 /** Authorization server metadata, as far as a login uses it (RFC 8414 §2). */
@@ -118,5 +117,5 @@ function matchesIssuer(iss: string, issuer: string): boolean {
 /** https: only, or loopback. */
 function hasOrigin(text: string, origin: string): boolean {
   const url = parseUrl(text);
-  return url?.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
+  return url?.origin === origin && isSecure(url);
 }

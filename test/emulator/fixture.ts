@@ -33,7 +33,7 @@ export function useEmulator(options: EmulatorOptions = { profiles }): EmulatorFi
 }
 
 /** A profile for each provider, with everything that the emulator can know. */
-export const profiles = {
+const profiles = {
   graph: {
     type: 'microsoft',
     tenant_id: 'contoso.com',

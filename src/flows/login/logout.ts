@@ -21,11 +21,11 @@ export interface FoundLogin {
 /** Finds all stored logins, or those of one profile, of any server and client. */
 export async function findLogins(store: TokenStore, profile?: string): Promise<FoundLogin[]> {
   const found: FoundLogin[] = [];
-  for (const { key, record } of await store.list()) {
+  for (const record of await store.list()) {
     const login = parseRecordOf('login', record);
     if (login === undefined || (profile !== undefined && login.profile !== profile)) continue;
     const family = parseRecordOf('family', await store.read(login.family));
-    found.push({ profile: login.profile, account: family?.account, key, family: login.family });
+    found.push({ profile: login.profile, account: family?.account, key: record.key, family: login.family });
   }
   return found;
 }
