@@ -4,7 +4,7 @@ import { OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
-import { isLoopback } from './profile/url.ts';
+import { isSecure, parseUrl } from './profile/url.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Options of {@link createTokenSource}. */
@@ -155,11 +155,10 @@ function copyOf({ response, isFlat }: HeldToken): { -readonly [name in keyof Tok
 }
 
 function parseOrigin(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parseUrl(value);
   const isOrigin =
     url !== undefined && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href);
   if (!isOrigin) throw new TypeError(`createTokenSource: ${value} is not an origin such as https://api.example.com`);
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw new TypeError(`createTokenSource: ${value} would send the token without TLS`);
+  if (!isSecure(url)) throw new TypeError(`createTokenSource: ${value} would send the token without TLS`);
   return url.origin;
 }
