@@ -1,4 +1,4 @@
-import type { Client } from './client.ts';
+import { type Client, shared } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { type ErrorCode, OAuthProfileError, TransportError } from './errors.ts';
 import { parseCacheRecord, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
@@ -97,7 +97,7 @@ async function getStoredToken(
     const result = await client.singleFlight.run(
       JSON.stringify([stored.key, key, { ...criteria, rejectedToken: rejected && store.fingerprint(rejected) }]),
       (control) => requestUnderLock(task, stored.key, control),
-      { signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } },
+      shared({ signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } }),
     );
     return inLocalTime(task, result);
   } catch (failure) {
