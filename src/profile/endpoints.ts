@@ -44,8 +44,8 @@ export function selectTokenUrl(draft: ProfileDraft, provider: Provider, allowHtt
 function findTenant(value: string, tokenUrl: string): string {
   const [start = '', end = ''] = tokenUrl.split('{tenant_id}');
   const [suffix = ''] = end.split('/', 1);
-  const [, host = ''] =
-    /^(?:https?:\/\/([^/]*).*|([^/]*)\/?)$/is.exec(value.trim().replace(start, 'https://'))?.filter(Boolean) ?? [];
+  const text = value.trim().replace(start, 'https://');
+  const [, host = text.replace(/\/$/, '')] = /^https?:\/\/([^/]*)/i.exec(text) ?? [];
   return host.endsWith(suffix) ? host.slice(0, host.length - suffix.length) : host;
 }
 

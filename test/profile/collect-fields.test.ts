@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { flatten } from '../../src/config/flatten.ts';
+import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { missingProfileHint, untypedNames } from '../../src/profile/collect-fields.ts';
@@ -234,6 +234,20 @@ describe('a profile that is not defined', () => {
     );
     const variables = new Variables().add(entries, { label: 'data', directory: '', trust: 'given' });
     expect(untypedNames(variables)).toEqual(['b.c', 'd']);
+  });
+
+  it('is found by untypedNames() without a type if there is no profile at all', () => {
+    const names = (data: DataObject) => untypedNames(new Variables().add(flatten(data, 'data'), sources.given));
+    expect(names({ 'a.client_id': 'x', 'b.c.url': 'y', 'd.other': 'z', url: 'w' })).toEqual(['a', 'b.c']);
+    expect(names({ 'a.type:microsoft': null, 'a.other': 'x' })).toEqual(['a']);
+    expect(names({ 'a.client_id': 'x', 'b.type': 'y' })).toEqual([]);
+    expect(names({ 'a.client_id': 'x', 'b.typ': 'y' })).toEqual(['b']);
+  });
+
+  it('may lack the space after type:', () => {
+    expect(failure('graph', 'graph:\n  type:microsoft\n').hint).toMatch(/space.*profiles\.yaml:1/);
+    const issues = issuesOf(() => readFromYaml('graph', 'graph: {type:microsoft, client_id: x}\n'));
+    expect(issues).toMatchObject([{ variable: 'graph.type', hint: expect.stringContaining('space') }]);
   });
 
   it('may not be indented: missingProfileHint() names the line', () => {
