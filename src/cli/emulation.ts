@@ -16,10 +16,7 @@ import { usageError } from './args.ts';
 import type { Context } from './context.ts';
 
 /** An emulator that a command uses. */
-export interface Emulation {
-  readonly endpoint: EmulatorEndpoint;
-  close(): Promise<void>;
-}
+export type Emulation = Pick<Emulator, 'port' | 'ca' | 'close'>;
 
 /** The emulator that `--emulate` asks for: a new one, or the one at the given URL. */
 export async function openEmulation(
@@ -32,14 +29,13 @@ export async function openEmulation(
   if (url !== undefined) {
     if (args.values.has('fault'))
       throw usageError('--fault cannot be combined with --emulate=URL', 'pass --fault to oauth-profile emulate');
-    return { endpoint: await connectToEmulator(url, context.environment.env), close: async () => {} };
+    return { ...(await connectToEmulator(url, context.environment.env)), close: async () => {} };
   }
   if (!args.switches.has('emulate')) {
     if (args.values.has('fault')) throw usageError('--fault needs --emulate', 'add --emulate');
     return undefined;
   }
-  const emulator = await startEmulator(context, sources, all, 0, undefined);
-  return { endpoint: { port: emulator.port, ca: emulator.ca }, close: () => emulator.close() };
+  return startEmulator(context, sources, all, 0);
 }
 
 /** Starts an emulator that knows the profiles of all these variables. */
@@ -48,7 +44,7 @@ export async function startEmulator(
   sources: ExternalSources,
   all: readonly Variables[],
   port: number,
-  onRequest: ((request: ServedRequest) => void) | undefined,
+  onRequest?: (request: ServedRequest) => void,
 ): Promise<Emulator> {
   const faults = parseFaults(args.values.get('fault') ?? []);
   const emulator = await import('../emulator/start-emulator.ts');

@@ -28,7 +28,7 @@ export async function withClient<T>(
   const plain = createClient(options);
   const all = await load(plain);
   const emulation = await openEmulation(context, plain.sources, all);
-  const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation.endpoint });
+  const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation });
   try {
     return await use({ client, variables: all[0] ?? new Variables(), emulation });
   } catch (error) {

@@ -19,16 +19,16 @@ const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 
 export async function runExec(context: Context): Promise<number> {
   const { args, environment } = context;
   const [, command = '', ...commandArgs] = args.positionals;
-  const env: NodeJS.ProcessEnv = { ...childEnvironment(environment.env) };
   let directory: string | undefined;
   try {
     const { token } = await getTokenForCommand(context);
+    const value = token.accessToken.reveal();
+    const env: NodeJS.ProcessEnv = { ...childEnvironment(environment.env), OAUTH_ACCESS_TOKEN: value };
     if (args.switches.has('token-file')) {
       directory = mkdtempSync(join(runtimeDirectory(environment.env), 'oauth-profile-'));
-      env['OAUTH_ACCESS_TOKEN_FILE'] = join(directory, 'token');
-      writeFileSync(env['OAUTH_ACCESS_TOKEN_FILE'], token.accessToken.reveal(), { mode: 0o600 });
-    } else {
-      env['OAUTH_ACCESS_TOKEN'] = token.accessToken.reveal();
+      const file = join(directory, 'token');
+      writeFileSync(file, value, { mode: 0o600 });
+      Object.assign(env, { OAUTH_ACCESS_TOKEN: undefined, OAUTH_ACCESS_TOKEN_FILE: file });
     }
     return await runChild(command, commandArgs, env);
   } catch (error) {
@@ -40,7 +40,8 @@ export async function runExec(context: Context): Promise<number> {
 }
 
 /** The user's runtime directory, which is in memory, if there is one. After `su`, the variable may name one that does not exist. */
-function runtimeDirectory({ XDG_RUNTIME_DIR: runtime = '' }: Environment): string {
+function runtimeDirectory(env: Environment): string {
+  const runtime = env['XDG_RUNTIME_DIR'] ?? '';
   return isAbsolute(runtime) && existsSync(runtime) ? runtime : tmpdir();
 }
 
