@@ -126,7 +126,8 @@ async function requestUnderLock(task: TokenTask, recordKey: string, control: Cal
     const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
     if (!hasRefreshToken(profile)) return await requestAndStoreToken(withTimeout(task, leftMs), lock, control.signal);
     // A refresh that is sent gets the time of one attempt, even if its caller has left: its response must not be lost.
-    return await refreshToken(withTimeout(task, Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs))), lock);
+    const refreshMs = Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs));
+    return await refreshToken({ ...withTimeout(task, refreshMs), onResponse: control.onResponse }, lock);
   } finally {
     await lock.release();
   }
