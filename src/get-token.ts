@@ -1,4 +1,4 @@
-import type { Client } from './client.ts';
+import { type Client, shared } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { type ErrorCode, OAuthProfileError, TransportError } from './errors.ts';
 import { parseCacheRecord, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
@@ -97,7 +97,7 @@ async function getStoredToken(
     const result = await client.singleFlight.run(
       JSON.stringify([stored.key, key, { ...criteria, rejectedToken: rejected && store.fingerprint(rejected) }]),
       (control) => requestUnderLock(task, stored.key, control),
-      { signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } },
+      shared({ signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } }),
     );
     return inLocalTime(task, result);
   } catch (failure) {
@@ -126,7 +126,8 @@ async function requestUnderLock(task: TokenTask, recordKey: string, control: Cal
     const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
     if (!hasRefreshToken(profile)) return await requestAndStoreToken(withTimeout(task, leftMs), lock, control.signal);
     // A refresh that is sent gets the time of one attempt, even if its caller has left: its response must not be lost.
-    return await refreshToken(withTimeout(task, Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs))), lock);
+    const refreshMs = Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs));
+    return await refreshToken({ ...withTimeout(task, refreshMs), onResponse: control.onResponse }, lock);
   } finally {
     await lock.release();
   }

@@ -8,7 +8,7 @@ import type { EmulatedProfiles } from '../emulator/profiles.ts';
 import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorEndpoint, Environment } from '../ports.ts';
-import { collectFields, profileNames } from '../profile/collect-fields.ts';
+import { collectFields } from '../profile/collect-fields.ts';
 import { findProvider } from '../providers/registry.ts';
 import { createPrivateDirectory } from '../store/vault/durable-fs.ts';
 import { checkPrivateDirectory, findVaultDirectory, readPrivateFile } from '../store/vault/private-files.ts';
@@ -84,7 +84,7 @@ function parseFaults(values: readonly string[]): Fault[] {
 export function emulatedProfiles(sources: ExternalSources, variables: Variables): EmulatedProfiles {
   const resolver = new Resolver(variables, sources);
   const profiles: Record<string, Record<string, unknown>> = {};
-  for (const name of profileNames(variables)) {
+  for (const name of variables.profileNames()) {
     try {
       const { fields, basic, options, issues } = collectFields(name, variables, resolver);
       if (issues.length > 0 || findProvider(String(fields.get('type')?.value)) === undefined) continue;

@@ -16,8 +16,7 @@ const PUBLIC_FIELDS = new Set(['type', 'url', 'tenant_id', 'grant_type']);
 export function collectFields(name: string, variables: Variables, resolver: Resolver): ProfileDraft {
   const draft = new ProfileDraft(name, variables);
   const own: Variable[] = [];
-  for (const variable of variables) {
-    if (!variable.name.startsWith(`${name}.`)) continue;
+  for (const variable of variables.below(name)) {
     const owner = profileNameOf(variable.name);
     // Options are never part of another profile, whatever their depth.
     if (owner === name || /^(?:options|basic)\./.test(variable.name.slice(name.length + 1))) own.push(variable);
@@ -62,14 +61,9 @@ function reportForeignVariable(draft: ProfileDraft, variable: Variable, owner: s
   );
 }
 
-/** The names of all profiles: of all variables `<profile>.type`. */
-export function profileNames(variables: Variables): string[] {
-  return [...variables.names()].filter((name) => /.\.type$/s.test(name)).map((name) => name.slice(0, -'.type'.length));
-}
-
 /** Profiles whose `type` is misspelled (`lab.typ`). Otherwise `check` would not find them. */
 export function untypedNames(variables: Variables): string[] {
-  const typed = new Set(profileNames(variables));
+  const typed = new Set(variables.profileNames());
   const found = new Set<string>();
   for (const name of variables.names()) {
     const owner = profileNameOf(name);
@@ -87,8 +81,8 @@ export function indentationHint(variables: Variables): string | undefined {
 }
 
 function notFoundError(name: string, variables: Variables): OAuthProfileError {
-  const names = profileNames(variables);
-  const match = closestMatch(name, names);
+  const names = variables.profileNames();
+  const match = variables.suggest(name, names);
   const shown = escapeControls(name);
   const defined =
     names.length === 0 ? 'no profiles are defined' : `defined profiles: ${escapeControls(names.join(', '))}`;

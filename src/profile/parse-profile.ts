@@ -90,20 +90,19 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
 }
 
 function missingTypeHint({ name, variables }: ProfileDraft): string {
-  const match =
-    variables.get(`${name}.type`) === undefined
-      ? closestMatch(`${name}.type`, findTypeCandidates(name, variables))
-      : undefined;
+  const match = variables.get(`${name}.type`) === undefined ? findMisspelledType(name, variables) : undefined;
   if (match === undefined) return `set ${name}.type to one of ${providerTypes.join(', ')}`;
   return `${escapeControls(match)} is set: did you mean ${name}.type?`;
 }
 
-/** Variables that may be this profile's misspelled type: its own, and the type of a profile without other fields. */
-function findTypeCandidates(name: string, variables: Variables): string[] {
-  const all = [...variables.names()];
-  return all.filter((candidate) => {
-    const owner = profileNameOf(candidate);
-    if (owner === undefined || owner === name) return owner === name;
-    return candidate === `${owner}.type` && !all.some((other) => other !== candidate && profileNameOf(other) === owner);
-  });
+/** Finds a variable that may be this profile's type: its own, or the type of a profile without other fields. */
+function findMisspelledType(name: string, variables: Variables): string | undefined {
+  const own = variables.below(name).map((variable) => variable.name);
+  const match = closestMatch(
+    `${name}.type`,
+    own.filter((variable) => profileNameOf(variable) === name),
+  );
+  if (match !== undefined) return match;
+  const other = variables.suggest(name, variables.profileNames());
+  return other !== undefined && variables.below(other).length === 1 ? `${other}.type` : undefined;
 }

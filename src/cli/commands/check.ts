@@ -3,7 +3,7 @@ import type { Variables } from '../../config/variables.ts';
 import { errorCodes, InvalidProfileError, OAuthProfileError, type ProfileIssue } from '../../errors.ts';
 import type { Diagnostic } from '../../flows/diagnose/diagnostic.ts';
 import { buildTokenRequest } from '../../oauth/token-request.ts';
-import { indentationHint, profileNames, untypedNames } from '../../profile/collect-fields.ts';
+import { indentationHint, untypedNames } from '../../profile/collect-fields.ts';
 import { completeProfile } from '../../profile/complete-profile.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../profile/parse-profile.ts';
@@ -52,7 +52,7 @@ export function runCheck(context: Context): Promise<number> {
 }
 
 function namesToCheck(given: readonly string[], variables: Variables): readonly string[] {
-  const names = given.length > 0 ? given : [...profileNames(variables), ...untypedNames(variables)];
+  const names = given.length > 0 ? given : [...variables.profileNames(), ...untypedNames(variables)];
   if (names.length > 0) return names;
   throw new OAuthProfileError('profile_not_found', 'no profile is defined', {
     hint: indentationHint(variables) ?? 'define one in oauth-profiles.yaml: its type and the fields of that type',

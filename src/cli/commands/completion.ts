@@ -1,5 +1,4 @@
 import { createClient } from '../../client.ts';
-import { profileNames } from '../../profile/collect-fields.ts';
 import { usageError } from '../args.ts';
 import { commands, globalFlags } from '../command-definitions.ts';
 import type { Context } from '../context.ts';
@@ -15,7 +14,7 @@ export async function runCompletion(context: Context): Promise<number> {
   if (shell === NAMES) {
     const variables = await createClient(clientOptions(context)).loadVariables(variableSources(context));
     // Names that need quotes are not completed: a shell would evaluate a name such as $(rm …).
-    const names = profileNames(variables).filter((name) => /^[\w.@+-]+$/.test(name));
+    const names = variables.profileNames().filter((name) => /^[\w.@+-]+$/.test(name));
     terminal.stdout(names.map((name) => `${name}\n`).join(''));
     return 0;
   }

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createClient } from '../../client.ts';
 import type { ServedRequest } from '../../emulator/start-emulator.ts';
-import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { type Context, portFlag, warn } from '../context.ts';
 import { emulatedProfiles, registerEmulator, startEmulator } from '../emulation.ts';
@@ -25,7 +24,7 @@ export async function runEmulate(context: Context): Promise<number> {
     warn(context, `--emulate=${emulator.url} cannot verify this emulator: ${escapeControls(error.message)}`);
   });
   const names = Object.keys(emulatedProfiles(sources, variables));
-  const invalid = profileNames(variables).filter((name) => !names.includes(name));
+  const invalid = variables.profileNames().filter((name) => !names.includes(name));
   if (invalid.length > 0)
     warn(
       context,

@@ -1,6 +1,5 @@
 import { parseRecord } from '../../flows/records.ts';
 import type { TokenStore } from '../../ports.ts';
-import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { type Context, formatTime } from '../context.ts';
 import { alignColumns } from '../style.ts';
@@ -11,7 +10,7 @@ export function runList(context: Context): Promise<number> {
   const { args, terminal } = context;
   return withClient(context, async ({ client, variables }) => {
     const store = await client.openStore();
-    const defined = profileNames(variables);
+    const defined = variables.profileNames();
     const rows = (await store.list()).flatMap((record) => toRow(parseRecord(record), store, defined));
     for (const profile of defined)
       if (!rows.some((row) => row.profile === profile)) rows.push({ profile, defined: true });

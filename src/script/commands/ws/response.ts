@@ -3,6 +3,7 @@ import { holdsSecret, member } from '../../../config/resolver.ts';
 import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { ApiResponse } from '../../../ports.ts';
+import { parseUrl } from '../../../profile/url.ts';
 import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { attempt } from '../../attempt.ts';
 import { displayText, displayValue, MAX_REDACTED } from '../../compare.ts';
@@ -161,6 +162,6 @@ export function showBody(response: ApiResponse, length: number, redact: (text: s
 
 function showHeader(name: string, value: string, redact: (text: string) => string): string {
   if (isSecretHeader(name)) return MASK;
-  const isUrl = /^(?:content-)?location$/i.test(name) && URL.canParse(value);
-  return redact(isUrl ? showUrl(new URL(value)) : value);
+  const url = /^(?:content-)?location$/i.test(name) ? parseUrl(value) : undefined;
+  return redact(url === undefined ? value : showUrl(url));
 }

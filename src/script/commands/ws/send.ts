@@ -2,7 +2,7 @@ import { closestMatch } from '../../../config/suggestions.ts';
 import { isCollection, toText, type Value } from '../../../config/value.ts';
 import type { ApiLimits, ApiResponse, CallApi, Files } from '../../../ports.ts';
 import { parseDuration } from '../../../profile/options.ts';
-import { isSecure } from '../../../profile/url.ts';
+import { isSecure, parseUrl } from '../../../profile/url.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { parameter } from '../../command.ts';
@@ -134,7 +134,7 @@ function rejectPlainHttp({ target: { url, secret }, body }: RequestSpec, headers
 function redirectTarget({ status, headers }: ApiResponse, url: URL, shown: string): URL | undefined {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
-  const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const target = parseUrl(location, url);
   if (target === undefined || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '') {
     throw new StepFailure(`${shown} redirects to an invalid URL (HTTP ${status})`);
   }
