@@ -39,6 +39,13 @@ export const servers = [
     debian: ['ruby-doorkeeper', 'ruby-railties', 'ruby-activerecord', 'ruby-sqlite3', 'puma'],
   },
   {
+    directory: 'glewlwyd',
+    title: 'glewlwyd',
+    package: 'glewlwyd',
+    command: [process.execPath, 'server.js'],
+    debian: ['glewlwyd', 'dbconfig-sqlite3', 'sqlite3'],
+  },
+  {
     directory: 'jmondi-oauth2-server',
     title: '@jmondi/oauth2-server',
     package: '@jmondi/oauth2-server',

@@ -46,15 +46,20 @@ export class Browser {
     return this.visit(new URL(action || page.url, page.url).href, { ...Object.fromEntries(hidden), ...entered });
   }
 
-  /** Sends one request, with the body as a form. */
-  send(url: string, body: string | undefined, headers: Record<string, string> = {}): Promise<Arrival> {
+  /** Sends one request, with the body as a form unless `headers` have another type. */
+  send(
+    url: string,
+    body: string | undefined,
+    headers: Record<string, string> = {},
+    method = body === undefined ? 'GET' : 'POST',
+  ): Promise<Arrival> {
     const secure = url.startsWith('https:');
     const cookies = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     return new Promise((resolve, reject) => {
       const request = (secure ? httpsRequest : httpRequest)(
         url,
         {
-          method: body === undefined ? 'GET' : 'POST',
+          method,
           agent: false,
           ...(secure && { ca: this.ca }),
           headers: {

@@ -25,7 +25,7 @@ describeServer(
     testClientCredentials(server, ['client_secret_post', 'client_secret_basic']);
     testOddSecret(server, { client_secret_post: true, client_secret_basic: false, client_secret_basic_raw: true });
     testWrongSecret(server);
-    testPassword(server, { client_id: 'tool' }, 'invalid_request');
+    testPassword(server, { client_id: 'tool' }, { error: 'invalid_request' });
     testBrowserLogin(server, decide('deny'));
     testDeviceLogin(server, ['tool', 'web'], decideDevice('allow'), decideDevice('deny'));
     testRefresh(server, { deadTokenError: 'invalid_grant' });

@@ -59,7 +59,7 @@ describeServer(
         expect(await server.login('tool')).toMatchObject({ exit: 0 });
         const token = await server.run('token tool');
         expect(token.exit, token.stderr).toBe(0);
-        expect(await server.resourceStatus(token.stdout)).toBe(200);
+        expect(await server.accepts(token.stdout)).toBe(true);
       });
     });
 
@@ -71,19 +71,19 @@ describeServer(
         expect(await server.login('lab', approve)).toMatchObject({ exit: 0 });
         const token = await server.run('token lab --force-refresh');
         expect(token).toMatchObject({ exit: 0, stderr: '' });
-        expect(await server.resourceStatus(token.stdout)).toBe(200);
+        expect(await server.accepts(token.stdout)).toBe(true);
         const { refresh_token = '' } = await server.response('lab');
         expect(await server.run('logout lab --revoke')).toMatchObject({ exit: 0, stderr: '' });
         const refresh = { grant_type: 'refresh_token', client_id: 'tool', refresh_token };
         expect((await server.post('/oauth/token', refresh)).status).toBe(400);
-        expect(await server.resourceStatus(token.stdout)).toBe(401);
+        expect(await server.accepts(token.stdout)).toBe(false);
       });
 
       it('a user name and password get a token without a client', async () => {
         server.write({ lab: { type: 'gitlab', url: server.url('token'), ...USER, scope: 'read' } });
         const token = await server.run('token lab');
         expect(token.exit, token.stderr).toBe(0);
-        expect(await server.resourceStatus(token.stdout)).toBe(200);
+        expect(await server.accepts(token.stdout)).toBe(true);
       });
     });
   },

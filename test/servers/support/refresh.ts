@@ -17,7 +17,7 @@ export function testRefresh(server: Server, { rotates = true, deadTokenError }: 
       const tokens = [await server.run(`token ${profile}`)];
       for (let count = 0; count < 3; count++) tokens.push(await server.run(`token ${profile} --force-refresh`));
       for (const token of tokens) expect(token).toMatchObject({ exit: 0, stderr: '' });
-      expect(await server.resourceStatus(tokens.at(-1)?.stdout ?? '')).toBe(200);
+      expect(await server.accepts(tokens.at(-1)?.stdout ?? '')).toBe(true);
       const sent = server.tokenRequests('refresh_token').map(({ form }) => form['refresh_token']);
       expect(sent).toHaveLength(3);
       expect(new Set(sent).size).toBe(rotates ? 3 : 1);
@@ -33,7 +33,7 @@ export function testRefresh(server: Server, { rotates = true, deadTokenError }: 
       expect(new Set(results.map(({ exit, stderr }) => `${exit} ${stderr}`))).toEqual(new Set(['0 ']));
       expect(new Set(results.map(({ stdout }) => stdout)).size).toBe(1);
       expect(server.tokenRequests('refresh_token')).toHaveLength(1);
-      expect(await server.resourceStatus(results[0]?.stdout ?? '')).toBe(200);
+      expect(await server.accepts(results[0]?.stdout ?? '')).toBe(true);
       expect(await server.run('token web --force-refresh', env)).toMatchObject({ exit: 0, stderr: '' });
     });
 
@@ -45,7 +45,7 @@ export function testRefresh(server: Server, { rotates = true, deadTokenError }: 
       const response = await server.post(server.settings.paths.token, refresh);
       const { access_token } = (await response.json()) as { access_token: string };
       // Some servers end the old refresh token when the new access token is used for the first time.
-      expect(await server.resourceStatus(access_token)).toBe(200);
+      expect(await server.accepts(access_token)).toBe(true);
       const { exit, stderr } = await server.run('token tool --force-refresh --json');
       expect(exit).toBe(5);
       expect(JSON.parse(stderr)).toMatchObject({

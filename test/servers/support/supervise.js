@@ -3,8 +3,9 @@
 import { spawn } from 'node:child_process';
 
 const [command = '', ...args] = process.argv.slice(2);
-const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-const stop = () => child.kill('SIGKILL');
+const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+/** Kills the command and the processes that it has started. */
+const stop = () => child.pid && process.kill(-child.pid, 'SIGKILL');
 process.stdin.on('end', stop).on('error', stop).resume();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
 child.on('error', (error) => {
