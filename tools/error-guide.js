@@ -73,7 +73,7 @@ export const errorGuide = {
     cause: 'A field of the profile is missing or invalid. All issues are reported at once, and nothing was sent.',
     fix: 'Set the variables in the message. `oauth-profile check` reports the same without requesting a token; [the profile reference](profiles.md) lists all fields.',
     example: {
-      given: 'The user name is missing, and an option is misspelled:',
+      given: 'No user has logged in, and an option is misspelled:',
       files: graph('  options: {timout: 5s}\n'),
       args: 'token graph',
     },

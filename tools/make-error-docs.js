@@ -178,9 +178,9 @@ export async function errorDocs() {
     'each. In messages, the fields have the name of your profile, such as `graph.client_secret`.',
     '',
     ...providers().flatMap(({ type, hints }) =>
-      hints.length === 0
+      Object.keys(hints).length === 0
         ? []
-        : [`### ${type}`, '', '| code | grant | hint |', '|---|---|---|', ...hints.map(hintRow), ''],
+        : [`### ${type}`, '', '| code | grant | hint |', '|---|---|---|', ...hintRows(hints), ''],
     ),
     '### Other providers',
     '',
@@ -220,11 +220,19 @@ function firstSentence(name) {
   return errorGuide[name].cause.split(/(?<=[.:])\s/)[0]?.replace(/:$/, '.');
 }
 
-/** @param {import('../src/providers/provider.ts').ErrorHint} hint */
-function hintRow({ codes, error, description, grant, hint }) {
-  const quoted = description === undefined ? '' : ` “${description.source}”`;
-  const shown = [...(codes ?? []), ...(error === undefined ? [] : [error])].map(code).join(', ');
-  return `| ${shown}${quoted} | ${grant === undefined ? '' : code(grant)} | ${formatHint(hint)} |`;
+/** Codes with the same hint share a row. @param {import('../src/providers/provider.ts').ErrorHints} hints */
+function hintRows(hints) {
+  /** @type {Map<string, string[]>} */
+  const codesByRow = new Map();
+  for (const [name, list] of Object.entries(hints)) {
+    for (const one of [list].flat()) {
+      const { description, grant, hint } = typeof one === 'string' ? { hint: one } : one;
+      const row = `${grant === undefined ? '' : code(grant)} | ${formatHint(hint)}`;
+      const shown = description === undefined ? code(name) : `${code(name)} “${description.source}”`;
+      codesByRow.set(row, [...(codesByRow.get(row) ?? []), shown]);
+    }
+  }
+  return Array.from(codesByRow, ([row, codes]) => `| ${codes.join(', ')} | ${row} |`);
 }
 
 /** Replaces placeholders: `{client_secret}` is a variable of the profile, `{login}` a command. @param {string} hint */

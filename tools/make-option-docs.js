@@ -10,7 +10,7 @@ import { findProvider, providerTypes } from '../src/providers/registry.ts';
 /** @typedef {import('../src/providers/provider.ts').Provider} Provider */
 
 const SOURCE = { label: '', directory: '', trust: /** @type {const} */ ('given') };
-const NO_FILES = { readOptionFile: () => undefined, readFileInside: () => undefined };
+const NO_FILES = { readFileInside: () => undefined };
 const providers = [...new Set(providerTypes.map((type) => findProvider(type)))].filter((one) => one !== undefined);
 
 /** The meaning of each field. A test compares the names with those in the code. @type {Record<string, string>} */
@@ -288,7 +288,7 @@ function defaultOf(name) {
   /** @type {Map<string, string[]>} */
   const byValue = new Map();
   for (const provider of providers) {
-    const { options } = parseOptions(new ProfileDraft('profile', new Variables()), provider, NO_FILES);
+    const options = parseOptions(new ProfileDraft('profile', new Variables()), provider, NO_FILES);
     const shown = show(/** @type {Record<string, unknown>} */ (/** @type {unknown} */ (options))[member]);
     byValue.set(shown, [...(byValue.get(shown) ?? []), code(provider.type)]);
   }

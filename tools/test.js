@@ -67,7 +67,7 @@ async function checkPackage() {
 /** @type {Check[]} */
 const checks = [
   ['tests', () => runBin('vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`)],
-  ['types', () => runBin('tsc', '--noEmit')],
+  ['types', () => runNode('node_modules/typescript-native/bin/tsc', '--noEmit')],
   ['lint', () => runBin('biome', 'check', '--error-on-warnings')],
   ['words', () => runNode('tools/check-words.js')],
   ['layers', () => runNode('tools/check-layers.js')],

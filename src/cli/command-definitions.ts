@@ -45,7 +45,7 @@ export const commands: readonly Command[] = [
     name: 'run',
     usage: '<script…>',
     positionals: { min: 1, max: Number.POSITIVE_INFINITY, kind: 'file' },
-    summary: 'run scripts: files, directories or glob patterns',
+    summary: 'run scripts (files, directories or glob patterns)',
     flags: [
       { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
       {

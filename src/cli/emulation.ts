@@ -1,12 +1,11 @@
-import { Resolver } from '../config/resolver.ts';
+import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import { Variables } from '../config/variables.ts';
-import { type Fault, faultKinds, parseFault } from '../emulator/fault.ts';
+import { type Fault, faultKinds, parseFault } from '../emulator/faults.ts';
 import type { EmulatedProfiles } from '../emulator/profiles.ts';
 import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorEndpoint } from '../ports.ts';
 import { collectFields, profileNames } from '../profile/collect-fields.ts';
-import type { ProfileSources } from '../profile/parse-profile.ts';
 import { findProvider } from '../providers/registry.ts';
 import { usageError } from './args.ts';
 import { flagValue, hasFlag } from './command.ts';
@@ -21,7 +20,7 @@ export interface Emulation {
 /** The emulator that `--emulate` asks for: a new one, or the one at the given URL. */
 export async function openEmulation(
   context: Context,
-  sources: ProfileSources,
+  sources: ExternalSources,
   all: readonly Variables[],
 ): Promise<Emulation | undefined> {
   const { args } = context;
@@ -42,7 +41,7 @@ export async function openEmulation(
 /** Starts an emulator that knows the profiles of all these variables. */
 export async function startEmulator(
   { args }: Context,
-  sources: ProfileSources,
+  sources: ExternalSources,
   all: readonly Variables[],
   port: number,
   onRequest: ((request: ServedRequest) => void) | undefined,
@@ -59,7 +58,7 @@ export async function startEmulator(
 }
 
 /** Two scripts may each define their own profile of the same name: the emulator knows both. */
-function mergeProfiles(sources: ProfileSources, all: readonly Variables[]): EmulatedProfiles {
+function mergeProfiles(sources: ExternalSources, all: readonly Variables[]): EmulatedProfiles {
   const [first = new Variables(), ...others] = all;
   const profiles = { ...emulatedProfiles(sources, first) };
   const known = new Set(Object.values(profiles).map((profile) => JSON.stringify(profile)));
@@ -85,7 +84,7 @@ function parseFaults(values: readonly string[]): Fault[] {
 }
 
 /** The profiles in the form that the emulator takes, with their secrets, which it must recognise. Invalid profiles are left out. */
-export function emulatedProfiles(sources: ProfileSources, variables: Variables): EmulatedProfiles {
+export function emulatedProfiles(sources: ExternalSources, variables: Variables): EmulatedProfiles {
   const resolver = new Resolver(variables, sources);
   const profiles: Record<string, Record<string, unknown>> = {};
   for (const name of profileNames(variables)) {
@@ -96,7 +95,7 @@ export function emulatedProfiles(sources: ProfileSources, variables: Variables):
       for (const [field, { value }] of [...fields, ...basic])
         profile[field] = typeof value === 'string' ? value : value.reveal();
       for (const [option, { value, variable }] of options) {
-        if (option === 'key_file') profile['options.key'] = sources.readOptionFile(String(value), variable.source);
+        if (option === 'key_file') profile['options.key'] = sources.readFileInside(String(value), variable.source);
         else profile[`options.${option}`] = value;
       }
       profiles[name] = profile;

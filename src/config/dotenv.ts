@@ -1,4 +1,4 @@
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 import { rejectDuplicates } from './node.ts';
 import type { Entry } from './variables.ts';
 
@@ -38,9 +38,8 @@ export function readEnv(text: string, label: string): Entry[] {
     LINE.lastIndex = at;
     const match = LINE.exec(lines);
     if (match === null) {
-      throw new OAuthProfileError('data_invalid', `${label}:${line}: expected name=value`, {
-        hint: 'write name=value; put a value with # or with spaces around it in "quotes"; start a comment with #',
-      });
+      const hint = 'write name=value; put a value with # or with spaces around it in "quotes"; start a comment with #';
+      throw dataError(`${label}:${line}: expected name=value`, hint);
     }
     const [whole, name, double, single, unquoted = ''] = match;
     if (name !== undefined) {

@@ -1,4 +1,4 @@
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 import { readEnv } from './dotenv.ts';
 import { readJson } from './json.ts';
 import { readProperties } from './properties.ts';
@@ -44,7 +44,5 @@ async function parseDataFile({ text, source: { label } }: DataFile): Promise<Ent
   if (name.endsWith('.json')) return readJson(text, label);
   if (name.endsWith('.properties')) return readProperties(text, label);
   if (/(?:^|[\\/.])env(?:\.[^\\/]+)?$/.test(name)) return readEnv(text, label);
-  throw new OAuthProfileError('data_invalid', `${label}: unsupported file format`, {
-    hint: 'use a .yaml, .json, .env or .properties file',
-  });
+  throw dataError(`${label}: unsupported file format`, 'use a .yaml, .json, .env or .properties file');
 }

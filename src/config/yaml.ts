@@ -16,7 +16,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 import { type ConfigNode, type Member, type Position, toEntries } from './node.ts';
 import { parseScalar, type Scalar } from './value.ts';
 import type { Entry } from './variables.ts';
@@ -46,14 +46,12 @@ const WRITE_VARIABLES =
 /** Reads variables from YAML 1.2: nested maps become dotted names. The first error is thrown. */
 export function readYaml(text: string, label: string): Entry[] {
   if (text.length > MAX_VARIABLES_LENGTH) {
-    throw new OAuthProfileError('data_invalid', `${label}: longer than ${MAX_VARIABLES_LENGTH} characters`, {
-      hint: 'check the path, or split the file',
-    });
+    throw dataError(`${label}: longer than ${MAX_VARIABLES_LENGTH} characters`, 'check the path, or split the file');
   }
   const { root, issues, positionOf } = parseYaml(text, MAX_VARIABLES);
   const fail = ({ offset, message, hint = WRITE_VARIABLES }: YamlIssue): never => {
     const { line, column } = positionOf(offset);
-    throw new OAuthProfileError('data_invalid', `${label}:${line}:${column}: ${message}`, { hint });
+    throw dataError(`${label}:${line}:${column}: ${message}`, hint);
   };
   if (issues[0] !== undefined) return fail(issues[0]);
   if (root === undefined || (root.kind === 'scalar' && root.value === null)) return [];

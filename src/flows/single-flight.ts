@@ -58,25 +58,14 @@ export class SingleFlight {
 
   async #waitFor<T>(call: Call<T>, { signal, timeout }: WaitOptions): Promise<T> {
     const done = new AbortController();
-    const waits: Promise<T>[] = [call.result];
     let onAbort = (): void => {};
-    if (signal !== undefined) {
-      waits.push(
-        new Promise((_, reject) => {
-          onAbort = () => reject(abortError(signal));
-          signal.addEventListener('abort', onAbort);
-        }),
-      );
-    }
-    if (timeout !== undefined) {
-      waits.push(
-        this.#clock.sleep(timeout.ms, done.signal).then(() => {
-          throw timeout.error();
-        }),
-      );
-    }
+    const aborted = new Promise<never>((_, reject) => {
+      onAbort = () => reject(abortError(signal));
+      signal?.addEventListener('abort', onAbort);
+    });
+    const expired = timeout && this.#clock.sleep(timeout.ms, done.signal).then(() => Promise.reject(timeout.error()));
     try {
-      return await Promise.race(waits);
+      return await Promise.race([call.result, aborted, expired ?? aborted]);
     } finally {
       signal?.removeEventListener('abort', onAbort);
       done.abort();

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { abortError, OAuthProfileError, TransportError } from '../errors.ts';
 import type { Limits } from '../ports.ts';
 import type { ConnectionTarget, Route } from './connector.ts';
+import { connectTimeout } from './limits.ts';
 import { toNetworkError } from './network-errors.ts';
 import type { ConnectionAttempt } from './tunnel.ts';
 
@@ -34,7 +35,7 @@ export function sendRequest<T>(
     let connected = false;
     let response: IncomingMessage | undefined;
 
-    const headers = [...exchange.headers, ...Object.entries(route.headers).flat()];
+    const headers = [...exchange.headers, ...Object.entries(route.headers ?? {}).flat()];
     // With the spread first, V8 creates a slower object, which costs 6 % of the token throughput.
     const options = { method: exchange.method, headers, attempt, ...route.options };
     const request = route.request(options, onResponse);
@@ -105,12 +106,7 @@ export function sendRequest<T>(
     function timeoutError(): TransportError {
       const { host } = target.url;
       const time = formatDuration(timeoutMs);
-      if (!connected) {
-        return new TransportError('timeout', `no connection to ${host} within ${time}`, {
-          sent: false,
-          hint: 'check the URL, the network and the proxy settings',
-        });
-      }
+      if (!connected) return connectTimeout(target.url, time);
       const message = response === undefined ? 'no response from' : 'no complete response from';
       return new TransportError('timeout', `${message} ${host} within ${time}`, {
         sent: true,

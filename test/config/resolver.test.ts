@@ -537,12 +537,12 @@ describe('References that multiply', () => {
 describe("The user's file and the directory's", () => {
   it("are separate: a reference in the user's file cannot use a variable of the directory's", () => {
     const variables = variablesOf({ user: { 'graph.url': 'https://${host}/' }, directory: { host: 'evil.example' } });
-    expect(failureOf(() => resolved(variables, 'graph.url')).message).toContain('host of oauth-profiles.yaml');
+    expect(failureOf(() => resolved(variables, 'graph.url')).message).toContain('host in oauth-profiles.yaml');
   });
 
   it("are separate from a script: a reference in the user's file cannot use a variable of a script", () => {
     const variables = variablesOf({ user: { 'graph.url': 'https://${host}/' }, script: { host: 'evil.example' } });
-    expect(failureOf(() => resolved(variables, 'graph.url')).message).toContain('host of me.yaml');
+    expect(failureOf(() => resolved(variables, 'graph.url')).message).toContain('host in me.yaml');
   });
 
   it("are separate even if the user's reference has a default", () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type FaultKind, faultKinds } from '../../src/emulator/fault.ts';
+import { type FaultKind, faultKinds } from '../../src/emulator/faults.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ErrorCode, OAuthProfileError } from '../../src/errors.ts';
 import { oauthProfile } from '../../src/oauth-profile.ts';

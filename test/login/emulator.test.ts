@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { deleteLogin, findLogins, findRevocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
+import { deleteLogin, findLogins, revokeToken } from '../../src/flows/login/logout.ts';
 import { Browser as Visitor } from '../support/independent-browser.ts';
 import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
 import { enterCode, signInAt } from '../support/login-browser.ts';
@@ -97,18 +97,16 @@ async function useAndRevoke(name: Name): Promise<void> {
   if (found === undefined) expect.fail('no login is stored');
   expect(others).toEqual([]);
   const { profile: login } = fixture;
-  const { ports } = fixture.client;
-  const endpoint = await findRevocationEndpoint(login, ports, await fixture.client.loginPorts(), undefined);
+  let revoked: string | undefined;
+  const revoking = deleteLogin(found, store, async (family) => {
+    await revokeToken(login, family, fixture.client, store, undefined);
+    revoked = family.refreshToken.reveal();
+  });
   if (name === 'microsoft') {
-    expect(endpoint).toBeUndefined();
+    await expect(revoking).rejects.toMatchObject({ code: 'usage' });
     await deleteLogin(found, store);
   } else {
-    if (endpoint === undefined) expect.fail('no revocation endpoint');
-    let revoked: string | undefined;
-    await deleteLogin(found, store, async (family) => {
-      await revokeToken(login, endpoint, family, ports, store, undefined);
-      revoked = family.refreshToken.reveal();
-    });
+    await revoking;
     const copied = { ...profiles[name], grant_type: 'refresh_token', refresh_token: String(revoked) };
     await expect(fixture.withFields(copied).token()).rejects.toMatchObject({
       code: 'login_required',

@@ -33,7 +33,7 @@ export async function runEmulate(context: Context): Promise<number> {
     terminal.stdout(`${style.bold('emulator')} running at ${style.cyan(emulator.url)}; press Ctrl-C to stop
   profiles  ${names.length === 0 ? 'none: create oauth-profiles.yaml, or pass --data' : escapeControls(names.join(', '))}
   use it    oauth-profile token ${names[0] === undefined ? '<profile>' : escapeControls(names[0])} --emulate=${emulator.url}
-  pages     ${emulator.url}/<real host>/…
+  URLs      ${emulator.url}/<host>/<path> instead of https://<host>/<path>
 `);
   }
   await new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
-import { childEnvironment } from '../../interactive/child-environment.ts';
+import { childEnvironment } from '../../interactive/browser.ts';
 import type { Environment } from '../../ports.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import type { Secret } from '../../redaction/secret.ts';

@@ -41,7 +41,7 @@ export function runList(context: Context): Promise<number> {
 
 async function storedRows(store: TokenStore, defined: readonly string[]): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const { record: stored } of await store.list()) {
+  for (const stored of await store.list()) {
     const record = parseRecord(stored);
     if (record.kind === 'login') continue;
     const { profile } = record;

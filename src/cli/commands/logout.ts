@@ -1,16 +1,9 @@
 import type { Client } from '../../client.ts';
 import { locationOf, type Variables } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import {
-  deleteLogin,
-  type FoundLogin,
-  findLogins,
-  findRevocationEndpoint,
-  revokeToken,
-} from '../../flows/login/logout.ts';
+import { deleteLogin, type FoundLogin, findLogins, revokeToken } from '../../flows/login/logout.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
-import { providerName } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
 import { hasFlag } from '../command.ts';
@@ -38,8 +31,8 @@ export function runLogout(context: Context): Promise<number> {
     if (logins.length === 0) printNotLoggedIn(context, name, variables, client);
     for (const login of logins) {
       try {
-        const revoked = hasFlag(args, 'revoke') && (await revoke(context, login, variables, client));
-        if (!revoked) await deleteLogin(login, store);
+        const revoked = hasFlag(args, 'revoke');
+        await (revoked ? revokeAndDelete(context, login, variables, client) : deleteLogin(login, store));
         deleted.push({ profile: login.profile, account: login.account, revoked });
         if (!json) terminal.stdout(formatLogout(login, revoked));
         warnOfConfiguredToken(context, login.profile, variables);
@@ -54,20 +47,16 @@ export function runLogout(context: Context): Promise<number> {
   });
 }
 
-/** Revokes and deletes a login. Returns `false` if the provider has no revocation endpoint. */
-async function revoke(context: Context, found: FoundLogin, variables: Variables, client: Client): Promise<boolean> {
-  const { signal } = context;
-  const { ports } = client;
+async function revokeAndDelete(
+  context: Context,
+  found: FoundLogin,
+  variables: Variables,
+  client: Client,
+): Promise<void> {
   try {
     const login = toLoginProfile(parseProfile(found.profile, variables, client.sources));
-    const endpoint = await findRevocationEndpoint(login, ports, await client.loginPorts(), signal);
-    if (endpoint === undefined) {
-      warn(context, `${providerName(login)} has no revocation endpoint: revoke access in your account settings there`);
-      return false;
-    }
     const store = await client.openStore();
-    await deleteLogin(found, store, (family) => revokeToken(login, endpoint, family, ports, store, signal));
-    return true;
+    await deleteLogin(found, store, (family) => revokeToken(login, family, client, store, context.signal));
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code === 'aborted') throw error;
     const name = escapeControls(found.profile);

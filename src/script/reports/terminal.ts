@@ -103,37 +103,33 @@ class LiveProgress implements Progress {
   #startedAt: number | undefined;
   #now = 0;
   #drawnAt = Number.NEGATIVE_INFINITY;
-  #pending = '';
-  #ended = false;
 
   constructor(
-    private readonly style: Style,
-    private readonly width: () => number,
-    private readonly area: LiveArea,
-    private readonly format: (event: ScriptEvent) => string,
-    private readonly scripts: number | undefined,
+    readonly style: Style,
+    readonly width: () => number,
+    readonly area: LiveArea,
+    readonly format: (event: ScriptEvent) => string,
+    readonly scripts: number | undefined,
   ) {}
 
   handle(event: ScriptEvent): void {
-    this.#ended = false;
     this.#now = Math.max(this.#now, event.at);
     this.#startedAt ??= event.at;
     this.#track(event);
-    this.#pending += this.format(event);
+    const text = this.format(event);
     // Fast steps would otherwise redraw more often than anyone can read.
-    if (this.#pending !== '' || this.#now - this.#drawnAt >= MIN_REDRAW_MS) this.#draw();
+    if (text !== '' || this.#now - this.#drawnAt >= MIN_REDRAW_MS) this.#draw(text);
   }
 
   tick(now: number): void {
-    if (this.#startedAt === undefined || this.#ended) return;
+    if (this.#startedAt === undefined) return;
     this.#now = Math.max(this.#now, now);
-    this.#draw();
+    this.#draw('');
   }
 
   end(): void {
-    this.#ended = true;
-    this.area.draw([], this.#columns, this.#pending);
-    this.#pending = '';
+    this.#startedAt = undefined;
+    this.area.draw([], this.#columns, '');
   }
 
   /** Some terminals report a width of 0. */
@@ -157,17 +153,19 @@ class LiveProgress implements Progress {
     }
   }
 
-  #draw(): void {
+  #draw(above: string): void {
     this.#drawnAt = this.#now;
     const columns = this.#columns;
     // Terminals disagree on the cursor position after a line of exactly the full width.
     const width = columns - 1;
     const shown = [...this.#running.values()];
-    const lines = shown.slice(0, MAX_LINES).map((one) => this.#runningLine(one, width));
-    if (shown.length > MAX_LINES)
-      lines.push(fitLine(`  … and ${shown.length - MAX_LINES} more`, width, this.style.dim));
-    this.area.draw([...lines, this.#totalsLine(width)], columns, this.#pending);
-    this.#pending = '';
+    const more = shown.length - MAX_LINES;
+    const lines = [
+      ...shown.slice(0, MAX_LINES).map((one) => this.#runningLine(one, width)),
+      ...(more > 0 ? [fitLine(`  … and ${more} more`, width, this.style.dim)] : []),
+      this.#totalsLine(width),
+    ];
+    this.area.draw(lines, columns, above);
   }
 
   #runningLine({ name, steps, number, title, since }: RunningScript, width: number): AreaLine {
@@ -220,38 +218,24 @@ interface AreaLine {
   readonly columns: number;
 }
 
-const CLEAR_LINE_END = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/** The last lines of a terminal, redrawn in place; only changes are written. The cursor stays at the start of the line below. */
+/** The last lines of a terminal, redrawn in place when they change. The cursor stays at the start of the line below. */
 class LiveArea {
-  readonly #write: (text: string) => void;
   #lines: readonly AreaLine[] = [];
   #width = 0;
 
-  constructor(write: (text: string) => void) {
-    this.#write = write;
-  }
+  constructor(readonly write: (text: string) => void) {}
 
   /** Shows `lines`, each narrower than `width`; `above` is printed before them and stays in the scrollback. */
-  draw(lines: readonly AreaLine[], width: number, above = ''): void {
-    const before = this.#lines;
-    const resized = before.length > 0 && width !== this.#width;
+  draw(lines: readonly AreaLine[], width: number, above: string): void {
+    const isSame = lines.length === this.#lines.length && lines.every(({ text }, i) => text === this.#lines[i]?.text);
+    if (isSame && above === '' && width === this.#width) return;
+    // A terminal that became narrower has wrapped the lines.
+    const rows = this.#lines.reduce((sum, { columns }) => sum + Math.max(1, Math.ceil(columns / width)), 0);
+    const clear = rows === 0 ? '' : `\u001b[${rows}A\r${CLEAR_BELOW}`;
+    this.write(clear + above + lines.map(({ text }) => `${text}\n`).join(''));
     this.#width = width;
     this.#lines = lines;
-    if (above !== '' || resized) {
-      // A terminal that became narrower has wrapped the lines.
-      const rows = before.reduce((sum, { columns }) => sum + Math.max(1, Math.ceil(columns / width)), 0);
-      this.#write(up(rows) + (rows === 0 ? '' : CLEAR_BELOW) + above + lines.map(({ text }) => `${text}\n`).join(''));
-    } else if (lines.length !== before.length || lines.some(({ text }, index) => text !== before[index]?.text)) {
-      const changed = lines.map(({ text }, index) =>
-        text === before[index]?.text ? '\n' : `${text}${CLEAR_LINE_END}\n`,
-      );
-      this.#write(up(before.length) + changed.join('') + (lines.length < before.length ? CLEAR_BELOW : ''));
-    }
   }
-}
-
-function up(rows: number): string {
-  return rows === 0 ? '' : `\u001b[${rows}A\r`;
 }

@@ -15,10 +15,10 @@ describeStore(
       open: () => home.open(key),
       async writeWithoutLock(recordKey, record) {
         const keys = parseKeys(new Secret(key), 'the key');
-        const records = new Records(home.vaultDirectory);
-        const revision = (records.find(recordKey, keys)?.revision ?? 0) + 1;
-        const bytes = encryptRecord({ key: recordKey, revision, record }, keys[0]);
-        writeFileSync(records.file(recordKey, keys[0]), bytes, { mode: 0o600 });
+        const records = new Records(home.vaultDirectory, keys);
+        const revision = (records.find(recordKey)?.revision ?? 0) + 1;
+        const bytes = encryptRecord({ key: recordKey, revision, ...record }, keys[0]);
+        writeFileSync(records.file(recordKey), bytes, { mode: 0o600 });
       },
       remove: () => home.remove(),
     };
