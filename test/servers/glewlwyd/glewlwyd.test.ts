@@ -48,7 +48,8 @@ describeServer(
     testBrowserLogin(server);
     testDeviceLogin(server, ['tool', 'web'], approve);
     testRefresh(server, { deadTokenError: 'invalid_grant' });
-    testRevocation(server);
+    // The revocation endpoint rejects public clients.
+    testRevocation(server, ['web']);
 
     describe('errors', () => {
       it('a response without a body exits with 3 and shows its status', async () => {

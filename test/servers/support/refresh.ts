@@ -74,20 +74,17 @@ export function testReducedScope(server: Server, requested: string, granted: str
 }
 
 /** Declares the tests of `logout`. */
-export function testRevocation(server: Server): void {
+export function testRevocation(server: Server, profiles = ['web', 'tool']): void {
   describe('revocation', () => {
-    it.each(['web', 'tool'])(
-      'logout --revoke ends the refresh token of the client %s at the server',
-      async (profile) => {
-        await server.login(profile);
-        const { refresh_token = '' } = await server.response(profile);
-        expect(await server.run(`logout ${profile} --revoke`)).toMatchObject({ exit: 0, stderr: '' });
-        expect((await server.run('list')).stdout).toMatch(new RegExp(`^${profile} +nothing stored$`, 'm'));
-        const secret: Record<string, string> = profile === 'web' ? { client_secret: 'web-secret' } : {};
-        const refresh = { grant_type: 'refresh_token', client_id: profile, ...secret, refresh_token };
-        expect((await server.post(server.settings.paths.token, refresh)).status).toBe(400);
-        expect(await server.run(`token ${profile}`)).toMatchObject({ exit: 5, stdout: '' });
-      },
-    );
+    it.each(profiles)('logout --revoke ends the refresh token of the client %s at the server', async (profile) => {
+      await server.login(profile);
+      const { refresh_token = '' } = await server.response(profile);
+      expect(await server.run(`logout ${profile} --revoke`)).toMatchObject({ exit: 0, stderr: '' });
+      expect((await server.run('list')).stdout).toMatch(new RegExp(`^${profile} +nothing stored$`, 'm'));
+      const secret: Record<string, string> = profile === 'web' ? { client_secret: 'web-secret' } : {};
+      const refresh = { grant_type: 'refresh_token', client_id: profile, ...secret, refresh_token };
+      expect((await server.post(server.settings.paths.token, refresh)).status).toBe(400);
+      expect(await server.run(`token ${profile}`)).toMatchObject({ exit: 5, stdout: '' });
+    });
   });
 }
