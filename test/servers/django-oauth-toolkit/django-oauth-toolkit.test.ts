@@ -2,7 +2,7 @@ import { testCheckWithoutMetadata } from '../support/check-online.ts';
 import { testClientCredentials, testOddSecret, testPassword, testWrongSecret } from '../support/client-credentials.ts';
 import { type Decide, describeServer, USER } from '../support/describe-server.ts';
 import { testBrowserLogin, testNoDeviceLogin } from '../support/login.ts';
-import { testRefresh } from '../support/refresh.ts';
+import { testNoRevocation, testRefresh } from '../support/refresh.ts';
 
 const decide =
   (decision: Record<string, string>): Decide =>
@@ -24,6 +24,7 @@ describeServer(
     testBrowserLogin(server, decide({}));
     testNoDeviceLogin(server);
     testRefresh(server, { deadTokenError: 'invalid_grant' });
+    testNoRevocation(server);
     testCheckWithoutMetadata(server);
   },
 );

@@ -3,7 +3,7 @@ import { testCheckWithoutMetadata } from '../support/check-online.ts';
 import { testClientCredentials, testOddSecret, testPassword, testWrongSecret } from '../support/client-credentials.ts';
 import { type Decide, describeServer, USER } from '../support/describe-server.ts';
 import { testBrowserLogin, testNoDeviceLogin } from '../support/login.ts';
-import { testRefresh } from '../support/refresh.ts';
+import { testNoRevocation, testRefresh } from '../support/refresh.ts';
 
 /** The consent page has two forms: to allow, and to deny. A client that has a token gets its code without it. */
 const decide =
@@ -29,6 +29,7 @@ describeServer(
     testBrowserLogin(server, decide(1));
     testNoDeviceLogin(server);
     testRefresh(server, { deadTokenError: 'invalid_grant' });
+    testNoRevocation(server);
     testCheckWithoutMetadata(server);
 
     describe('scope', () => {

@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest';
 import { testClientCredentials } from '../support/client-credentials.ts';
 import { describeServer } from '../support/describe-server.ts';
 import { testBrowserLogin, testNoDeviceLogin } from '../support/login.ts';
@@ -15,5 +16,14 @@ describeServer(
     testBrowserLogin(server);
     testNoDeviceLogin(server);
     testRefresh(server, {});
+
+    describe('revocation', () => {
+      it('logout --revoke sends the refresh token to the endpoint of the metadata', async () => {
+        await server.login('tool');
+        const { refresh_token } = await server.response('tool');
+        expect(await server.run('logout tool --revoke')).toMatchObject({ exit: 0, stderr: '' });
+        expect(server.received.at(-1)).toMatchObject({ path: '/revoke', form: { token: refresh_token } });
+      });
+    });
   },
 );

@@ -72,8 +72,8 @@ export function testDeviceLogin(server: Server, profiles: string[], approve: Dec
 
 /** Declares the test of a device login at a server without that endpoint. */
 export function testNoDeviceLogin(server: Server): void {
-  describe('login with a device code', () => {
-    it('an endpoint that does not exist exits with 3 and is named', async () => {
+  describe('errors', () => {
+    it('a device authorization endpoint that does not exist exits with 3 and is named', async () => {
       const options = { device_authorization_url: `${server.origin}/no-such-endpoint` };
       server.write({ tool: { options } });
       const { exit, stderr } = await server.run('login tool --device --json');

@@ -88,3 +88,18 @@ export function testRevocation(server: Server, profiles = ['web', 'tool']): void
     });
   });
 }
+
+/** Declares the test of `logout --revoke` at a server that does not announce a revocation endpoint. */
+export function testNoRevocation(server: Server): void {
+  describe('revocation', () => {
+    it('logout --revoke exits with 2 and keeps the login, since no revocation endpoint is announced', async () => {
+      await server.login('tool');
+      const { exit, stderr } = await server.run('logout tool --revoke');
+      expect(exit).toBe(2);
+      expect(stderr).toContain('no revocation endpoint');
+      expect(await server.run('token tool --force-refresh')).toMatchObject({ exit: 0, stderr: '' });
+      expect(await server.run('logout tool')).toMatchObject({ exit: 0 });
+      expect(await server.run('token tool')).toMatchObject({ exit: 5, stdout: '' });
+    });
+  });
+}
