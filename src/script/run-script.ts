@@ -79,7 +79,7 @@ async function runStep(step: Step, number: number, run: Run): Promise<StepResult
   const startedAt = clock.now();
   const command = commandName(step.command);
   const title = step.name === undefined ? stepTitle(step, redact) : redact(step.name);
-  const { output, exchanges, lookup, run: runCommand } = prepareStep(step, run);
+  const { output, exchanges, lookup, stepContext, run: runCommand } = prepareStep(step, run);
   const end = (state: StepState, more: { reason?: string; failure?: Failure } = {}): StepResult => {
     const elapsedMs = clock.now() - startedAt;
     return { number, command, title, position, state, ...more, startedAt, elapsedMs, output, exchanges };
@@ -100,6 +100,7 @@ async function runStep(step: Step, number: number, run: Run): Promise<StepResult
     return end('passed');
   } catch (error) {
     if (!started) start();
+    step.command.onFailure?.(stepContext);
     if (!step.continueOnFailure || (error instanceof StepFailure && error.details.endsScript)) run.ended = true;
     // After an interruption the error of the step is a consequence of it.
     const isAborted = error instanceof OAuthProfileError && error.code === 'aborted';
@@ -161,7 +162,7 @@ function prepareStep(step: Step, { script, context, state }: Run) {
       else variables.add([{ name, value, literal: true }], changed);
     }
   };
-  return { output, exchanges, lookup, run };
+  return { output, exchanges, lookup, stepContext, run };
 }
 
 /** Resolves the references in the step's parameters and converts each value to the kind of its parameter. */

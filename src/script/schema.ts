@@ -1,4 +1,11 @@
-import { type Command, commandName, commandSignature, type Parameter, type Registry } from './command.ts';
+import {
+  type Command,
+  commandName,
+  commandSignature,
+  isRequiredInMap,
+  type Parameter,
+  type Registry,
+} from './command.ts';
 import { exampleOf } from './describe-command.ts';
 import { kinds } from './parameter-kinds.ts';
 
@@ -60,7 +67,12 @@ function commandSchema(command: Command): Schema {
       items: false,
       minItems: required.length,
     },
-    { type: 'object', properties, required, additionalProperties: false },
+    {
+      type: 'object',
+      properties,
+      required: parameters.filter(isRequiredInMap).map(({ name }) => name),
+      additionalProperties: false,
+    },
   ];
   const [first] = parameters;
   if (first !== undefined && required.length <= 1) {

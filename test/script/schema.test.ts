@@ -37,6 +37,7 @@ describe('The JSON Schema of scripts', () => {
     'steps: [{base.clear: a}, {base.clear: [a]}, {base.clear: [a, b]}, {base.clear: [[a, b]]}]',
     'steps: [{base.note: }, {base.note: a}, {base.note: [a, true]}]',
     'steps: [{base.verbose: [[1, {a: b}]]}, {base.verbose: 7}]',
+    'steps: [{ws.get: {url: a, var: c}}]',
     'steps: [{ws.reset: , name: x, if: "a = b", continueOnFailure: true, always: false}, {ws.reset: , if: true}]',
   ])('accepts %j, like the parser', (text) => {
     expect(issuesIn(text)).toEqual([]);

@@ -17,7 +17,7 @@ export const sampleRegistry = new Registry([
   command(
     'ws.get',
     parameter('url', 'text'),
-    parameter('queryString', 'text'),
+    parameter('queryString', 'text', { optionalInMap: true }),
     parameter('var', 'variable'),
     parameter('options', 'map', optional),
   ),

@@ -47,15 +47,19 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
         if (actual !== undefined) throw new StepFailure(`${args.jsonpath} matches an element`, { actual });
       },
     }),
-    group('assertElementCount', 'Asserts how many elements a path matches', {
-      parameters: [json, jsonpath, parameter('count', 'count', 'Expected number of elements')],
-      example: 'json.assertElementCount: ["${me.body}", "$.value[*]", 3]',
-      async run({ count: expected, ...args }) {
-        const { length: actual } = await findNodes(args);
-        if (actual === expected) return;
-        throw new StepFailure(`${args.jsonpath} matches a different number of elements`, { expected, actual });
+    group(
+      'assertElementCount',
+      'Asserts how many elements a path matches; of a single array, its elements are counted',
+      {
+        parameters: [json, jsonpath, parameter('count', 'count', 'Expected number of elements')],
+        example: 'json.assertElementCount: ["${me.body}", value, 3]',
+        async run({ count: expected, ...args }) {
+          const actual = countElements(await findNodes(args));
+          if (actual === expected) return;
+          throw new StepFailure(`${args.jsonpath} matches a different number of elements`, { expected, actual });
+        },
       },
-    }),
+    ),
     group(
       'assertCorrectness',
       'Validates JSON against a JSON Schema (2020-12, 2019-09 or draft-07); remote $refs are not fetched',
@@ -85,11 +89,11 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
         },
       },
     ),
-    group('storeCount', 'Saves the number of elements that a path matches', {
+    group('storeCount', 'Saves the number of elements that a path matches, or of the elements of a single array', {
       parameters: [json, jsonpath, variable],
-      example: 'json.storeCount: ["${me.body}", "$.value[*]", people]',
+      example: 'json.storeCount: ["${me.body}", value, people]',
       async run(args, context) {
-        context.set(args.var, (await findNodes(args)).length);
+        context.set(args.var, countElements(await findNodes(args)));
       },
     }),
   ];
@@ -97,6 +101,11 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
 
 function findNodes(args: { json: Value; jsonpath: string }): Promise<readonly Value[]> {
   return queryDocument(readDocument(args.json, 'json'), args.jsonpath);
+}
+
+function countElements(found: readonly Value[]): number {
+  const [first] = found;
+  return found.length === 1 && Array.isArray(first) ? first.length : found.length;
 }
 
 function singleOrList(found: readonly Value[], path: string, expected?: Value): Value {

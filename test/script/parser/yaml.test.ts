@@ -212,7 +212,7 @@ describe('An issue of a script', () => {
     ['base.verbose: [a, b]', '2:23 base.verbose expects 1 parameter, got 2'],
     ['ws.header: {name: a, vlaue: b}', '2:26 unknown parameter vlaue of ws.header'],
     ['ws.header: {name: a}', '2:5 ws.header: missing parameter value'],
-    ['ws.get: {}', '2:5 ws.get: missing parameter url, queryString, var'],
+    ['ws.get: {}', '2:5 ws.get: missing parameter url, var'],
     ['ws.header: {name: a, name: b, value: c}', '2:26 name is defined twice'],
     ['ws.header: {name: a, value: b, __proto__: c}', '2:36 unknown parameter __proto__ of ws.header'],
     ['base.waitFor: soon', '2:19 waitMs must be a non-negative integer'],

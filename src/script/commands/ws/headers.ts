@@ -48,6 +48,16 @@ export class ScriptHeaders {
     }
   }
 
+  /** Removes the pending secrets and returns the names of their headers: after a failed request it is unknown where they belong. */
+  dropPending(): readonly string[] {
+    const pending = [...this.#byName.values()].filter((entry) => entry.pending !== undefined);
+    for (const { name, bound } of pending) {
+      if (bound.size === 0) this.clear(name);
+      else this.#put({ name, bound });
+    }
+    return pending.map(({ name }) => name);
+  }
+
   /** Selects the headers for a request to an origin. `withheld` are secret headers that are bound to other origins. */
   select(origin: string) {
     const sent: (readonly [name: string, value: string | Secret])[] = [];
@@ -79,6 +89,18 @@ export function isSecretHeader(name: string): boolean {
 
 const ws = commandGroup('ws');
 const name = parameter('name', 'text', 'Name of the header');
+
+/**
+ * Drops the pending secrets when a request has failed before its URL was known, such as for an undefined variable: the origin of a later
+ * request may be another one.
+ */
+export function dropPendingHeaders(context: StepContext): void {
+  for (const dropped of headersOf(context).dropPending()) {
+    context.log(
+      `${dropped} is removed: it contains a secret for the URL of this step; set it again before the next request`,
+    );
+  }
+}
 
 /** The commands that set headers. */
 export const headerCommands = [
