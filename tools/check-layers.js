@@ -79,6 +79,7 @@ const mayReveal = [
   'redaction/',
   'config/resolver.ts',
   'script/compare.ts',
+  'script/engine/functions.ts',
   'script/commands/ws/url.ts',
   'script/commands/jwt.ts',
   'flows/records.ts',

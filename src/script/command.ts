@@ -11,8 +11,8 @@ export interface Parameter {
   readonly optional?: boolean;
   /** The parameter may be left out when the parameters are a map; a list has it as `""`. */
   readonly optionalInMap?: boolean;
-  /** The value may be a secret: the title of a step shows only references to it. */
-  readonly secret?: boolean;
+  /** The value may be a secret: the title of a step shows only references to it. A function decides by the parameters as written. */
+  readonly secret?: boolean | ((parameters: Readonly<Record<string, unknown>>) => boolean);
 }
 
 /** Arguments of a command's `run`, by parameter name. */

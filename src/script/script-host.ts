@@ -9,15 +9,18 @@ import { version } from '../version.ts';
 import { type Command, Registry } from './command.ts';
 import { builtinCommands } from './commands/builtin.ts';
 import { matchesPattern } from './commands/time-limit.ts';
+import { runScript } from './engine/run-script.ts';
 import type { Listener } from './events.ts';
 import { loadPathCheck } from './parser/parse-context.ts';
 import type { RunResult } from './result.ts';
-import { runScript } from './run-script.ts';
-import type { Script } from './script.ts';
+import { allSteps, type Script } from './script.ts';
 
 /** Parses scripts and, once it has a client, runs them. */
 export class ScriptHost {
   readonly registry: Registry;
+  /** Searches for the secrets of profiles and tokens. */
+  readonly #known = new Redactor();
+  /** Searches also for the secrets in the data of APIs. */
   readonly #redactor = new Redactor();
   readonly #stopListening: () => void;
   #client: Client | undefined;
@@ -44,7 +47,7 @@ export class ScriptHost {
       },
     });
     this.registry = new Registry([...builtin, ...commands]);
-    this.#stopListening = onSecretCreated((secret) => this.#redactor.add(secret));
+    this.#stopListening = onSecretCreated((secret) => this.#addSecret(secret));
   }
 
   /** Sets the client. Scripts are parsed before it exists, because an emulator needs their profiles first. */
@@ -71,7 +74,7 @@ export class ScriptHost {
     const { sources, ports } = this.#connected;
     // Secrets of a program may have been created before this host.
     for (const { value } of variables) this.#addSecrets(value);
-    for (const { parameters } of script.steps) this.#addSecrets(parameters);
+    for (const step of allSteps(script)) if ('command' in step) this.#addSecrets(step.parameters);
     return runScript(script, {
       variables,
       externalSources: sources,
@@ -79,6 +82,9 @@ export class ScriptHost {
       signal,
       listener,
       redact: (text) => this.#redactor.redact(text),
+      redactKnown: (text) => this.#known.redact(text),
+      addSecret: (secret) => this.#redactor.add(secret),
+      readFile: (path, directory) => this.#connected.files.read(path, directory),
       matches: matchesPattern,
     });
   }
@@ -88,8 +94,13 @@ export class ScriptHost {
     return this.#redactor.redact(text);
   }
 
+  #addSecret(secret: Secret): void {
+    this.#known.add(secret);
+    this.#redactor.add(secret);
+  }
+
   #addSecrets(value: Value): void {
-    if (value instanceof Secret) this.#redactor.add(value);
+    if (value instanceof Secret) this.#addSecret(value);
     else if (isCollection(value)) for (const part of Object.values(value)) this.#addSecrets(part);
   }
 

@@ -8,7 +8,7 @@ import { builtinCommands } from '../../src/script/commands/builtin.ts';
 import { exampleOf } from '../../src/script/describe-command.ts';
 import { readScript } from '../../src/script/parser/yaml.ts';
 import { scriptSchema } from '../../src/script/schema.ts';
-import { sampleRegistry, sampleSource } from '../support/sample-commands.ts';
+import { commandsOf, sampleRegistry, sampleSource } from '../support/sample-commands.ts';
 
 const schemaOf = (registry: Registry) =>
   new Ajv2020({ strict: true, strictRequired: false, strictTuples: false, allowUnionTypes: true }).compile(
@@ -120,8 +120,8 @@ describe('Built-in commands:', () => {
     '%s has a valid example',
     (_, command) => {
       const text = `steps:\n${exampleOf(command).replace(/^/gm, '  ')}\n`;
-      const { steps } = readScript(text, sampleSource, registry);
-      expect(steps[0]?.command).toBe(command);
+      const [step] = commandsOf(readScript(text, sampleSource, registry));
+      expect(step?.command).toBe(command);
       expect(takes(parse(text)), JSON.stringify(takes.errors)).toBe(true);
     },
   );

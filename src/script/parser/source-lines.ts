@@ -127,7 +127,7 @@ function* findSecretsIn<At>(node: ConfigNode<At>, registry: Registry, secret: bo
 
 /** Returns whether a parameter may contain a secret. */
 export function isSecretParameter(parameter: Parameter | undefined): boolean {
-  return parameter !== undefined && (parameter.secret === true || isSensitiveName(parameter.name));
+  return parameter !== undefined && (parameter.secret !== undefined || isSensitiveName(parameter.name));
 }
 
 /** Source of one character of a YAML scalar: a line break with the spaces around it, an escape sequence, or the character itself. */

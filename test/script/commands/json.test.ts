@@ -203,7 +203,7 @@ describe('json.assertValue', () => {
   });
 
   it('compares a secret and masks it in the failure', async () => {
-    const document = { access_token: 'hunter22hunter' };
+    const document = JSON.stringify({ access_token: 'hunter22hunter' });
     expect((await over(document, 'assertValue', ['access_token', 'hunter22hunter'])).result.state).toBe('passed');
     const { result } = await over(document, 'assertValue', ['access_token', 'x']);
     expect(result.steps[1]?.failure).toMatchObject({ expected: 'x', actual: '••••' });

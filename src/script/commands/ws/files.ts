@@ -41,10 +41,10 @@ export function fileCommands(ports: HttpPorts): Command[] {
             isSuccess(status) ? async (chunk: Uint8Array) => (await create()).write(chunk) : undefined;
           try {
             const request = { method: 'GET', target, options: args.options, save };
-            const { response, shownUrl } = await sendRequest(request, context, ports);
+            const { response, decoded, shownUrl } = await sendRequest(request, context, ports);
             const { status, statusText } = response;
             if (!isSuccess(status)) {
-              const body = showBody(response, MAX_QUOTED, context.redact);
+              const body = showBody(response, decoded, MAX_QUOTED, context.redact);
               throw unexpectedStatus(shownUrl, '200-299', `${status} ${statusText}`, body, context);
             }
             await (await create()).commit();

@@ -108,7 +108,12 @@ export const headerCommands = [
     'header',
     'Sets a header for the following requests; a header with a secret is sent only to the origin of the next request',
     {
-      parameters: [name, parameter('value', 'text', 'Value of the header', { secret: true })],
+      parameters: [
+        name,
+        parameter('value', 'text', 'Value of the header', {
+          secret: ({ name }: Readonly<Record<string, unknown>>) => typeof name !== 'string' || isSecretHeader(name),
+        }),
+      ],
       example: 'ws.header: [Authorization, "Bearer ${token.access_token}"]',
       run: (args, context) => setHeader(args.name, args.value, context),
     },

@@ -101,8 +101,8 @@ export function httpCommands(ports: HttpPorts): Command[] {
 
 /** Sends a request and saves its response in a variable. */
 export async function sendAndSave(request: RequestSpec, name: string, context: StepContext, ports: HttpPorts) {
-  const { response, elapsedMs } = await sendRequest(request, context, ports);
-  const value = toResponse(response, elapsedMs);
+  const { response, decoded, elapsedMs } = await sendRequest(request, context, ports);
+  const value = toResponse(response, decoded, elapsedMs);
   storePayload(name, value['text'] ?? '', response.body, context);
   context.set(name, value);
 }

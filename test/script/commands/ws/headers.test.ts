@@ -372,7 +372,7 @@ describe('D20 a redirect', () => {
   });
 
   it('from https to http is not followed', async () => {
-    const api = await ApiServer.start(redirect(302, 'http://b.example.test/x?code=abc123'), certificate);
+    const api = await ApiServer.start(redirect(302, 'http://b.example.test/x?code=abc123&state=s'), certificate);
     const callApi = callApiWith({}, { port: api.port, ca: authority.ca.cert });
     const { last, everything } = await runWs([set, ['ws.get', 'https://a.example.test/', '', 'r', follow]], {
       env,
