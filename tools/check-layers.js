@@ -28,7 +28,7 @@ const mayImport = {
   playwright: ['token-source', 'oauth-profile'],
   index: ['oauth-profile', 'token-source', 'ports', 'config', 'errors', 'redaction'],
   script: ['config', 'profile', 'ports', 'errors', 'redaction'],
-  'script/parser': ['script', 'config', 'errors', 'redaction'],
+  'script/parser': ['script', 'profile', 'config', 'errors', 'redaction'],
   'script/reports': ['script', 'config', 'errors', 'redaction'],
   'script/commands': ['script', 'http', 'profile', 'config', 'ports', 'errors', 'redaction'],
   cli: [
@@ -68,6 +68,7 @@ const exceptions = {
     'script/commands',
     'script/parser',
     'config',
+    'errors',
     'redaction',
     'version',
   ],

@@ -40,7 +40,7 @@ itHolds('parses any script, or reports issues inside the file without secrets', 
   ],
   check(input) {
     const { value, error } = callTwice(
-      () => comparable(readScript(input, sampleSource, sampleRegistry)),
+      () => comparable(readScript(input, sampleSource, sampleRegistry).script),
       InvalidScriptError,
     );
     if (error === undefined) {

@@ -120,7 +120,7 @@ describe('Built-in commands:', () => {
     '%s has a valid example',
     (_, command) => {
       const text = `steps:\n${exampleOf(command).replace(/^/gm, '  ')}\n`;
-      const [step] = commandsOf(readScript(text, sampleSource, registry));
+      const [step] = commandsOf(readScript(text, sampleSource, registry).script);
       expect(step?.command).toBe(command);
       expect(takes(parse(text)), JSON.stringify(takes.errors)).toBe(true);
     },

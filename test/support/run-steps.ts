@@ -16,7 +16,7 @@ import { parseCondition } from '../../src/script/condition.ts';
 import { runScript } from '../../src/script/engine/run-script.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
-import type { Step } from '../../src/script/script.ts';
+import type { Retry, Step } from '../../src/script/script.ts';
 import { FakeClock } from './fake-ports.ts';
 import { shown } from './resolving.ts';
 
@@ -24,7 +24,7 @@ import { shown } from './resolving.ts';
 export type TestStep = readonly [
   command: string | Command,
   parameters?: readonly Value[],
-  more?: { name?: string; if?: string; continueOnFailure?: boolean; always?: boolean },
+  more?: { name?: string; if?: string; continueOnFailure?: boolean; always?: boolean; retry?: Retry },
 ];
 
 /** Options of {@link runSteps}. */
@@ -145,6 +145,7 @@ function toStep([given, values = [], more = {}]: TestStep, registry: Registry): 
     condition: more.if === undefined ? undefined : parseCondition(more.if),
     continueOnFailure: more.continueOnFailure ?? false,
     always: more.always ?? false,
+    retry: more.retry,
     position: undefined,
   };
 }

@@ -8,7 +8,7 @@ import { parseScriptObject, type ScriptObject } from '../../../src/script/parser
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import { commandsOf, issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
-const read = (object: unknown) => parseScriptObject(object as ScriptObject, sampleSource, sampleRegistry);
+const read = (object: unknown) => parseScriptObject(object as ScriptObject, sampleSource, sampleRegistry).script;
 const issues = (object: unknown) => issuesOf(() => read(object)).map(({ path, message }) => `${path} ${message}`);
 
 describe('A script as an object', () => {

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { RawScalar } from '../../../src/config/value.ts';
 import { InvalidScriptError, OAuthProfileError } from '../../../src/errors.ts';
 import { commandName } from '../../../src/script/command.ts';
+import { scriptKeys, stepKeys } from '../../../src/script/keys.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import type { CommandStep } from '../../../src/script/script.ts';
 import { anyString } from '../../support/any-string.ts';
 import { commandsOf, issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
-const read = (text: string) => readScript(text, sampleSource, sampleRegistry);
+const read = (text: string) => readScript(text, sampleSource, sampleRegistry).script;
 const step = (text: string): CommandStep => read(`steps:\n  - ${text}`).steps[0] as CommandStep;
 /** Returns `line:column message` for each issue. */
 const issues = (text: string) =>
@@ -277,7 +278,7 @@ describe('An issue of a script', () => {
     ['foo.bar: x', 'run oauth-profile commands to list all commands'],
     ['ws.reset:\n    alway: true', 'did you mean always?'],
     ['ws.reset:\n    continueonfailure: true', 'did you mean continueOnFailure?'],
-    ['ws.reset:\n    something: true', 'the keys of a step are its command, name, if, continueOnFailure, always'],
+    ['ws.reset:\n    something: true', `the keys of a step are its command, ${Object.keys(stepKeys).join(', ')}`],
     ['ws.reset', 'write - ws.reset: and its parameters'],
     ['ws.get:[a]', 'write a space after ws.get:'],
     ['ws.get: [a]', 'the signature is ws.get(url, queryString, var, [options]); write "" for an empty parameter'],
@@ -295,7 +296,7 @@ describe('An issue of a script', () => {
     ['ws.get: [a]\nsteps: [{ws.reset: }]', 'ws.get is a command: write it as - ws.get: … below steps:'],
     [
       'graph.type: okta\nsteps: [{ws.reset: }]',
-      'the keys of a script are version, name, data, steps; variables belong below data:',
+      `the keys of a script are ${Object.keys(scriptKeys).join(', ')}; variables belong below data:`,
     ],
   ])('has a hint: %j', (text, hint) => {
     expect(issuesOf(() => read(text)).map(({ hint: found }) => found)).toEqual([hint]);
