@@ -131,6 +131,8 @@ class Parser {
     this.#at += '${'.length;
     const from = this.#at;
     const call = this.#call();
+    const prefix = this.#match(/(?=(env|file):)/iy)?.[1] ?? '';
+    if (prefix !== prefix.toLowerCase()) this.fail('must have env: or file: in lower case');
     const kind = call ? 'function' : this.#takes('env:') ? 'env' : this.#takes('file:') ? 'file' : 'variable';
     const path = call ?? (kind === 'variable' ? this.path() : { names: [this.#externalName()], members: [] });
     const text = this.text.slice(from, this.#at);

@@ -1,4 +1,3 @@
-import { type KeyObject, verify } from 'node:crypto';
 import type { EmulatorRequest } from './messages.ts';
 import type { Client, Realm, RequestContext } from './realm.ts';
 import { reject } from './rejection.ts';
@@ -6,11 +5,11 @@ import { reject } from './rejection.ts';
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** Authenticates the client as the provider does. Returns `undefined` for a permitted request without a client. */
-export function authenticateClient(
+export async function authenticateClient(
   { realm, now }: RequestContext,
   request: EmulatorRequest,
   grant: string,
-): Client | undefined {
+): Promise<Client | undefined> {
   const { provider } = realm;
   const { form } = request;
   const pairs = basicPairs(request, provider.clientAuth.basicDecoding);
@@ -27,14 +26,14 @@ export function authenticateClient(
       reject('invalid_client_secret');
     return client;
   }
-  const id = form.get('client_id') || (assertion === undefined ? '' : subjectOf(assertion));
+  const id = form.get('client_id') || (assertion === undefined ? '' : await subjectOf(assertion));
   if (id === '') {
     if (bodySecret !== undefined || assertion !== undefined) reject('missing_field', 'client_id');
     if (provider.passwordGrantWithoutClient && (grant === 'password' || grant === 'refresh_token')) return undefined;
     return provider.clientAuth.basicOnly ? reject('missing_client_auth') : reject('missing_field', 'client_id');
   }
   const client = realm.clients.get(id) ?? reject('unknown_client', id);
-  if (assertion !== undefined) checkAssertion({ realm, now }, client, request, assertion);
+  if (assertion !== undefined) await checkAssertion({ realm, now }, client, request, assertion);
   else if (bodySecret !== undefined) checkBodySecret(realm, client, bodySecret);
   else if (client.secret !== undefined || client.auth === 'private_key_jwt' || provider.clientAuth.basicOnly)
     reject('missing_client_auth');
@@ -74,68 +73,42 @@ function decodeFormValue(text: string): string {
 }
 
 /** The client id of an assertion, for requests without a `client_id` (RFC 7521 §4.2). */
-function subjectOf(assertion: string): string {
-  const { sub } = parseJwtPart(assertion, 1);
-  return typeof sub === 'string' ? sub : '';
-}
-
-/** The header (0) or the claims (1) of a JWT; empty if it is malformed. */
-function parseJwtPart(jwt: string, index: number): Readonly<Record<string, unknown>> {
+async function subjectOf(assertion: string): Promise<string> {
+  const { decodeJwt } = await import('jose');
   try {
-    const part: unknown = JSON.parse(Buffer.from(jwt.split('.')[index] ?? '', 'base64url').toString());
-    return typeof part === 'object' && part !== null ? (part as Record<string, unknown>) : {};
+    return decodeJwt(assertion).sub ?? '';
   } catch {
-    return {};
+    return '';
   }
 }
 
-const SKEW_SECONDS = 60;
-
 /** Checks issuer, subject, audience, times and signature (RFC 7523 §3). */
-function checkAssertion(
+async function checkAssertion(
   { realm, now }: Pick<RequestContext, 'realm' | 'now'>,
   client: Client,
-  request: EmulatorRequest,
+  { form, host, path, base }: EmulatorRequest,
   assertion: string,
-): void {
+): Promise<void> {
   checkMethod(realm, client, 'private_key_jwt');
-  if (request.form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');
-  const { iss, sub, aud, exp, nbf } = parseJwtPart(assertion, 1);
-  const { host, path, base } = request;
-  const audiences = [
+  if (form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');
+  const urls = [
     `https://${host}${path}`,
     `http://${host}${path}`,
     `${base}${path}`,
     `https://${host}`,
     `https://${host}/`,
-    client.audience,
   ];
-  const seconds = now / 1000;
-  const valid =
-    iss === client.id &&
-    sub === client.id &&
-    [aud].flat().some((one) => audiences.includes(String(one))) &&
-    typeof exp === 'number' &&
-    exp > seconds &&
-    (nbf === undefined || (typeof nbf === 'number' && nbf <= seconds + SKEW_SECONDS)) &&
-    hasValidSignature(assertion, client.key);
-  if (!valid) reject('invalid_assertion');
-}
-
-function hasValidSignature(assertion: string, key: KeyObject | undefined): boolean {
-  const [head, payload, signature = ''] = assertion.split('.');
+  const { jwtVerify } = await import('jose');
   try {
-    const alg = String(parseJwtPart(assertion, 0)['alg']);
-    return key !== undefined && verifySignature(alg, `${head}.${payload}`, Buffer.from(signature, 'base64url'), key);
+    if (client.key === undefined) throw new Error('no key is registered');
+    await jwtVerify(assertion, client.key, {
+      issuer: client.id,
+      subject: client.id,
+      audience: client.audience === undefined ? urls : [...urls, client.audience],
+      requiredClaims: ['exp'],
+      currentDate: new Date(now),
+    });
   } catch {
-    return false;
+    reject('invalid_assertion');
   }
-}
-
-function verifySignature(alg: string, data: string, signature: Buffer, key: KeyObject): boolean {
-  if (alg === 'EdDSA' || alg === 'Ed25519') return verify(null, Buffer.from(data), key, signature);
-  const hash = `sha${alg.slice(2)}`;
-  if (alg.startsWith('ES')) return verify(hash, Buffer.from(data), { key, dsaEncoding: 'ieee-p1363' }, signature);
-  const padding = alg.startsWith('PS') ? 6 : 1;
-  return verify(hash, Buffer.from(data), { key, padding, ...(padding === 6 && { saltLength: -1 }) }, signature);
 }

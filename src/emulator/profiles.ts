@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { parseUrl } from './messages.ts';
 import type { EmulatedProvider } from './provider.ts';
 import { custom } from './providers/custom.ts';
 import { gitlab } from './providers/gitlab.ts';
@@ -55,8 +56,8 @@ export class Realms {
     const provider = providers.find((candidate) => candidate.type === type);
     if (provider === undefined) throw new TypeError(`startEmulator: profile ${name} has an unknown type`);
     const tokenUrl = text('url') ?? provider.tokenUrl?.replace('{tenant}', () => text('tenant_id') ?? 'organizations');
-    if (tokenUrl === undefined || !URL.canParse(tokenUrl)) return;
-    const url = new URL(tokenUrl);
+    const url = tokenUrl === undefined ? undefined : parseUrl(tokenUrl);
+    if (url === undefined) return;
     const { host, pathname: path } = url;
     const realm = this.#create(provider, host);
     if (!realm.tokenUrls.has(host)) realm.tokenUrls.set(host, url);

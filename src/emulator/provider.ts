@@ -1,5 +1,5 @@
 import type { EmulatorResponse } from './messages.ts';
-import type { Rejection } from './rejection.ts';
+import type { ErrorDescription, ErrorTable, Rejection } from './rejection.ts';
 
 /** An endpoint; each provider defines its URL. */
 export type Action = 'token' | 'device' | 'verify' | 'authorize' | 'revoke' | 'resource' | 'metadata' | 'keys';
@@ -13,6 +13,12 @@ export interface RequestTarget {
   /** The token endpoint that a profile configures on this host. */
   readonly tokenUrl: URL | undefined;
 }
+
+/** The grant type of RFC 8628. */
+export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** The body of a token response. Members that are `undefined` are not sent. */
+export type TokenResponse = Record<string, unknown>;
 
 /** Tokens that were issued, before a provider formats them as a response. */
 export interface IssuedTokens {
@@ -37,7 +43,7 @@ export interface EmulatedProvider {
   readonly isolatedHosts?: boolean;
   /** Paths of the endpoints; the first match wins. */
   readonly routes: Readonly<Partial<Record<Action, RegExp>>>;
-  /** Grants that the token endpoint supports. */
+  /** Grant types that the token endpoint supports. */
   readonly grants: readonly string[];
   readonly clientAuth: {
     /** The registered method of a confidential client whose profile sets none. */
@@ -60,7 +66,7 @@ export interface EmulatedProvider {
   readonly allowsClientScope?: (scope: string) => boolean;
   /** Whether a reused code also revokes the tokens issued for it (RFC 6749 §4.1.2). It is always rejected. */
   readonly codeReuseRevokesTokens?: boolean;
-  /** The metadata document (RFC 8414, OpenID Connect Discovery), if the provider has one. */
+  /** The metadata document (RFC 8414, OpenID Connect Discovery), if the provider has one. Common members are added. */
   readonly metadata?: (target: RequestTarget) => Record<string, unknown> | undefined;
   /** The `iss` parameter of authorization responses (RFC 9207), if the provider sends it. */
   readonly issuer?: (target: RequestTarget) => string;
@@ -100,8 +106,11 @@ export interface EmulatedProvider {
   /** Converts a signed token into the provider's format; default: unchanged. */
   readonly encodeAccessToken?: (token: string) => string;
   readonly decodeAccessToken?: (token: string) => string;
-  readonly response: (issued: IssuedTokens) => Record<string, unknown>;
-  readonly errorResponse: (rejection: Rejection, now: number) => EmulatorResponse;
+  /** Changes the standard token response (RFC 6749 §5.1). */
+  readonly response?: (standard: TokenResponse, issued: IssuedTokens) => TokenResponse;
+  readonly errors?: ErrorTable;
+  /** The response to a rejected request, if it is not the one of RFC 6749 §5.2. */
+  readonly errorResponse?: (error: ErrorDescription, kind: Rejection['kind'], now: number) => EmulatorResponse;
   /** The protected resource: data about the user or the client. */
   readonly resource: (user: string | undefined, clientId: string, path: string) => EmulatorResponse;
   /** The response of the protected resource to an invalid access token. */

@@ -32,8 +32,10 @@ const standardErrors = {
   rate_limited: '429 temporarily_unavailable: Too many requests.',
 } satisfies Record<string, ErrorEntry>;
 
-/** The errors that a provider formats in its own way. */
-export type ErrorTable = Readonly<Partial<Record<keyof typeof standardErrors, ErrorEntry>>>;
+/** The errors that a provider formats in its own way: by reason, or by error code for all reasons with this code. */
+export type ErrorTable = Readonly<
+  Partial<Record<keyof typeof standardErrors | 'invalid_client' | 'invalid_grant', ErrorEntry>>
+>;
 
 /** Thrown by endpoints; the provider converts it into an error response. `detail` is the field, grant, scope, tenant or client. */
 export class Rejection extends Error {
@@ -50,8 +52,17 @@ export function reject(kind: Rejection['kind'], detail?: string): never {
   throw new Rejection(kind, detail);
 }
 
-/** Returns the status and the body of an error response (RFC 6749 §5.2). */
-export function describeError({ kind, detail }: Rejection, errors: ErrorTable = {}) {
-  const [, status, error = '', template = ''] = /^(\d+) (\w+): (.*)$/.exec(errors[kind] ?? standardErrors[kind]) ?? [];
-  return { status: Number(status), error, error_description: template.replace('{}', () => detail) };
+/** The status and the body of an error response (RFC 6749 §5.2). */
+export interface ErrorDescription {
+  readonly status: number;
+  readonly body: { readonly error: string; readonly error_description: string };
+}
+
+/** Describes a rejection in the words of the provider. */
+export function describeError({ kind, detail }: Rejection, errors: ErrorTable = {}): ErrorDescription {
+  const standard = standardErrors[kind];
+  const common = /^\d+ (invalid_client|invalid_grant):/.exec(standard)?.[1] as 'invalid_client' | undefined;
+  const entry = errors[kind] ?? (common && errors[common]) ?? standard;
+  const [, status, error = '', template = ''] = /^(\d+) (\w+): (.*)$/.exec(entry) ?? [];
+  return { status: Number(status), body: { error, error_description: template.replace('{}', () => detail) } };
 }

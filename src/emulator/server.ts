@@ -9,7 +9,7 @@ export type Outcome =
   | 'reset';
 
 /** Handles a request. */
-export type Handler = (request: EmulatorRequest) => Outcome;
+export type Handler = (request: EmulatorRequest) => Promise<Outcome>;
 
 /** Certificate and key for a host name, PEM. */
 export type Credentials = (host: string | undefined) => { readonly cert: string; readonly key: string };
@@ -127,12 +127,12 @@ function receive(
     if (size > MAX_BODY_BYTES) request.destroy();
     else chunks.push(chunk);
   });
-  request.on('end', () => {
+  request.on('end', async () => {
     const connection = connections.get(keyOf(request.socket));
     clearTimeout(connection?.timer);
     const body = Buffer.concat(chunks).toString();
     try {
-      sendOutcome(handle(toRequest(request, body, secure)), request, response, connection);
+      sendOutcome(await handle(toRequest(request, body, secure)), request, response, connection);
     } catch {
       // A request must not stop the server.
       request.socket.destroy();

@@ -7,12 +7,12 @@ import { resourceEndpoint } from './endpoints/resource.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { verifyEndpoint } from './endpoints/verify.ts';
-import { type Fault, faultKinds } from './fault.ts';
+import { applyFault, type Fault, faultKinds } from './faults.ts';
 import { type EmulatorRequest, type EmulatorResponse, json, text } from './messages.ts';
 import { type EmulatedProfiles, Realms } from './profiles.ts';
 import type { Action } from './provider.ts';
 import type { Realm, RequestContext } from './realm.ts';
-import { Rejection } from './rejection.ts';
+import { describeError, Rejection } from './rejection.ts';
 import { type Outcome, startServer } from './server.ts';
 import { TokenSigner } from './token-signer.ts';
 
@@ -60,7 +60,11 @@ export interface Emulator {
   close(): Promise<void>;
 }
 
-type Endpoint = (context: RequestContext, request: EmulatorRequest, passwordGrantDisabled: boolean) => EmulatorResponse;
+type Endpoint = (
+  context: RequestContext,
+  request: EmulatorRequest,
+  passwordGrantDisabled: boolean,
+) => EmulatorResponse | Promise<EmulatorResponse>;
 
 const endpoints: Readonly<Record<Action, Endpoint>> = {
   token: tokenEndpoint,
@@ -86,7 +90,6 @@ const methods: Readonly<Partial<Record<Action, string>>> = {
 /** The CA certificate is served at `/oauth-profile-emulator/ca.pem` for clients that connect to a running emulator. */
 const CONTROL_HOST = 'oauth-profile-emulator';
 const CA_PATH = '/ca.pem';
-const SLOW_MS = 3_000;
 
 /** Starts an emulator of the five providers and of custom servers on one loopback port. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
@@ -102,7 +105,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const ipAddresses = [...new Set(hosts)].filter((host) => isIP(host) !== 0);
   let tokenRequests = 0;
 
-  const handle = (request: EmulatorRequest): Outcome => {
+  const handle = async (request: EmulatorRequest): Promise<Outcome> => {
     if (request.host === CONTROL_HOST && request.path === CA_PATH)
       return { response: text(200, authority.certificate) };
     const realm = realms.find(request.host);
@@ -114,8 +117,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     }
     const fault = action === 'token' ? findFault(faults, ++tokenRequests) : undefined;
     const now = clock();
-    const outcome = applyFault(fault, realm, now, () =>
-      callEndpoint(endpoints[action], { realm, signer, now }, request, fault?.kind === 'no-password'),
+    const outcome = await applyFault(
+      fault,
+      () => callEndpoint(endpoints[action], { realm, signer, now }, request, fault?.kind === 'no-password'),
+      () => errorResponse(realm, new Rejection('rate_limited'), now),
     );
     onRequest?.(describeRequest(request, realm, outcome, fault));
     return outcome;
@@ -128,19 +133,24 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   return { port, url: `http://127.0.0.1:${port}`, ca: authority.certificate, close };
 }
 
-function callEndpoint(
+async function callEndpoint(
   endpoint: Endpoint,
   context: RequestContext,
   request: EmulatorRequest,
   passwordGrantDisabled: boolean,
-): EmulatorResponse {
+): Promise<EmulatorResponse> {
   try {
-    return endpoint(context, request, passwordGrantDisabled);
+    return await endpoint(context, request, passwordGrantDisabled);
   } catch (error) {
     // A request must not stop the server.
     if (!(error instanceof Rejection)) return text(500, `emulator error: ${String(error)}`);
-    return context.realm.provider.errorResponse(error, context.now);
+    return errorResponse(context.realm, error, context.now);
   }
+}
+
+function errorResponse({ provider }: Realm, rejection: Rejection, now: number): EmulatorResponse {
+  const error = describeError(rejection, provider.errors);
+  return provider.errorResponse?.(error, rejection.kind, now) ?? json(error.status, error.body);
 }
 
 function findAction({ provider }: Realm, { method, path }: EmulatorRequest): Action | undefined {
@@ -159,40 +169,6 @@ function notEmulated(host: string): EmulatorResponse {
 
 function findFault(faults: readonly Fault[], count: number): Fault | undefined {
   return faults.find(({ at }) => at === undefined || at === count);
-}
-
-function applyFault(fault: Fault | undefined, realm: Realm, now: number, respond: () => EmulatorResponse): Outcome {
-  const page = '<!doctype html><title>Maintenance</title><p>Please try again later.</p>';
-  switch (fault?.kind) {
-    case undefined:
-    case 'no-password':
-      return { response: respond() };
-    case 'slow':
-      return { response: respond(), delayMs: SLOW_MS };
-    case 'hang':
-      return 'hang';
-    case 'reset-before':
-      return 'reset';
-    case 'reset-after':
-      respond();
-      return 'reset';
-    case '429':
-      return { response: realm.provider.errorResponse(new Rejection('rate_limited'), now) };
-    case '500':
-      return { response: text(500, 'Internal Server Error') };
-    case 'html':
-      return { response: { status: 200, headers: { 'Content-Type': 'text/html' }, body: page } };
-    case 'truncate':
-      return { response: respond(), isTruncated: true };
-    case 'empty':
-      return { response: { status: 200, body: '' } };
-    case 'huge':
-      return { response: json(200, { access_token: 'x'.repeat(2 ** 21) }) };
-    case 'wrong-type': {
-      const { status, body } = respond();
-      return { response: { status, headers: { 'Content-Type': 'text/html' }, body } };
-    }
-  }
 }
 
 const sensitiveName = /secret|passw|token|assertion|credential|api.?key|private|^code$|^device_code$|^code_verifier$/i;

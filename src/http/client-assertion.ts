@@ -1,9 +1,10 @@
 import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, webcrypto, X509Certificate } from 'node:crypto';
 import { modifyAssertion, PrivateKeyJwt } from 'oauth4webapi';
-import { abortError, InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
+import { InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
 import type { AssertionSpec } from '../oauth/token-request.ts';
-import type { Limits, Sign } from '../ports.ts';
+import type { Sign } from '../ports.ts';
 import { Secret } from '../redaction/secret.ts';
+import { withLimits } from './limits.ts';
 
 type Jwk = JsonWebKey & { alg?: string; kid?: string; 'x5t#S256'?: string };
 
@@ -23,7 +24,9 @@ class UnusableKey extends Error {}
 /** Signs a client assertion with the key of a PEM or JWK file (RFC 7523 §2.2, §3). */
 export const signAssertion: Sign = async (spec, profile, limits) => {
   try {
-    return await withLimits(limits, spec, async () => signWith(await importKey(spec), spec));
+    // Signing runs on another thread.
+    const timeout = (): TransportError => timeoutError(spec);
+    return await withLimits(limits, timeout, async () => signWith(await importKey(spec), spec));
   } catch (error) {
     if (error instanceof OAuthProfileError) throw error;
     // The message may quote the file; the code does not.
@@ -39,26 +42,10 @@ export const signAssertion: Sign = async (spec, profile, limits) => {
   }
 };
 
-/** Signing runs on another thread, so a timeout or an abort does not have to wait for it. */
-function withLimits<T>({ timeoutMs, signal }: Limits, { key }: AssertionSpec, operation: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(abortError(signal));
-    if (signal?.aborted) return onAbort();
-    const timer = setTimeout(() => {
-      reject(
-        new TransportError('timeout', `signing with ${key.path} timed out`, {
-          sent: false,
-          hint: 'try again, or use a smaller key: the machine is busy, or the key is very large',
-        }),
-      );
-    }, timeoutMs);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    operation()
-      .then(resolve, reject)
-      .finally(() => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-      });
+function timeoutError({ key }: AssertionSpec): TransportError {
+  return new TransportError('timeout', `signing with ${key.path} timed out`, {
+    sent: false,
+    hint: 'try again, or use a smaller key: the machine is busy, or the key is very large',
   });
 }
 

@@ -1,7 +1,7 @@
 import { Agent, type AgentOptions, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { TransportError } from '../errors.ts';
-import type { EmulatorEndpoint, Environment, TlsFiles } from '../ports.ts';
+import type { EmulatorEndpoint, Environment, WireRequest } from '../ports.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { endpointOf } from './endpoint.ts';
 import { toProxyError } from './network-errors.ts';
@@ -14,12 +14,9 @@ const IDLE_TIMEOUT_MS = 30_000;
 const MAX_AGENTS = 64;
 
 /** The host of a request and how to connect to it. */
-export interface ConnectionTarget {
+export interface ConnectionTarget extends Pick<WireRequest, 'url' | 'reuseConnection' | 'tls'> {
   /** Profile to name in messages, if the request belongs to one. */
   readonly profile: string | undefined;
-  readonly url: URL;
-  readonly reuseConnection: boolean;
-  readonly tls: TlsFiles;
 }
 
 /** How one request reaches its host. */
@@ -28,17 +25,17 @@ export interface Route {
   /** Agent, endpoint and request target. */
   readonly options: Omit<RequestOptions, 'agent'> & { readonly agent: Agent };
   /** Headers for a proxy that forwards the request. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Event of the socket after which the request is sent. */
   readonly connectEvent: 'connect' | 'secureConnect';
   /** Host and port of the proxy, if there is one. */
-  readonly proxyHost: string | undefined;
+  readonly proxyHost?: string;
   /** Secrets that the responding server received in addition to the request. */
-  readonly secrets: readonly Secret[] | undefined;
+  readonly secrets?: readonly Secret[];
   /** Explains why no connection was made, if it is not a connection to the target. */
-  readonly toConnectError: ((cause: NodeJS.ErrnoException) => TransportError) | undefined;
+  readonly toConnectError?: (cause: NodeJS.ErrnoException) => TransportError;
   /** Returns an error for a response that is not the target's own. */
-  readonly toResponseError: ((response: IncomingMessage) => TransportError | undefined) | undefined;
+  readonly toResponseError?: (response: IncomingMessage) => TransportError | undefined;
 }
 
 /** Finds the route to a target. */
@@ -63,33 +60,16 @@ class NetworkConnector implements Connector {
 
   route(target: ConnectionTarget): Route {
     const proxy = proxyFor(target.url, this.#env);
-    if (proxy === undefined) return this.#directRoute(target);
-    return target.url.protocol === 'https:' ? this.#tunnelRoute(target, proxy) : this.#forwardRoute(target, proxy);
-  }
-
-  #directRoute(target: ConnectionTarget): Route {
     const secure = target.url.protocol === 'https:';
-    const agent = this.#agentFor(target, undefined, (options) =>
-      secure ? new HttpsAgent({ ...options, ...tlsOptions(target, this.#env) }) : new Agent(options),
-    );
-    return directRoute(target.url, agent);
-  }
-
-  #tunnelRoute(target: ConnectionTarget, proxy: ProxyServer): Route {
     const agent = this.#agentFor(target, proxy, (options) => {
-      const toProxy = proxy.url.protocol === 'https:' ? tlsOptions(withoutCertificate(target), this.#env) : {};
-      return new TunnelAgent({ ...options, ...tlsOptions(target, this.#env) }, proxy, toProxy);
+      const toProxy = proxy?.url.protocol === 'https:' ? tlsOptions(withoutCertificate(target), this.#env) : undefined;
+      const toTarget = secure ? tlsOptions(target, this.#env) : undefined;
+      if (proxy !== undefined && secure) return new TunnelAgent({ ...options, ...toTarget }, proxy, toProxy ?? {});
+      const tls = proxy === undefined ? toTarget : toProxy;
+      return tls === undefined ? new Agent(options) : new HttpsAgent({ ...options, ...tls });
     });
-    return { ...directRoute(target.url, agent), proxyHost: proxy.url.host };
-  }
-
-  #forwardRoute(target: ConnectionTarget, proxy: ProxyServer): Route {
-    const secure = proxy.url.protocol === 'https:';
-    const agent = this.#agentFor(target, proxy, (options) =>
-      secure
-        ? new HttpsAgent({ ...options, ...tlsOptions(withoutCertificate(target), this.#env) })
-        : new Agent(options),
-    );
+    if (proxy === undefined) return directRoute(target.url, agent);
+    if (secure) return { ...directRoute(target.url, agent), proxyHost: proxy.url.host };
     return {
       ...directRoute(proxy.url, agent),
       // The proxy receives the whole URL (RFC 9112 §3.2.2).
@@ -130,12 +110,7 @@ function directRoute(url: URL, agent: Agent): Route {
   return {
     request: secure ? httpsRequest : httpRequest,
     options: { agent, ...endpointOf(url), path: url.pathname + url.search },
-    headers: {},
     connectEvent: secure ? 'secureConnect' : 'connect',
-    proxyHost: undefined,
-    secrets: undefined,
-    toConnectError: undefined,
-    toResponseError: undefined,
   };
 }
 

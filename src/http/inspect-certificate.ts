@@ -1,29 +1,24 @@
 import type { Agent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { abortError, OAuthProfileError, TransportError } from '../errors.ts';
+import { OAuthProfileError } from '../errors.ts';
 import type { CertificateInfo, InspectCertificate } from '../ports.ts';
 import type { ConnectionTarget, Connector } from './connector.ts';
+import { connectTimeout, withLimits } from './limits.ts';
 import { toNetworkError } from './network-errors.ts';
 import type { ConnectionAttempt } from './tunnel.ts';
 
 /** Creates the {@link InspectCertificate} port. It connects as a request would, and closes the connection after the TLS handshake. */
 export function createInspectCertificate(connector: Connector): InspectCertificate {
-  return async (profile, url, ca, { timeoutMs, signal }) => {
-    if (signal?.aborted) throw abortError(signal);
+  return async (profile, url, ca, limits) => {
     // The client certificate is only for servers that are trusted.
     const target = { profile, url, reuseConnection: false, tls: { ca, cert: undefined, certKey: undefined } };
     const { options, proxyHost } = connector.route(target);
     const agent = options.agent as Agent;
     const attempt: ConnectionAttempt = { profile, cancel: undefined };
     let socket: Duplex | null | undefined;
-    let timer: NodeJS.Timeout | undefined;
-    let onAbort = (): void => {};
-    try {
-      return await new Promise((resolve, reject) => {
-        timer = setTimeout(() => reject(timeoutError(url, timeoutMs)), timeoutMs);
-        onAbort = () => reject(abortError(signal));
-        signal?.addEventListener('abort', onAbort, { once: true });
+    const connect = (): Promise<CertificateInfo> =>
+      new Promise((resolve, reject) => {
         // An untrusted certificate is reported, not rejected.
         const settings = { ...options, ...agent.options, rejectUnauthorized: false, attempt };
         socket = agent.createConnection(settings, (error: Error | null, connected: Duplex) => {
@@ -41,11 +36,11 @@ export function createInspectCertificate(connector: Connector): InspectCertifica
           );
         }
       });
+    try {
+      return await withLimits(limits, () => connectTimeout(url, `${limits.timeoutMs / 1000} s`), connect);
     } catch (error) {
       throw error instanceof OAuthProfileError ? error : toNetworkError(error as Error, target, false);
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
       attempt.cancel?.();
       socket?.destroy();
     }
@@ -60,11 +55,4 @@ function certificateOf(socket: TLSSocket, target: ConnectionTarget): Omit<Certif
     expiresAt: Date.parse(valid_to),
     failure: socket.authorized ? undefined : toNetworkError(Object.assign(new Error(code), { code }), target, false),
   };
-}
-
-function timeoutError({ host }: URL, ms: number): TransportError {
-  return new TransportError('timeout', `no connection to ${host} within ${ms / 1000} s`, {
-    sent: false,
-    hint: 'check the URL, the network and the proxy settings',
-  });
 }

@@ -2,8 +2,14 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { abortError, OAuthProfileError, TransportError } from '../errors.ts';
 import type { Limits } from '../ports.ts';
 import type { ConnectionTarget, Route } from './connector.ts';
+import { connectTimeout } from './limits.ts';
 import { toNetworkError } from './network-errors.ts';
 import type { ConnectionAttempt } from './tunnel.ts';
+
+/** A timer that fires later than this shows that the process was stopped. */
+const LATE_MS = 500;
+/** Time for a process that was stopped to read a response that has arrived. */
+const AFTER_STOP_MS = 1_000;
 
 /** Content of a request, and how its response is read. */
 export interface Exchange<T> {
@@ -32,13 +38,15 @@ export function sendRequest<T>(
     if (signal?.aborted) throw abortError(signal);
     const attempt: ConnectionAttempt = { profile: target.profile, cancel: undefined };
     let connected = false;
+    let isExtended = false;
     let response: IncomingMessage | undefined;
 
-    const headers = [...exchange.headers, ...Object.entries(route.headers).flat()];
+    const headers = [...exchange.headers, ...Object.entries(route.headers ?? {}).flat()];
     // With the spread first, V8 creates a slower object, which costs 6 % of the token throughput.
     const options = { method: exchange.method, headers, attempt, ...route.options };
     const request = route.request(options, onResponse);
-    const timer = setTimeout(() => fail(timeoutError()), timeoutMs);
+    const endsAt = performance.now() + timeoutMs;
+    let timer = setTimeout(onTimeout, timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     // Nothing of the request is sent before the TLS handshake is complete.
     if (request.reusedSocket) connected = true;
@@ -86,6 +94,14 @@ export function sendRequest<T>(
       else fail(toNetworkError(error, target, connected));
     }
 
+    function onTimeout(): void {
+      // The process was stopped (SIGSTOP, Ctrl-Z): the response may have arrived in the meantime, but timers run before sockets are read.
+      const wasStopped = !isExtended && performance.now() - endsAt > LATE_MS;
+      isExtended = true;
+      if (wasStopped) timer = setTimeout(onTimeout, AFTER_STOP_MS);
+      else fail(timeoutError());
+    }
+
     function onAbort(): void {
       fail(abortError(signal));
     }
@@ -105,12 +121,7 @@ export function sendRequest<T>(
     function timeoutError(): TransportError {
       const { host } = target.url;
       const time = formatDuration(timeoutMs);
-      if (!connected) {
-        return new TransportError('timeout', `no connection to ${host} within ${time}`, {
-          sent: false,
-          hint: 'check the URL, the network and the proxy settings',
-        });
-      }
+      if (!connected) return connectTimeout(target.url, time);
       const message = response === undefined ? 'no response from' : 'no complete response from';
       return new TransportError('timeout', `${message} ${host} within ${time}`, {
         sent: true,

@@ -27,7 +27,7 @@ export interface ForEach {
   readonly items: Value;
 }
 
-/** What a command, a group and a `run` have in common. */
+/** Settings that a command, a group and a `run` have in common. */
 interface StepBase {
   /** The step's `name`. */
   readonly name: string | undefined;

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { basic, type ReceivedResponse, sendRequest } from '../support/send-request.ts';
-import { profiles, tokenUrls } from './fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { basic } from '../support/send-request.ts';
+import { tokenUrls, useEmulator } from './fixture.ts';
 
 describe('in the emulator,', () => {
-  let emulator: Emulator;
-  let now = Date.parse('2026-01-01T00:00:00Z');
-  beforeAll(async () => {
-    emulator = await startEmulator({ profiles, clock: () => now });
-  });
-  afterAll(() => emulator.close());
-  const post = (
-    url: string,
-    form: Record<string, string>,
-    headers: Record<string, string> = {},
-  ): Promise<ReceivedResponse> => sendRequest(emulator, url, { form, headers });
+  const server = useEmulator();
+  const { get, post } = server;
 
   it.each([
     [
@@ -49,15 +39,13 @@ describe('in the emulator,', () => {
     async (_, resource, url, form, member) => {
       const { json } = await post(url, form);
       const bearer = { Authorization: `Bearer ${json.access_token}` };
-      expect((await sendRequest(emulator, resource, { headers: bearer })).json).toMatchObject(member);
-      expect((await sendRequest(emulator, resource)).status).toBe(401);
-      expect((await sendRequest(emulator, resource, { headers: { Authorization: 'Bearer made-up' } })).status).toBe(
-        401,
-      );
-      const before = now;
-      now += json.expires_in * 1000;
-      expect((await sendRequest(emulator, resource, { headers: bearer })).status).toBe(401);
-      now = before;
+      expect((await get(resource, bearer)).json).toMatchObject(member);
+      expect((await get(resource)).status).toBe(401);
+      expect((await get(resource, { Authorization: 'Bearer made-up' })).status).toBe(401);
+      const before = server.now;
+      server.now += json.expires_in * 1000;
+      expect((await get(resource, bearer)).status).toBe(401);
+      server.now = before;
     },
   );
 
@@ -65,13 +53,13 @@ describe('in the emulator,', () => {
     const client = { client_id: 'ms', client_secret: 'ms~secret', scope: 'https://graph.microsoft.com/.default' };
     const { json } = await post(tokenUrls.microsoft, { grant_type: 'client_credentials', ...client });
     const headers = { Authorization: `Bearer ${json.access_token}` };
-    const get = (path: string) => sendRequest(emulator, `https://graph.microsoft.com/v1.0/${path}`, { headers });
-    expect(await get('me')).toMatchObject({
+    const graph = (path: string) => get(`https://graph.microsoft.com/v1.0/${path}`, headers);
+    expect(await graph('me')).toMatchObject({
       status: 400,
       json: { error: { message: '/me request is only valid with delegated authentication flow.' } },
     });
-    expect(await get('organization')).toMatchObject({ status: 200, json: { value: [{ displayName: 'Contoso' }] } });
-    expect(await get('users')).toMatchObject({ status: 200, json: { value: [] } });
+    expect(await graph('organization')).toMatchObject({ status: 200, json: { value: [{ displayName: 'Contoso' }] } });
+    expect(await graph('users')).toMatchObject({ status: 200, json: { value: [] } });
   });
 
   it.each([
@@ -114,7 +102,7 @@ describe('in the emulator,', () => {
   });
 
   it('the same endpoints are available over plain HTTP below the real host', async () => {
-    const url = `${emulator.url}/api.twitter.com/oauth2/token`;
+    const url = `${server.emulator.url}/api.twitter.com/oauth2/token`;
     expect((await post(url, { grant_type: 'client_credentials' }, basic('key', 'x-secret'))).status).toBe(200);
   });
 });

@@ -1,5 +1,39 @@
+import { afterAll, beforeAll } from 'vitest';
+import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/start-emulator.ts';
+import { type ReceivedResponse, sendRequest } from '../support/send-request.ts';
+
+type Fields = Record<string, string>;
+
+/** An emulator that runs for all tests of a `describe` block, with a clock that only the tests advance. */
+export interface EmulatorFixture {
+  readonly emulator: Emulator;
+  /** Epoch milliseconds. */
+  now: number;
+  get(url: string, headers?: Fields): Promise<ReceivedResponse>;
+  post(url: string, form: Fields, headers?: Fields): Promise<ReceivedResponse>;
+}
+
+/** Starts an emulator before the tests of the block and closes it after them. */
+export function useEmulator(options: EmulatorOptions = { profiles }): EmulatorFixture {
+  let running: Emulator | undefined;
+  beforeAll(async () => {
+    running = await startEmulator({ clock: () => fixture.now, ...options });
+  });
+  afterAll(() => running?.close());
+  const fixture: EmulatorFixture = {
+    get emulator() {
+      if (running === undefined) throw new Error('the emulator is not running yet');
+      return running;
+    },
+    now: Date.parse('2026-01-01T00:00:00Z'),
+    get: (url, headers = {}) => sendRequest(fixture.emulator, url, { headers }),
+    post: (url, form, headers = {}) => sendRequest(fixture.emulator, url, { form, headers }),
+  };
+  return fixture;
+}
+
 /** A profile for each provider, with everything that the emulator can know. */
-export const profiles = {
+const profiles = {
   graph: {
     type: 'microsoft',
     tenant_id: 'contoso.com',

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { basic, type ReceivedResponse, sendRequest } from '../support/send-request.ts';
+import { useEmulator } from './fixture.ts';
 
 const profiles = {
   graph: { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'ms' },
@@ -72,15 +72,10 @@ function hidden(page: string): Record<string, string> {
 }
 
 describe('login at the emulator', () => {
-  let emulator: Emulator;
-  let now = Date.parse('2026-01-01T00:00:00Z');
-  beforeAll(async () => {
-    emulator = await startEmulator({ profiles, clock: () => now });
-  });
-  afterAll(() => emulator.close());
+  const server = useEmulator({ profiles });
 
   /** The URL of a page in the user's browser. */
-  const page = (url: string): string => url.replace('https://', `${emulator.url}/`);
+  const page = (url: string): string => url.replace('https://', `${server.emulator.url}/`);
 
   describe.each(names)('with an authorization code, %s', (name) => {
     const { authorize, token, form, headers, resource } = providers[name];
@@ -99,7 +94,7 @@ describe('login at the emulator', () => {
       page(`${authorize}?${new URLSearchParams({ ...query, ...changed })}`);
     const exchange = (code: string, changed: Record<string, string> = {}): Promise<ReceivedResponse> => {
       const fields = Object.keys(headers).length > 0 ? {} : form;
-      return sendRequest(emulator, token, {
+      return sendRequest(server.emulator, token, {
         form: {
           grant_type: 'authorization_code',
           code,
@@ -113,13 +108,13 @@ describe('login at the emulator', () => {
     };
 
     async function signIn(step = 'allow'): Promise<URL> {
-      const first = await sendRequest(emulator, authorizeUrl());
+      const first = await sendRequest(server.emulator, authorizeUrl());
       expect(first.text).toContain('Sign in');
-      const second = await sendRequest(emulator, authorizeUrl(), {
+      const second = await sendRequest(server.emulator, authorizeUrl(), {
         form: { ...hidden(first.text), username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
       });
       expect(second.text).toContain('Allow access?');
-      const third = await sendRequest(emulator, authorizeUrl(), { form: { ...hidden(second.text), step } });
+      const third = await sendRequest(server.emulator, authorizeUrl(), { form: { ...hidden(second.text), step } });
       expect(third.status).toBe(302);
       return new URL(String(third.headers['location']));
     }
@@ -154,12 +149,12 @@ describe('login at the emulator', () => {
       const refresh = async (): Promise<number> => {
         const fields = Object.keys(headers).length > 0 ? {} : form;
         const renewed = { grant_type: 'refresh_token', refresh_token: json.refresh_token, ...fields };
-        return (await sendRequest(emulator, token, { form: renewed, headers })).status;
+        return (await sendRequest(server.emulator, token, { form: renewed, headers })).status;
       };
-      expect((await sendRequest(emulator, resource, { headers: bearer })).status).toBe(200);
+      expect((await sendRequest(server.emulator, resource, { headers: bearer })).status).toBe(200);
       for (let time = 0; time < 2; time++) expect((await exchange(code)).json.error).toBe('invalid_grant');
       const revoked = name === 'custom';
-      expect((await sendRequest(emulator, resource, { headers: bearer })).status).toBe(revoked ? 401 : 200);
+      expect((await sendRequest(server.emulator, resource, { headers: bearer })).status).toBe(revoked ? 401 : 200);
       expect(await refresh()).toBe(revoked ? 400 : 200);
     });
 
@@ -170,7 +165,7 @@ describe('login at the emulator', () => {
         400,
       );
       const old = await code();
-      now += 601_000;
+      server.now += 601_000;
       expect((await exchange(old)).json.error).toBe('invalid_grant');
     });
 
@@ -181,12 +176,14 @@ describe('login at the emulator', () => {
     });
 
     it('reports a wrong password on the page, and accepts no consent without sign-in', async () => {
-      const wrong = await sendRequest(emulator, authorizeUrl(), {
+      const wrong = await sendRequest(server.emulator, authorizeUrl(), {
         form: { username: 'ada@example.com', password: 'x', step: 'sign-in' },
       });
       expect(wrong.status).toBe(401);
       expect(wrong.text).toContain('role="alert"');
-      const forged = await sendRequest(emulator, authorizeUrl(), { form: { ticket: 'eyJ.e30.x', step: 'allow' } });
+      const forged = await sendRequest(server.emulator, authorizeUrl(), {
+        form: { ticket: 'eyJ.e30.x', step: 'allow' },
+      });
       expect([forged.status, forged.text.includes('Sign in')]).toEqual([200, true]);
     });
 
@@ -196,7 +193,7 @@ describe('login at the emulator', () => {
         { redirect_uri: 'http://evil.example/' },
         { redirect_uri: '<script>' },
       ]) {
-        const response = await sendRequest(emulator, authorizeUrl(changed));
+        const response = await sendRequest(server.emulator, authorizeUrl(changed));
         expect(response.status).toBe(400);
         expect(response.headers['location']).toBeUndefined();
         expect(response.text).not.toContain('<script>');
@@ -209,12 +206,12 @@ describe('login at the emulator', () => {
     const url = page(
       `${providers.google.authorize}?${new URLSearchParams({ client_id: 'g', redirect_uri: redirect, response_type: 'code', scope: 'a' })}`,
     );
-    const second = await sendRequest(emulator, url, {
+    const second = await sendRequest(server.emulator, url, {
       form: { username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
     });
-    const third = await sendRequest(emulator, url, { form: { ...hidden(second.text), step: 'allow' } });
+    const third = await sendRequest(server.emulator, url, { form: { ...hidden(second.text), step: 'allow' } });
     const code = new URL(String(third.headers['location'])).searchParams.get('code') ?? '';
-    const { json } = await sendRequest(emulator, token, {
+    const { json } = await sendRequest(server.emulator, token, {
       form: { grant_type: 'authorization_code', code, redirect_uri: redirect, ...form },
     });
     expect(json.refresh_token).toBeUndefined();
@@ -225,22 +222,25 @@ describe('login at the emulator', () => {
     const credentials = Object.keys(headers).length > 0 ? {} : form;
     let started: ReceivedResponse;
     beforeEach(async () => {
-      started = await sendRequest(emulator, device, { form: { ...form, scope: 'openid offline_access' }, headers: {} });
+      started = await sendRequest(server.emulator, device, {
+        form: { ...form, scope: 'openid offline_access' },
+        headers: {},
+      });
     });
     const poll = (): Promise<ReceivedResponse> =>
-      sendRequest(emulator, token, {
+      sendRequest(server.emulator, token, {
         form: { grant_type: DEVICE_GRANT, device_code: started.json.device_code, ...credentials },
         headers,
       });
     const verify = async (step: string): Promise<ReceivedResponse> => {
       const { verification_uri: uri, user_code } = started.json;
-      const first = await sendRequest(emulator, uri, {
+      const first = await sendRequest(server.emulator, uri, {
         form: { user_code: user_code.toLowerCase().replace('-', ' ') },
       });
-      const second = await sendRequest(emulator, uri, {
+      const second = await sendRequest(server.emulator, uri, {
         form: { ...hidden(first.text), username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
       });
-      return sendRequest(emulator, uri, { form: { ...hidden(second.text), step } });
+      return sendRequest(server.emulator, uri, { form: { ...hidden(second.text), step } });
     };
 
     it('waits for the user, then returns the tokens once', async () => {
@@ -252,7 +252,7 @@ describe('login at the emulator', () => {
       });
       expect((await poll()).json.error).toBe('authorization_pending');
       expect((await verify('allow')).text).toContain('signed in');
-      now += 5_000;
+      server.now += 5_000;
       expect((await poll()).json).toMatchObject({
         access_token: expect.any(String),
         refresh_token: expect.any(String),
@@ -263,35 +263,35 @@ describe('login at the emulator', () => {
     it('responds with slow_down to fast polling and extends the interval permanently', async () => {
       await poll();
       expect((await poll()).json.error).toBe('slow_down');
-      now += 6_000;
+      server.now += 6_000;
       expect((await poll()).json.error).toBe('slow_down');
-      now += 15_000;
+      server.now += 15_000;
       expect((await poll()).json.error).toBe('authorization_pending');
     });
 
     it('reports denial and expiry', async () => {
       expect((await verify('deny')).text).toContain('Denied');
       expect((await poll()).json.error).toBe(name === 'microsoft' ? 'authorization_declined' : 'access_denied');
-      started = await sendRequest(emulator, device, { form: { ...form, scope: 'a' } });
-      now += started.json.expires_in * 1000;
+      started = await sendRequest(server.emulator, device, { form: { ...form, scope: 'a' } });
+      server.now += started.json.expires_in * 1000;
       expect((await poll()).json.error).toBe('expired_token');
     });
   });
 
   it('R4.3 microsoft also accepts the device code in the field code, and returns a message for the user', async () => {
-    const started = await sendRequest(emulator, providers.microsoft.device, {
+    const started = await sendRequest(server.emulator, providers.microsoft.device, {
       form: { client_id: 'ms', scope: 'a offline_access' },
     });
     expect(started.json.message).toContain(started.json.user_code);
     expect(started.json.verification_uri_complete).toBeUndefined();
-    const response = await sendRequest(emulator, providers.microsoft.token, {
+    const response = await sendRequest(server.emulator, providers.microsoft.token, {
       form: { grant_type: DEVICE_GRANT, client_id: 'ms', code: started.json.device_code },
     });
     expect(response.json.error).toBe('authorization_pending');
   });
 
   it('has pages that identify the emulator and run no scripts', async () => {
-    const { text, headers } = await sendRequest(emulator, page('https://gitlab.com/oauth/device'));
+    const { text, headers } = await sendRequest(server.emulator, page('https://gitlab.com/oauth/device'));
     expect(text).toContain('This is not gitlab');
     expect(headers['content-security-policy']).toContain("default-src 'none'");
     expect(text).toContain('<label for="user_code">');

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { type ReceivedResponse, sendRequest } from '../support/send-request.ts';
-import { profiles, tokenUrls } from './fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { tokenUrls, useEmulator } from './fixture.ts';
 
 describe('the emulated', () => {
-  let emulator: Emulator;
-  let now = Date.parse('2026-01-01T00:00:00Z');
-  beforeAll(async () => {
-    emulator = await startEmulator({ profiles, clock: () => now });
-  });
-  afterAll(() => emulator.close());
-  const post = (
-    url: string,
-    form: Record<string, string>,
-    headers: Record<string, string> = {},
-  ): Promise<ReceivedResponse> => sendRequest(emulator, url, { form, headers });
+  const server = useEmulator();
+  const { post } = server;
 
   describe('microsoft', () => {
     const client = { client_id: 'ms', client_secret: 'ms~secret' };
@@ -39,12 +28,12 @@ describe('the emulated', () => {
         id_token: expect.stringMatching(/^eyJ/),
       });
       const without = await post(tokenUrls.microsoft, { ...form, scope: 'user.read' });
-      expect(Object.keys(without.json)).toEqual([
-        'token_type',
-        'scope',
+      expect(Object.keys(without.json).sort()).toEqual([
+        'access_token',
         'expires_in',
         'ext_expires_in',
-        'access_token',
+        'scope',
+        'token_type',
       ]);
     });
 
@@ -54,7 +43,7 @@ describe('the emulated', () => {
         ...client,
         scope: 'https://graph.microsoft.com/.default',
       });
-      expect(Object.keys(json)).toEqual(['token_type', 'expires_in', 'ext_expires_in', 'access_token']);
+      expect(Object.keys(json).sort()).toEqual(['access_token', 'expires_in', 'ext_expires_in', 'token_type']);
     });
 
     it('returns a new refresh token each time, and the old one stays valid', async () => {
@@ -119,14 +108,14 @@ describe('the emulated', () => {
         scope: 'offline_access',
       };
       const { json } = await post(tokenUrls.microsoft, form);
-      const before = now;
-      now += 91 * 86_400_000;
+      const before = server.now;
+      server.now += 91 * 86_400_000;
       const expired = await post(tokenUrls.microsoft, {
         grant_type: 'refresh_token',
         ...client,
         refresh_token: json.refresh_token,
       });
-      now = before;
+      server.now = before;
       expect(expired.json.error_codes).toEqual([700082]);
     });
   });

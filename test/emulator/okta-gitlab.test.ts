@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { basic, type ReceivedResponse, sendRequest } from '../support/send-request.ts';
-import { profiles, tokenUrls } from './fixture.ts';
+import { tokenUrls, useEmulator } from './fixture.ts';
 
 describe('the emulated', () => {
-  let emulator: Emulator;
-  let now = Date.parse('2026-01-01T00:00:00Z');
-  beforeAll(async () => {
-    emulator = await startEmulator({ profiles, clock: () => now });
-  });
-  afterAll(() => emulator.close());
-  const post = (
-    url: string,
-    form: Record<string, string>,
-    headers: Record<string, string> = {},
-  ): Promise<ReceivedResponse> => sendRequest(emulator, url, { form, headers });
+  const server = useEmulator();
+  const { post } = server;
 
   describe('okta', () => {
     const auth = basic('o', 'o-secret');
@@ -43,7 +33,7 @@ describe('the emulated', () => {
     });
 
     it('rejects repeated parameters', async () => {
-      const response = await sendRequest(emulator, tokenUrls.okta, {
+      const response = await sendRequest(server.emulator, tokenUrls.okta, {
         body: 'grant_type=password&scope=a&scope=b',
         headers: auth,
       });
@@ -71,7 +61,7 @@ describe('the emulated', () => {
 
       it('accepts a used refresh token again within 30 seconds', async () => {
         const used = await refresh(first);
-        now += 29_000;
+        server.now += 29_000;
         const again = await refresh(first);
         expect([used.status, again.status]).toEqual([200, 200]);
         expect((await refresh(used.json.refresh_token)).status).toBe(200);
@@ -79,10 +69,10 @@ describe('the emulated', () => {
 
       it('revokes the token family and its access tokens when a refresh token is used again later', async () => {
         const { json } = await refresh(first);
-        now += 31_000;
+        server.now += 31_000;
         expect((await refresh(first)).json.error).toBe('invalid_grant');
         expect((await refresh(json.refresh_token)).json.error).toBe('invalid_grant');
-        const resource = await sendRequest(emulator, 'https://acme.okta.com/oauth2/default/v1/userinfo', {
+        const resource = await sendRequest(server.emulator, 'https://acme.okta.com/oauth2/default/v1/userinfo', {
           headers: { Authorization: `Bearer ${json.access_token}` },
         });
         expect(resource.status).toBe(401);
@@ -104,7 +94,7 @@ describe('the emulated', () => {
         token_type: 'Bearer',
         expires_in: 7200,
         scope: 'api',
-        created_at: Math.floor(now / 1000),
+        created_at: Math.floor(server.now / 1000),
         refresh_token: expect.any(String),
       });
     });
@@ -117,7 +107,9 @@ describe('the emulated', () => {
         password: 'pw-root',
       });
       const user = (token: string): Promise<ReceivedResponse> =>
-        sendRequest(emulator, 'https://gitlab.com/api/v4/user', { headers: { Authorization: `Bearer ${token}` } });
+        sendRequest(server.emulator, 'https://gitlab.com/api/v4/user', {
+          headers: { Authorization: `Bearer ${token}` },
+        });
       expect((await user(start.json.access_token)).json).toMatchObject({ username: 'root' });
       const form = { grant_type: 'refresh_token', ...client, refresh_token: start.json.refresh_token };
       const next = await post(tokenUrls.gitlab, form);

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
-import { basic, type ReceivedResponse, sendRequest } from '../support/send-request.ts';
-import { profiles, tokenUrls } from './fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { basic, type ReceivedResponse } from '../support/send-request.ts';
+import { tokenUrls, useEmulator } from './fixture.ts';
 
 describe('the emulated', () => {
-  let emulator: Emulator;
-  let now = Date.parse('2026-01-01T00:00:00Z');
-  beforeAll(async () => {
-    emulator = await startEmulator({ profiles, clock: () => now });
-  });
-  afterAll(() => emulator.close());
-  const post = (
-    url: string,
-    form: Record<string, string>,
-    headers: Record<string, string> = {},
-  ): Promise<ReceivedResponse> => sendRequest(emulator, url, { form, headers });
+  const server = useEmulator();
+  const { get, post } = server;
 
   describe('twitter', () => {
     const token = (headers: Record<string, string>): Promise<ReceivedResponse> =>
@@ -23,7 +13,7 @@ describe('the emulated', () => {
     it('returns two members, a percent-encoded token, and the same token each time', async () => {
       const { json } = await token(basic('key', 'x-secret'));
       expect(json).toEqual({ token_type: 'bearer', access_token: expect.stringMatching(/^A{21}.*%2F.*%3D$/) });
-      now += 1000;
+      server.now += 1000;
       expect((await token(basic('key', 'x-secret'))).json).toEqual(json);
     });
 
@@ -44,17 +34,13 @@ describe('the emulated', () => {
     it('returns another token after invalidation', async () => {
       const { json } = await token(basic('key', 'x-secret'));
       const bearer = { Authorization: `Bearer ${json.access_token}` };
-      expect(
-        (await sendRequest(emulator, 'https://api.twitter.com/2/users/by/username/x', { headers: bearer })).status,
-      ).toBe(200);
+      expect((await get('https://api.twitter.com/2/users/by/username/x', bearer)).status).toBe(200);
       await post(
         'https://api.twitter.com/oauth2/invalidate_token',
         { access_token: json.access_token },
         basic('key', 'x-secret'),
       );
-      expect(
-        (await sendRequest(emulator, 'https://api.twitter.com/2/users/by/username/x', { headers: bearer })).status,
-      ).toBe(401);
+      expect((await get('https://api.twitter.com/2/users/by/username/x', bearer)).status).toBe(401);
       expect((await token(basic('key', 'x-secret'))).json.access_token).not.toBe(json.access_token);
     });
   });

@@ -1,4 +1,4 @@
-import { type EmulatorRequest, type EmulatorResponse, html } from '../messages.ts';
+import { type EmulatorRequest, type EmulatorResponse, html, parseUrl } from '../messages.ts';
 import { escapeHtml, page } from '../pages.ts';
 import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { requestTarget } from './metadata.ts';
@@ -59,8 +59,8 @@ function findLongParameter(query: URLSearchParams): string | undefined {
 
 function findIssue({ realm }: RequestContext, clientId: string, redirectUri: string): string | undefined {
   if (!realm.clients.has(clientId)) return `No profile has the client_id ${clientId || '(none)'}.`;
-  if (!URL.canParse(redirectUri)) return 'The redirect_uri is missing or not a URL.';
-  const { protocol, hostname } = new URL(redirectUri);
+  const { protocol, hostname } = parseUrl(redirectUri) ?? {};
+  if (hostname === undefined) return 'The redirect_uri is missing or not a URL.';
   const isLoopback = protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   return isLoopback || protocol === 'https:' ? undefined : 'The redirect_uri must be https: or on loopback.';
 }

@@ -9,14 +9,14 @@ const ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const INTERVAL_SECONDS = 5;
 
 /** The device authorization endpoint (RFC 8628 §3.1). */
-export function deviceEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
+export async function deviceEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
   const { realm, signer, now } = context;
   const settings = realm.provider.device;
   if (settings === undefined) return { status: 404, body: '' };
   const id = request.form.get('client_id') || undefined;
   const client =
     request.headers['authorization'] || request.form.has('client_secret')
-      ? authenticateClient(context, request, 'device_code')
+      ? await authenticateClient(context, request, 'device_code')
       : realm.clients.get(id ?? '');
   if (client === undefined)
     return id === undefined ? reject('missing_field', 'client_id') : reject('unknown_client', id);

@@ -9,7 +9,14 @@ export function metadataEndpoint(context: RequestContext, request: EmulatorReque
   const tenant = provider.tenantOf?.(request);
   if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject('tenant_without_metadata', tenant);
   const metadata = provider.metadata?.(requestTarget(context, request));
-  return metadata === undefined ? text(404, 'Not Found') : json(200, metadata);
+  if (metadata === undefined) return text(404, 'Not Found');
+  return json(200, {
+    grant_types_supported: provider.grants,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    code_challenge_methods_supported: ['plain', 'S256'],
+    ...metadata,
+  });
 }
 
 /** The JWKS. It is empty: tokens are signed with a symmetric key. */

@@ -4,13 +4,13 @@ import type { RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
 
 /** Token revocation (RFC 7009), and the invalidation of X's stable token. */
-export function revokeEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
+export async function revokeEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
   const { realm, signer } = context;
   const { provider } = realm;
   const token = request.form.get('token') || request.form.get('access_token') || reject('missing_field', 'token');
   const client = provider.revocationWithoutClientAuth
     ? undefined
-    : authenticateClient(context, request, 'refresh_token');
+    : await authenticateClient(context, request, 'refresh_token');
   const record = realm.refreshTokens.get(token);
   if (record !== undefined && (client === undefined || record.family.clientId === client.id))
     record.family.revoked = true;

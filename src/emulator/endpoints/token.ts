@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { authenticateClient } from '../client-auth.ts';
 import { createRefreshToken, issueTokens, issueUserTokens } from '../issue-tokens.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
-import type { IssuedTokens } from '../provider.ts';
+import { DEVICE_CODE_GRANT, type IssuedTokens, type TokenResponse } from '../provider.ts';
 import { type Client, MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
-
-const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** Handles a token request after client authentication. */
 type GrantHandler = (context: RequestContext, request: EmulatorRequest, client: Client | undefined) => IssuedTokens;
@@ -19,15 +17,15 @@ const grants: Readonly<Record<string, GrantHandler>> = {
   password: passwordGrant,
   refresh_token: refreshGrant,
   authorization_code: codeGrant,
-  device_code: deviceGrant,
+  [DEVICE_CODE_GRANT]: deviceGrant,
 };
 
 /** The token endpoint (RFC 6749 §3.2). `passwordGrantDisabled` emulates gitlab.com, which no longer supports that grant. */
-export function tokenEndpoint(
+export async function tokenEndpoint(
   context: RequestContext,
   request: EmulatorRequest,
   passwordGrantDisabled: boolean,
-): EmulatorResponse {
+): Promise<EmulatorResponse> {
   const { provider, tenants } = context.realm;
   const { form } = request;
   const seen = new Set<string>();
@@ -35,19 +33,30 @@ export function tokenEndpoint(
     if (seen.has(name)) reject('duplicate_field', name);
     seen.add(name);
   }
-  const grantType = form.get('grant_type') ?? '';
-  if (grantType === '') reject('missing_field', 'grant_type');
-  const grant = grantType === DEVICE_CODE_GRANT ? 'device_code' : grantType;
+  const grant = requireField(request, 'grant_type');
   const tenant = provider.tenantOf?.(request);
   if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject('unknown_tenant', tenant);
   const handleGrant = provider.grants.includes(grant) ? grants[grant] : undefined;
-  if (handleGrant === undefined) return reject('unsupported_grant', grantType);
+  if (handleGrant === undefined) return reject('unsupported_grant', grant);
   if (grant === 'password' && provider.tenantsWithoutPasswordGrant?.includes(tenant?.toLowerCase() ?? ''))
     reject('tenant_without_password_grant');
-  const client = authenticateClient(context, request, grant);
+  const client = await authenticateClient(context, request, grant);
   if (grant === 'password' && passwordGrantDisabled) reject('password_grant_disabled');
   checkScope(context, grant, form.get('scope') ?? '');
-  return json(200, provider.response(handleGrant(context, request, client)));
+  const issued = handleGrant(context, request, client);
+  const standard = standardResponse(issued);
+  return json(200, provider.response?.(standard, issued) ?? standard);
+}
+
+function standardResponse({ accessToken, refreshToken, idToken, scope, lifetime }: IssuedTokens): TokenResponse {
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: lifetime,
+    refresh_token: refreshToken,
+    scope: scope || undefined,
+    id_token: idToken,
+  };
 }
 
 function checkScope({ realm: { provider } }: RequestContext, grant: string, scope: string): void {
@@ -146,6 +155,6 @@ function deviceGrant(context: RequestContext, request: EmulatorRequest, client: 
     clientId: device.clientId,
     user: device.decision?.user ?? '',
     scope: device.scope,
-    grant: 'device_code',
+    grant: DEVICE_CODE_GRANT,
   });
 }

@@ -1,6 +1,5 @@
 import { json } from '../messages.ts';
-import type { EmulatedProvider } from '../provider.ts';
-import { describeError } from '../rejection.ts';
+import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
 
 /** An RFC 6749 server with strict refresh token rotation, at the URLs of custom profiles. */
 export const custom: EmulatedProvider = {
@@ -17,7 +16,7 @@ export const custom: EmulatedProvider = {
     // Every other URL is a token endpoint: the profile defines it.
     token: /^/,
   },
-  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
+  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', DEVICE_CODE_GRANT],
   clientAuth: { default: 'client_secret_post' },
   passwordGrantWithoutClient: true,
   codeReuseRevokesTokens: true,
@@ -34,16 +33,8 @@ export const custom: EmulatedProvider = {
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       scopes_supported: ['openid', 'offline_access'],
-      grant_types_supported: [
-        'authorization_code',
-        'refresh_token',
-        'client_credentials',
-        'password',
-        'urn:ietf:params:oauth:grant-type:device_code',
-      ],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
       token_endpoint_auth_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'EdDSA'],
-      code_challenge_methods_supported: ['S256', 'plain'],
       authorization_response_iss_parameter_supported: true,
     };
   },
@@ -51,16 +42,7 @@ export const custom: EmulatedProvider = {
   refresh: { policy: 'rotating', lifetimeSeconds: 30 * 86_400 },
   lifetimeSeconds: 3600,
   device: { expiresIn: 600, hasCompleteUri: true, verificationPath: '/device' },
-  response: ({ accessToken, refreshToken, idToken, scope, lifetime }) => ({
-    access_token: accessToken,
-    token_type: 'Bearer',
-    expires_in: lifetime,
-    refresh_token: refreshToken,
-    ...(scope && { scope }),
-    id_token: idToken,
-  }),
-  errorResponse(rejection) {
-    const { status, ...body } = describeError(rejection);
+  errorResponse({ status, body }) {
     if (status === 429) return json(status, body, { 'Retry-After': '60' });
     return json(status, body, status === 401 ? { 'WWW-Authenticate': 'Basic realm="oauth-profile emulator"' } : {});
   },

@@ -1,30 +1,17 @@
 import { json, text } from '../messages.ts';
-import type { EmulatedProvider } from '../provider.ts';
-import { describeError, type ErrorTable } from '../rejection.ts';
-
-const invalidGrant =
-  'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.';
-const invalidClient =
-  'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.';
+import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
+import type { ErrorTable } from '../rejection.ts';
 
 const errors: ErrorTable = {
-  unknown_client: `401 invalid_client: ${invalidClient}`,
-  invalid_client_secret: `401 invalid_client: ${invalidClient}`,
-  missing_client_auth: `401 invalid_client: ${invalidClient}`,
-  unexpected_auth_method: `401 invalid_client: ${invalidClient}`,
-  invalid_assertion: `401 invalid_client: ${invalidClient}`,
-  secret_for_public_client: `401 invalid_client: ${invalidClient}`,
+  invalid_client:
+    '401 invalid_client: Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.',
+  invalid_grant:
+    '400 invalid_grant: The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
   multiple_client_auth: '400 invalid_request: The request includes more than one client authentication method.',
   missing_field: '400 invalid_request: Missing required parameter: {}.',
   duplicate_field: '400 invalid_request: The request includes a parameter twice: {}.',
-  invalid_password: `400 invalid_grant: ${invalidGrant}`,
   password_grant_disabled:
     '401 unauthorized_client: The client is not authorized to perform this request using this method.',
-  invalid_refresh_token: `400 invalid_grant: ${invalidGrant}`,
-  expired_refresh_token: `400 invalid_grant: ${invalidGrant}`,
-  invalid_code: `400 invalid_grant: ${invalidGrant}`,
-  invalid_code_verifier: `400 invalid_grant: ${invalidGrant}`,
-  redirect_uri_mismatch: `400 invalid_grant: ${invalidGrant}`,
   unsupported_grant:
     '400 unsupported_grant_type: The authorization grant type is not supported by the authorization server.',
   invalid_scope: '400 invalid_scope: The requested scope is invalid, unknown, or malformed.',
@@ -35,7 +22,6 @@ const errors: ErrorTable = {
   access_denied: '400 access_denied: The resource owner or authorization server denied the request.',
   expired_device_code:
     '400 expired_token: The device_code has expired, and the device authorization session has concluded.',
-  invalid_device_code: `400 invalid_grant: ${invalidGrant}`,
 };
 
 /** GitLab, which uses Doorkeeper. Profiles add self-managed instances. */
@@ -53,7 +39,7 @@ export const gitlab: EmulatedProvider = {
     metadata: /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
     keys: /\/oauth\/discovery\/keys$/,
   },
-  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
+  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', DEVICE_CODE_GRANT],
   // Doorkeeper deliberately does not decode the values of a Basic header.
   clientAuth: { default: 'client_secret_post', basicDecoding: 'raw', headerWins: true },
   passwordGrantWithoutClient: true,
@@ -73,27 +59,15 @@ export const gitlab: EmulatedProvider = {
       response_modes_supported: ['query', 'fragment', 'form_post'],
       grant_types_supported: ['authorization_code', 'password', 'client_credentials', 'device_code', 'refresh_token'],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-      subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: ['RS256'],
-      code_challenge_methods_supported: ['plain', 'S256'],
     };
   },
   refresh: { policy: 'single_use', lifetimeSeconds: Number.POSITIVE_INFINITY },
   lifetimeSeconds: 7200,
   device: { expiresIn: 300, hasCompleteUri: true, verificationPath: '/oauth/device' },
-  response: ({ accessToken, refreshToken, idToken, scope, lifetime, issuedAt }) => ({
-    access_token: accessToken,
-    token_type: 'Bearer',
-    expires_in: lifetime,
-    refresh_token: refreshToken,
-    scope: scope || 'api',
-    created_at: issuedAt,
-    id_token: idToken,
-  }),
-  errorResponse(rejection) {
-    if (rejection.kind === 'rate_limited')
-      return text(429, 'Retry later\n', { 'Retry-After': '60', 'RateLimit-Remaining': '0' });
-    const { status, ...body } = describeError(rejection, errors);
+  response: (standard, { scope, issuedAt }) => ({ ...standard, scope: scope || 'api', created_at: issuedAt }),
+  errors,
+  errorResponse({ status, body }, kind) {
+    if (kind === 'rate_limited') return text(429, 'Retry later\n', { 'Retry-After': '60', 'RateLimit-Remaining': '0' });
     const description = body.error_description.replace(/[^\x20-\x7e]|"/g, '');
     const challenge = `Bearer realm="Doorkeeper", error="${body.error}", error_description="${description}"`;
     return json(status, body, { 'WWW-Authenticate': challenge });

@@ -1,21 +1,16 @@
 import { json } from '../messages.ts';
-import type { EmulatedProvider } from '../provider.ts';
-import { describeError, type ErrorTable } from '../rejection.ts';
+import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
+import type { ErrorTable } from '../rejection.ts';
 
 const errors: ErrorTable = {
+  invalid_client: '401 invalid_client: Unauthorized',
+  invalid_grant: '400 invalid_grant: Bad Request',
   unknown_client: '401 invalid_client: The OAuth client was not found.',
-  invalid_client_secret: '401 invalid_client: Unauthorized',
   missing_client_auth: '400 invalid_request: client_secret is missing.',
-  unexpected_auth_method: '401 invalid_client: Unauthorized',
-  invalid_assertion: '401 invalid_client: Unauthorized',
-  secret_for_public_client: '401 invalid_client: Unauthorized',
   multiple_client_auth: '400 invalid_request: Multiple client credentials were sent.',
   missing_field: '400 invalid_request: Missing required parameter: {}',
   duplicate_field: '400 invalid_request: Parameter not allowed more than once: {}',
-  invalid_refresh_token: '400 invalid_grant: Bad Request',
   expired_refresh_token: '400 invalid_grant: Token has been expired or revoked.',
-  invalid_code: '400 invalid_grant: Bad Request',
-  invalid_code_verifier: '400 invalid_grant: Bad Request',
   redirect_uri_mismatch: '400 redirect_uri_mismatch: Bad Request',
   unsupported_grant: '400 unsupported_grant_type: Invalid grant_type: {}',
   authorization_pending: '428 authorization_pending: Precondition Required',
@@ -23,7 +18,6 @@ const errors: ErrorTable = {
   access_denied: '403 access_denied: Forbidden',
   expired_device_code: '400 expired_token: Bad Request',
   invalid_scope: '400 invalid_request: Bad Request',
-  invalid_device_code: '400 invalid_grant: Bad Request',
   rate_limited: '429 rate_limit_exceeded: Rate Limit Exceeded',
 };
 
@@ -38,11 +32,8 @@ const metadata = {
   revocation_endpoint: 'https://oauth2.googleapis.com/revoke',
   jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
   response_types_supported: ['code', 'token', 'id_token', 'code token', 'code id_token', 'token id_token', 'none'],
-  subject_types_supported: ['public'],
-  id_token_signing_alg_values_supported: ['RS256'],
   scopes_supported: ['openid', 'email', 'profile'],
   token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
-  code_challenge_methods_supported: ['plain', 'S256'],
   grant_types_supported: [
     'authorization_code',
     'refresh_token',
@@ -66,7 +57,7 @@ export const google: EmulatedProvider = {
     metadata: /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
     keys: /^\/oauth2\/v3\/certs$/,
   },
-  grants: ['authorization_code', 'refresh_token', 'device_code'],
+  grants: ['authorization_code', 'refresh_token', DEVICE_CODE_GRANT],
   clientAuth: { default: 'client_secret_post' },
   metadata: ({ host }) => (host === 'accounts.google.com' ? metadata : undefined),
   // Google sends `iss`, although its metadata does not announce it.
@@ -77,18 +68,11 @@ export const google: EmulatedProvider = {
   device: { expiresIn: 1800, verificationPath: '/device' },
   encodeAccessToken: (token) => `ya29.${token}`,
   decodeAccessToken: (token) => token.replace(/^ya29\./, ''),
-  response: ({ accessToken, refreshToken, idToken, scope, lifetime }) => ({
-    access_token: accessToken,
-    expires_in: lifetime,
-    refresh_token: refreshToken,
+  response: (standard, { scope }) => ({
+    ...standard,
     scope: scope || 'openid https://www.googleapis.com/auth/userinfo.email',
-    token_type: 'Bearer',
-    id_token: idToken,
   }),
-  errorResponse(rejection) {
-    const { status, ...body } = describeError(rejection, errors);
-    return json(status, body);
-  },
+  errors,
   resource: (user, clientId) => json(200, { sub: clientId, email: user ?? null, email_verified: true }),
   unauthorizedResponse: () =>
     json(401, {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { json, text } from '../messages.ts';
-import type { EmulatedProvider } from '../provider.ts';
-import { describeError, type ErrorTable } from '../rejection.ts';
+import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
+import type { ErrorTable } from '../rejection.ts';
 
 const credentialRequired =
   "401 invalid_client: AADSTS7000218: The request body must contain the following parameter: 'client_assertion' or 'client_secret'.";
@@ -61,7 +61,7 @@ export const microsoft: EmulatedProvider = {
     metadata: /^\/[^/]+\/v2\.0\/\.well-known\/openid-configuration$/,
     keys: /^\/[^/]+\/discovery\/v2\.0\/keys$/,
   },
-  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
+  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', DEVICE_CODE_GRANT],
   // Basic is documented as well, and has been observed to be compared without decoding.
   clientAuth: { default: 'client_secret_post', basicDecoding: 'either' },
   tenantsWithoutPasswordGrant: ['common', 'consumers'],
@@ -76,11 +76,13 @@ export const microsoft: EmulatedProvider = {
       jwks_uri: `${origin}/${tenant}/discovery/v2.0/keys`,
       response_modes_supported: ['query', 'fragment', 'form_post'],
       subject_types_supported: ['pairwise'],
-      id_token_signing_alg_values_supported: ['RS256'],
       response_types_supported: ['code', 'id_token', 'code id_token', 'id_token token'],
       scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
       issuer: `${origin}/${tenantIdOf(tenant.toLowerCase())}/v2.0`,
       request_uri_parameter_supported: false,
+      // The document does not list these.
+      grant_types_supported: undefined,
+      code_challenge_methods_supported: undefined,
       authorization_endpoint: `${origin}/${tenant}/oauth2/v2.0/authorize`,
       device_authorization_endpoint: `${origin}/${tenant}/oauth2/v2.0/devicecode`,
     };
@@ -88,18 +90,14 @@ export const microsoft: EmulatedProvider = {
   refresh: { policy: 'reusable', allowsNewScopes: true, requiredScope: 'offline_access', lifetimeSeconds: 90 * 86_400 },
   lifetimeSeconds: 3599,
   device: { expiresIn: 900, verificationPath: '/devicelogin', hasMessage: true },
-  response: ({ accessToken, refreshToken, idToken, scope, lifetime, grant }) => ({
-    token_type: 'Bearer',
-    ...(withoutProtocolScopes(scope) && grant !== 'client_credentials' && { scope: withoutProtocolScopes(scope) }),
-    expires_in: lifetime,
+  response: (standard, { scope, lifetime, grant }) => ({
+    ...standard,
+    scope: (grant !== 'client_credentials' && withoutProtocolScopes(scope)) || undefined,
     ext_expires_in: lifetime,
-    access_token: accessToken,
-    refresh_token: refreshToken,
-    id_token: idToken,
   }),
-  errorResponse(rejection, now) {
-    if (rejection.kind === 'rate_limited') return text(429, 'Too Many Requests', { 'Retry-After': '60' });
-    const { status, error, error_description: description } = describeError(rejection, errors);
+  errors,
+  errorResponse({ status, body: { error, error_description: description } }, kind, now) {
+    if (kind === 'rate_limited') return text(429, 'Too Many Requests', { 'Retry-After': '60' });
     const [, code] = /^AADSTS(\d+)/.exec(description) ?? [];
     const id = '00000000-0000-4000-8000-000000000000';
     const timestamp = new Date(now).toISOString().replace('T', ' ').replace(/\.\d+/, '');

@@ -1,6 +1,6 @@
 import { json } from '../messages.ts';
-import type { EmulatedProvider } from '../provider.ts';
-import { describeError, type ErrorTable } from '../rejection.ts';
+import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
+import type { ErrorTable } from '../rejection.ts';
 
 const errors: ErrorTable = {
   unknown_client: "401 invalid_client: Invalid value for 'client_id' parameter.",
@@ -53,7 +53,7 @@ export const okta: EmulatedProvider = {
     metadata: /^(?:\/oauth2\/[A-Za-z0-9]+)?\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
     keys: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/keys$/,
   },
-  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', 'device_code'],
+  grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', DEVICE_CODE_GRANT],
   clientAuth: { default: 'client_secret_basic', registeredMethodOnly: true },
   scopeRequiredFor: ['password', 'client_credentials'],
   allowsClientScope: (scope) => !scope.split(' ').includes('openid'),
@@ -68,16 +68,6 @@ export const okta: EmulatedProvider = {
       jwks_uri: `${base}/keys`,
       response_types_supported: ['code', 'id_token', 'code id_token', 'code token', 'id_token token'],
       response_modes_supported: ['query', 'fragment', 'form_post', 'okta_post_message'],
-      grant_types_supported: [
-        'authorization_code',
-        'implicit',
-        'refresh_token',
-        'password',
-        'client_credentials',
-        'urn:ietf:params:oauth:grant-type:device_code',
-      ],
-      subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: ['RS256'],
       scopes_supported: ['openid', 'profile', 'email', 'address', 'phone', 'offline_access', 'device_sso'],
       token_endpoint_auth_methods_supported: authMethods,
       code_challenge_methods_supported: ['S256'],
@@ -90,16 +80,9 @@ export const okta: EmulatedProvider = {
   refresh: { policy: 'rotating', graceSeconds: 30, requiredScope: 'offline_access', lifetimeSeconds: 7 * 86_400 },
   lifetimeSeconds: 3600,
   device: { expiresIn: 600, hasCompleteUri: true, verificationPath: '/activate' },
-  response: ({ accessToken, refreshToken, idToken, scope, lifetime }) => ({
-    token_type: 'Bearer',
-    expires_in: lifetime,
-    access_token: accessToken,
-    scope,
-    refresh_token: refreshToken,
-    id_token: idToken,
-  }),
-  errorResponse(rejection, now) {
-    if (rejection.kind === 'rate_limited') {
+  errors,
+  errorResponse({ status, body }, kind, now) {
+    if (kind === 'rate_limited') {
       // Okta returns invalid_grant for a user's rate limit: only the status shows that the grant is valid.
       const reset = {
         'X-Rate-Limit-Limit': '4',
@@ -108,7 +91,7 @@ export const okta: EmulatedProvider = {
       };
       return json(429, { error: 'invalid_grant', error_description: 'The user is rate limited.' }, reset);
     }
-    if (rejection.kind === 'unknown_tenant' || rejection.kind === 'tenant_without_metadata') {
+    if (kind === 'unknown_tenant' || kind === 'tenant_without_metadata') {
       return json(404, {
         errorCode: 'E0000007',
         errorSummary: 'Not found: Resource not found',
@@ -117,7 +100,6 @@ export const okta: EmulatedProvider = {
         errorCauses: [],
       });
     }
-    const { status, ...body } = describeError(rejection, errors);
     return json(status, body);
   },
   resource: (user, clientId) => json(200, { sub: user ?? clientId, preferred_username: user ?? null }),

@@ -18,8 +18,8 @@ export const twitter: EmulatedProvider = {
   stableToken: true,
   encodeAccessToken: (token) => `AAAAAAAAAAAAAAAAAAAAA${encodeURIComponent(`${token}/=`)}`,
   decodeAccessToken: (token) => decodeURIComponent(token.replace(/^A{21}/, '')).replace(/\/=$/, ''),
-  response: ({ accessToken }) => ({ token_type: 'bearer', access_token: accessToken }),
-  errorResponse({ kind }) {
+  response: (_, { accessToken }) => ({ token_type: 'bearer', access_token: accessToken }),
+  errorResponse(_, kind) {
     const error =
       kind === 'missing_field'
         ? { code: 170, label: 'forbidden_missing_parameter', message: 'Missing required parameter: grant_type' }

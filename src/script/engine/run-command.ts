@@ -15,7 +15,7 @@ export interface PreparedCommand {
   readonly output: string[];
   readonly exchanges: Exchange[];
   run(number: number): Promise<void>;
-  /** Tells the command that the step has failed. */
+  /** Calls the `onFailure` of the command. */
   fail(): void;
 }
 

@@ -155,7 +155,7 @@ async function runAttempts(step: Step, title: string, run: Run, scope: Scope): P
   }
 }
 
-/** Runs one attempt. If it `isRepeated` after a failure, the command is not told about the failure. */
+/** Runs one attempt. If it `isRepeated` after a failure, `onFailure` is not called. */
 function runOnce(step: Step, title: string, run: Run, scope: Scope, isRepeated = false): Promise<boolean> {
   if ('command' in step) return runCommand(step, title, run, scope, isRepeated);
   const inner = { ...scope, groups: [...scope.groups, title] };

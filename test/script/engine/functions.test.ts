@@ -113,7 +113,7 @@ describe('A function in a reference', () => {
 describe('secrets', () => {
   it('are masked by the names that the script lists, from data and from responses', async () => {
     const { output, everything, steps } = await runText(`
-data: {pin: value-of-the-pin, reply: {body: {session: abc-session-1, other: visible-value}}}
+data: {pin: value-of-the-pin, response: {body: {session: abc-session-1, other: visible-value}}}
 secrets: [pin, login.body.session]
 steps:
   - base.verbose: "\${pin}"

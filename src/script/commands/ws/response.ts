@@ -3,6 +3,7 @@ import { holdsSecret, member } from '../../../config/resolver.ts';
 import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { ApiResponse } from '../../../ports.ts';
+import { parseUrl } from '../../../profile/url.ts';
 import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { attempt } from '../../attempt.ts';
 import { displayText, displayValue, MAX_REDACTED } from '../../compare.ts';
@@ -178,6 +179,6 @@ export function showBody(
 
 function showHeader(name: string, value: string, context: StepContext): string {
   if (isSecretHeader(name)) return MASK;
-  const isUrl = /^(?:content-)?location$/i.test(name) && URL.canParse(value);
-  return context.redact(isUrl ? showUrl(new URL(value), context) : value);
+  const url = /^(?:content-)?location$/i.test(name) ? parseUrl(value) : undefined;
+  return context.redact(url === undefined ? value : showUrl(url, context));
 }
