@@ -1,4 +1,4 @@
-import { type Client, sharedClient } from './client.ts';
+import { type Client, sharedClient, thisProcess } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
@@ -107,7 +107,9 @@ class ProfileTokenSource implements TokenSource {
 
   async #send(request: Request, { access_token: token }: TokenResponse): Promise<Response> {
     request.headers.set('Authorization', `Bearer ${token}`);
-    if (this.#options.emulator === undefined) return fetch(request);
+    // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
+    const isChecked = thisProcess.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
+    if (this.#options.emulator === undefined && isChecked) return fetch(request);
     return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request);
   }
 
