@@ -1,8 +1,9 @@
 import { Resolver } from '../config/resolver.ts';
 import { Variables } from '../config/variables.ts';
 import { type Fault, faultKinds, parseFault } from '../emulator/faults.ts';
-import type { EmulatedProfiles } from '../emulator/profiles.ts';
-import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
+import type { EmulatedProfiles } from '../emulator/realms.ts';
+import type { ServedRequest } from '../emulator/control/request-log.ts';
+import type { Emulator } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorEndpoint } from '../ports.ts';
 import { collectFields, profileNames } from '../profile/collect-fields.ts';

@@ -1,5 +1,5 @@
 import { createClient } from '../../client.ts';
-import type { ServedRequest } from '../../emulator/start-emulator.ts';
+import type { ServedRequest } from '../../emulator/control/request-log.ts';
 import { profileNames } from '../../profile/collect-fields.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { hasFlag } from '../command.ts';
