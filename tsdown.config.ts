@@ -32,7 +32,7 @@ export default defineConfig({
     // The sources are in the repository; in the package they would double its size.
     sourcemapExcludeSources: true,
     codeSplitting: {
-      // What every token request needs is one file: Node loads one file faster than forty. Type declarations are not grouped.
+      // Every token request needs these modules, and Node loads one file faster than forty. Type declarations are not grouped.
       groups: [
         {
           name: 'core',

@@ -1,8 +1,11 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { type DataObject, flatten } from './config/flatten.ts';
 import { type DataEntries, loadVariables } from './config/load-variables.ts';
+import type { ExternalSources } from './config/resolver.ts';
 import { type Entry, Variables } from './config/variables.ts';
 import { abortError } from './errors.ts';
+import { localFiles } from './files/local-files.ts';
 import {
   createProfileSources,
   findProfileFiles,
@@ -24,7 +27,7 @@ import type {
   TokenStore,
 } from './ports.ts';
 import { completeProfile } from './profile/complete-profile.ts';
-import { type ParsedProfile, type ProfileSources, parseProfile } from './profile/parse-profile.ts';
+import { type ParsedProfile, parseProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Vault } from './store/vault/vault.ts';
 import { version } from './version.ts';
@@ -60,7 +63,7 @@ export interface VariableSources {
 /** Everything that the calls of one program share: variables, connections, the store and the requests in progress. */
 export interface Client {
   readonly ports: Ports;
-  readonly sources: ProfileSources;
+  readonly sources: ExternalSources;
   readonly singleFlight: SingleFlight;
   readonly warn: (message: string) => void;
   readonly callApi: CallApi;
@@ -84,11 +87,11 @@ export function createClient(options: ClientOptions = {}): Client {
   const { environment = thisProcess, emulator, log = () => {}, warn = () => {}, keepAlive = true } = options;
   const { env } = environment;
   const sources = createProfileSources(environment);
+  const clock = createClock();
   const singleFlight = new SingleFlight(clock);
   const connector = lazy(async () => (await import('./http/connector.ts')).createConnector(env, emulator));
   const send = lazy(async () => (await import('./http/send.ts')).createSend(await connector()));
   const callApi = lazy(async () => (await import('./http/call-api.ts')).createCallApi(await connector()));
-  const files = lazy(async () => (await import('./files/local-files.ts')).localFiles);
   let opening: ReturnType<Client['openStore']> | undefined;
 
   const client: Client = {
@@ -109,12 +112,7 @@ export function createClient(options: ClientOptions = {}): Client {
       },
     },
     callApi: async (request, limits) => (await callApi())(request, shared(limits)),
-    files: {
-      read: async (...args) => (await files()).read(...args),
-      open: async (...args) => (await files()).open(...args),
-      write: async (...args) => (await files()).write(...args),
-      create: async (...args) => (await files()).create(...args),
-    },
+    files: localFiles,
     async inspectCertificate(...args) {
       const { createInspectCertificate } = await import('./http/inspect-certificate.ts');
       return createInspectCertificate(await connector())(...args);
@@ -142,13 +140,11 @@ export function createClient(options: ClientOptions = {}): Client {
     async completeProfile(parsed) {
       const { name, binding, configuredRefreshToken } = parsed;
       if (binding === undefined) return completeProfile(parsed);
-      return completeProfile(
-        parsed,
-        await findStoredGrant(name, binding, configuredRefreshToken, await client.openStore()),
-      );
+      const store = await client.openStore();
+      return completeProfile(parsed, await findStoredGrant(name, binding, configuredRefreshToken, store));
     },
     openStore() {
-      opening ??= openStore(env, options, warn).catch((error) => {
+      opening ??= openStore(env, clock, options, warn).catch((error) => {
         // A Redis that is unavailable now may be back at the next call.
         opening = undefined;
         throw error;
@@ -156,8 +152,7 @@ export function createClient(options: ClientOptions = {}): Client {
       return opening;
     },
     async close() {
-      const store = await opening?.catch(() => undefined);
-      await store?.close();
+      await (await opening?.catch(() => undefined))?.close();
     },
   };
   return client;
@@ -165,13 +160,14 @@ export function createClient(options: ClientOptions = {}): Client {
 
 async function openStore(
   env: ProcessEnvironment['env'],
+  clock: Clock,
   { emulator, store }: ClientOptions,
   warn: (message: string) => void,
 ): ReturnType<Client['openStore']> {
-  if (emulator !== undefined || store === 'memory') return (await import('./store/memory.ts')).createMemoryStore(clock);
+  if (emulator !== undefined || store === 'memory') return new (await import('./store/memory.ts')).MemoryStore(clock);
   const url = store ?? env['OAUTH_PROFILE_STORE'];
   if (url) return (await import('./store/redis/redis-store.ts')).openRedisStore(url, { env, warn });
-  return (await import('./store/vault/vault.ts')).openVault({ env, clock });
+  return new (await import('./store/vault/vault.ts')).Vault({ env, clock });
 }
 
 const clients = new Map<string | undefined, Client>();
@@ -196,25 +192,29 @@ export const thisProcess: ProcessEnvironment = {
   },
 };
 
-const clock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(finish, ms);
-      if (signal?.aborted) return finish();
-      if (signal !== undefined) setMaxListeners(0, signal);
-      signal?.addEventListener('abort', finish, { once: true });
-      function finish(): void {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', finish);
-        if (signal?.aborted) reject(abortError(signal));
-        else resolve();
-      }
-    }),
-};
+/** The system time, except that it never goes back: a token would live longer than the provider allows. */
+function createClock(): Clock {
+  let time = Date.now();
+  let measuredAt = performance.now();
+  return {
+    now() {
+      const elapsed = performance.now() - measuredAt;
+      measuredAt += elapsed;
+      // The system time also counts while the machine is suspended.
+      time = Math.max(Date.now(), time + elapsed);
+      return Math.floor(time);
+    },
+    async sleep(ms, signal) {
+      const options = signal && shared({ signal });
+      await setTimeout(ms, undefined, options).catch(() => {
+        throw abortError(signal);
+      });
+    },
+  };
+}
 
 /** Any number of calls may share a signal: Node would report their listeners as a leak. */
-function shared<L extends Limits>(limits: L): L {
+export function shared<L extends Pick<Limits, 'signal'>>(limits: L): L {
   if (limits.signal !== undefined) setMaxListeners(0, limits.signal);
   return limits;
 }

@@ -53,6 +53,11 @@ export class OAuthProfileError extends Error {
   }
 }
 
+/** The error for invalid variables, or for a file that cannot be used. */
+export function dataError(message: string, hint: string): OAuthProfileError {
+  return new OAuthProfileError('data_invalid', message, { hint });
+}
+
 /** The error of a call that was aborted by its signal. */
 export function abortError(signal: AbortSignal | undefined): OAuthProfileError {
   return new OAuthProfileError('aborted', 'the request was aborted', { cause: signal?.reason });
@@ -86,7 +91,10 @@ export class InvalidProfileError extends OAuthProfileError {
     const count = issues.length === 1 ? 'is invalid' : `has ${issues.length} issues`;
     const summary = `profile ${profile} ${code === 'login_required' ? 'requires a login' : count}`;
     const details = issues.map(({ variable, message }) => `${variable} ${message}`).join('; ');
-    super(code, `${summary}: ${details}`, { hint: joinHints(issues) });
+    const hints = issues
+      .filter(({ hint }) => hint !== undefined)
+      .map(({ variable, hint }) => (issues.length === 1 ? hint : `${variable}: ${hint}`));
+    super(code, `${summary}: ${details}`, { hint: hints.length === 0 ? undefined : hints.join('\n') });
     this.summary = summary;
     this.issues = issues;
     this.notes = notes;
@@ -95,14 +103,6 @@ export class InvalidProfileError extends OAuthProfileError {
   override toJSON(): Record<string, unknown> {
     return { code: this.code, message: this.summary, hint: this.hint, issues: this.issues };
   }
-}
-
-/** The hints of all issues, one per line. */
-function joinHints(issues: readonly ProfileIssue[]): string | undefined {
-  const lines = issues
-    .filter(({ hint }) => hint !== undefined)
-    .map(({ variable, hint }) => (issues.length === 1 ? `${hint}` : `${variable}: ${hint}`));
-  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
 /** One issue of a script. */

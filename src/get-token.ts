@@ -1,21 +1,12 @@
-import type { Client } from './client.ts';
+import { type Client, shared } from './client.ts';
 import type { Variables } from './config/variables.ts';
-import { OAuthProfileError, TransportError } from './errors.ts';
-import { parseRecordOf, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
+import { type ErrorCode, OAuthProfileError, TransportError } from './errors.ts';
+import { parseCacheRecord, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
 import { refreshToken } from './flows/refresh-token.ts';
 import { requestToken } from './flows/request-token.ts';
 import type { CallControl } from './flows/single-flight.ts';
-import {
-  cacheKeyIn,
-  findSharedResult,
-  findUsableToken,
-  findValidToken,
-  sharedResultIn,
-  type TokenCriteria,
-  type TokenResult,
-  type TokenTask,
-  toCachedToken,
-} from './flows/token-cache.ts';
+import type { TokenCriteria, TokenResult, TokenTask } from './flows/token-cache.ts';
+import { cacheKeyIn, findSharedResult, findUsableToken, toCachedToken } from './flows/token-cache.ts';
 import { findFamily, hasRefreshToken } from './flows/token-family.ts';
 import { ATTEMPT_MS } from './oauth/retry-policy.ts';
 import type { RecordLock } from './ports.ts';
@@ -42,6 +33,8 @@ export interface GetTokenOptions {
 
 /** Callers that wait for another request get its own timeout error, if it comes within this time. */
 const TIMEOUT_MARGIN_MS = 2_000;
+/** Failures that leave the cached token valid: network, 429, 5xx. */
+const TEMPORARY_ERRORS = new Set<ErrorCode>(['connection_failed', 'timeout', 'rate_limited', 'provider_unavailable']);
 /** Shorter waits for the lock are not deducted from the timeout. */
 const SHORT_WAIT_MS = 500;
 
@@ -59,25 +52,18 @@ export async function getProfileToken(
   profile: Profile,
   options: GetTokenOptions = {},
 ): Promise<TokenResult> {
-  const reuse = profile.options.reuse ?? options.reuse ?? revokesOnRefresh(profile);
-  if (hasRefreshToken(profile)) return getStoredToken(client, profile, reuse, options);
-  if (!reuse) return requestWithoutStore(client, profile, options.signal);
+  const { grant, provider } = profile;
+  // Where a refresh revokes earlier access tokens, callers that refresh in parallel would invalidate each other's.
+  const revokesOnRefresh = grant === 'refresh_token' && provider.refreshRevokesAccessTokens === true;
+  const reuse = profile.options.reuse ?? options.reuse ?? revokesOnRefresh;
   try {
-    return await getStoredToken(client, profile, reuse, options);
+    if (reuse || hasRefreshToken(profile)) return await getStoredToken(client, profile, reuse, options);
   } catch (error) {
-    if (!(error instanceof OAuthProfileError) || error.code !== 'store_unwritable') throw error;
+    const isOptional = error instanceof OAuthProfileError && error.code === 'store_unwritable';
+    if (!isOptional || hasRefreshToken(profile)) throw error;
     client.warn(`the token is not cached: ${error.message}`);
-    return requestWithoutStore(client, profile, options.signal);
   }
-}
-
-/** Where a refresh revokes earlier access tokens, callers that refresh in parallel would invalidate each other's. */
-function revokesOnRefresh({ grant, provider }: Profile): boolean {
-  return grant === 'refresh_token' && provider.refreshRevokesAccessTokens === true;
-}
-
-async function requestWithoutStore(client: Client, profile: Profile, signal?: AbortSignal): Promise<TokenResult> {
-  return { token: await requestToken(profile, client.ports, signal), fromCache: false, profile };
+  return { token: await requestToken(profile, client.ports, options.signal), fromCache: false, profile };
 }
 
 async function getStoredToken(
@@ -87,19 +73,19 @@ async function getStoredToken(
   options: GetTokenOptions,
 ): Promise<TokenResult> {
   const { ports } = client;
+  const { rejectedToken: rejected } = options;
   const store = await client.openStore();
   const key = cacheKeyIn(store, profile);
-  const { key: recordKey, record } = hasRefreshToken(profile)
-    ? await findFamily(profile, store)
-    : { key, record: await store.read(key) };
+  const stored = hasRefreshToken(profile) ? await findFamily(profile, store) : { key, record: await store.read(key) };
+  const record = parseCacheRecord(stored.record);
   const criteria: TokenCriteria = {
     minTtlMs: options.minTtlMs ?? profile.options.minTtlMs,
     forceRefresh: options.forceRefresh === true || !reuse,
     ignoreCachedError: options.forceRefresh === true,
-    rejectedToken: options.rejectedToken,
+    rejectedToken: rejected,
   };
   const task: TokenTask = { profile, key, criteria, ports, store, warn: client.warn };
-  const cached = criteria.forceRefresh ? undefined : findUsableToken(task, record);
+  const cached = findUsableToken(task, record);
   if (cached !== undefined) return inLocalTime(task, cached);
   const { timeoutMs } = profile.options;
   const error = (): Error =>
@@ -109,38 +95,18 @@ async function getStoredToken(
     });
   try {
     const result = await client.singleFlight.run(
-      callKey(task, recordKey),
-      (control) => requestUnderLock(task, recordKey, control),
-      { signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } },
+      JSON.stringify([stored.key, key, { ...criteria, rejectedToken: rejected && store.fingerprint(rejected) }]),
+      (control) => requestUnderLock(task, stored.key, control),
+      shared({ signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } }),
     );
     return inLocalTime(task, result);
   } catch (failure) {
-    const valid = isTemporary(failure) ? findValidToken(task, record) : undefined;
+    const isTemporary = failure instanceof OAuthProfileError && TEMPORARY_ERRORS.has(failure.code);
+    const valid = isTemporary ? findUsableToken(task, record, 0) : undefined;
     if (valid === undefined) throw failure;
     client.warn(`${(failure as Error).message}; returning the cached token of ${profile.name}, which is still valid`);
     return inLocalTime(task, valid);
   }
-}
-
-/** Whether a failure leaves the cached token valid: network, 429, 5xx. */
-function isTemporary(error: unknown): boolean {
-  return (
-    error instanceof OAuthProfileError &&
-    ['connection_failed', 'timeout', 'rate_limited', 'provider_unavailable'].includes(error.code)
-  );
-}
-
-/** Callers with the same key share one request. */
-function callKey({ key, criteria, store }: TokenTask, recordKey: string): string {
-  const rejected = criteria.rejectedToken && store.fingerprint(criteria.rejectedToken);
-  return JSON.stringify([
-    recordKey,
-    key,
-    criteria.forceRefresh,
-    criteria.ignoreCachedError,
-    criteria.minTtlMs,
-    rejected,
-  ]);
 }
 
 async function requestUnderLock(task: TokenTask, recordKey: string, control: CallControl): Promise<TokenResult> {
@@ -150,7 +116,7 @@ async function requestUnderLock(task: TokenTask, recordKey: string, control: Cal
   const lock = await store.lock<TokenResult>(recordKey, {
     timeoutMs,
     signal: control.signal,
-    acceptIf: (record, queuedAt) => findSharedResult(task, record, queuedAt),
+    acceptIf: (record, queuedAt) => findSharedResult(task, parseCacheRecord(record), queuedAt),
   });
   try {
     // Another process has finished the same request.
@@ -160,7 +126,8 @@ async function requestUnderLock(task: TokenTask, recordKey: string, control: Cal
     const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
     if (!hasRefreshToken(profile)) return await requestAndStoreToken(withTimeout(task, leftMs), lock, control.signal);
     // A refresh that is sent gets the time of one attempt, even if its caller has left: its response must not be lost.
-    return await refreshToken(withTimeout(task, Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs))), lock);
+    const refreshMs = Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs));
+    return await refreshToken({ ...withTimeout(task, refreshMs), onResponse: control.onResponse }, lock);
   } finally {
     await lock.release();
   }
@@ -173,8 +140,7 @@ async function requestAndStoreToken(
   signal: AbortSignal,
 ): Promise<TokenResult> {
   const { profile, key, ports, store, warn } = task;
-  const record = parseRecordOf('token', lock.record);
-  const shared = record && sharedResultIn(task, record, lock.queuedAt);
+  const shared = findSharedResult(task, parseCacheRecord(lock.record), lock.queuedAt);
   if (shared !== undefined) return shared;
   const startedAt = store.now();
   const write = async (result: Pick<TokenRecord, 'tokens' | 'failure'>): Promise<void> => {

@@ -56,9 +56,6 @@ export function validateOptions(caller: string, { data, signal, store }: CallOpt
     throw new TypeError(`${caller}: data must be an object of variables`);
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new TypeError(`${caller}: signal must be an AbortSignal`);
-  if (
-    store !== undefined &&
-    (typeof store !== 'string' || !/^(?:memory|(?:rediss?|unix)(?:\+\w+)?:\/\/.+)$/.test(store))
-  )
+  if (store !== undefined && !/^(?:memory|(?:rediss?|unix)(?:\+\w+)?:\/\/.+)$/.test(store))
     throw new TypeError(`${caller}: store must be a Redis URL or 'memory'`);
 }

@@ -75,6 +75,11 @@ export interface StoredRecord {
   readonly content: Secret;
 }
 
+/** A stored record with its key. */
+export interface FoundRecord extends StoredRecord {
+  readonly key: string;
+}
+
 /** Encrypted records with an exclusive lock for each key. Shared by the processes of a user, or by machines. */
 export interface TokenStore {
   /** Directory or URL, for messages. */
@@ -85,7 +90,7 @@ export interface TokenStore {
   now(): number;
   /** Reads a record without waiting for its lock. */
   read(key: string): Promise<StoredRecord | undefined>;
-  list(): Promise<readonly { readonly key: string; readonly record: StoredRecord }[]>;
+  list(): Promise<readonly FoundRecord[]>;
   /**
    * Acquires the exclusive lock for `key` and re-reads its record. Rejects with `store_locked` after `timeoutMs`. An abort ends the wait, but
    * never releases a lock that is held.
@@ -217,8 +222,7 @@ export interface LoginPorts {
   openBrowser(url: string): Promise<string | undefined>;
   /** URL at which the user's browser finds a page of the provider: its own, or the emulator's. */
   pageUrl(url: URL): string;
-  /** Fetches a public JSON document; `undefined` if it does not exist. */
-  readDocument(url: URL, tls: TlsFiles, limits: Limits): Promise<unknown>;
+  readonly callApi: CallApi;
 }
 
 /** Loopback URL of the redirect. */

@@ -71,11 +71,8 @@ function registryOf(commands: readonly Command[] | undefined): Registry {
 
 async function readObject(script: ScriptObject, { registry }: ScriptHost): Promise<Script> {
   const source = { label: 'script', directory: '', trust: 'given' } as const;
-  return parseScriptObject(script, source, registry, await loadPathCheck(namesIn(script), registry));
-}
-
-/** The command names in an object of any shape. */
-function namesIn(script: unknown): string {
+  // The object may have any shape: it is validated later.
   const { steps } = Object(script);
-  return Array.isArray(steps) ? steps.flatMap((step) => Object.keys(Object(step))).join() : '';
+  const names = Array.isArray(steps) ? steps.flatMap((step) => Object.keys(Object(step))).join() : '';
+  return parseScriptObject(script, source, registry, await loadPathCheck(names, registry));
 }

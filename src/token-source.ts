@@ -1,10 +1,10 @@
-import { type Client, sharedClient, thisProcess } from './client.ts';
+import { type Client, shared, sharedClient, thisProcess } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
-import { isLoopback } from './profile/loopback.ts';
+import { isSecure, parseUrl } from './profile/url.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Options of {@link createTokenSource}. */
@@ -71,11 +71,13 @@ class ProfileTokenSource implements TokenSource {
   }
 
   async get({ signal }: GetOptions = {}): Promise<TokenResponse> {
-    const now = Date.now();
+    const now = this.#client.ports.clock.now();
     if (this.#held !== undefined && now < this.#held.usableUntil) return withRemainingTime(this.#held, now);
     // Callers that come while a token is requested share it; after `invalidate` another request is needed.
     const key = `source ${this.#id} ${this.#invalidations}`;
-    return copyOf(await this.#client.singleFlight.run(key, (control) => this.#load(control.signal), { signal }));
+    return copyOf(
+      await this.#client.singleFlight.run(key, (control) => this.#load(control.signal), shared({ signal })),
+    );
   }
 
   invalidate(): void {
@@ -128,7 +130,7 @@ class ProfileTokenSource implements TokenSource {
     const response = token.response as TokenResponse;
     const { defaultTtlMs = 0, minTtlMs: profileMinTtlMs, tokenPath = [] } = profile.options;
     const { accessToken, expiresAt } = token;
-    const now = Date.now();
+    const now = this.#client.ports.clock.now();
     const leftMs = expiresAt === undefined ? defaultTtlMs : expiresAt - now;
     this.#held = {
       response,
@@ -155,11 +157,10 @@ function copyOf({ response, isFlat }: HeldToken): { -readonly [name in keyof Tok
 }
 
 function parseOrigin(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parseUrl(value);
   const isOrigin =
     url !== undefined && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href);
   if (!isOrigin) throw new TypeError(`createTokenSource: ${value} is not an origin such as https://api.example.com`);
-  if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw new TypeError(`createTokenSource: ${value} would send the token without TLS`);
+  if (!isSecure(url)) throw new TypeError(`createTokenSource: ${value} would send the token without TLS`);
   return url.origin;
 }

@@ -13,7 +13,7 @@ import { errorOf } from './support/wire-request.ts';
 async function onlyTokenRecord(store: TokenStore) {
   const records = await store.list();
   expect(records).toHaveLength(1);
-  const record = parseRecordOf('token', records[0]?.record);
+  const record = parseRecordOf('token', records[0]);
   if (record === undefined) expect.fail('the record is not a token record');
   return record;
 }
@@ -123,7 +123,7 @@ describe('a cached token', () => {
     });
     provider.next.push(json(200, { access_token: 'a-1', refresh_token: 'must-not-be-stored', expires_in: 3600 }));
     await start().get(profile);
-    const contents = (await store.list()).map(({ record }) => record.content.reveal());
+    const contents = (await store.list()).map(({ content }) => content.reveal());
     expect(contents).toHaveLength(1);
     expect(contents.join()).not.toContain('must-not-be-stored');
   });

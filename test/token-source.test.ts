@@ -61,15 +61,16 @@ const createSource = (options: Partial<TokenSourceOptions> = {}, changes: object
     ...options,
   });
 
-/** Sets the time of this process to a number of seconds from now. */
+/** Sets the time of this process to a number of seconds after the start of the test. */
 function advanceTo(seconds: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: startedAt + seconds * 1000 });
+  vi.setSystemTime(startedAt + seconds * 1000);
 }
 let startedAt: number;
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
+afterAll(() => void vi.useRealTimers());
 beforeEach(() => {
+  // The time of a client, which the tests share, does not go back.
   startedAt = Date.now();
-  advanceTo(0);
-  onTestFinished(() => void vi.useRealTimers());
 });
 
 describe('a token source', () => {

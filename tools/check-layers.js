@@ -90,7 +90,7 @@ const mayReveal = [
   'http/proxy.ts',
   'http/client-assertion.ts',
   'interactive/login-ports.ts',
-  'store/fingerprint.ts',
+  'store/locking-store.ts',
   'store/vault/keychain.ts',
   'store/encryption.ts',
   'cli/commands/exec.ts',
@@ -124,6 +124,8 @@ for (const file of files) {
     if (!isOwnLayer && !allowed.includes(other)) issues.push(`${file} imports ${target}`);
   }
   if (pure.includes(layer) && impure.test(text)) issues.push(`${file} is not pure: ${impure.exec(text)?.[0]}`);
+  // Once optimized, Node 20 returns false for valid URLs with Latin-1 characters.
+  if (/\bURL\.canParse\b/.test(text)) issues.push(`${file} uses URL.canParse`);
   if (/\.reveal\(\)/.test(text) && !mayReveal.some((place) => file.startsWith(place)))
     issues.push(`${file} reveals a secret`);
 }

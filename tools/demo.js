@@ -63,7 +63,9 @@ const emulator = await startEmulator({
 
 console.log(`${bold('oauth-profile')}: name a profile, get a token`);
 console.log(
-  dim('The providers are emulated on this machine. URLs and TLS are real, and nothing is sent to the internet.\n'),
+  dim(
+    'The providers are emulated on this machine, at their real URLs and with TLS. Nothing is sent to the internet.\n',
+  ),
 );
 let count = 0;
 for (const [name, profile] of Object.entries(profiles)) {
@@ -84,9 +86,5 @@ for (const [name, profile] of Object.entries(profiles)) {
   );
 }
 await emulator.close();
-console.log(`${green('✓')} ${count} tokens from six types of profiles.`);
-console.log(
-  dim(
-    'Next: write oauth-profiles.yaml, run  npx oauth-profile token <profile> --emulate  and then the same without --emulate.',
-  ),
-);
+console.log(`${green('✓')} ${count} tokens from six types of providers.`);
+console.log(dim('Next: run  npm link  and continue with "Your first token" in README.md.'));

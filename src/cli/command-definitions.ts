@@ -1,4 +1,22 @@
-import type { Command, Flag } from './command.ts';
+/** A flag of a command. `value` names its argument; a flag without one is a switch. */
+export interface Flag {
+  readonly name: string;
+  readonly value?: string;
+  /** The value may be omitted: `--emulate` or `--emulate=URL`. */
+  readonly optional?: boolean;
+  readonly repeatable?: boolean;
+  readonly help: string;
+}
+
+/** Definition of a command for parsing, help and completion. Its code is loaded when it runs. */
+export interface Command {
+  readonly name: string;
+  /** Positional arguments: `<required>`, `[optional]`, `…` for any number. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly flags: readonly Flag[];
+  readonly examples: readonly (readonly [command: string, description: string])[];
+}
 
 const profileFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
@@ -9,22 +27,11 @@ const profileFlags: readonly Flag[] = [
   { name: 'verbose', help: 'print what is sent and where tokens come from' },
 ];
 
-const faultFlag: Flag = {
-  name: 'fault',
-  value: 'KIND[:N]',
-  repeatable: true,
-  help: 'inject a fault into all requests, or the Nth: 429, 500, hang, reset-after, …',
-};
+const faultHelp = 'inject a fault into all requests, or the Nth: 429, 500, hang, reset-after, …';
+const faultFlag: Flag = { name: 'fault', value: 'KIND[:N]', repeatable: true, help: faultHelp };
 
-const emulateFlags: readonly Flag[] = [
-  {
-    name: 'emulate',
-    value: 'URL',
-    optional: true,
-    help: 'use an emulator instead of the real providers: a new one, or the one at URL',
-  },
-  faultFlag,
-];
+const emulateHelp = 'use an emulator instead of the real providers: a new one, or the one at URL';
+const emulateFlag: Flag = { name: 'emulate', value: 'URL', optional: true, help: emulateHelp };
 
 const cacheFlags: readonly Flag[] = [
   { name: 'force-refresh', help: 'ignore cached tokens and request a new one' },
@@ -44,18 +51,18 @@ export const commands: readonly Command[] = [
   {
     name: 'run',
     usage: '<script…>',
-    positionals: { min: 1, max: Number.POSITIVE_INFINITY, kind: 'file' },
-    summary: 'run scripts: files, directories or glob patterns',
+    summary: 'run scripts (files, directories or glob patterns)',
     flags: [
       { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
       {
         name: 'report',
         value: 'KIND=FILE',
         repeatable: true,
-        help: 'write a report: junit=out.xml, json=out.json or html=out.html',
+        help: 'write a report: junit=x.xml, json=x.json, html=x.html',
       },
       { name: 'events', help: 'print events as JSON lines' },
-      ...emulateFlags,
+      emulateFlag,
+      faultFlag,
       ...profileFlags,
     ],
     examples: [
@@ -67,13 +74,13 @@ export const commands: readonly Command[] = [
   {
     name: 'token',
     usage: '<profile>',
-    positionals: { min: 1, max: 1, kind: 'profile' },
     summary: 'print an access token, from the cache while it is usable',
     flags: [
       ...cacheFlags,
       { name: 'header', help: 'print a complete "Authorization: …" line' },
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
-      ...emulateFlags,
+      emulateFlag,
+      faultFlag,
       ...profileFlags,
       { ...revealFlag, help: 'with --json: show all secrets of the response, not only the access token' },
     ],
@@ -86,12 +93,12 @@ export const commands: readonly Command[] = [
   {
     name: 'exec',
     usage: '<profile> -- <command…>',
-    positionals: { min: 2, max: Number.POSITIVE_INFINITY, kind: 'profile' },
     summary: 'run a command with a token in OAUTH_ACCESS_TOKEN',
     flags: [
       { name: 'token-file', help: 'pass the token in the file that OAUTH_ACCESS_TOKEN_FILE names' },
       ...cacheFlags,
-      ...emulateFlags,
+      emulateFlag,
+      faultFlag,
       ...profileFlags,
     ],
     examples: [
@@ -103,7 +110,6 @@ export const commands: readonly Command[] = [
   {
     name: 'login',
     usage: '<profile>',
-    positionals: { min: 1, max: 1, kind: 'profile' },
     summary: 'log in and store the refresh token for token, exec and run',
     flags: [
       { name: 'device', help: 'use a code that you enter in any browser, on any machine' },
@@ -111,7 +117,8 @@ export const commands: readonly Command[] = [
       { name: 'no-open', help: 'print the URL instead of opening a browser' },
       { name: 'port', value: 'PORT', help: 'port of the redirect URI (default: any free port)' },
       { name: 'force', help: 'replace the login of another account without confirmation' },
-      ...emulateFlags,
+      emulateFlag,
+      faultFlag,
       ...profileFlags,
     ],
     examples: [
@@ -123,7 +130,6 @@ export const commands: readonly Command[] = [
   {
     name: 'logout',
     usage: '[profile]',
-    positionals: { min: 0, max: 1, kind: 'profile' },
     summary: 'delete a stored login',
     flags: [
       { name: 'all', help: 'delete all stored logins' },
@@ -139,7 +145,6 @@ export const commands: readonly Command[] = [
   {
     name: 'list',
     usage: '',
-    positionals: { min: 0, max: 0, kind: 'none' },
     summary: 'list profiles, with fingerprint and expiry of stored tokens',
     flags: profileFlags,
     examples: [
@@ -150,11 +155,10 @@ export const commands: readonly Command[] = [
   {
     name: 'check',
     usage: '[profile…]',
-    positionals: { min: 0, max: Number.POSITIVE_INFINITY, kind: 'profile' },
     summary: 'validate profiles without network access',
     flags: [
       { name: 'online', help: 'also check discovery, certificate, clock, proxy and store; sends no secret' },
-      ...emulateFlags.filter((flag) => flag !== faultFlag),
+      emulateFlag,
       ...profileFlags,
     ],
     examples: [
@@ -166,7 +170,6 @@ export const commands: readonly Command[] = [
   {
     name: 'explain',
     usage: '<profile>',
-    positionals: { min: 1, max: 1, kind: 'profile' },
     summary: 'show the request that would be sent and where each value comes from',
     flags: [{ name: 'curl', help: 'print a curl command' }, ...profileFlags, revealFlag],
     examples: [
@@ -178,7 +181,6 @@ export const commands: readonly Command[] = [
   {
     name: 'commands',
     usage: '[group.name]',
-    positionals: { min: 0, max: 1, kind: 'none' },
     summary: 'list the script commands and their parameters',
     flags: [],
     examples: [
@@ -189,7 +191,6 @@ export const commands: readonly Command[] = [
   {
     name: 'emulate',
     usage: '',
-    positionals: { min: 0, max: 0, kind: 'none' },
     summary: 'run an emulator of the providers on this machine',
     flags: [
       { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
@@ -205,7 +206,6 @@ export const commands: readonly Command[] = [
   {
     name: 'completion',
     usage: '<bash|zsh|fish>',
-    positionals: { min: 1, max: 1, kind: 'shell' },
     summary: 'print a shell completion script',
     flags: [],
     examples: [

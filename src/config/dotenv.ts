@@ -1,4 +1,4 @@
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 import { rejectDuplicates } from './node.ts';
 import type { Entry } from './variables.ts';
 
@@ -26,6 +26,11 @@ const ESCAPES: Record<string, string> = {
   '${': '$${',
 };
 
+/** Whether a path is that of a `.env` file: `.env`, `prod.env`, `.env.local`. */
+export function isEnvFile(path: string): boolean {
+  return /(?:^|[\\/.])env(?:\.[^\\/]+)?$/i.test(path);
+}
+
 /**
  * Reads variables from a `.env` file: `name=value`, quoted as in a shell; in single quotes, `${` has no meaning.
  * `util.parseEnv` is not used: it returns no line numbers, ignores invalid lines and duplicates, and is missing before Node 20.12.
@@ -38,9 +43,8 @@ export function readEnv(text: string, label: string): Entry[] {
     LINE.lastIndex = at;
     const match = LINE.exec(lines);
     if (match === null) {
-      throw new OAuthProfileError('data_invalid', `${label}:${line}: expected name=value`, {
-        hint: 'write name=value; put a value with # or with spaces around it in "quotes"; start a comment with #',
-      });
+      const hint = 'write name=value; put a value with # or with spaces around it in "quotes"; start a comment with #';
+      throw dataError(`${label}:${line}: expected name=value`, hint);
     }
     const [whole, name, double, single, unquoted = ''] = match;
     if (name !== undefined) {

@@ -1,4 +1,4 @@
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 
 /** Whether a directory contains a file or directory of this name. */
 export type HasFile = (directory: string, name: string) => boolean;
@@ -9,9 +9,7 @@ const FILE_NAMES = ['oauth-profiles.yaml', 'oauth-profiles.yml', 'oauth-profiles
 export function profileFileIn(directory: string, has: HasFile): string | undefined {
   const [first, second] = FILE_NAMES.filter((name) => has(directory, name));
   if (second === undefined) return first;
-  throw new OAuthProfileError('data_invalid', `${directory} contains both ${first} and ${second}`, {
-    hint: 'remove one of the two files',
-  });
+  throw dataError(`${directory} contains both ${first} and ${second}`, 'remove one of the two files');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 import { type ConfigNode, type Member, toEntries, toValue } from './node.ts';
 import { parseScalar, type Value } from './value.ts';
 import type { Entry } from './variables.ts';
@@ -10,9 +10,7 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 export function readJson(text: string, label: string): Entry[] {
   const root = new JsonParser(text.replace(/^\ufeff/, ''), label).parse();
   if (root.kind === 'map') return toEntries(root, (line) => line, label);
-  throw new OAuthProfileError('data_invalid', `${label}: expected a map of variables`, {
-    hint: 'write {"profile": {"type": "…"}}',
-  });
+  throw dataError(`${label}: expected a map of variables`, 'write {"profile": {"type": "…"}}');
 }
 
 /** Parses JSON. Other than with `JSON.parse`, numbers keep their digits, and a duplicate name is an error. */
@@ -42,9 +40,8 @@ class JsonParser {
   /** The text may hold a secret: only the position is reported. */
   #fail(problem = 'invalid JSON'): never {
     const column = this.#at - this.#text.lastIndexOf('\n', this.#at - 1);
-    throw new OAuthProfileError('data_invalid', `${this.#label}:${this.#line}:${column}: ${problem}`, {
-      hint: 'correct the file at this position: often a quote, comma or brace is missing',
-    });
+    const hint = 'correct the file at this position: often a quote, comma or brace is missing';
+    throw dataError(`${this.#label}:${this.#line}:${column}: ${problem}`, hint);
   }
 
   #value(depth: number): ConfigNode<number> {

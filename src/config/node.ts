@@ -1,4 +1,4 @@
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { displayName } from '../redaction/sensitive-names.ts';
 import type { Scalar, Value } from './value.ts';
@@ -51,9 +51,8 @@ const MAX_NAME_LENGTH = 1000;
 /** The length is limited: a long name is repeated in each name below it. */
 function joinName(prefix: string, name: string): string {
   if (prefix.length + name.length <= MAX_NAME_LENGTH) return prefix + name;
-  throw new OAuthProfileError('data_invalid', `a variable name is longer than ${MAX_NAME_LENGTH} characters`, {
-    hint: `shorten ${escapeControls((prefix + name).slice(0, 40))}…`,
-  });
+  const hint = `shorten ${escapeControls((prefix + name).slice(0, 40))}…`;
+  throw dataError(`a variable name is longer than ${MAX_NAME_LENGTH} characters`, hint);
 }
 
 /** Returns the variables of a map, each with the line of its name. */
@@ -73,9 +72,8 @@ export function rejectDuplicates(entries: readonly Entry[], label: string): void
   for (const { name, line } of entries) {
     if (names.has(name)) {
       const location = line === undefined ? label : `${label}:${line}`;
-      throw new OAuthProfileError('data_invalid', `${location}: ${displayName(name)} is defined twice`, {
-        hint: `remove one of the two definitions of ${displayName(name)}`,
-      });
+      const hint = `remove one of the two definitions of ${displayName(name)}`;
+      throw dataError(`${location}: ${displayName(name)} is defined twice`, hint);
     }
     names.add(name);
   }

@@ -1,4 +1,4 @@
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 import { rejectDuplicates } from './node.ts';
 import type { Entry } from './variables.ts';
 
@@ -11,7 +11,7 @@ export function readProperties(text: string, label: string): Entry[] {
   for (let index = 0; index < lines.length; index++) {
     const line = index + 1;
     const fail = (problem: string, hint: string): never => {
-      throw new OAuthProfileError('data_invalid', `${label}:${line}: ${problem}`, { hint });
+      throw dataError(`${label}:${line}: ${problem}`, hint);
     };
     let last = removeIndent(lines[index]);
     if (last === '' || last.startsWith('#') || last.startsWith('!')) continue;

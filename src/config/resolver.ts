@@ -1,8 +1,8 @@
-import { OAuthProfileError } from '../errors.ts';
+import { dataError, type OAuthProfileError } from '../errors.ts';
 import { joinStrings, Secret } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
+import { isEnvFile } from './dotenv.ts';
 import { hasReference, parseTemplate, type Reference, type Template } from './reference.ts';
-import { closestMatch } from './suggestions.ts';
 import { HeaderMap, isCollection, isEmpty, mapCollection, toText, type Value } from './value.ts';
 import { locationOf, ownerOf, type Source, type Variable, type Variables, wrapSecret } from './variables.ts';
 
@@ -19,6 +19,8 @@ const MAX_LENGTH = 1_048_576;
 const MAX_TOTAL = 16 * MAX_LENGTH;
 /** Variables that refer to each other in a row; more would overflow the stack. */
 const MAX_REFERENCE_DEPTH = 100;
+/** Environment variables that configure this program, such as the key of the vault. */
+const OWN_VARIABLE = /^OAUTH_PROFILE_/i;
 /** Names listed in a hint. */
 const MAX_LISTED = 12;
 
@@ -47,10 +49,10 @@ export class Resolver {
     const hint = `set ${name} to a value without this reference`;
     if (this.#active.includes(name)) {
       const cycle = [...this.#active.slice(this.#active.indexOf(name)), name].join(' → ');
-      throw new OAuthProfileError('data_invalid', `circular reference: ${cycle}`, { hint });
+      throw dataError(`circular reference: ${cycle}`, hint);
     }
     if (this.#active.length >= MAX_REFERENCE_DEPTH) {
-      throw new OAuthProfileError('data_invalid', `more than ${MAX_REFERENCE_DEPTH} nested references`, { hint });
+      throw dataError(`more than ${MAX_REFERENCE_DEPTH} nested references`, hint);
     }
     this.#active.push(name);
     try {
@@ -99,9 +101,7 @@ export class Resolver {
       return wrapSecret(this.#fill(parseTemplate(text), variable));
     } catch (error) {
       if (/^\$\{[^{}]*\}$/.test(text)) throw error;
-      throw new OAuthProfileError('data_invalid', 'the value contains an invalid reference', {
-        hint: 'correct the ${…}; for a literal ${, write $${',
-      });
+      throw dataError('the value contains an invalid reference', 'correct the ${…}; for a literal ${, write $${');
     }
   }
 
@@ -126,9 +126,8 @@ export class Resolver {
     const value = this.#lookUp(reference, variable);
     if (!isCollection(value)) return toText(value);
     const kind = Array.isArray(value) ? 'list' : 'map';
-    throw new OAuthProfileError('data_invalid', `${reference.text} is a ${kind} and cannot be part of a string`, {
-      hint: listMembers(Array.isArray(value) ? [...value.keys()].map((index) => `[${index}]`) : Object.keys(value)),
-    });
+    const names = Array.isArray(value) ? [...value.keys()].map((index) => `[${index}]`) : Object.keys(value);
+    throw dataError(`${reference.text} is a ${kind} and cannot be part of a string`, listMembers(names));
   }
 
   #lookUp(reference: Reference, variable: Variable): Value {
@@ -136,20 +135,15 @@ export class Resolver {
       reference.kind === 'variable' ? this.#findVariable(reference, variable) : this.#readExternal(reference, variable);
     if (reference.fallback !== undefined && isEmpty(found)) return this.#fill(reference.fallback, variable);
     if (found === undefined || (reference.kind === 'env' && isEmpty(found))) {
-      throw reference.kind === 'variable' ? this.#undefinedName(reference) : missing(reference, found !== undefined);
+      throw reference.kind === 'variable' ? this.#undefinedName(reference) : this.#missing(reference, found);
     }
     return found;
   }
 
   #readExternal({ kind, names: [name = ''] }: Reference, variable: Variable): Value | undefined {
-    if (kind === 'env' && /^OAUTH_PROFILE_/i.test(name)) {
-      throw new OAuthProfileError(
-        'data_invalid',
-        `environment variable ${name} cannot be used in profiles and scripts`,
-        {
-          hint: 'OAUTH_PROFILE_* variables configure oauth-profile itself: use a variable with another name',
-        },
-      );
+    if (kind === 'env' && OWN_VARIABLE.test(name)) {
+      const hint = 'OAUTH_PROFILE_* variables configure oauth-profile itself: use a variable with another name';
+      throw dataError(`environment variable ${name} cannot be used in profiles and scripts`, hint);
     }
     const text =
       kind === 'env'
@@ -167,11 +161,16 @@ export class Resolver {
     this.#rejectConflict(target);
     const [from, to] = [referrer.source.trust, target.source.trust];
     if (from === 'user' && (to === 'directory' || to === 'script')) {
-      throw forbiddenReference(referrer, target, `a ${to} must not change your own profiles`);
+      const origin = to === 'script' ? 'script' : 'profile file of the working directory';
+      throw forbiddenReference(referrer, target, `a ${origin} must not change your own profiles`);
     }
     const found = member(this.resolve(target), path ?? []);
     if (from === 'directory' && to === 'user' && found !== undefined && holdsSecret(found)) {
-      throw forbiddenReference(referrer, target, 'a directory must not read your secrets');
+      throw forbiddenReference(
+        referrer,
+        target,
+        'the profile file of the working directory must not read your secrets',
+      );
     }
     if (this.#external.has(target.name)) for (const active of this.#active) this.#external.add(active);
     return found;
@@ -190,21 +189,35 @@ export class Resolver {
   #rejectConflict({ name, source }: Variable): void {
     const sources = source.trust === 'given' ? undefined : this.#variables.conflictingSources(ownerOf(name));
     if (sources === undefined) return;
-    throw new OAuthProfileError('data_invalid', `${name} is defined in both ${sources}`, {
-      hint: `rename one of the two, or set ${name} with --data or --set`,
-    });
+    const hint = `rename one of the two, or set ${name} with --data or --set`;
+    throw dataError(`${name} is defined in both ${sources}`, hint);
   }
 
   #undefinedName(reference: Reference): OAuthProfileError {
     const { text } = reference;
-    const members = [...this.#variables.names()].filter((name) => name.startsWith(`${text}.`));
+    const members = this.#variables.below(text);
     if (members.length > 0) {
-      return new OAuthProfileError('data_invalid', `${text} is a map, not a value`, { hint: listMembers(members) });
+      return dataError(`${text} is a map, not a value`, listMembers(members.map(({ name }) => name)));
     }
-    const near = closestMatch(text, this.#candidates(reference));
-    return new OAuthProfileError('data_invalid', `${text} is not defined`, {
-      hint: near === undefined ? `define ${text}, or write \${${text}:-default}` : `did you mean ${near}?`,
-    });
+    // `${NAME}` is a habit from shells, `${env.NAME}` from other tools.
+    const variable = text.replace(/^env\./, '');
+    const isEnvironmentVariable = !OWN_VARIABLE.test(variable) && this.#sources.env(variable) !== undefined;
+    const near = isEnvironmentVariable
+      ? `\${env:${variable}}`
+      : this.#variables.suggest(text, this.#candidates(reference));
+    const hint = near === undefined ? `define ${text}, or write \${${text}:-default}` : `did you mean ${near}?`;
+    return dataError(`${text} is not defined`, hint);
+  }
+
+  #missing({ kind, text, names: [name = ''] }: Reference, found: Value | undefined): OAuthProfileError {
+    if (kind === 'file') return dataError(`file ${name} does not exist`, 'create it, or correct the path');
+    const label = this.#variables.get(name)?.source.label;
+    const other = label !== undefined && isEnvFile(label) ? ', or pass the file with --env-file' : '';
+    const hint =
+      label === undefined
+        ? `set ${name}, or write \${${text}:-default}`
+        : `${name} is a variable of ${label}: write \${${name}}${other}`;
+    return dataError(`environment variable ${name} is ${found === undefined ? 'not set' : 'empty'}`, hint);
   }
 
   /** Yields the names that a reference may have meant: all variables, and the members of the one that it refers into. */
@@ -220,22 +233,11 @@ export class Resolver {
   }
 }
 
-function missing({ kind, text, names: [name] }: Reference, isSet: boolean): OAuthProfileError {
-  if (kind === 'file') {
-    const hint = 'create it, or correct the path';
-    return new OAuthProfileError('data_invalid', `file ${name} does not exist`, { hint });
-  }
-  return new OAuthProfileError('data_invalid', `environment variable ${name} is ${isSet ? 'empty' : 'not set'}`, {
-    hint: `set ${name}, or write \${${text}:-default}`,
-  });
-}
-
 /** The user's own file and that of a directory, which may be someone else's, must not influence each other. */
 function forbiddenReference(referrer: Variable, target: Variable, reason: string): OAuthProfileError {
-  const message = `${locationOf(referrer)} cannot refer to ${target.name} of ${locationOf(target)}: ${reason}`;
-  return new OAuthProfileError('data_invalid', message, {
-    hint: `define ${target.name} in ${referrer.source.label}, or pass it with --data, --set or \${env:…}`,
-  });
+  const message = `${locationOf(referrer)} cannot refer to ${target.name} in ${locationOf(target)}: ${reason}`;
+  const hint = `define ${target.name} in ${referrer.source.label}, or pass it with --data, --set or \${env:…}`;
+  return dataError(message, hint);
 }
 
 function listMembers(names: readonly string[]): string {
@@ -245,9 +247,7 @@ function listMembers(names: readonly string[]): string {
 
 function checkLength(length: number, limit: number): void {
   if (length <= limit) return;
-  throw new OAuthProfileError('data_invalid', `the value is longer than ${limit} characters`, {
-    hint: 'check for references that repeat each other',
-  });
+  throw dataError(`the value is longer than ${limit} characters`, 'check for references that repeat each other');
 }
 
 /** Whether a value is or contains a secret. */

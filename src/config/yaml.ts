@@ -16,7 +16,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml';
-import { OAuthProfileError } from '../errors.ts';
+import { dataError } from '../errors.ts';
 import { type ConfigNode, type Member, type Position, toEntries } from './node.ts';
 import { parseScalar, type Scalar } from './value.ts';
 import type { Entry } from './variables.ts';
@@ -40,20 +40,19 @@ export interface YamlDocument {
 const MAX_VARIABLES_LENGTH = 262_144;
 const MAX_VARIABLES = 20_000;
 const MAX_DEPTH = 64;
+const QUOTE_AMPERSAND = 'put a value that starts with & in quotes';
 const WRITE_VARIABLES =
   'write variables such as graph.type: microsoft; put a value that contains : or #, or starts with *, & or !, in quotes';
 
 /** Reads variables from YAML 1.2: nested maps become dotted names. The first error is thrown. */
 export function readYaml(text: string, label: string): Entry[] {
   if (text.length > MAX_VARIABLES_LENGTH) {
-    throw new OAuthProfileError('data_invalid', `${label}: longer than ${MAX_VARIABLES_LENGTH} characters`, {
-      hint: 'check the path, or split the file',
-    });
+    throw dataError(`${label}: longer than ${MAX_VARIABLES_LENGTH} characters`, 'check the path, or split the file');
   }
   const { root, issues, positionOf } = parseYaml(text, MAX_VARIABLES);
   const fail = ({ offset, message, hint = WRITE_VARIABLES }: YamlIssue): never => {
     const { line, column } = positionOf(offset);
-    throw new OAuthProfileError('data_invalid', `${label}:${line}:${column}: ${message}`, { hint });
+    throw dataError(`${label}:${line}:${column}: ${message}`, hint);
   };
   if (issues[0] !== undefined) return fail(issues[0]);
   if (root === undefined || (root.kind === 'scalar' && root.value === null)) return [];
@@ -123,6 +122,11 @@ function buildTree(document: Document, maxValues: number, issues: YamlIssue[]): 
     const at = spanOf(found, near);
     if (isSeq(found)) {
       return { kind: 'list', at, items: found.items.map((item) => toNode(item, at.start, depth + 1)) };
+    }
+    // Usually a value that starts with &, such as a password, which would become empty.
+    if (isScalar(found) && found === node && found.anchor && found.value === null && found.source === '') {
+      const offset = at.start - found.anchor.length - 1;
+      issues.push({ offset, message: 'an anchor (&) without a value', hint: QUOTE_AMPERSAND });
     }
     if (!isMap(found)) return { kind: 'scalar', at, value: isScalar(found) ? scalarOf(found) : null };
     const members = pairsOf(found, at.start, depth).map(({ key, value }): Member<Span> => {

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import type { RequestLog } from './control/request-log.ts';
+import type { RequestLog, ServedRequest } from './control/request-log.ts';
 import type { Fault } from './faults.ts';
-import type { Claims, Client, Realm, User } from './realm.ts';
-import { type Realms, toPublicKey } from './realms.ts';
+import { parseUrl } from './messages.ts';
+import type { Realm } from './realm.ts';
+import { type EmulatedProfiles, type Realms, toPublicKey } from './realms.ts';
 import { configSchema, findIssues } from './schemas.ts';
 import { type Duration, type ProviderOptions, parseDuration } from './settings.ts';
-import type { EmulatorOptions } from './start-emulator.ts';
 import { createStubs, pathInside, type StubOptions, type Stubs } from './stubs.ts';
+import type { Claims, Client, User } from './subjects.ts';
 import type { SigningAlgorithm } from './tokens/signing-keys.ts';
 
 /** A user who can sign in. */
@@ -59,6 +60,22 @@ export interface EmulatorConfig {
   readonly allow?: readonly string[] | undefined;
   /** Whether the control API and the console are available. Default: true. */
   readonly control?: boolean | undefined;
+}
+
+/** Options of `startEmulator`: the members of `emulator.yaml`, and what only a program can supply. */
+export interface EmulatorOptions extends EmulatorConfig {
+  /** Profiles by name, as in `oauth-profiles.yaml`. Their clients, users and refresh tokens are accepted. */
+  readonly profiles?: EmulatedProfiles | undefined;
+  /** Port on 127.0.0.1. Default: a free port. */
+  readonly port?: number | undefined;
+  /** Faults to inject. */
+  readonly faults?: readonly Fault[] | undefined;
+  /** The directory of the files that the options name. Default: the working directory. */
+  readonly directory?: string | undefined;
+  /** The current time in epoch milliseconds, for tests. Default: `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+  /** Called after each request, without its secrets. */
+  readonly onRequest?: ((request: ServedRequest) => void) | undefined;
 }
 
 /** The configuration after validation. */
@@ -140,7 +157,7 @@ function addSecrets(log: RequestLog, profile: Readonly<Record<string, unknown>>)
 }
 
 function parseOrigin(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parseUrl(value);
   if (url === undefined || !/^https?:$/.test(url.protocol) || ![url.origin, `${url.origin}/`].includes(url.href))
     throw new TypeError(`invalid emulator configuration: allow: ${value} is not an origin such as https://host`);
   return url.origin;

@@ -1,5 +1,4 @@
-import type { ControlApi } from './control/control-api.ts';
-import type { RequestLog } from './control/request-log.ts';
+import type { EmulatorState } from './emulator-state.ts';
 import { authorizeEndpoint } from './endpoints/authorize.ts';
 import { deviceEndpoint } from './endpoints/device.ts';
 import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
@@ -7,28 +6,13 @@ import { introspectEndpoint, resourceEndpoint } from './endpoints/resource.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { verifyEndpoint } from './endpoints/verify.ts';
-import { applyFault, type FaultPlan } from './faults.ts';
+import { applyFault } from './faults.ts';
 import { type EmulatorRequest, type EmulatorResponse, json, text } from './messages.ts';
 import type { Action } from './provider.ts';
 import type { Realm, RequestContext } from './realm.ts';
-import type { Realms } from './realms.ts';
 import { describeError, Rejection } from './rejection.ts';
-import type { Outcome } from './server.ts';
-import { findStub, type Stubs } from './stubs.ts';
-import type { SigningKeys } from './tokens/signing-keys.ts';
-import type { TokenStates } from './tokens/token-state.ts';
-
-/** Everything that a running emulator consists of. */
-export interface EmulatorState {
-  readonly realms: Realms;
-  readonly log: RequestLog;
-  readonly faults: FaultPlan;
-  readonly keys: SigningKeys;
-  readonly states: TokenStates;
-  readonly stubs: Stubs;
-  /** Epoch milliseconds. */
-  readonly clock: () => number;
-}
+import type { Handler, Outcome } from './server.ts';
+import { findStub } from './stubs.ts';
 
 type Endpoint = (context: RequestContext, request: EmulatorRequest) => EmulatorResponse | Promise<EmulatorResponse>;
 
@@ -61,9 +45,9 @@ const EMULATOR_HOST = 'oauth-profile-emulator';
 export class Dispatcher {
   readonly #state: EmulatorState;
   readonly #certificate: string;
-  readonly #control: ControlApi | undefined;
+  readonly #control: Handler | undefined;
 
-  constructor(state: EmulatorState, certificate: string, control: ControlApi | undefined) {
+  constructor(state: EmulatorState, certificate: string, control: Handler | undefined) {
     this.#state = state;
     this.#certificate = certificate;
     this.#control = control;
@@ -72,7 +56,7 @@ export class Dispatcher {
   async handle(request: EmulatorRequest): Promise<Outcome> {
     if (request.host === EMULATOR_HOST && request.path === '/ca.pem') return { response: text(200, this.#certificate) };
     if (request.viaLoopback && (request.host === '' || request.host === '_emulator'))
-      return (await this.#control?.handle(request)) ?? { response: text(404, 'Not Found') };
+      return (await this.#control?.(request)) ?? { response: text(404, 'Not Found') };
     const { realms, log, faults, keys, states, stubs, clock } = this.#state;
     const now = clock();
     const stub = findStub(stubs, request);

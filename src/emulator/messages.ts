@@ -47,3 +47,12 @@ export function html(status: number, body: string): EmulatorResponse {
     body,
   };
 }
+
+/** Parses a URL, `undefined` if it is invalid. `URL.canParse` is not reliable in Node 20. */
+export function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,6 @@
 import type { EmulatorRequest, EmulatorResponse } from './messages.ts';
-import type { Claims, Client, Realm, User } from './realm.ts';
 import type { ErrorDescription, ErrorTable, Rejection } from './rejection.ts';
+import type { Claims, Client, User } from './subjects.ts';
 
 /** An endpoint; each provider defines its URL. */
 export type Action =
@@ -22,7 +22,10 @@ export interface RequestTarget {
   readonly origin: string;
   /** The token endpoint that a profile configures on this host. */
   readonly tokenUrl: URL | undefined;
-  readonly realm: Realm;
+  /** The issuer that a profile configures. */
+  readonly configuredIssuer: string | undefined;
+  /** Tenants and authorization servers that exist. */
+  readonly tenants: ReadonlySet<string>;
 }
 
 /** The grant type of RFC 8628. */

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { requestTarget } from './endpoints/target.ts';
+import { parseUrl } from './messages.ts';
 import type { EmulatedProvider } from './provider.ts';
 import { custom } from './providers/custom.ts';
 import { gitlab } from './providers/gitlab.ts';
@@ -7,8 +8,9 @@ import { google } from './providers/google.ts';
 import { microsoft } from './providers/microsoft.ts';
 import { okta } from './providers/okta.ts';
 import { twitter } from './providers/twitter.ts';
-import { BUILT_IN_USER, Realm, type User } from './realm.ts';
+import { BUILT_IN_USER, Realm } from './realm.ts';
 import { type ProviderOptions, type ProviderSettings, resolveSettings } from './settings.ts';
+import type { User } from './subjects.ts';
 
 /** The fields of one profile, as in `oauth-profiles.yaml`: `{type: 'microsoft', client_id: …, basic: {user, password}}`. */
 export interface EmulatedProfile {
@@ -115,8 +117,8 @@ export class Realms {
     if (provider === undefined) throw new TypeError(`startEmulator: profile ${name} has an unknown type`);
     const usual = issuer === undefined ? provider.tokenUrl : `${issuer.replace(/\/$/, '')}/token`;
     const tokenUrl = text('url') ?? usual?.replace('{tenant}', () => text('tenant_id') ?? 'organizations');
-    if (tokenUrl === undefined || !URL.canParse(tokenUrl)) return;
-    const url = new URL(tokenUrl);
+    const url = tokenUrl === undefined ? undefined : parseUrl(tokenUrl);
+    if (url === undefined) return;
     const { host, pathname: path } = url;
     const realm = this.#create(provider, host);
     this.#tokenUrls.set(name, { realm, url });

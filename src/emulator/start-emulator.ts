@@ -1,31 +1,15 @@
 import { isIP } from 'node:net';
-import { type EmulatorConfig, readConfig } from './config.ts';
+import { type EmulatorOptions, readConfig } from './config.ts';
 import { ControlApi } from './control/control-api.ts';
-import { RequestLog, type ServedRequest } from './control/request-log.ts';
+import { RequestLog } from './control/request-log.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { publicUrl } from './endpoints/target.ts';
-import { type Fault, FaultPlan } from './faults.ts';
-import { type EmulatedProfiles, Realms } from './realms.ts';
+import { FaultPlan } from './faults.ts';
+import { Realms } from './realms.ts';
 import { startServer } from './server.ts';
 import { CertificateAuthority } from './tls/certificate.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 import { TokenStates } from './tokens/token-state.ts';
-
-/** Options of `startEmulator`: the members of `emulator.yaml`, and what only a program can supply. */
-export interface EmulatorOptions extends EmulatorConfig {
-  /** Profiles by name, as in `oauth-profiles.yaml`. Their clients, users and refresh tokens are accepted. */
-  readonly profiles?: EmulatedProfiles | undefined;
-  /** Port on 127.0.0.1. Default: a free port. */
-  readonly port?: number | undefined;
-  /** Faults to inject. */
-  readonly faults?: readonly Fault[] | undefined;
-  /** The directory of the files that the options name. Default: the working directory. */
-  readonly directory?: string | undefined;
-  /** The current time in epoch milliseconds, for tests. Default: `Date.now`. */
-  readonly clock?: (() => number) | undefined;
-  /** Called after each request, without its secrets. */
-  readonly onRequest?: ((request: ServedRequest) => void) | undefined;
-}
 
 /** A running emulator. */
 export interface Emulator {
@@ -57,8 +41,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const authority = new CertificateAuthority();
   const state = { realms, log, faults, keys, states: new TokenStates(), clock, stubs: config.stubs };
   const restore = (): void => config.apply(realms, log);
-  const control = config.control ? new ControlApi({ ...state, restore }) : undefined;
-  const dispatcher = new Dispatcher(state, authority.certificate, control);
+  const control = new ControlApi({ ...state, restore });
+  const dispatcher = new Dispatcher(
+    state,
+    authority.certificate,
+    config.control ? (request) => control.handle(request) : undefined,
+  );
   if (onRequest !== undefined) log.subscribe(onRequest);
 
   // TLS clients do not send an IP address as server name (RFC 6066 §3), so the default certificate covers all of them.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { appendFile, type FileHandle, open, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { appendFile, open, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OAuthProfileError } from '../errors.ts';
@@ -42,12 +42,11 @@ export const localFiles: Files = {
   async write(path, directory, content, append) {
     if (append) {
       const file = resolvePath(path, directory);
-      await withFileErrors('write', path, async () => {
+      return withFileErrors('write', path, async () => {
         createDirectory(dirname(file));
         await assertFileOrMissing(file);
         await appendFile(file, content);
       });
-      return;
     }
     const writer = await localFiles.create(path, directory);
     try {
@@ -59,70 +58,37 @@ export const localFiles: Files = {
     }
   },
 
-  create: (path, directory) =>
-    withFileErrors('write', path, () => AtomicFileWriter.create(path, resolvePath(path, directory))),
+  create: (path, directory) => withFileErrors('write', path, () => createFile(path, resolvePath(path, directory))),
 };
 
 /** Writes to a temporary file next to the target and renames it, so that readers see the old content or the new, never a part. */
-class AtomicFileWriter implements FileWriter {
-  /** As in the script, for messages. */
-  readonly #path: string;
-  readonly #target: string;
-  readonly #temporary: string;
-  readonly #handle: FileHandle;
-  /** The topmost directory that was created for the file. */
-  readonly #createdDirectory: string | undefined;
-
-  private constructor(
-    path: string,
-    target: string,
-    temporary: string,
-    handle: FileHandle,
-    createdDirectory: string | undefined,
-  ) {
-    this.#path = path;
-    this.#target = target;
-    this.#temporary = temporary;
-    this.#handle = handle;
-    this.#createdDirectory = createdDirectory;
-  }
-
-  static async create(path: string, file: string): Promise<AtomicFileWriter> {
-    await assertFileOrMissing(file);
-    // A symbolic link stays; the file that it points to is replaced.
-    const target = await realpath(file).catch(() => file);
-    const directory = dirname(target);
-    const createdDirectory = createDirectory(directory);
-    const temporary = join(directory, `.${basename(target).slice(0, 100)}.${randomUUID()}.part`);
-    return new AtomicFileWriter(path, target, temporary, await open(temporary, 'wx'), createdDirectory);
-  }
-
-  write(chunk: Uint8Array): Promise<void> {
-    return withFileErrors('write', this.#path, () => this.#handle.writeFile(chunk));
-  }
-
-  commit(): Promise<void> {
-    return withFileErrors('write', this.#path, async () => {
-      const replaced = await stat(this.#target).catch(() => undefined);
-      if (replaced !== undefined) await this.#handle.chmod(replaced.mode & 0o777);
-      await this.#handle.close();
-      await rename(this.#temporary, this.#target);
-    });
-  }
-
-  async discard(): Promise<void> {
-    await this.#handle.close().catch(() => {});
-    await rm(this.#temporary, { force: true });
-    if (this.#createdDirectory === undefined) return;
-    const parent = dirname(this.#createdDirectory);
-    try {
-      for (let directory = dirname(this.#target); directory !== parent; directory = dirname(directory)) {
-        await rmdir(directory);
+async function createFile(path: string, file: string): Promise<FileWriter> {
+  await assertFileOrMissing(file);
+  // A symbolic link stays; the file that it points to is replaced.
+  const target = await realpath(file).catch(() => file);
+  const directory = dirname(target);
+  const topmost = createDirectory(directory);
+  const temporary = join(directory, `.${basename(target).slice(0, 100)}.${randomUUID()}.part`);
+  const handle = await open(temporary, 'wx');
+  return {
+    write: (chunk) => withFileErrors('write', path, () => handle.writeFile(chunk)),
+    commit: () =>
+      withFileErrors('write', path, async () => {
+        const replaced = await stat(target).catch(() => undefined);
+        if (replaced !== undefined) await handle.chmod(replaced.mode & 0o777);
+        await handle.close();
+        await rename(temporary, target);
+      }),
+    async discard() {
+      await handle.close().catch(() => {});
+      await rm(temporary, { force: true });
+      try {
+        for (let made = directory; topmost && made.length >= topmost.length; made = dirname(made)) await rmdir(made);
+      } catch {
+        // Another program has created a file there.
       }
-    } catch {
-      // Another program has created a file there.
-    }
-  }
+    },
+  };
 }
 
 function resolvePath(path: string, directory: string): string {

@@ -2,14 +2,14 @@ import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findProfileFile, type HasFile, profileFileIn } from '../config/find-profile-file.ts';
 import type { DataFile } from '../config/load-variables.ts';
+import type { ExternalSources } from '../config/resolver.ts';
 import type { Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
-import type { ProfileSources } from '../profile/parse-profile.ts';
 import { findUserDirectory } from './directories.ts';
-import { readTextFile } from './read-text.ts';
+import { readTextFile } from './read-file.ts';
 
-/** What the process provides. */
+/** Environment variables and working directory of a process. */
 export interface ProcessEnvironment {
   readonly env: Environment;
   /** Working directory. */
@@ -23,19 +23,15 @@ export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
 } {
   const has: HasFile = (directory, name) => existsSync(join(directory, name));
   const config = findUserDirectory('config', env);
-  const userName = config === undefined ? undefined : profileFileIn(config, has);
-  const userPath = userName === undefined ? undefined : join(config ?? '', userName);
+  const userName = config && profileFileIn(config, has);
+  const userPath = userName && join(config, userName);
   const found = findProfileFile(withParents(resolve(cwd)), has);
-  const directoryPath = found === undefined ? undefined : join(found.directory, found.name);
+  const path = found && join(found.directory, found.name);
   // In the configuration directory itself, both are the same file.
-  const isSame =
-    userPath !== undefined && directoryPath !== undefined && realPath(userPath) === realPath(directoryPath);
+  const isSame = userPath !== undefined && path !== undefined && realPath(userPath) === realPath(path);
   return {
     user: userPath === undefined ? undefined : readDataFile(userPath, userPath, 'user'),
-    directory:
-      directoryPath === undefined || isSame
-        ? undefined
-        : readDataFile(directoryPath, relative(cwd, directoryPath), 'directory'),
+    directory: path === undefined || isSame ? undefined : readDataFile(path, relative(cwd, path), 'directory'),
   };
 }
 
@@ -63,20 +59,13 @@ function readDataFile(path: string, label: string, trust: Source['trust']): Data
 }
 
 /** The environment variables and files that references and options of profiles may read. */
-export function createProfileSources(environment: ProcessEnvironment): ProfileSources {
+export function createProfileSources(environment: ProcessEnvironment): ExternalSources {
   const { env } = environment;
   // `cwd` is read at each call: a program may change its working directory.
   const locate = (path: string, source: Source): string =>
     resolve(environment.cwd, source.directory, path.startsWith('~/') ? join(homeDirectory(env), path.slice(2)) : path);
   return {
     env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
-    readOptionFile(path, source) {
-      try {
-        return readTextFile(locate(path, source), path);
-      } catch {
-        return undefined;
-      }
-    },
     readFileInside(path, source) {
       const file = locate(path, source);
       if (source.trust === 'directory') assertInside(file, resolve(environment.cwd, source.directory), path);

@@ -37,7 +37,7 @@ export interface TokenRecord {
   readonly profile: string;
   /** By cache key. */
   readonly tokens: Readonly<Record<string, CachedToken>>;
-  readonly failure: FailedAttempt | undefined;
+  readonly failure?: FailedAttempt | undefined;
 }
 
 /** A refresh token and its successors (a token family, RFC 9700 §4.14), with the access tokens obtained with them. */
@@ -51,13 +51,16 @@ export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
   /** Fingerprints of the last refresh tokens, newest last. */
   readonly tokenHashes: readonly string[];
   /** Journal: a request was sent and its outcome is not known yet. Its response may arrive until `until`. */
-  readonly attempt: { readonly sentAt: number; readonly until: number } | undefined;
+  readonly attempt?: { readonly sentAt: number; readonly until: number } | undefined;
   /** Error response that is returned for the same request until `until`, without sending it again. */
-  readonly cachedError: { readonly key: string; readonly until: number; readonly error: CachedError } | undefined;
-  readonly account: string | undefined;
+  readonly cachedError?: { readonly key: string; readonly until: number; readonly error: CachedError } | undefined;
+  readonly account?: string | undefined;
   /** Granted scope. */
-  readonly scope: string | undefined;
+  readonly scope?: string | undefined;
 }
+
+/** A record with cached tokens. */
+export type CacheRecord = TokenRecord | FamilyRecord;
 
 /** A login: which family belongs to a profile. */
 export interface LoginRecord {
@@ -70,7 +73,7 @@ export interface LoginRecord {
   readonly at: number;
 }
 
-type AnyRecord = TokenRecord | FamilyRecord | LoginRecord;
+type AnyRecord = CacheRecord | LoginRecord;
 
 /** Converts a record to its stored form. The version of a family is the fingerprint of its newest refresh token. */
 export function serializeRecord(record: AnyRecord): StoredRecord {
@@ -78,12 +81,9 @@ export function serializeRecord(record: AnyRecord): StoredRecord {
     const original = this[key];
     return original instanceof Secret ? original.reveal() : value;
   };
-  return { version: versionOf(record), content: Secret.untracked(JSON.stringify(record, reveal)) };
-}
-
-function versionOf(record: AnyRecord): string {
-  if (record.kind === 'family') return record.tokenHashes.at(-1) ?? '';
-  return record.kind === 'login' ? record.family : '';
+  const content = Secret.untracked(JSON.stringify(record, reveal));
+  if (record.kind === 'family') return { version: record.tokenHashes.at(-1) ?? '', content };
+  return { version: record.kind === 'login' ? record.family : '', content };
 }
 
 /** Reads a stored record of any kind. */
@@ -95,6 +95,12 @@ export function parseRecord(stored: StoredRecord): AnyRecord {
   }
   if (record.kind === 'family') record.refreshToken = new Secret(record.refreshToken);
   return record;
+}
+
+/** Reads a stored record that has cached tokens. */
+export function parseCacheRecord(stored: StoredRecord | undefined): CacheRecord | undefined {
+  const record = stored && parseRecord(stored);
+  return record?.kind === 'login' ? undefined : record;
 }
 
 /** Reads a stored record if it is of the given kind. */

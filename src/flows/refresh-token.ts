@@ -1,20 +1,15 @@
 import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import { getRefreshToken, withRefreshToken } from '../oauth/cache-key.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
+import { ATTEMPT_MS } from '../oauth/retry-policy.ts';
 import { findRefreshToken } from '../oauth/token-response.ts';
-import type { RecordLock } from '../ports.ts';
+import type { RecordLock, TokenStore } from '../ports.ts';
 import { loginCommand } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, parseError, parseRecordOf, serializeError, serializeRecord } from './records.ts';
 import { failureOf, requestToken } from './request-token.ts';
-import {
-  expiryOf,
-  restoreToken,
-  sharedResultIn,
-  type TokenResult,
-  type TokenTask,
-  toCachedToken,
-} from './token-cache.ts';
+import type { TokenResult, TokenTask } from './token-cache.ts';
+import { expiryOf, findSharedResult, findUsableToken, timeUntil, toCachedToken } from './token-cache.ts';
 import { assertBoundTo, createFamily } from './token-family.ts';
 
 const MAX_TOKEN_HASHES = 32;
@@ -27,23 +22,26 @@ const MIN_REMAINING_MS = 5_000;
 
 /** Refreshes a token while holding the lock of its family: re-read, send, store the successor (rotation-safe, see docs/explanation). */
 export async function refreshToken(task: TokenTask, lock: RecordLock<TokenResult>): Promise<TokenResult> {
+  const { profile, key, criteria, store } = task;
   let family = parseRecordOf('family', lock.record) ?? startFamily(task);
   for (let round = 1; ; round++) {
-    assertBoundTo(family, task.profile, task.store);
-    const found = sharedResultIn(task, family, lock.queuedAt) ?? findRemainingToken(task, family);
+    assertBoundTo(family, profile, store);
+    const found = findSharedResult(task, family, lock.queuedAt) ?? findRemainingToken(task, family);
     if (found !== undefined) return found;
-    throwCachedError(task, family);
-    const current = await waitForOtherAttempt(task, lock, family);
-    if (current !== family) {
-      family = current;
+    const { cachedError } = family;
+    const isKnown = cachedError?.key === key && timeUntil(cachedError.until, CACHED_ERROR_MS, store) > 0;
+    if (isKnown && !criteria.ignoreCachedError) throw parseError(cachedError.error);
+    if (profile.options.refreshTokenReuse === 'revokes_family' && timeUntilEnd(family, store) > 0) {
+      family = (await reloadAfterAttempt(task, lock, family)) ?? family;
       continue;
     }
     const exchange = new RefreshExchange(task, lock, family);
     try {
       return await exchange.send();
     } catch (error) {
-      const newer = round < MAX_ROUNDS && isStale(error) ? await findNewerFamily(task, lock, family) : undefined;
-      if (newer === undefined) {
+      // Another machine may have rotated the token.
+      const newer = round < MAX_ROUNDS && isStale(error) ? await reloadAfterAttempt(task, lock, family) : undefined;
+      if (newer === undefined || newer.tokenHashes.at(-1) === family.tokenHashes.at(-1)) {
         await exchange.storeFailure(error);
         throw error;
       }
@@ -68,45 +66,32 @@ function startFamily({ profile, store }: TokenTask): FamilyRecord {
  * used up first.
  */
 function findRemainingToken(task: TokenTask, family: FamilyRecord): TokenResult | undefined {
-  const { profile, key, criteria, store } = task;
+  const { profile, store } = task;
   const { refreshTokenReuse, graceMs } = profile.options;
   const { attempt } = family;
-  if (attempt === undefined || criteria.forceRefresh) return undefined;
+  if (attempt === undefined) return undefined;
   const mayRevoke =
     refreshTokenReuse === 'revokes_family' || (refreshTokenReuse === 'grace' && store.now() - attempt.sentAt > graceMs);
-  const expiresAt = family.tokens[key] && expiryOf(family.tokens[key], profile);
-  if (!mayRevoke || expiresAt === undefined || expiresAt - store.now() <= MIN_REMAINING_MS) return undefined;
-  return restoreToken(task, family);
+  return mayRevoke ? findUsableToken(task, family, MIN_REMAINING_MS) : undefined;
 }
 
-function throwCachedError({ criteria, key, store }: TokenTask, { cachedError }: FamilyRecord): void {
-  if (cachedError === undefined || criteria.ignoreCachedError) return;
-  if (cachedError.key === key && store.now() < cachedError.until) throw parseError(cachedError.error);
+/** Milliseconds until the response to another owner's attempt can no longer arrive. */
+function timeUntilEnd({ attempt }: FamilyRecord, store: TokenStore): number {
+  return attempt === undefined ? 0 : timeUntil(attempt.until, ATTEMPT_MS, store);
 }
 
-/** Where a second use revokes the family, waits for an attempt of another owner that may still be in progress. That owner may write without the lock. */
-async function waitForOtherAttempt(
-  { profile, ports, store }: TokenTask,
-  lock: RecordLock<TokenResult>,
-  family: FamilyRecord,
-): Promise<FamilyRecord> {
-  const waitMs = family.attempt === undefined ? 0 : family.attempt.until - store.now();
-  if (profile.options.refreshTokenReuse !== 'revokes_family' || waitMs <= 0) return family;
-  ports.log(`another request with this refresh token may be in progress: waiting ${Math.ceil(waitMs / 1000)} s`);
-  await ports.clock.sleep(waitMs, undefined);
-  return parseRecordOf('family', await lock.reload()) ?? family;
-}
-
-/** Another machine may have rotated the token: returns the family if its newest refresh token has changed. */
-async function findNewerFamily(
+/** Waits for an attempt of another owner that may still be in progress, and reads the family again: that owner may write without the lock. */
+async function reloadAfterAttempt(
   { ports, store }: TokenTask,
   lock: RecordLock<TokenResult>,
   family: FamilyRecord,
 ): Promise<FamilyRecord | undefined> {
-  const waitMs = family.attempt === undefined ? 0 : family.attempt.until - store.now();
-  if (waitMs > 0) await ports.clock.sleep(waitMs, undefined);
-  const current = parseRecordOf('family', await lock.reload());
-  return current !== undefined && current.tokenHashes.at(-1) !== family.tokenHashes.at(-1) ? current : undefined;
+  const waitMs = timeUntilEnd(family, store);
+  if (waitMs > 0) {
+    ports.log(`another request with this refresh token may be in progress: waiting ${Math.ceil(waitMs / 1000)} s`);
+    await ports.clock.sleep(waitMs, undefined);
+  }
+  return parseRecordOf('family', await lock.reload());
 }
 
 /** Whether the refresh token is not the newest one any more, according to the provider or to the store. */
@@ -132,6 +117,7 @@ class RefreshExchange {
   #response: HttpResponse | undefined;
   /** The response to an attempt before the last one was lost. */
   #responseLost = false;
+  #writeError: unknown;
 
   constructor(task: TokenTask, lock: RecordLock<TokenResult>, family: FamilyRecord) {
     this.#task = task;
@@ -152,6 +138,7 @@ class RefreshExchange {
         this.#responseLost = true;
       },
     });
+    this.#task.onResponse?.();
     const cached = toCachedToken(token, this.#startedAt, store, ports.clock);
     const others = profile.provider.refreshRevokesAccessTokens ? [] : this.#validTokens();
     const { scope } = token.response;
@@ -164,14 +151,15 @@ class RefreshExchange {
       failure: undefined,
       cachedError: undefined,
     });
-    if (!written) ports.log('another process changed the refresh token at the same time; its token stays stored');
+    if (!written) ports.log('another process refreshed at the same time: its refresh token is stored, not this one');
     return { token, fromCache: false, profile };
   }
 
   /** Stores a failure for the callers that are queued, and an error response that no retry would change. */
   async storeFailure(error: unknown): Promise<void> {
     const { profile, store, key, ports } = this.#task;
-    if (error instanceof WriteConflict) return;
+    // A store that could not be written has retried already.
+    if (error instanceof WriteConflict || error === this.#writeError) return;
     const serialized = serializeError(error);
     // A response that is unusable otherwise may contain the only valid refresh token.
     const successor = this.#response && findRefreshToken(this.#response, profile.options.tokenPath);
@@ -187,7 +175,7 @@ class RefreshExchange {
       });
     } catch (writeError) {
       if (!(writeError instanceof OAuthProfileError) || successor !== undefined) throw writeError;
-      ports.log(`cannot store the failure: ${writeError.message}`);
+      ports.log(`cannot store the error for other processes: ${writeError.message}`);
     }
   }
 
@@ -212,9 +200,14 @@ class RefreshExchange {
   }
 
   async #write(next: FamilyRecord, reserve = false): Promise<boolean> {
-    const written = await this.#lock.write(serializeRecord(next), { reserve });
-    if (written) this.#family = next;
-    return written;
+    try {
+      const written = await this.#lock.write(serializeRecord(next), { reserve });
+      if (written) this.#family = next;
+      return written;
+    } catch (error) {
+      this.#writeError = error;
+      throw error;
+    }
   }
 
   #withSuccessor(token: Secret | undefined): FamilyRecord {
@@ -222,11 +215,7 @@ class RefreshExchange {
     const hash = this.#task.store.fingerprint(token);
     const { tokenHashes } = this.#family;
     if (tokenHashes.at(-1) === hash) return this.#family;
-    return {
-      ...this.#family,
-      refreshToken: token,
-      tokenHashes: [...tokenHashes, hash].slice(-MAX_TOKEN_HASHES),
-    };
+    return { ...this.#family, refreshToken: token, tokenHashes: [...tokenHashes, hash].slice(-MAX_TOKEN_HASHES) };
   }
 
   #validTokens(): [string, FamilyRecord['tokens'][string]][] {

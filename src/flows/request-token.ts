@@ -1,5 +1,5 @@
-import { abortError, type OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
-import type { HttpResponse } from '../oauth/http-response.ts';
+import { abortError, ProviderError, TransportError } from '../errors.ts';
+import type { Exchange, HttpResponse } from '../oauth/http-response.ts';
 import {
   ATTEMPT_MS,
   backoffMs,
@@ -9,8 +9,8 @@ import {
   mayReuseConnection,
   rejectsCredentials,
 } from '../oauth/retry-policy.ts';
-import { buildTokenRequest, encodeForm, type TokenRequest, withAssertion } from '../oauth/token-request.ts';
-import { type ParsedToken, parseTokenResponse, toTokenResponseError } from '../oauth/token-response.ts';
+import { buildTokenRequest, encodeForm, withAssertion } from '../oauth/token-request.ts';
+import { type ParsedToken, parseTokenResponse } from '../oauth/token-response.ts';
 import type { Ports } from '../ports.ts';
 import { type Profile, tlsFiles } from '../profile/profile.ts';
 
@@ -26,7 +26,7 @@ export interface AttemptHooks {
 /** How a POST to a token, device authorization or revocation endpoint is sent and read. */
 interface PostOptions<T> {
   /** Reads a response, or throws. */
-  readonly parse: (profile: Profile, request: TokenRequest, response: HttpResponse, receivedAt: number) => T;
+  readonly parse: (exchange: Exchange) => T;
   /** Whether another attempt may follow a failure, `sinceFirstSendMs` after the first attempt. */
   readonly mayRetry: (failure: Failure, sinceFirstSendMs: number) => boolean;
   readonly reuseConnection?: boolean;
@@ -42,11 +42,7 @@ export function requestToken(
   hooks?: AttemptHooks,
 ): Promise<ParsedToken> {
   return post(profile, ports, {
-    parse(request, signed, response, receivedAt) {
-      const token = parseTokenResponse(request, response, receivedAt);
-      if (token !== undefined) return token;
-      throw toTokenResponseError(request, signed, response, receivedAt);
-    },
+    parse: parseTokenResponse,
     mayRetry: (failure, sinceFirstSendMs) => isSafeToRetry(failure, profile, sinceFirstSendMs),
     reuseConnection: mayReuseConnection(profile),
     signal,
@@ -63,6 +59,11 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
   const deadline = clock.now() + profile.options.timeoutMs;
   let firstSentAt: number | undefined;
   let lost = false;
+  const assertTimeLeft = (leftMs: number): void => {
+    if (leftMs > 0) return;
+    const details = { sent: lost, hint: `increase ${profile.name}.options.timeout` };
+    throw new TransportError('timeout', `no time was left to send a request to ${profile.url.host}`, details);
+  };
   for (let attempt = 1; ; attempt++) {
     if (signal?.aborted) throw abortError(signal);
     try {
@@ -71,13 +72,13 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
       const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, limitsAt(clock.now())));
       const signed = assertion === undefined ? request : withAssertion(request, assertion);
       const sentAt = clock.now();
-      if (sentAt >= deadline) throw timeoutError(profile, lost);
+      assertTimeLeft(deadline - sentAt);
       firstSentAt ??= sentAt;
       const { timeoutMs } = limitsAt(sentAt);
       await hooks?.onSend(timeoutMs);
       // The hook has announced when this attempt ends, and may itself have taken time.
       const leftMs = sentAt + timeoutMs - clock.now();
-      if (leftMs <= 0) throw timeoutError(profile, lost);
+      assertTimeLeft(leftMs);
       const response = await ports.send(
         {
           profile: profile.name,
@@ -91,7 +92,7 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
         { timeoutMs: leftMs, signal },
       );
       hooks?.onResponse(response);
-      return options.parse(profile, signed, response, clock.now());
+      return options.parse({ profile, request: signed, response, receivedAt: clock.now() });
     } catch (error) {
       const failure = failureOf(error);
       if (failure === undefined || attempt >= MAX_ATTEMPTS) throw error;
@@ -127,11 +128,4 @@ export function failureOf(error: unknown): Failure | undefined {
 /** Whether a network failure may be over at the next attempt. */
 export function isTransient(error: unknown): boolean {
   return error instanceof TransportError && (error.code === 'connection_failed' || error.code === 'timeout');
-}
-
-function timeoutError({ name, url }: Profile, sent: boolean): OAuthProfileError {
-  return new TransportError('timeout', `no time was left to send a request to ${url.host}`, {
-    sent,
-    hint: `increase ${name}.options.timeout`,
-  });
 }

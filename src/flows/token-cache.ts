@@ -1,9 +1,9 @@
 import { cacheKey } from '../oauth/cache-key.ts';
 import { type ParsedToken, parseTokenMembers } from '../oauth/token-response.ts';
-import type { Clock, Ports, StoredRecord, TokenStore } from '../ports.ts';
+import type { Clock, Ports, TokenStore } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
-import { type CachedToken, type FamilyRecord, parseError, parseRecord, type TokenRecord } from './records.ts';
+import { type CachedToken, type CacheRecord, parseError } from './records.ts';
 
 /** Which tokens a caller accepts. */
 export interface TokenCriteria {
@@ -27,6 +27,8 @@ export interface TokenTask {
   readonly store: TokenStore;
   /** Reports something that the user should know but that stops nothing. */
   readonly warn: (message: string) => void;
+  /** Called when the response has arrived and only has to be stored. */
+  readonly onResponse?: () => void;
 }
 
 /** A token and where it came from. */
@@ -39,6 +41,15 @@ export interface TokenResult {
 }
 
 const REFRESH_TOKEN = 'refresh_token';
+
+/** Clocks of machines that share a store may differ by this much. */
+const CLOCK_TOLERANCE_MS = 2_000;
+
+/** Milliseconds until a stored time, which is at most `maxMs` ahead: if it seems to be further away, the clock was set back. Then it counts as past. */
+export function timeUntil(time: number, maxMs: number, store: Pick<TokenStore, 'now'>): number {
+  const leftMs = time - store.now();
+  return leftMs > maxMs + CLOCK_TOLERANCE_MS ? 0 : Math.max(0, leftMs);
+}
 
 /** Key under which the tokens of a profile are cached. */
 export function cacheKeyIn(store: TokenStore, profile: Profile): string {
@@ -72,19 +83,20 @@ export function expiryOf({ expiresAt, receivedAt }: CachedToken, { options }: Pr
   return options.defaultTtlMs === undefined ? undefined : receivedAt + options.defaultTtlMs;
 }
 
-/** Returns the cached token of a record while it is usable. */
-export function findUsableToken(task: TokenTask, stored: StoredRecord | undefined): TokenResult | undefined {
-  const record = stored && parseRecord(stored);
-  if (record === undefined || record.kind === 'login' || !isUsable(task, record)) return undefined;
-  return restoreToken(task, record);
-}
-
-/** Returns the cached token of a record until it expires, unless the caller wants a new one. */
-export function findValidToken(task: TokenTask, stored: StoredRecord | undefined): TokenResult | undefined {
-  const { criteria } = task;
-  return criteria.forceRefresh
-    ? undefined
-    : findUsableToken({ ...task, criteria: { ...criteria, minTtlMs: 0 } }, stored);
+/** Returns the cached token of a record while it has more than `minTtlMs` left, unless the caller wants a new one. */
+export function findUsableToken(
+  task: TokenTask,
+  record: CacheRecord | undefined,
+  minTtlMs = task.criteria.minTtlMs,
+): TokenResult | undefined {
+  const { profile, key, criteria, store } = task;
+  const cached = criteria.forceRefresh ? undefined : record?.tokens[key];
+  const expiresAt = cached && expiryOf(cached, profile);
+  if (cached === undefined || expiresAt === undefined) return undefined;
+  // At most half of the lifetime: otherwise a token that lives no longer than `minTtlMs` would be requested at every call.
+  const lifetimeMs = expiresAt - cached.receivedAt;
+  const isUsable = timeUntil(expiresAt, lifetimeMs, store) > Math.min(minTtlMs, lifetimeMs / 2);
+  return isUsable ? restoreToken(task, record) : undefined;
 }
 
 /**
@@ -93,64 +105,37 @@ export function findValidToken(task: TokenTask, stored: StoredRecord | undefined
  */
 export function findSharedResult(
   task: TokenTask,
-  stored: StoredRecord | undefined,
+  record: CacheRecord | undefined,
   queuedAt: number,
 ): TokenResult | undefined {
-  const record = stored && parseRecord(stored);
-  return record === undefined || record.kind === 'login' ? undefined : sharedResultIn(task, record, queuedAt);
+  // A start in the future is from the time before the clock was set back.
+  const latest = task.store.now() + CLOCK_TOLERANCE_MS;
+  const isNewer = (startedAt: number): boolean => startedAt >= queuedAt && startedAt <= latest;
+  const failure = record?.failure;
+  if (failure?.key === task.key && isNewer(failure.startedAt)) throw parseError(failure.error);
+  const token = record?.tokens[task.key];
+  return token !== undefined && isNewer(token.startedAt) ? restoreToken(task, record) : findUsableToken(task, record);
 }
 
-/** {@link findSharedResult} for a record that is already parsed. */
-export function sharedResultIn(
-  task: TokenTask,
-  record: TokenRecord | FamilyRecord,
-  queuedAt: number,
-): TokenResult | undefined {
-  const { failure, tokens } = record;
-  if (failure?.key === task.key && failure.startedAt >= queuedAt) throw parseError(failure.error);
-  const token = tokens[task.key];
-  if (token === undefined) return undefined;
-  const isNewer = token.startedAt >= queuedAt;
-  return isNewer || (!task.criteria.forceRefresh && isUsable(task, record)) ? restoreToken(task, record) : undefined;
-}
-
-/** Returns a cached token as a result with its remaining lifetime, unless an API rejected it. */
-export function restoreToken(
-  { profile, key, criteria, store }: TokenTask,
-  record: TokenRecord | FamilyRecord,
-): TokenResult | undefined {
-  const cached = record.tokens[key];
-  const refreshToken = record.kind === 'family' ? record.refreshToken : undefined;
-  const token = cached && parseCachedToken(profile, cached, refreshToken, store.now());
-  const isRejected = criteria.rejectedToken?.test((one) => token?.accessToken.test((other) => one === other) === true);
-  return token === undefined || isRejected ? undefined : { token, fromCache: true, profile };
-}
-
-function isUsable({ profile, key, criteria, store }: TokenTask, { tokens }: TokenRecord | FamilyRecord): boolean {
-  const cached = tokens[key];
-  const expiresAt = cached && expiryOf(cached, profile);
-  if (cached === undefined || expiresAt === undefined) return false;
-  // At most half of the lifetime: otherwise a token that lives no longer than `minTtlMs` would be requested at every call.
-  return expiresAt - store.now() > Math.min(criteria.minTtlMs, (expiresAt - cached.receivedAt) / 2);
-}
-
-/** The response with `expires_in` set to the remaining seconds (D4). */
-function parseCachedToken(
-  profile: Profile,
-  cached: CachedToken,
-  refreshToken: Secret | undefined,
-  now: number,
-): ParsedToken | undefined {
+/** Returns a cached token with `expires_in` set to the remaining seconds (D4), unless an API rejected it. */
+export function restoreToken(task: TokenTask, record: CacheRecord | undefined): TokenResult | undefined {
+  const { profile, key, criteria, store } = task;
+  const cached = record?.tokens[key];
+  if (cached === undefined) return undefined;
+  const refreshToken = record?.kind === 'family' ? record.refreshToken.reveal() : undefined;
+  const now = store.now();
   const withRefreshToken = (name: string, value: unknown): unknown =>
-    name === REFRESH_TOKEN && value === '' ? refreshToken?.reveal() : value;
+    name === REFRESH_TOKEN && value === '' ? refreshToken : value;
   const response = JSON.parse(cached.response.reveal(), withRefreshToken) as Record<string, unknown>;
   if (cached.expiresAt !== undefined) {
     const seconds = Math.max(0, Math.floor((cached.expiresAt - now) / 1000));
     setExpiresIn(response, profile.options.tokenPath ?? [], seconds);
   }
-  if (cached.hadRefreshToken && refreshToken !== undefined) response[REFRESH_TOKEN] = refreshToken.reveal();
+  if (cached.hadRefreshToken && refreshToken !== undefined) response[REFRESH_TOKEN] = refreshToken;
   const token = parseTokenMembers(profile, response, now);
-  return token === 'too_deep' ? undefined : token;
+  if (token === undefined || token === 'too_deep') return undefined;
+  const isRejected = criteria.rejectedToken?.test((one) => token.accessToken.test((other) => one === other));
+  return isRejected ? undefined : { token, fromCache: true, profile };
 }
 
 /** Sets `expires_in` at the top and on the way to a nested token, in the type that the provider sent. */

@@ -1,11 +1,27 @@
 import { OAuthProfileError } from '../errors.ts';
 import { encodeTuple, getRefreshToken } from '../oauth/cache-key.ts';
-import type { StoredRecord, TokenStore } from '../ports.ts';
+import type { RecordLock, StoredRecord, TokenStore } from '../ports.ts';
 import type { StoredGrant } from '../profile/complete-profile.ts';
 import type { Binding } from '../profile/parse-profile.ts';
 import { getClientId, loginCommand, type Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, type LoginRecord, parseRecordOf } from './records.ts';
+
+const LOCK_TIMEOUT_MS = 30_000;
+
+/** Runs `change` while holding the lock of a record. */
+export async function withLock<T>(
+  store: TokenStore,
+  key: string,
+  change: (lock: RecordLock) => Promise<T>,
+): Promise<T> {
+  const lock = await store.lock(key, { timeoutMs: LOCK_TIMEOUT_MS, signal: undefined });
+  try {
+    return await change(lock);
+  } finally {
+    await lock.release();
+  }
+}
 
 /** Whether a profile has a refresh token to use. A custom profile may set the grant without one. */
 export function hasRefreshToken(profile: Profile): boolean {
@@ -26,8 +42,9 @@ export async function findFamily(
   // The configured value may be a later member of a family.
   const hash = store.fingerprint(token);
   for (const stored of await store.list()) {
-    const family = parseRecordOf('family', stored.record);
-    if (family?.tokenHashes.includes(hash) && isBoundTo(family, binding, store)) return stored;
+    const family = parseRecordOf('family', stored);
+    if (family?.tokenHashes.includes(hash) && isBoundTo(family, binding, store))
+      return { key: stored.key, record: stored };
   }
   return { key, record: undefined };
 }
@@ -42,16 +59,11 @@ export function createFamily(profile: Profile, refreshToken: Secret, store: Toke
     refreshToken,
     tokenHashes: [store.fingerprint(refreshToken)],
     tokens: {},
-    failure: undefined,
-    attempt: undefined,
-    cachedError: undefined,
-    account: undefined,
-    scope: undefined,
   };
 }
 
 /** The server and client that a profile's tokens are bound to. */
-export function bindingOf(profile: Profile): Binding {
+function bindingOf(profile: Profile): Binding {
   return { origin: profile.url.origin, clientId: getClientId(profile) };
 }
 
@@ -65,18 +77,12 @@ export function loginKey(profile: string, { origin, clientId }: Binding, store: 
   return store.fingerprint(encodeTuple(['login', profile, origin, clientId]));
 }
 
-/** A login and its token family. */
-export interface StoredLogin {
-  readonly login: LoginRecord;
-  readonly family: FamilyRecord;
-}
-
-/** Finds the login of a profile. */
+/** Finds the login of a profile, and its token family. */
 export async function findLogin(
   profile: string,
   binding: Binding,
   store: TokenStore,
-): Promise<StoredLogin | undefined> {
+): Promise<{ readonly login: LoginRecord; readonly family: FamilyRecord } | undefined> {
   const login = parseRecordOf('login', await store.read(loginKey(profile, binding, store)));
   const family = login && parseRecordOf('family', await store.read(login.family));
   if (login === undefined || family === undefined || !isBoundTo(family, binding, store)) return undefined;

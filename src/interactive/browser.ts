@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { release } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Environment } from '../ports.ts';
-import { childEnvironment } from './child-environment.ts';
 
 /** The properties of a machine that decide how to open a browser. */
 export interface Machine {
@@ -19,13 +19,8 @@ export interface Machine {
 type BrowserCommand = readonly [program: string, ...args: string[]];
 
 /** Returns the commands that open a browser on a machine, in order of preference, or the reason why there are none. */
-export function browserCommands({
-  platform,
-  env,
-  has,
-  isWsl,
-  isContainer,
-}: Machine): readonly BrowserCommand[] | string {
+export function browserCommands(machine: Machine): readonly BrowserCommand[] | string {
+  const { platform, env, has } = machine;
   const browser = env['BROWSER'];
   if (browser) {
     const commands = parseBrowserVariable(browser, platform, has);
@@ -35,12 +30,13 @@ export function browserCommands({
   const windows: BrowserCommand = ['rundll32.exe', 'url.dll,FileProtocolHandler', '%s'];
   if (platform === 'win32') return [windows];
   if (platform === 'darwin') return [['open', '%s']];
-  if (isWsl) {
+  if (machine.isWsl) {
     const candidates: BrowserCommand[] = [['wslview', '%s'], windows];
     const commands = candidates.filter(([program]) => has(program));
     return commands.length > 0 ? commands : 'Windows programs cannot be run from this WSL';
   }
-  if (!env['DISPLAY'] && !env['WAYLAND_DISPLAY']) return isContainer ? 'this is a container' : 'there is no display';
+  if (!env['DISPLAY'] && !env['WAYLAND_DISPLAY'])
+    return machine.isContainer ? 'this is a container' : 'there is no display';
   const programs = ['xdg-open', 'x-www-browser', 'sensible-browser'].filter(has);
   return programs.length > 0 ? programs.map((program) => [program, '%s']) : 'no browser is installed';
 }
@@ -52,9 +48,8 @@ function parseBrowserVariable(value: string, platform: string, has: (program: st
     .map((entry): BrowserCommand => {
       const path = entry.trim();
       if (has(path)) return [path, '%s'];
-      const [program = '', ...args] = [...path.matchAll(/"([^"]*)"|(\S+)/g)].map(
-        ([, quoted, unquoted]) => quoted ?? unquoted ?? '',
-      );
+      const words = [...path.matchAll(/"([^"]*)"|(\S+)/g)];
+      const [program = '', ...args] = words.map(([, quoted, unquoted]) => quoted ?? unquoted ?? '');
       return args.some((arg) => arg.includes('%s')) ? [program, ...args] : [program, ...args, '%s'];
     })
     .filter(([program]) => has(program));
@@ -77,12 +72,8 @@ export async function openBrowser(url: string, env: Environment): Promise<string
 function start(program: string, args: readonly string[], env: Environment): Promise<boolean> {
   return new Promise((resolve) => {
     // Detached: the browser outlives this process and does not receive its Ctrl-C.
-    const child = spawn(program, args, {
-      stdio: 'ignore',
-      detached: true,
-      env: childEnvironment(env),
-      windowsHide: true,
-    });
+    const options = { stdio: 'ignore', detached: true, env: childEnvironment(env), windowsHide: true } as const;
+    const child = spawn(program, args, options);
     const timer = setTimeout(() => resolve(true), STARTED_AFTER_MS);
     const finish = (started: boolean): void => {
       clearTimeout(timer);
@@ -99,7 +90,7 @@ function currentMachine(env: Environment): Machine {
     platform: process.platform,
     env,
     has: (program) => isRunnable(program, env),
-    isWsl: env['WSL_DISTRO_NAME'] !== undefined || /microsoft/i.test(kernelRelease()),
+    isWsl: env['WSL_DISTRO_NAME'] !== undefined || /microsoft/i.test(release()),
     isContainer: existsSync('/.dockerenv') || existsSync('/run/.containerenv') || Boolean(env['container']),
   };
 }
@@ -107,10 +98,8 @@ function currentMachine(env: Environment): Machine {
 function isRunnable(program: string, env: Environment): boolean {
   if (program === '') return false;
   const directories = /[\\/]/.test(program) ? [''] : (env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
-  const extensions = process.platform === 'win32' ? ['', '.exe', '.cmd'] : [''];
-  return directories.some((directory) =>
-    extensions.some((extension) => isExecutable(join(directory, program + extension))),
-  );
+  const names = process.platform === 'win32' ? [program, `${program}.exe`, `${program}.cmd`] : [program];
+  return directories.some((directory) => names.some((name) => isExecutable(join(directory, name))));
 }
 
 function isExecutable(path: string): boolean {
@@ -122,10 +111,8 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function kernelRelease(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/osrelease', 'utf8');
-  } catch {
-    return '';
-  }
+/** The environment for a program that this package starts: without `OAUTH_PROFILE_*`, which contains the encryption key of the vault. */
+export function childEnvironment(env: Environment): Environment {
+  // Windows ignores the case of names.
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^OAUTH_PROFILE_/i.test(name)));
 }

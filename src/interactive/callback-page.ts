@@ -4,30 +4,16 @@ import type { OutgoingHttpHeaders } from 'node:http';
 /** The pages that the loopback server shows: results of a login, or an unexpected redirect. */
 export type PageKind = 'signed-in' | 'denied' | 'failed' | 'unexpected';
 
-const pages: Readonly<Record<PageKind, { status: number; icon: string; title: string; text: string }>> = {
-  'signed-in': {
-    status: 200,
-    icon: '✓',
-    title: 'You are signed in',
-    text: 'You can close this window and return to the terminal.',
-  },
+const pages: Readonly<Record<PageKind, { title: string; text: string }>> = {
+  'signed-in': { title: 'You are logged in', text: 'You can close this window and return to the terminal.' },
   denied: {
-    status: 200,
-    icon: '✕',
-    title: 'Sign-in denied',
+    title: 'Login denied',
     text: 'You or the provider denied the request. See the terminal for details. You can close this window.',
   },
-  failed: {
-    status: 200,
-    icon: '✕',
-    title: 'Sign-in failed',
-    text: 'See the terminal for details. You can close this window.',
-  },
+  failed: { title: 'Login failed', text: 'See the terminal for details. You can close this window.' },
   unexpected: {
-    status: 400,
-    icon: '?',
-    title: 'Unexpected sign-in response',
-    text: 'This URL is incomplete or belongs to another sign-in, and was ignored. Use the window that the terminal opened, or start again.',
+    title: 'Unexpected login response',
+    text: 'This URL is incomplete or belongs to another login, and was ignored. Use the window that the terminal opened, or start again.',
   },
 };
 
@@ -59,7 +45,8 @@ const headers: OutgoingHttpHeaders = {
 
 /** Returns a page for the user's browser. It contains nothing of the request. */
 export function callbackPage(kind: PageKind): { status: number; headers: OutgoingHttpHeaders; body: string } {
-  const { status, icon, title, text } = pages[kind];
+  const { title, text } = pages[kind];
+  const icon = { 'signed-in': '✓', denied: '✕', failed: '✕', unexpected: '?' }[kind];
   const body = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · oauth-profile</title><style>${css}</style></head>
@@ -70,5 +57,9 @@ export function callbackPage(kind: PageKind): { status: number; headers: Outgoin
 <p class="product">oauth-profile</p>
 </main></body></html>
 `;
-  return { status, headers: { ...headers, 'Content-Length': Buffer.byteLength(body) }, body };
+  return {
+    status: kind === 'unexpected' ? 400 : 200,
+    headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+    body,
+  };
 }

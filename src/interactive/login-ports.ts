@@ -3,8 +3,6 @@ import type { CallApi, EmulatorEndpoint, Environment, LoginPorts } from '../port
 import { openBrowser } from './browser.ts';
 import { listenForRedirect } from './loopback-server.ts';
 
-const MAX_DOCUMENT_BYTES = 262_144;
-
 /** Creates the ports of an interactive login. With an emulator, the pages of the provider are the emulator's. */
 export function createLoginPorts(
   env: Environment,
@@ -23,11 +21,6 @@ export function createLoginPorts(
       query.set('oauth_profile_page', '1');
       return `http://127.0.0.1:${emulator.port}/${host}${pathname}?${query}`;
     },
-    async readDocument(url, tls, limits) {
-      const headers = [['Accept', 'application/json']] as const;
-      const request = { method: 'GET', url, headers, body: undefined, tls };
-      const { status, body } = await callApi(request, { ...limits, maxBytes: MAX_DOCUMENT_BYTES });
-      return status === 200 ? JSON.parse(new TextDecoder().decode(body)) : undefined;
-    },
+    callApi,
   };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -20,17 +21,29 @@ export async function listenForRedirect(
   target: RedirectTarget,
   isExpected: (query: string) => boolean,
 ): Promise<RedirectListener> {
-  const server = new LoopbackServer(target, isExpected);
-  await server.open();
-  return server;
+  const { host, port } = target;
+  // Browsers try either IP address of localhost first; another program on the other one would receive the authorization code.
+  const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host.replace(/^\[|\]$/g, '')];
+  for (let attempt = 1; ; attempt++) {
+    const server = new LoopbackServer(target, isExpected);
+    try {
+      await server.bind(hosts);
+      return server;
+    } catch (error) {
+      await server.close();
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) throw error;
+      if (port !== 0 || code !== 'EADDRINUSE' || attempt >= MAX_PORT_ATTEMPTS) throw listenError(target, code, error);
+    }
+  }
 }
 
 class LoopbackServer implements RedirectListener {
   readonly redirect: Promise<Redirect>;
-  port = 0;
+  port: number;
   readonly #target: RedirectTarget;
   readonly #isExpected: (query: string) => boolean;
-  #servers: Server[] = [];
+  readonly #servers: Server[] = [];
   readonly #waiting = new Set<Duplex>();
   #resolve: (redirect: Redirect) => void = () => {};
   /** The response to the expected redirect, once it has arrived. */
@@ -39,42 +52,17 @@ class LoopbackServer implements RedirectListener {
   constructor(target: RedirectTarget, isExpected: (query: string) => boolean) {
     this.#target = target;
     this.#isExpected = isExpected;
+    this.port = target.port;
     this.redirect = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }
 
-  async open(): Promise<void> {
-    const { host, port } = this.#target;
-    // Browsers try either IP address of localhost first; another program on the other one would receive the authorization code.
-    const hosts = host === 'localhost' ? ['127.0.0.1', '::1'] : [host.replace(/^\[|\]$/g, '')];
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#bind(hosts, port);
-        return;
-      } catch (error) {
-        await this.close();
-        const { code } = error as NodeJS.ErrnoException;
-        if (code === undefined) throw error;
-        if (port === 0 && code === 'EADDRINUSE' && attempt < MAX_PORT_ATTEMPTS) continue;
-        throw listenError(this.#target, code, error);
-      }
-    }
-  }
-
-  async close(): Promise<void> {
-    const page = this.#accepted;
-    if (page?.headersSent && !page.writableFinished && !page.destroyed) await waitForPage(page);
-    const servers = this.#servers;
-    this.#servers = [];
-    await Promise.all(servers.map(stop));
-  }
-
-  async #bind(hosts: readonly string[], port: number): Promise<void> {
+  async bind(hosts: readonly string[]): Promise<void> {
     for (const [index, host] of hosts.entries()) {
       const server = this.#createServer();
       try {
-        await listen(server, host, index === 0 ? port : this.port);
+        await once(server.listen({ host, port: this.port, ipv6Only: true, exclusive: true }), 'listening');
       } catch (error) {
         // A machine without IPv6 has no ::1.
         const unavailable = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(String((error as NodeJS.ErrnoException).code));
@@ -82,8 +70,15 @@ class LoopbackServer implements RedirectListener {
         throw error;
       }
       this.#servers.push(server);
-      if (index === 0) this.port = (server.address() as AddressInfo).port;
+      this.port = (server.address() as AddressInfo).port;
     }
+  }
+
+  async close(): Promise<void> {
+    const page = this.#accepted;
+    if (page?.headersSent && !page.writableFinished && !page.destroyed)
+      await once(page, 'close', { signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) }).catch(() => {});
+    await Promise.all(this.#servers.splice(0).map(stop));
   }
 
   #createServer(): Server {
@@ -116,7 +111,7 @@ class LoopbackServer implements RedirectListener {
     const query = rest.join('?');
     if (!this.#isForThisHost(request)) sendError(response, 421, 'Unknown host.');
     else if (path !== this.#target.path) sendError(response, 404, 'Not found.');
-    else if (method !== 'GET') sendError(response, 405, 'Only GET is supported.', { Allow: 'GET' });
+    else if (method !== 'GET') sendError(response, 405, 'Only GET is supported.');
     else if (this.#accepted !== undefined || !this.#isExpected(query)) sendPage(response, 'unexpected');
     else this.#accept(query, response);
   }
@@ -133,22 +128,12 @@ class LoopbackServer implements RedirectListener {
   }
 
   /** Exactly one Host header with the expected host: prevents DNS rebinding. */
-  #isForThisHost({ headers, rawHeaders }: IncomingMessage): boolean {
-    const hostHeaders = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  #isForThisHost({ headersDistinct }: IncomingMessage): boolean {
     const { host } = this.#target;
     const allowed = this.port === 80 ? [host, `${host}:80`] : [`${host}:${this.port}`];
-    return hostHeaders.length === 1 && allowed.includes(String(headers.host).toLowerCase());
+    const [value = '', ...others] = headersDistinct['host'] ?? [];
+    return others.length === 0 && allowed.includes(value.toLowerCase());
   }
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port, ipv6Only: true, exclusive: true }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function stop(server: Server): Promise<void> {
@@ -158,43 +143,25 @@ function stop(server: Server): Promise<void> {
   });
 }
 
-function waitForPage(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, PAGE_TIMEOUT_MS);
-    response.once('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
-
 function sendPage(response: ServerResponse, kind: PageKind): void {
   const { status, headers, body } = callbackPage(kind);
   response.writeHead(status, headers).end(body);
 }
 
-function sendError(
-  response: ServerResponse,
-  status: number,
-  message: string,
-  headers: Record<string, string> = {},
-): void {
+function sendError(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Security-Policy': "default-src 'none'",
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
     Connection: 'close',
-    ...headers,
+    ...(status === 405 ? { Allow: 'GET' } : {}),
   });
   response.end(`${message}\n`);
 }
 
 function rejectInvalidHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
+  if (!socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
   socket.end(`HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nInvalid request.\n`);
 }
@@ -204,6 +171,6 @@ function listenError({ host, port }: RedirectTarget, code: string, cause: unknow
   const reasons: Record<string, string> = { EADDRINUSE: 'address in use', EACCES: 'permission denied' };
   return new OAuthProfileError('usage', `cannot listen on ${endpoint}: ${reasons[code] ?? code}`, {
     cause,
-    hint: 'choose another port with --port, omit --port to use any free port, or sign in with --device',
+    hint: 'choose another port with --port, omit --port to use any free port, or log in with --device',
   });
 }

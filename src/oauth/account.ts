@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose/jwt/decode';
 import { excerpt } from '../redaction/sanitize.ts';
 
 /** Longer names are truncated, in characters. */
@@ -8,24 +9,11 @@ const MAX_LENGTH = 200;
  * §5.1). The signature is not verified: the name is for display only, never for decisions.
  */
 export function parseAccount(response: Readonly<Record<string, unknown>>): string | undefined {
-  const claims = parseClaims(response['id_token']);
-  for (const name of ['preferred_username', 'email', 'upn', 'sub']) {
-    const value = claims[name];
-    if (typeof value === 'string' && value !== '') return excerpt(value, MAX_LENGTH);
-  }
-  return undefined;
-}
-
-function parseClaims(token: unknown): Readonly<Record<string, unknown>> {
-  const payload = typeof token === 'string' ? token.split('.')[1] : undefined;
-  if (payload === undefined) return {};
   try {
-    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
-      char.charCodeAt(0),
-    );
-    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof claims === 'object' && claims !== null ? (claims as Record<string, unknown>) : {};
+    const { preferred_username, email, upn, sub } = decodeJwt(String(response['id_token']));
+    const name = [preferred_username, email, upn, sub].find((value) => typeof value === 'string' && value !== '');
+    return name === undefined ? undefined : excerpt(String(name), MAX_LENGTH);
   } catch {
-    return {};
+    return undefined;
   }
 }

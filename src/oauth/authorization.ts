@@ -68,13 +68,8 @@ export function parseAuthorizationResponse(query: string): AuthorizationResponse
   const error = parameters.get('error') ?? '';
   const code = parameters.get('code') ?? '';
   if (error !== '') {
-    const description = excerpt(parameters.get('error_description') ?? '', 400);
-    return {
-      kind: 'error',
-      error: excerpt(error, 100),
-      description: description === '' ? undefined : description,
-      issuer,
-    };
+    const description = excerpt(parameters.get('error_description') ?? '', 400) || undefined;
+    return { kind: 'error', error: excerpt(error, 100), description, issuer };
   }
   if (code === '') return { kind: 'invalid', reason: 'neither code nor error' };
   return { kind: 'code', code: new Secret(code), issuer };

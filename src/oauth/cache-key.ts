@@ -1,10 +1,7 @@
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 
-/**
- * Everything that determines a profile's token, as one string. The refresh token is not part of it: its token family
- * identifies it.
- */
+/** Everything that determines a profile's token, except the refresh token: its token family identifies it. */
 export function cacheKey(profile: Profile): Secret {
   const { url, provider, grant, clientAuth, basic, fields, options } = profile;
   const isRefresh = grant === 'refresh_token';

@@ -4,9 +4,9 @@ import type { LoginProfile } from '../profile/login-profile.ts';
 import type { Profile } from '../profile/profile.ts';
 import { escapeControls, excerpt } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
-import { type HttpResponse, isErrorBody, isSuccess, parseBody } from './http-response.ts';
-import { toProviderError } from './provider-error.ts';
-import { createLoginRequest, type TokenRequest } from './token-request.ts';
+import type { Exchange } from './http-response.ts';
+import { parseSuccessBody } from './provider-error.ts';
+import { createLoginRequest } from './token-request.ts';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -47,34 +47,21 @@ export function buildDeviceAuthorizationRequest(
   ]);
 }
 
-/**
- * Parses a device authorization response (RFC 8628 §3.2). Throws {@link ProviderError}. `receivedAt` is in epoch
- * milliseconds.
- */
-export function parseDeviceAuthorizationResponse(
-  profile: Profile,
-  request: TokenRequest,
-  response: HttpResponse,
-  receivedAt: number,
-): DeviceCode {
-  const body = parseBody(response.body);
-  if (!isSuccess(response) || (body.kind === 'object' && isErrorBody(body.members))) {
-    throw toProviderError(profile, request, response, body, receivedAt);
-  }
+/** Parses a device authorization response (RFC 8628 §3.2). Throws {@link ProviderError}. */
+export function parseDeviceAuthorizationResponse(exchange: Exchange): DeviceCode {
+  const { profile, response, receivedAt } = exchange;
+  const body = parseSuccessBody(exchange);
   const members = body.kind === 'object' ? body.members : {};
   const code = members['device_code'];
   const userCode = members['user_code'];
   // Google's device endpoint uses the older name verification_url.
   const uri = parsePageUri(members['verification_uri'] ?? members['verification_url']);
   if (typeof code !== 'string' || code === '' || typeof userCode !== 'string' || userCode === '' || uri === undefined) {
-    throw new ProviderError(
-      'response_unreadable',
-      `${profile.url.host} returned no device code (HTTP ${response.status})`,
-      {
-        provider: { status: response.status },
-        hint: `check that ${profile.name}.options.device_authorization_url is a device authorization endpoint`,
-      },
-    );
+    const { status } = response;
+    throw new ProviderError('response_unreadable', `${profile.url.host} returned no device code (HTTP ${status})`, {
+      provider: { status },
+      hint: `check that ${profile.name}.options.device_authorization_url is a device authorization endpoint`,
+    });
   }
   const lifetime = parseSeconds(members['expires_in']) ?? DEFAULT_LIFETIME_SECONDS;
   const interval = parseSeconds(members['interval']) ?? DEFAULT_INTERVAL_SECONDS;
@@ -88,10 +75,7 @@ export function parseDeviceAuthorizationResponse(
   };
 }
 
-/**
- * Builds the token request that polls for the result (RFC 8628 §3.4). Some providers also expect the device code under
- * another name (`deviceCodeAlias`).
- */
+/** Builds the token request that polls for the result (RFC 8628 §3.4). */
 export function buildDeviceTokenRequest(login: LoginProfile, { tokenUrl }: DeviceEndpoints, code: Secret): Profile {
   const names = ['device_code', login.provider.login?.deviceCodeAlias].filter((name) => name !== undefined);
   const codes = names.map((name) => ({ name, value: code, source: 'login' }));

@@ -1,4 +1,6 @@
+import type { Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
+import type { TokenRequest } from './token-request.ts';
 
 /** An HTTP response as received, before its body is parsed. */
 export interface HttpResponse {
@@ -8,6 +10,15 @@ export interface HttpResponse {
   readonly body: string;
   /** Secrets that the HTTP client added to the request, such as proxy credentials: the response may repeat them. */
   readonly secrets?: readonly Secret[] | undefined;
+}
+
+/** A request that was sent for a profile, and its response. */
+export interface Exchange {
+  readonly profile: Profile;
+  readonly request: TokenRequest;
+  readonly response: HttpResponse;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
 }
 
 /** Whether the status is 2xx. The body may still be an error response: see {@link isErrorBody}. */
@@ -41,10 +52,7 @@ export function parseBody(body: string): ParsedBody {
   return { kind: 'text', text };
 }
 
-/**
- * Whether a parsed body is an error response, whatever its status: `error` (RFC 6749 §5.2), Okta's `errorCode`, X's
- * `errors`.
- */
+/** Whether a parsed body is an error response: `error` (RFC 6749 §5.2), Okta's `errorCode`, X's `errors`. */
 export function isErrorBody(members: Readonly<Record<string, unknown>>): boolean {
   const { error, errors, errorCode } = members;
   return isPresent(error) || isPresent(errorCode) || (Array.isArray(errors) && errors.length > 0);

@@ -1,5 +1,7 @@
-import { isLoopback } from '../profile/loopback.ts';
-import { parseUrl } from '../profile/strict-url.ts';
+import { selectLoginEndpoints } from '../profile/endpoints.ts';
+import type { Profile } from '../profile/profile.ts';
+import { isSecure, parseUrl } from '../profile/url.ts';
+import type { Provider } from '../providers/provider.ts';
 
 /** Authorization server metadata, as far as a login uses it (RFC 8414 §2). */
 export interface ServerMetadata {
@@ -10,28 +12,74 @@ export interface ServerMetadata {
   readonly revocationUrl: URL | undefined;
 }
 
+/** The parts of a profile that identify its authorization server. */
+export type Server = Pick<Profile, 'provider' | 'url' | 'options'>;
+
 /**
- * Parses a metadata document (RFC 8414 §3.2). Returns `undefined` if it describes another server than the one at
- * `endpoints`.
+ * Where a server may publish its metadata: the provider's documented URL, the root of the host, and for other servers
+ * each issuer that the endpoints may belong to (RFC 8414 §3.1, OpenID Connect Discovery §4).
  */
-export function parseMetadata(
-  document: unknown,
-  location: URL,
-  { authorizationUrl, tokenUrl }: { readonly authorizationUrl: URL | undefined; readonly tokenUrl: URL },
-): ServerMetadata | undefined {
+export function metadataLocations({ provider, url, options }: Server): [URL, ...URL[]] {
+  const { authorizationUrl = url } = selectLoginEndpoints(provider, url, options);
+  const endpoint = authorizationUrl.origin === url.origin ? url : authorizationUrl;
+  const locationsOf = (issuer: string): [URL, URL] => [
+    new URL(`/.well-known/oauth-authorization-server${issuer}`, endpoint),
+    new URL(`${issuer}/.well-known/openid-configuration`, endpoint),
+  ];
+  const atRoot = locationsOf('');
+  if (provider.tokenUrl === undefined) {
+    const parts = endpoint.pathname.split('/').slice(1);
+    const issuers = [1, 2, 3].filter((cut) => cut < parts.length).map((cut) => `/${parts.slice(0, -cut).join('/')}`);
+    return [...atRoot, ...issuers.flatMap(locationsOf)];
+  }
+  // A built-in provider without metadata: one request, to compare clocks.
+  if (provider.login === undefined) return [atRoot[0]];
+  const known = provider.login.metadataUrl && new URL(provider.login.metadataUrl, url);
+  if (!known || known.origin !== endpoint.origin) return atRoot;
+  return [known, ...atRoot.filter(({ href }) => href !== known.href)];
+}
+
+/** Parses a metadata document (RFC 8414 §3.2). Returns `undefined` if it does not describe this server. */
+export function parseMetadata(document: unknown, location: URL, server: Server): ServerMetadata | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const members = document as Readonly<Record<string, unknown>>;
   const { issuer, revocation_endpoint: revocation } = members;
-  if (typeof issuer !== 'string' || !hasOrigin(issuer, location.origin)) return undefined;
-  const [name, expected] =
-    authorizationUrl === undefined ? ['token_endpoint', tokenUrl] : ['authorization_endpoint', authorizationUrl];
-  if (removeQuery(String(members[name])) !== removeQuery(expected.href)) return undefined;
+  if (!describesServer(members, server) || !isIssuerAt(issuer, location, server.provider)) return undefined;
   return {
     issuer,
     issParameterSupported: members['authorization_response_iss_parameter_supported'] === true,
     revocationUrl:
       typeof revocation === 'string' && hasOrigin(revocation, location.origin) ? new URL(revocation) : undefined,
   };
+}
+
+/** Whether a document names the token endpoint of a profile, or its authorization endpoint. */
+export function describesServer(members: Readonly<Record<string, unknown>>, server: Server): boolean {
+  const { provider, url, options } = server;
+  const { authorizationUrl } = selectLoginEndpoints(provider, url, options);
+  return (
+    isSameEndpoint(members['token_endpoint'], url, provider) ||
+    (authorizationUrl !== undefined && isSameEndpoint(members['authorization_endpoint'], authorizationUrl, provider))
+  );
+}
+
+/** RFC 8414 §3.3: the issuer must be the one whose metadata was requested. A terminating slash is not part of the location. */
+function isIssuerAt(issuer: unknown, location: URL, provider: Provider): issuer is string {
+  if (typeof issuer !== 'string' || !hasOrigin(issuer, location.origin)) return false;
+  const expected = new URL(location.href.replace(/\/\.well-known\/[^/]+/, ''));
+  return isSameEndpoint(issuer.replace(/\/$/, ''), expected, provider) && !/[?#]/.test(issuer);
+}
+
+/** Whether two URLs are the same. Ignores the query and the tenant, which Microsoft publishes as an id. */
+export function isSameEndpoint(announced: unknown, ours: URL, { tokenUrl }: Provider): boolean {
+  const url = typeof announced === 'string' ? parseUrl(announced) : undefined;
+  const tenantIndex = tokenUrl?.split('/').indexOf('{tenant_id}');
+  const normalize = ({ origin, pathname }: URL): string =>
+    `${origin}${pathname}`
+      .split('/')
+      .map((part, index) => (index === tenantIndex ? '' : part))
+      .join('/');
+  return url !== undefined && normalize(url) === normalize(ours);
 }
 
 /**
@@ -69,9 +117,5 @@ function matchesIssuer(iss: string, issuer: string): boolean {
 /** https: only, or loopback. */
 function hasOrigin(text: string, origin: string): boolean {
   const url = parseUrl(text);
-  return url?.origin === origin && (url.protocol === 'https:' || isLoopback(url.hostname));
-}
-
-function removeQuery(url: string): string {
-  return url.replace(/[?#].*$/s, '');
+  return url?.origin === origin && isSecure(url);
 }

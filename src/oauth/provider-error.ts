@@ -1,62 +1,42 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
-import { findStrayCharacters, loginCommand, type Profile, providerName } from '../profile/profile.ts';
-import { parseUrl } from '../profile/strict-url.ts';
-import type { ErrorHint } from '../providers/provider.ts';
-import { MASK, Secret } from '../redaction/secret.ts';
+import { findStrayCharacters, loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
+import { parseUrl } from '../profile/url.ts';
+import type { ErrorHints } from '../providers/provider.ts';
+import { MASK } from '../redaction/secret.ts';
 import { parseErrorResponse } from './error-response.ts';
-import type { HttpResponse, ParsedBody } from './http-response.ts';
+import { type Exchange, isErrorBody, isSuccess, type ParsedBody, parseBody } from './http-response.ts';
 import { createLowerCaseQuote, createRedactedQuote, type Quote } from './redacted-quote.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 import { isSecretOfErrorResponse, secretMembers } from './secret-members.ts';
-import type { TokenRequest } from './token-request.ts';
 
-/**
- * Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2), used if the provider's own hints do not
- * match.
- */
-const standardHints: readonly ErrorHint[] = [
-  {
-    error: 'invalid_client',
-    hint: 'the client is unknown or its secret is wrong: check {client_id} and {client_secret}',
-  },
-  {
-    error: 'invalid_grant',
-    grant: 'password',
-    hint: 'the username or password is wrong: check {username} and {password}',
-  },
-  {
-    error: 'invalid_grant',
-    grant: 'refresh_token',
-    hint: 'the refresh token is invalid, expired, revoked or belongs to another client; {login}',
-  },
-  {
-    error: 'invalid_grant',
-    grant: 'authorization_code',
-    hint: 'the code is invalid, expired, already used or belongs to another client: get a new one and set {code}',
-  },
-  { error: 'unauthorized_client', hint: 'the client may not use this grant: check {client_id} and {grant_type}' },
-  { error: 'unsupported_grant_type', hint: 'the provider does not support this grant: set {grant_type}' },
-  { error: 'invalid_scope', hint: 'the scope is unknown, malformed or exceeds what was granted: set {scope}' },
-  { error: 'authorization_pending', hint: 'the user has not entered the device code yet: enter it, then try again' },
-  { error: 'slow_down', hint: 'wait a few seconds longer between requests' },
-  { error: 'expired_token', hint: 'the device code has expired: get a new one and set {device_code}' },
-  { error: 'invalid_target', hint: 'the resource or audience is unknown: set {resource} or {audience}' },
-];
+/** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2) that the provider has no hint for. */
+const standardHints: ErrorHints = {
+  invalid_client: 'the client is unknown or its secret is wrong: check {client_id} and {client_secret}',
+  invalid_grant: [
+    { grant: 'password', hint: 'the username or password is wrong: check {username} and {password}' },
+    {
+      grant: 'refresh_token',
+      hint: 'the refresh token is invalid, expired, revoked or belongs to another client; {login}',
+    },
+    {
+      grant: 'authorization_code',
+      hint: 'the code is invalid, expired, already used or belongs to another client: get a new one and set {code}',
+    },
+  ],
+  unauthorized_client: 'the client may not use this grant: check {client_id} and {grant_type}',
+  unsupported_grant_type: 'the provider does not support this grant: set {grant_type}',
+  invalid_scope: 'the scope is unknown, malformed or exceeds what was granted: set {scope}',
+  authorization_pending: 'the user has not entered the device code yet: enter it, then try again',
+  slow_down: 'wait a few seconds longer between requests',
+  expired_token: 'the device code has expired: get a new one and set {device_code}',
+  invalid_target: 'the resource or audience is unknown: set {resource} or {audience}',
+};
 
 /** Placeholder of the login command in a hint. */
 const LOGIN = '{login}';
 
-/**
- * Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL's
- * InteractionRequiredAuthError).
- */
-const interactionErrors = new Set([
-  'invalid_grant',
-  'interaction_required',
-  'consent_required',
-  'login_required',
-  'bad_token',
-]);
+/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL InteractionRequiredAuthError). */
+const interactionErrors = /^(?:invalid_grant|interaction_required|consent_required|login_required|bad_token)$/;
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   500: 'internal server error',
@@ -68,45 +48,34 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
 /** Microsoft's descriptions end with ids and a time. The correlation id is shown separately. */
 const descriptionSuffix = /\s+Trace ID: \S+(?:\s.{0,150})?$/;
 
-/**
- * Turns a response without a token into an error: what happened, which variable to change, and the provider's own error
- * (D15).
- */
-export function toProviderError(
-  profile: Profile,
-  request: TokenRequest,
-  response: HttpResponse,
-  body: ParsedBody,
-  receivedAt: number,
-): ProviderError {
+/** Parses the body of a response. Throws a {@link ProviderError} for an error response, whatever its status. */
+export function parseSuccessBody(exchange: Exchange): ParsedBody {
+  const body = parseBody(exchange.response.body);
+  const isError = !isSuccess(exchange.response) || (body.kind === 'object' && isErrorBody(body.members));
+  if (isError) throw toProviderError(exchange, body);
+  return body;
+}
+
+/** Creates the error for an error response: what happened, which variable to change, and the provider's error (D15). */
+export function toProviderError(exchange: Exchange, body: ParsedBody): ProviderError {
+  const { profile, response } = exchange;
   const { secrets } = secretMembers(body.kind === 'object' ? body.members : {}, [], isSecretOfErrorResponse);
-  const quote = createRedactedQuote(profile, request, response, secrets);
+  const quote = createRedactedQuote(exchange, secrets);
   const provider = parseErrorResponse(response, body, quote);
   const { status } = response;
   // The status takes precedence: Okta's 429 may contain invalid_grant.
-  if (status === 429) return rateLimitError(profile, response, provider, receivedAt);
-  if (status >= 500) return serverError(profile, response, provider, receivedAt);
-  if (status >= 300 && status < 400) return redirectError(profile, request, response, provider, quote);
+  if (status === 429) return rateLimitError(exchange, provider);
+  if (status >= 500) return serverError(exchange, provider);
+  if (status >= 300 && status < 400) return redirectError(exchange, provider, quote);
   const code = selectErrorCode(profile, provider);
   const description = describeError(provider);
   const details = description === '' ? `HTTP ${status}` : `HTTP ${status}, ${description}`;
-  return new ProviderError(
-    code,
-    `${providerName(profile)} rejected the request of profile ${profile.name} (${details})`,
-    {
-      provider,
-      hint: findHint(profile, provider, code),
-    },
-  );
+  const message = `${providerName(profile)} rejected the request for profile ${profile.name} (${details})`;
+  return new ProviderError(code, message, { provider, hint: findHint(profile, provider, code) });
 }
 
-function rateLimitError(
-  profile: Profile,
-  { headers }: HttpResponse,
-  provider: ErrorResponse,
-  receivedAt: number,
-): ProviderError {
-  const retryAt = parseRetryAfter(headers, receivedAt);
+function rateLimitError({ profile, response, receivedAt }: Exchange, provider: ErrorResponse): ProviderError {
+  const retryAt = parseRetryAfter(response.headers, receivedAt);
   const seconds = secondsUntil(retryAt, receivedAt);
   return new ProviderError('rate_limited', describeStatus(profile, provider, 'rate limit exceeded'), {
     provider,
@@ -115,18 +84,13 @@ function rateLimitError(
   });
 }
 
-function serverError(
-  profile: Profile,
-  { status, headers }: HttpResponse,
-  provider: ErrorResponse,
-  receivedAt: number,
-): ProviderError {
-  const retryAt = parseRetryAfter(headers, receivedAt);
+function serverError({ profile, response, receivedAt }: Exchange, provider: ErrorResponse): ProviderError {
+  const retryAt = parseRetryAfter(response.headers, receivedAt);
   const seconds = secondsUntil(retryAt, receivedAt);
   const retry = seconds === 0 ? 'try again later' : `try again in ${seconds} s`;
   // Some servers return 5xx with an OAuth error instead of 4xx.
   const hint = findHint(profile, provider, selectErrorCode(profile, provider));
-  const message = describeStatus(profile, provider, STATUS_TEXT[status] ?? 'server error');
+  const message = describeStatus(profile, provider, STATUS_TEXT[response.status] ?? 'server error');
   return new ProviderError('provider_unavailable', message, {
     provider,
     retryAt,
@@ -154,23 +118,15 @@ function secondsUntil(retryAt: number | undefined, receivedAt: number): number {
 }
 
 function selectErrorCode(profile: Profile, { error }: ErrorResponse): ErrorCode {
-  return profile.grant === 'refresh_token' && error !== undefined && interactionErrors.has(error)
+  return profile.grant === 'refresh_token' && interactionErrors.test(error ?? '')
     ? 'login_required'
     : 'provider_rejected';
 }
 
-/**
- * Redirects are not followed, since that would send the credentials elsewhere (D13). The message names the target
- * instead.
- */
-function redirectError(
-  profile: Profile,
-  request: TokenRequest,
-  response: HttpResponse,
-  provider: ErrorResponse,
-  quote: Quote,
-): ProviderError {
-  const target = describeTarget(response, profile, quote, createLowerCaseQuote(profile, request));
+/** Redirects are not followed, since that would send the credentials elsewhere (D13): the message names the target. */
+function redirectError(exchange: Exchange, provider: ErrorResponse, quote: Quote): ProviderError {
+  const { profile, response } = exchange;
+  const target = describeTarget(exchange, quote);
   const message = `${providerName(profile)} redirected to ${target} (HTTP ${response.status}); redirects are not followed`;
   return new ProviderError('redirected', message, {
     provider,
@@ -179,16 +135,16 @@ function redirectError(
 }
 
 /** The target without its query, which may repeat what was sent. */
-function describeTarget(response: HttpResponse, profile: Profile, quote: Quote, quoteLowerCase: Quote): string {
-  const location = String(response.headers['location'] ?? '');
+function describeTarget(exchange: Exchange, quote: Quote): string {
+  const location = String(exchange.response.headers['location'] ?? '');
   const target = removeQuery(location);
-  const url = target === '' ? undefined : parseUrl(target, profile.url);
+  const url = target === '' ? undefined : parseUrl(target, exchange.profile.url);
   if (url === undefined) return 'an invalid location';
   // Searched before parsing: the host of a parsed URL is in lower case, and a secret in it would not be found.
   const hasSecret = removeQuery(quote(location, Number.POSITIVE_INFINITY)).includes(MASK);
   const { protocol, host, pathname } = url;
   // Searched again after parsing: the server may have converted a secret to lower case.
-  if (hasSecret || quoteLowerCase(host, Number.POSITIVE_INFINITY).includes(MASK)) {
+  if (hasSecret || createLowerCaseQuote(exchange)(host, Number.POSITIVE_INFINITY).includes(MASK)) {
     return 'a URL that contains a secret of the request';
   }
   return quote(`${protocol}//${host}${pathname}`, 200);
@@ -198,35 +154,30 @@ function removeQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-/**
- * The hint for an error response, `undefined` if there is none. If a login is required, it contains the login command.
- */
+/** The hint for an error response. If a login is required, it contains the login command. */
 export function findHint(profile: Profile, response: ErrorResponse, code: ErrorCode): string | undefined {
-  const known = matchHint(profile, response)?.hint;
+  const known = matchHint(profile, response);
   const lacksLogin = code === 'login_required' && known?.includes(LOGIN) !== true;
   const hint = lacksLogin ? (known === undefined ? LOGIN : `${known}; then ${LOGIN}`) : known;
   if (hint === undefined) return undefined;
   return [fillHint(hint, profile), ...describeCredentials(hint, profile, response)].join('; ');
 }
 
-function matchHint(profile: Profile, response: ErrorResponse): ErrorHint | undefined {
-  const matches = (hint: ErrorHint): boolean =>
-    (hint.codes === undefined || hint.codes.some((code) => response.codes?.includes(code) === true)) &&
-    (hint.error === undefined || hint.error === response.error) &&
-    (hint.description === undefined || hint.description.test(response.description ?? '')) &&
-    (hint.grant === undefined || hint.grant === profile.grant);
+function matchHint({ provider, grant }: Profile, response: ErrorResponse): string | undefined {
+  const { codes = [], error, description = '', status } = response;
+  const findIn = (hints: ErrorHints): string | undefined =>
+    [...codes, error ?? '']
+      .flatMap((code) => (Object.hasOwn(hints, code) ? (hints[code] ?? []) : []))
+      .map((hint) => (typeof hint === 'string' ? { hint } : hint))
+      .find((hint) => (hint.grant ?? grant) === grant && (hint.description?.test(description) ?? true))?.hint;
   // invalid_grant with an unknown code may have many causes; only without a code does it mean a wrong password.
-  const isAmbiguous =
-    response.codes !== undefined && response.error === 'invalid_grant' && profile.grant === 'password';
-  const found = profile.provider.hints.find(matches) ?? (isAmbiguous ? undefined : standardHints.find(matches));
-  if (found !== undefined || response.error !== undefined || response.status !== 404) return found;
-  return { hint: 'there is no token endpoint at this URL: check {url}' };
+  const isAmbiguous = codes.length > 0 && error === 'invalid_grant' && grant === 'password';
+  const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
+  if (found !== undefined || error !== undefined || status !== 404) return found;
+  return 'there is no token endpoint at this URL: check {url}';
 }
 
-/**
- * Replaces `{client_secret}` with `graph.client_secret`, or with the variable used in its place, and `{login}` with the
- * command to run.
- */
+/** Replaces the placeholders of {@link ErrorHints}. */
 export function fillHint(hint: string, profile: Profile): string {
   const { name, options, provider } = profile;
   const canLogIn = provider.login ?? options.authorizationUrl ?? options.deviceAuthorizationUrl;
@@ -244,10 +195,7 @@ function replacedField(field: string, { basic, clientAuth }: Profile): string {
   return field;
 }
 
-/**
- * Describes stray characters in the values that a hint names, and for `invalid_client` in both client credentials.
- * Values are not revealed.
- */
+/** Describes stray characters in the values that a hint names, and for `invalid_client` in both client credentials. */
 function describeCredentials(hint: string, profile: Profile, { error }: ErrorResponse): string[] {
   const isClientError = error === 'invalid_client';
   const named = [...hint.matchAll(/\{([a-z_.]+)\}/g)].map(([, field = '']) => field);
@@ -260,21 +208,17 @@ function describeCredentials(hint: string, profile: Profile, { error }: ErrorRes
     const problem = found && findStrayCharacters(found);
     return problem === undefined ? [] : [`${profile.name}.${name} ${problem}`];
   });
-  return isClientError && isChangedByEncoding(profile)
-    ? [
-        ...notes,
-        `if both are correct, the server may not decode them: set ${profile.name}.options.client_auth to client_secret_basic_raw or client_secret_post`,
-      ]
-    : notes;
+  if (isClientError && isChangedByEncoding(profile)) {
+    const option = `${profile.name}.options.client_auth`;
+    const note = `set ${option} to client_secret_basic_raw or client_secret_post`;
+    notes.push(`if both are correct, the server may not decode them: ${note}`);
+  }
+  return notes;
 }
 
-/**
- * Whether a server that does not decode the Basic header (RFC 6749 §2.3.1) receives another secret than the configured
- * one.
- */
+/** Whether a server that does not decode the Basic header (RFC 6749 §2.3.1) receives another secret. */
 function isChangedByEncoding({ basic, clientAuth, fields }: Profile): boolean {
   if (clientAuth !== 'client_secret_basic') return false;
   const secret = basic?.password.value ?? fields.find((field) => field.name === 'client_secret')?.value;
-  const changes = (text: string): boolean => encodeURIComponent(text) !== text;
-  return secret instanceof Secret ? secret.test(changes) : changes(secret ?? '');
+  return testValue(secret ?? '', (text) => encodeURIComponent(text) !== text);
 }

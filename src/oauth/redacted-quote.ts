@@ -1,14 +1,10 @@
-import type { Profile } from '../profile/profile.ts';
 import { Redactor } from '../redaction/redactor.ts';
 import { escapeControls, excerpt } from '../redaction/sanitize.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
-import type { HttpResponse } from './http-response.ts';
+import type { Exchange } from './http-response.ts';
 import { isSecretOfErrorResponse } from './secret-members.ts';
-import type { TokenRequest } from './token-request.ts';
 
-/**
- * Makes a string of the provider safe to show: secrets masked, control characters escaped, at most `length` characters.
- */
+/** Makes a string of the provider safe to show: masks secrets, escapes controls, cuts it to `length` characters. */
 export type Quote = (text: string, length: number) => string;
 
 /** Longer strings are truncated before they are searched; a partial secret at the end is dropped. In characters. */
@@ -28,21 +24,13 @@ const namedValue = new RegExp(String.raw`${separator}(\s{0,4}(?:\\{0,4}["']|%22|
  * Creates the quote for an error response. A provider may repeat what it received, or include a token, so the secrets
  * of the request, of the proxy and of the response itself (`found`) are masked before anything is escaped or truncated.
  */
-export function createRedactedQuote(
-  profile: Profile,
-  request: TokenRequest,
-  response: HttpResponse,
-  found: readonly Secret[] = [],
-): Quote {
-  return createQuote([...collectSecrets(profile, request), ...(response.secrets ?? []), ...found]);
+export function createRedactedQuote(exchange: Exchange, found: readonly Secret[]): Quote {
+  return createQuote([...collectSecrets(exchange), ...(exchange.response.secrets ?? []), ...found]);
 }
 
-/**
- * Creates a quote for strings in lower case, such as a parsed host name: it masks the secrets of the request in lower
- * case.
- */
-export function createLowerCaseQuote(profile: Profile, request: TokenRequest): Quote {
-  return createQuote(collectSecrets(profile, request).map((secret) => secret.map((value) => value.toLowerCase())));
+/** Creates a quote for strings in lower case, such as a parsed host name. */
+export function createLowerCaseQuote(exchange: Exchange): Quote {
+  return createQuote(collectSecrets(exchange).map((secret) => secret.map((value) => value.toLowerCase())));
 }
 
 function createQuote(secrets: readonly Secret[]): Quote {
@@ -56,10 +44,7 @@ function createQuote(secrets: readonly Secret[]): Quote {
   };
 }
 
-/**
- * `access_token=2Yotn…` → `access_token=••••`. A short word after a colon and a space may also be the rest of a
- * sentence.
- */
+/** `access_token=2Yotn…` → `access_token=••••`. A short word after `: ` may also be the rest of a sentence. */
 function maskNamedValue(whole: string, name: string, between: string, value: string): string {
   const isWord = whole.startsWith(':') && /^\s+$/.test(between) && !/\d/.test(value) && value.length < 20;
   return isSecretOfErrorResponse(name) && !isWord ? whole.slice(0, -value.length) + MASK : whole;
@@ -75,7 +60,7 @@ export function truncateBeforeSecret(text: string): string {
   return text;
 }
 
-function collectSecrets({ fields, basic }: Profile, { form, headers }: TokenRequest): Secret[] {
+function collectSecrets({ profile: { fields, basic }, request: { form, headers } }: Exchange): Secret[] {
   const { Authorization: header } = headers;
   return [
     // Values in a Basic header are not part of the form.

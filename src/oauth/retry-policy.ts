@@ -17,10 +17,7 @@ export const MAX_ATTEMPTS = 3;
 /** Time limit of one attempt, in milliseconds (D17). */
 export const ATTEMPT_MS = 10_000;
 
-/**
- * A retry during the grace period starts at least this long, in milliseconds, before its end, so that it arrives in
- * time.
- */
+/** A retry during the grace period starts at least this long before its end, in milliseconds, to arrive in time. */
 const GRACE_RESERVE_MS = 5_000;
 
 /** Backoff before the second attempt, in milliseconds, without jitter; it doubles with each attempt. */
@@ -41,44 +38,26 @@ const credentialErrors = new Set([
   'authenticity_token_error',
 ]);
 
-/**
- * Whether the provider rejected the credentials, with any status. Such requests are not retried: that could lock the
- * account.
- */
+/** Whether the provider rejected the credentials, with any status: a retry could lock the account. */
 export function rejectsCredentials({ error }: ErrorResponse): boolean {
   return error !== undefined && credentialErrors.has(error);
 }
 
 /** Whether a retry can do no harm (D18). For a refresh token that depends on `refresh_token_reuse` (RFC 9700 §4.14). */
 export function isSafeToRetry(failure: Failure, profile: Profile, sinceFirstSendMs: number): boolean {
-  if (failure !== 'lost') return true;
-  switch (profile.grant) {
-    case 'client_credentials':
-    case 'password':
-      return true;
-    case 'refresh_token': {
-      const { refreshTokenReuse, graceMs } = profile.options;
-      return (
-        refreshTokenReuse === 'allowed' ||
-        (refreshTokenReuse === 'grace' && sinceFirstSendMs < graceMs - GRACE_RESERVE_MS)
-      );
-    }
-    default:
-      return false;
-  }
+  const { grant, options } = profile;
+  if (failure !== 'lost' || grant === 'client_credentials' || grant === 'password') return true;
+  if (grant !== 'refresh_token') return false;
+  const isInGracePeriod = sinceFirstSendMs < options.graceMs - GRACE_RESERVE_MS;
+  return options.refreshTokenReuse === 'allowed' || (options.refreshTokenReuse === 'grace' && isInGracePeriod);
 }
 
-/**
- * Whether an open connection may be reused. The provider may be closing it, which would lose the request: only if a
- * retry is safe.
- */
+/** Whether an open connection may be reused: the provider may be closing it, which would lose the request. */
 export function mayReuseConnection(profile: Profile): boolean {
   return isSafeToRetry('lost', profile, 0) && profile.grant !== 'refresh_token';
 }
 
-/**
- * Backoff before attempt number `attempt` (2, 3 …), in milliseconds: 50 to 100 % of 500, 1000 …; `random` is in [0, 1).
- */
+/** Backoff before attempt `attempt` (2, 3 …), in milliseconds: 50 to 100 % of 500, 1000 …; `random` is in [0, 1). */
 export function backoffMs(attempt: number, random: number): number {
   const full = BACKOFF_MS * 2 ** (attempt - 2);
   return full / 2 + (full / 2) * random;

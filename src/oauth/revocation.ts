@@ -1,9 +1,9 @@
 import type { LoginProfile } from '../profile/login-profile.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
-import { type HttpResponse, isSuccess, parseBody } from './http-response.ts';
+import { type Exchange, isSuccess, parseBody } from './http-response.ts';
 import { toProviderError } from './provider-error.ts';
-import { createLoginRequest, type TokenRequest } from './token-request.ts';
+import { createLoginRequest } from './token-request.ts';
 
 /** Builds the request that revokes a refresh token (RFC 7009 §2.1). */
 export function buildRevocationRequest(login: LoginProfile, endpoint: URL, token: Secret): Profile {
@@ -18,16 +18,7 @@ export function buildRevocationRequest(login: LoginProfile, endpoint: URL, token
   ]);
 }
 
-/**
- * Throws a {@link ProviderError} unless the status is 2xx: the body of a revocation response has no meaning (RFC 7009
- * §2.2).
- */
-export function parseRevocationResponse(
-  profile: Profile,
-  request: TokenRequest,
-  response: HttpResponse,
-  receivedAt: number,
-): void {
-  if (isSuccess(response)) return;
-  throw toProviderError(profile, request, response, parseBody(response.body), receivedAt);
+/** Throws an error unless the status is 2xx: the body of a revocation response has no meaning (RFC 7009 §2.2). */
+export function parseRevocationResponse(exchange: Exchange): void {
+  if (!isSuccess(exchange.response)) throw toProviderError(exchange, parseBody(exchange.response.body));
 }

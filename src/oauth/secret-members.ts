@@ -38,10 +38,7 @@ export function secretMembers(
   return { secrets: [...found.values()], tooDeep };
 }
 
-/**
- * Whether a member of an error response is sensitive by its name. There `code` is an error code, not an authorization
- * code.
- */
+/** Whether a member of an error response is sensitive by its name. There `code` is an error code. */
 export function isSecretOfErrorResponse(name: string): boolean {
   return name !== 'code' && isSensitiveName(name);
 }

@@ -26,7 +26,6 @@ export interface TokenRequest {
   readonly assertion: AssertionSpec | undefined;
 }
 
-const CLIENT_CREDENTIALS = new Set(['client_id', 'client_secret']);
 const ASSERTION = 'client_assertion';
 const ASSERTION_TYPE = 'client_assertion_type';
 /** Limit of the form and the Authorization header together, in bytes: 256 KiB (D17). */
@@ -40,19 +39,13 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
     Accept: 'application/json',
     'User-Agent': `oauth-profile/${version}`,
   };
-  const withForm = (form: readonly Field[], assertion?: AssertionSpec): TokenRequest => ({
-    method: 'POST',
-    url,
-    headers,
-    form,
-    assertion,
-  });
+  const request = { method: 'POST', url, headers, assertion: undefined } as const;
   switch (clientAuth) {
     case 'client_secret_post':
     case 'passthrough':
-      return withForm(fields);
+      return { ...request, form: fields };
     case 'none':
-      return withForm(fields.filter(({ name }) => name !== 'client_secret'));
+      return { ...request, form: fields.filter(({ name }) => name !== 'client_secret') };
     case 'client_secret_basic':
     case 'client_secret_basic_raw': {
       const value = (name: string): string | Secret => fields.find((field) => field.name === name)?.value ?? '';
@@ -60,12 +53,10 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
         ? [basic.user.value, basic.password.value]
         : [value('client_id'), value('client_secret')];
       headers['Authorization'] = buildBasicHeader(user, password, clientAuth === 'client_secret_basic');
-      return withForm(fields.filter(({ name }) => !CLIENT_CREDENTIALS.has(name)));
+      return { ...request, form: fields.filter(({ name }) => name !== 'client_id' && name !== 'client_secret') };
     }
-    case 'private_key_jwt': {
-      const { form, assertion } = buildAssertionForm(profile);
-      return withForm(form, assertion);
-    }
+    case 'private_key_jwt':
+      return { ...request, ...buildAssertionForm(profile) };
   }
 }
 
@@ -86,13 +77,7 @@ function buildAssertionForm({ fields, options, provider, url }: Profile): Pick<T
       },
       { name: ASSERTION, value: new Secret(''), source: `signed with ${key.path}` },
     ],
-    assertion: {
-      clientId,
-      audience: audience ?? url.href,
-      key,
-      keyId,
-      rsaAlgorithm: provider.rsaAlgorithm ?? 'RS256',
-    },
+    assertion: { clientId, audience: audience ?? url.href, key, keyId, rsaAlgorithm: provider.rsaAlgorithm ?? 'RS256' },
   };
 }
 
@@ -102,10 +87,7 @@ export function withAssertion(request: TokenRequest, assertion: Secret): TokenRe
   return { ...request, form };
 }
 
-/**
- * Describes a request that a login sends in addition to token requests, as a profile: it is then built, signed and sent
- * like a token request. `grant` is sent as `grant_type` if set.
- */
+/** Describes a request of a login as a profile, so that it is built, signed and sent like a token request. */
 export function createLoginRequest(
   login: LoginProfile,
   url: URL,
@@ -113,25 +95,17 @@ export function createLoginRequest(
   grant: string | undefined,
   fields: readonly Field[],
 ): Profile {
-  const { name, provider, clientAuth, basic, options } = login;
   const grantType = grant === undefined ? [] : [{ name: 'grant_type', value: grant, source: 'login' }];
-  return {
-    name,
-    provider,
-    url,
-    grant,
-    clientAuth,
-    basic,
-    fields: [...grantType, ...fields],
-    family: undefined,
-    // RFC 7523 §3: the token URL identifies the authorization server, whichever of its endpoints receives the
-    // assertion.
-    options: { ...options, audience: options.audience ?? tokenUrl.href },
-    notes: [],
-  };
+  // RFC 7523 §3: the token URL identifies the authorization server, whichever of its endpoints receives the assertion.
+  const options = { ...login.options, audience: login.options.audience ?? tokenUrl.href };
+  return { ...login, url, grant, fields: [...grantType, ...fields], family: undefined, options, notes: [] };
 }
 
 const utf8 = new TextEncoder();
+
+function reveal(value: string | Secret): string {
+  return typeof value === 'string' ? value : value.reveal();
+}
 
 /**
  * Builds an HTTP Basic header (RFC 7617 §2). RFC 6749 §2.3.1 requires form encoding of both values first.
@@ -139,26 +113,17 @@ const utf8 = new TextEncoder();
  * them; `encoded: false` is for other values.
  */
 export function buildBasicHeader(user: string | Secret, password: string | Secret, encoded: boolean): Secret {
-  const toText = (value: string | Secret): string => {
-    const text = typeof value === 'string' ? value : value.reveal();
-    return encoded ? encodeURIComponent(text) : text;
-  };
+  const toText = (value: string | Secret): string => (encoded ? encodeURIComponent(reveal(value)) : reveal(value));
   const bytes = utf8.encode(`${toText(user)}:${toText(password)}`);
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return new Secret(`Basic ${btoa(binary)}`, `Basic ${MASK}`);
 }
 
-/**
- * Encodes the form as UTF-8 and `application/x-www-form-urlencoded` (RFC 6749 Appendix B). Throws `request_too_large`
- * over 256 KiB.
- */
+/** Encodes the form (RFC 6749 Appendix B). Throws `request_too_large` over 256 KiB. */
 export function encodeForm(request: TokenRequest): string {
   const body = request.form
-    .map(({ name, value }) => {
-      const text = typeof value === 'string' ? value : value.reveal();
-      return `${encodeFormComponent(name)}=${encodeFormComponent(text)}`;
-    })
+    .map(({ name, value }) => `${encodeFormComponent(name)}=${encodeFormComponent(reveal(value))}`)
     .join('&');
   if (body.length + (request.headers['Authorization']?.length ?? 0) > MAX_LENGTH) {
     throw new OAuthProfileError('request_too_large', `the request exceeds ${MAX_LENGTH} bytes`, {

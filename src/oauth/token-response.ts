@@ -1,11 +1,10 @@
 import { OAuthProfileError, ProviderError } from '../errors.ts';
 import { type Profile, providerName, quoteShellArgument } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
-import { type HttpResponse, isErrorBody, isSuccess, parseBody } from './http-response.ts';
-import { fillHint, toProviderError } from './provider-error.ts';
+import { type Exchange, type HttpResponse, isSuccess, parseBody } from './http-response.ts';
+import { fillHint, parseSuccessBody } from './provider-error.ts';
 import { createRedactedQuote } from './redacted-quote.ts';
 import { memberNames, secretMembers } from './secret-members.ts';
-import type { TokenRequest } from './token-request.ts';
 
 /** A token response: all members as the provider sent them, and the standard ones parsed. */
 export interface ParsedToken {
@@ -25,25 +24,27 @@ export interface LoginResponse extends ParsedToken {
   readonly refreshToken: Secret;
 }
 
-/**
- * Parses a token response (RFC 6749 §5.1). Returns `undefined` if there is no token in it: {@link toTokenResponseError}
- * then creates the error. `receivedAt` is in epoch milliseconds.
- */
-export function parseTokenResponse(
-  profile: Profile,
-  response: HttpResponse,
-  receivedAt: number,
-): ParsedToken | undefined {
-  const body = isSuccess(response) ? parseBody(response.body) : undefined;
-  if (body?.kind !== 'object' || isErrorBody(body.members)) return undefined;
+/** Parses a token response (RFC 6749 §5.1). Throws {@link ProviderError} if there is no token in it. */
+export function parseTokenResponse(exchange: Exchange): ParsedToken {
+  const { profile, receivedAt } = exchange;
+  const body = parseSuccessBody(exchange);
+  if (body.kind !== 'object') throw unreadableResponse(exchange, `returned ${BODY_KINDS[body.kind]}`);
   const token = parseTokenMembers(profile, body.members, receivedAt);
-  return token === 'too_deep' ? undefined : token;
+  if (token === 'too_deep') throw unreadableResponse(exchange, 'returned JSON that is nested too deeply');
+  if (token !== undefined) return token;
+  const quote = createRedactedQuote(exchange, secretMembers(body.members, []).secrets);
+  const names = quote(memberNames(body.members).join(', '), 200);
+  const description = names === '' ? 'an empty object' : `members: ${names}`;
+  throw unreadableResponse(exchange, `returned no access token (${description})`);
 }
 
-/**
- * Parses the members of a token response. Returns `undefined` without an access token, `'too_deep'` if members are
- * nested too deeply.
- */
+const BODY_KINDS = {
+  html: 'an HTML page',
+  text: 'text that is neither a JSON object nor form-encoded',
+  empty: 'an empty body',
+};
+
+/** Parses the members of a token response; `undefined` without an access token. */
 export function parseTokenMembers(
   { options }: Profile,
   members: Readonly<Record<string, unknown>>,
@@ -68,9 +69,8 @@ export function parseTokenMembers(
 }
 
 /**
- * Finds the refresh token in a 2xx response, even if the response has no access token: a rotated refresh token must be
- * stored in any case. It is read next to the place of the access token (default `access_token`), or else from the
- * objects around it.
+ * Finds the refresh token in a 2xx response, even without an access token: a rotated refresh token must be stored in any
+ * case. It is next to the place of the access token, or in one of the objects around it.
  */
 export function findRefreshToken(
   response: HttpResponse,
@@ -85,18 +85,10 @@ export function findRefreshToken(
   return typeof nearest === 'string' ? new Secret(nearest) : undefined;
 }
 
-/**
- * Parses the token response at the end of a login. Throws {@link ProviderError}, or `provider_rejected` without a
- * refresh token.
- */
-export function parseLoginResponse(
-  profile: Profile,
-  request: TokenRequest,
-  response: HttpResponse,
-  receivedAt: number,
-): LoginResponse {
-  const token = parseTokenResponse(profile, response, receivedAt);
-  if (token === undefined) throw toTokenResponseError(profile, request, response, receivedAt);
+/** Parses the token response at the end of a login. Throws `provider_rejected` without a refresh token. */
+export function parseLoginResponse(exchange: Exchange): LoginResponse {
+  const { profile } = exchange;
+  const token = parseTokenResponse(exchange);
   const { refreshToken } = token;
   if (refreshToken !== undefined) return { ...token, refreshToken };
   const hint =
@@ -106,42 +98,10 @@ export function parseLoginResponse(
   throw new OAuthProfileError('provider_rejected', message, { hint: fillHint(hint, profile) });
 }
 
-/** Creates the error for a response without a token: an error response (RFC 6749 §5.2), or `response_unreadable`. */
-export function toTokenResponseError(
-  profile: Profile,
-  request: TokenRequest,
-  response: HttpResponse,
-  receivedAt: number,
-): ProviderError {
-  const body = parseBody(response.body);
-  if (!isSuccess(response) || (body.kind === 'object' && isErrorBody(body.members))) {
-    return toProviderError(profile, request, response, body, receivedAt);
-  }
-  if (body.kind !== 'object') {
-    const description = {
-      html: 'an HTML page',
-      text: 'text that is neither a JSON object nor form-encoded',
-      empty: 'an empty body',
-    }[body.kind];
-    return unreadableResponse(profile, response, `returned ${description}`);
-  }
-  if (parseTokenMembers(profile, body.members, receivedAt) === 'too_deep') {
-    return unreadableResponse(profile, response, 'returned JSON that is nested too deeply');
-  }
-  const { secrets } = secretMembers(body.members, []);
-  const quote = createRedactedQuote(profile, request, response, secrets);
-  const names = quote(memberNames(body.members).join(', '), 200);
-  return unreadableResponse(
-    profile,
-    response,
-    `returned no access token (${names === '' ? 'an empty object' : `members: ${names}`})`,
-  );
-}
-
-function unreadableResponse(profile: Profile, response: HttpResponse, description: string): ProviderError {
+function unreadableResponse({ profile, response: { status } }: Exchange, description: string): ProviderError {
   const { url, name } = profile;
-  return new ProviderError('response_unreadable', `${url.host} ${description} (HTTP ${response.status})`, {
-    provider: { status: response.status },
+  return new ProviderError('response_unreadable', `${url.host} ${description} (HTTP ${status})`, {
+    provider: { status },
     hint: isDefaultUrl(profile)
       ? `show the request with: oauth-profile explain ${quoteShellArgument(name)}`
       : `check that ${name}.url is a token endpoint; if the token is in another member, set ${name}.options.token_path`,

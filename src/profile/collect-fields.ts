@@ -6,23 +6,20 @@ import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { joinStrings, Secret } from '../redaction/secret.ts';
 import { displayName, isSensitiveName } from '../redaction/sensitive-names.ts';
-import { type Field, findStrayCharacters } from './profile.ts';
+import { type Field, findStrayCharacters, testValue } from './profile.ts';
 import { KNOWN_FIELDS, ProfileDraft } from './profile-draft.ts';
 
 /** Fields that define where a request is sent and what it requests. Messages show them, so they must not be secrets. */
 const PUBLIC_FIELDS = new Set(['type', 'url', 'tenant_id', 'grant_type']);
 
-/**
- * Resolves the variables of a profile and sorts them into fields, options and Basic credentials. Throws
- * `profile_not_found`.
- */
+/** Resolves the variables of a profile and sorts them into fields, options and Basic credentials. */
 export function collectFields(name: string, variables: Variables, resolver: Resolver): ProfileDraft {
   const draft = new ProfileDraft(name, variables);
   const own: Variable[] = [];
-  for (const variable of variables) {
-    if (!variable.name.startsWith(`${name}.`)) continue;
+  for (const variable of variables.below(name)) {
     const owner = profileNameOf(variable.name);
-    if (owner === name || isReserved(variable.name.slice(name.length + 1))) own.push(variable);
+    // Options are never part of another profile, whatever their depth.
+    if (owner === name || /^(?:options|basic)\./.test(variable.name.slice(name.length + 1))) own.push(variable);
     else reportForeignVariable(draft, variable, owner ?? '');
   }
   if (own.length === 0) throw notFoundError(name, variables);
@@ -37,14 +34,14 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
       );
     } else addVariable(draft, variable, resolver);
   }
-  addStrayCharacterNotes(draft);
+  for (const field of [...draft.fields.values(), ...draft.basic.values()]) {
+    const problem = findStrayCharacters(field);
+    if (problem !== undefined) draft.addNote(`${displayName(`${name}.${field.name}`, name)} ${problem}`);
+  }
   return draft;
 }
 
-/**
- * Reports a name with more dots: it belongs to another profile (D10), or is a map in the place of a value:
- * `client_secret: {a: b}`.
- */
+/** Reports a name with more dots: of another profile (D10), or of a map in the place of a value: `scope: {a: b}`. */
 function reportForeignVariable(draft: ProfileDraft, variable: Variable, owner: string): void {
   const { name, variables } = draft;
   const [field = ''] = variable.name.slice(name.length + 1).split('.', 1);
@@ -64,22 +61,9 @@ function reportForeignVariable(draft: ProfileDraft, variable: Variable, owner: s
   );
 }
 
-/** `options.…` and `basic.…` are never part of another profile, whatever their depth. */
-function isReserved(field: string): boolean {
-  return /^(?:options|basic)\./.test(field);
-}
-
-/** The names of all profiles: of all variables `<profile>.type`. */
-export function profileNames(variables: Variables): string[] {
-  const suffix = '.type';
-  return [...variables.names()]
-    .filter((name) => name.length > suffix.length && name.endsWith(suffix))
-    .map((name) => name.slice(0, -suffix.length));
-}
-
 /** Profiles whose `type` is misspelled (`lab.typ`). Otherwise `check` would not find them. */
 export function untypedNames(variables: Variables): string[] {
-  const typed = new Set(profileNames(variables));
+  const typed = new Set(variables.profileNames());
   const found = new Set<string>();
   for (const name of variables.names()) {
     const owner = profileNameOf(name);
@@ -89,9 +73,7 @@ export function untypedNames(variables: Variables): string[] {
   return [...found];
 }
 
-/**
- * The hint for a YAML file whose fields are not indented below the name of their profile; `undefined` if there is none.
- */
+/** The hint for a YAML file whose fields are not indented below the name of their profile. */
 export function indentationHint(variables: Variables): string | undefined {
   const type = variables.get('type');
   if (type === undefined || !/\.ya?ml$/i.test(type.source.label)) return undefined;
@@ -99,8 +81,8 @@ export function indentationHint(variables: Variables): string | undefined {
 }
 
 function notFoundError(name: string, variables: Variables): OAuthProfileError {
-  const names = profileNames(variables);
-  const match = closestMatch(name, names);
+  const names = variables.profileNames();
+  const match = variables.suggest(name, names);
   const shown = escapeControls(name);
   const defined =
     names.length === 0 ? 'no profiles are defined' : `defined profiles: ${escapeControls(names.join(', '))}`;
@@ -149,9 +131,7 @@ function rejectValue(name: string, value: Value): void {
 function toField(name: string, value: Value, variable: Variable, resolver: Resolver): Field {
   const text = toFieldText(name, value);
   const wrapped = typeof text === 'string' && isSensitiveName(name) ? new Secret(text) : text;
-  const isWellFormed =
-    typeof wrapped === 'string' ? wrapped.isWellFormed() : wrapped.test((plain) => plain.isWellFormed());
-  if (!isWellFormed || !name.isWellFormed()) {
+  if (!testValue(wrapped, (plain) => plain.isWellFormed()) || !name.isWellFormed()) {
     throw new OAuthProfileError('profile_invalid', 'is not well-formed Unicode', { hint: 'save the value as UTF-8' });
   }
   if (PUBLIC_FIELDS.has(name) && wrapped instanceof Secret) {
@@ -173,11 +153,4 @@ function toFieldText(name: string, value: Value): string | Secret {
   throw new OAuthProfileError('profile_invalid', Array.isArray(value) ? 'is a list' : 'is a map', {
     hint: name === 'scope' ? 'list plain strings' : 'write a single value',
   });
-}
-
-function addStrayCharacterNotes(draft: ProfileDraft): void {
-  for (const field of [...draft.fields.values(), ...draft.basic.values()]) {
-    const problem = findStrayCharacters(field);
-    if (problem !== undefined) draft.addNote(`${displayName(`${draft.name}.${field.name}`, draft.name)} ${problem}`);
-  }
 }

@@ -19,16 +19,15 @@ export interface StoredGrant {
  * {@link InvalidProfileError} that lists all issues (D16). Its code is `login_required` if only a login is missing.
  */
 export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Profile {
-  const { name, provider, options, auth, allowHttp } = parsed;
+  const { name, provider, options, auth } = parsed;
   const draft = parsed.draft.copy();
   if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
   if (stored !== undefined) {
     draft.fields.set('refresh_token', { name: 'refresh_token', value: stored.refreshToken, source: 'vault' });
   }
   const selected = selectGrant(draft, provider, stored !== undefined);
-  const url = selectTokenUrl(draft, provider, selected?.grant, allowHttp);
-  const hasLoginEndpoint = (options.authorizationUrl ?? options.deviceAuthorizationUrl) !== undefined;
-  const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, auth, hasLoginEndpoint);
+  const url = selectTokenUrl(draft, provider, options.allowHttp, selected?.grant);
+  const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, parsed);
   if (url === undefined || draft.issues.length > 0) {
     const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
     throw new InvalidProfileError(name, draft.issues, draft.notes, code);
@@ -38,8 +37,7 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
     provider,
     url,
     grant: selected?.grant,
-    clientAuth: auth.clientAuth,
-    basic: auth.basic,
+    ...auth,
     fields: selectFormParameters(draft, provider, selected),
     family: stored?.family,
     options,

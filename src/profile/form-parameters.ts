@@ -8,10 +8,7 @@ import { KNOWN_FIELDS, type ProfileDraft } from './profile-draft.ts';
 /** Fields that define where the request is sent; they are never sent themselves (D9). */
 const DESTINATION_FIELDS = new Set(['type', 'url']);
 
-/**
- * Selects the form fields of a token request; `grant_type` comes first and only once (D14). Adds notes about likely
- * mistakes.
- */
+/** Selects the form fields of a token request; `grant_type` comes first and only once (D14). Notes likely mistakes. */
 export function selectFormParameters(
   draft: ProfileDraft,
   provider: Provider,

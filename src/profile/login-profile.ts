@@ -1,96 +1,67 @@
 import { isEmpty } from '../config/value.ts';
 import { InvalidProfileError } from '../errors.ts';
-import type { ClientAuth, Provider } from '../providers/provider.ts';
+import type { Provider } from '../providers/provider.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type LoginEndpoints, selectLoginEndpoints, selectTokenUrl } from './endpoints.ts';
-import { selectGrant } from './grant.ts';
+import { findOtherGrant, selectGrant } from './grant.ts';
 import type { ParsedProfile } from './parse-profile.ts';
-import { type BasicPair, type Field, getClientId, loginCommand, type ProfileOptions } from './profile.ts';
+import { type Field, getClientId, loginCommand, type Profile } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { checkRequiredFields } from './required-fields.ts';
 
 /** A profile completed for an interactive login: it needs neither a password nor a refresh token. */
-export interface LoginProfile {
-  readonly name: string;
+export interface LoginProfile extends Omit<Profile, 'grant' | 'fields' | 'family' | 'notes'> {
   /** The command to log in again. */
   readonly command: string;
-  readonly provider: Provider;
-  /** Token endpoint. The refresh token of the login is bound to its origin. */
-  readonly url: URL;
   readonly clientId: string | Secret;
-  readonly clientAuth: ClientAuth;
-  readonly basic: BasicPair | undefined;
   /** The form fields of client authentication. */
   readonly clientParameters: readonly Field[];
-  /**
-   * The profile's scope and the scopes that the provider requires for a refresh token; `undefined` if there are none.
-   */
+  /** The scopes of the profile, and those that the provider requires for a refresh token. */
   readonly scope: Field | undefined;
   /** Other parameters of the authorization request, such as `audience`; never secrets. */
   readonly extraParameters: readonly Field[];
   readonly endpoints: LoginEndpoints;
   /** The refresh token set in the profile itself. */
   readonly configuredRefreshToken: Field | undefined;
-  readonly options: ProfileOptions;
 }
 
 const CLIENT_FIELDS = new Set(['client_id', 'client_secret', 'client_assertion', 'client_assertion_type']);
 
-/**
- * Fields that are no extra parameters of a login: they define the destination, belong to other grants, or are set by
- * the login itself.
- */
-const EXCLUDED_FIELDS = new Set([
-  ...CLIENT_FIELDS,
-  'type',
-  'url',
-  'tenant_id',
-  'grant_type',
-  'username',
-  'password',
-  'refresh_token',
-  'scope',
-  'code',
-  'code_verifier',
-  'device_code',
-  'redirect_uri',
-  'response_type',
-  'response_mode',
-  'state',
-  'code_challenge',
-  'code_challenge_method',
-]);
+/** Fields that define the destination, or that the login sets itself. */
+const RESERVED_FIELDS =
+  /^(?:type|url|tenant_id|grant_type|refresh_token|scope|redirect_uri|response_(?:type|mode)|state|code_challenge(?:_method)?)$/;
 
 /** Completes a profile for an interactive login. Throws one {@link InvalidProfileError} that lists all issues (D16). */
 export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
-  const { name, provider, options, auth, allowHttp } = parsed;
+  const { name, provider, options, auth } = parsed;
   const draft = parsed.draft.copy('refresh_token');
   if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
   rejectOtherGrant(draft, provider);
-  const url = selectTokenUrl(draft, provider, 'refresh_token', allowHttp);
-  checkRequiredFields(draft, provider, 'refresh_token', auth, false);
+  const url = selectTokenUrl(draft, provider, options.allowHttp);
+  checkRequiredFields(draft, provider, 'refresh_token', parsed);
   for (const field of ['client_id', ...(provider.login?.requiredFields ?? [])]) requireField(draft, field);
   rejectSecretScope(draft);
   if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft.notes);
-  const { clientAuth, basic } = auth;
   const fields = [...draft.fields.values()];
   return {
     name,
     command: loginCommand(name),
     provider,
     url,
-    clientId: getClientId({ basic, fields }),
-    clientAuth,
-    basic,
+    ...auth,
+    clientId: getClientId({ ...auth, fields }),
     clientParameters: fields.filter((field) => CLIENT_FIELDS.has(field.name) && !isEmpty(field.value)),
     scope: selectScope(draft, provider),
-    extraParameters: fields.filter(
-      ({ name, value }) => !EXCLUDED_FIELDS.has(name) && !(value instanceof Secret) && !isEmpty(value),
-    ),
+    extraParameters: fields.filter(isExtraParameter),
     endpoints: selectLoginEndpoints(provider, url, options),
     configuredRefreshToken: fields.find((field) => field.name === 'refresh_token' && !isEmpty(field.value)),
     options,
   };
+}
+
+function isExtraParameter({ name, value }: Field): boolean {
+  if (CLIENT_FIELDS.has(name) || RESERVED_FIELDS.test(name) || findOtherGrant(name, 'refresh_token')) return false;
+  return !(value instanceof Secret) && !isEmpty(value);
 }
 
 /** A profile with another grant would not use the login. */
@@ -100,11 +71,8 @@ function rejectOtherGrant(draft: ProfileDraft, provider: Provider): void {
   if (selected === undefined || selected.grant === 'refresh_token') return;
   const { name } = draft;
   if (draft.has('grant_type')) {
-    draft.addIssue(
-      'grant_type',
-      `is ${selected.grant}, so a login would not be used`,
-      `set ${name}.grant_type to refresh_token, or remove it`,
-    );
+    const hint = `set ${name}.grant_type to refresh_token, or remove it`;
+    draft.addIssue('grant_type', `is ${selected.grant}, so a login would not be used`, hint);
     return;
   }
   const causes = provider.grantsByFields.find(({ grant }) => grant === selected.grant)?.fields ?? [];
@@ -124,11 +92,8 @@ function requireField(draft: ProfileDraft, field: string): void {
 /** The authorization URL and the consent page show the scope. */
 function rejectSecretScope(draft: ProfileDraft): void {
   if (!(draft.fields.get('scope')?.value instanceof Secret)) return;
-  draft.addIssue(
-    'scope',
-    'comes from a secret, but the login page shows it',
-    'take it from a variable without secret, password or token in its name',
-  );
+  const hint = 'take it from a variable without secret, password or token in its name';
+  draft.addIssue('scope', 'comes from a secret, but the login page shows it', hint);
 }
 
 function selectScope(draft: ProfileDraft, { login, type }: Provider): Field | undefined {

@@ -1,21 +1,13 @@
 import { parsePath } from '../config/reference.ts';
+import type { ExternalSources } from '../config/resolver.ts';
 import { closestMatch } from '../config/suggestions.ts';
 import { isCollection, isEmpty, toText } from '../config/value.ts';
 import type { Source } from '../config/variables.ts';
+import { OAuthProfileError } from '../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
-import { isLoopback } from './loopback.ts';
 import { LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
-import { InvalidUrlError, parseStrictUrl } from './strict-url.ts';
-
-/** The options of a profile, and the two that affect how the rest of it is parsed. */
-export interface ParsedOptions {
-  readonly options: ProfileOptions;
-  /** `options.client_auth`. Default: the provider's. */
-  readonly clientAuth: ClientAuth | undefined;
-  /** `options.allow_http`. Default: false. */
-  readonly allowHttp: boolean;
-}
+import { isSecure, parseStrictUrl } from './url.ts';
 
 const clientAuthMethods = [
   'client_secret_post',
@@ -54,15 +46,12 @@ export const optionNames: Readonly<Record<string, string>> = {
   redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
 
-/** Reads the files that options name; `undefined` if a file cannot be read. */
-interface OptionFiles {
-  readOptionFile(path: string, source: Source): string | undefined;
-  /** Throws if the source is restricted to its directory and the file is outside it. */
-  readFileInside(path: string, source: Source): string | undefined;
-}
-
 /** Parses the options of a profile. Adds an issue for each invalid value and each unknown option. */
-export function parseOptions(draft: ProfileDraft, provider: Provider | undefined, files: OptionFiles): ParsedOptions {
+export function parseOptions(
+  draft: ProfileDraft,
+  provider: Provider | undefined,
+  files: Pick<ExternalSources, 'readFileInside'>,
+): ProfileOptions {
   rejectUnknownOptions(draft);
   const parse = <T>(
     name: string,
@@ -72,44 +61,36 @@ export function parseOptions(draft: ProfileDraft, provider: Provider | undefined
     const option = draft.options.get(name);
     if (option === undefined || isEmpty(option.value)) return undefined;
     const text = isCollection(option.value) ? undefined : toText(option.value);
-    const parsed = typeof text === 'string' ? parseText(text, option.variable.source) : undefined;
-    if (parsed === undefined) {
-      const hint = `set ${draft.name}.options.${name} to ${expected}, or remove it`;
-      draft.addIssue(`options.${name}`, `is not ${expected}`, hint);
+    try {
+      const parsed = typeof text === 'string' ? parseText(text, option.variable.source) : undefined;
+      if (parsed !== undefined) return parsed;
+    } catch (error) {
+      if (!(error instanceof OAuthProfileError)) throw error;
     }
-    return parsed;
+    const hint = `set ${draft.name}.options.${name} to ${expected}, or remove it`;
+    draft.addIssue(`options.${name}`, `is not ${expected}`, hint);
+    return undefined;
   };
   const text = (name: string) => parse(name, 'a string', (value) => value);
   const duration = (name: string) => parse(name, 'a duration such as 30s, 500ms or 2m', parseDuration);
   const choice = <T extends string>(name: string, values: readonly T[]) =>
     parse(name, `one of ${values.join(', ')}`, (value) => values.find((one) => one === value));
-  const file = (name: string): LoadedFile | undefined =>
-    parse(name, 'a readable file', (path, source) => {
-      const content = files.readOptionFile(path, source);
+  const file = (name: string) => {
+    const isRestricted = draft.options.get(name)?.variable.source.trust === 'directory';
+    const expected = `a readable file${isRestricted ? ' inside the directory of the profile file' : ''}`;
+    return parse(name, expected, (path, source) => {
+      const content = files.readFileInside(path, source);
       return content === undefined ? undefined : new LoadedFile(path, content);
     });
-  // A file in the working directory may set any URL: it must not use keys from outside that directory.
-  const keyFile = (name: string): LoadedFile | undefined => {
-    const isRestricted = draft.options.get(name)?.variable.source.trust === 'directory';
-    return parse(
-      name,
-      `a readable key file${isRestricted ? ' inside the directory of the profile file' : ''}`,
-      (path, source) => {
-        try {
-          const content = files.readFileInside(path, source);
-          return content === undefined ? undefined : new LoadedFile(path, content);
-        } catch {
-          return undefined;
-        }
-      },
-    );
   };
   const reuse = choice('reuse', ['true', 'false']);
   const allowHttp = choice('allow_http', ['true', 'false']) === 'true';
   const endpoint = (name: string) => parse(name, 'a complete https:// URL', (value) => parseEndpoint(value, allowHttp));
   const options: ProfileOptions = {
+    clientAuth: choice('client_auth', clientAuthMethods),
+    allowHttp,
     timeoutMs: duration('timeout') ?? DEFAULT_TIMEOUT_MS,
-    tokenPath: parse('token_path', 'a path such as data.token', parseTokenPath),
+    tokenPath: parse('token_path', 'a path such as data.token', parsePath),
     refreshTokenReuse: choice('refresh_token_reuse', reuseValues) ?? provider?.refreshTokenReuse ?? 'revokes_family',
     graceMs: duration('grace') ?? provider?.graceMs ?? DEFAULT_GRACE_MS,
     reuse: reuse === undefined ? undefined : reuse === 'true',
@@ -125,13 +106,13 @@ export function parseOptions(draft: ProfileDraft, provider: Provider | undefined
     ),
     audience: text('audience'),
     keyId: text('key_id'),
-    key: keyFile('key_file'),
+    key: file('key_file'),
     ca: file('ca_file'),
-    cert: keyFile('cert_file'),
-    certKey: keyFile('cert_key_file'),
+    cert: file('cert_file'),
+    certKey: file('cert_key_file'),
   };
   checkCertificate(draft, options);
-  return { clientAuth: choice('client_auth', clientAuthMethods), allowHttp, options };
+  return options;
 }
 
 function rejectUnknownOptions(draft: ProfileDraft): void {
@@ -167,35 +148,18 @@ export function parseDuration(text: string): number | undefined {
 
 /** Scheme, host and port only; http: only for loopback. */
 function parseOrigin(text: string): string | undefined {
-  const { origin, href, protocol, hostname } = tryParseStrictUrl(text) ?? {};
-  return href === `${origin}/` && (protocol === 'https:' || isLoopback(hostname ?? '')) ? origin : undefined;
+  const url = parseStrictUrl(text);
+  return url instanceof URL && url.href === `${url.origin}/` && isSecure(url) ? url.origin : undefined;
 }
 
 /** http: only for loopback, or with `options.allow_http` (D13). */
 function parseEndpoint(text: string, allowHttp: boolean): URL | undefined {
-  const url = tryParseStrictUrl(text);
-  return url !== undefined && (url.protocol === 'https:' || allowHttp || isLoopback(url.hostname)) ? url : undefined;
+  const url = parseStrictUrl(text);
+  return url instanceof URL && (allowHttp || isSecure(url)) ? url : undefined;
 }
 
 /** The authorization code is sent to this URI, so it must be loopback (RFC 8252 §7.3). */
 function parseRedirectUri(text: string): string | undefined {
-  const url = tryParseStrictUrl(text);
-  return url?.protocol === 'http:' && isLoopback(url.hostname) && !text.includes('?') ? text : undefined;
-}
-
-function tryParseStrictUrl(text: string): URL | undefined {
-  try {
-    return parseStrictUrl(text);
-  } catch (error) {
-    if (error instanceof InvalidUrlError) return undefined;
-    throw error;
-  }
-}
-
-function parseTokenPath(text: string): readonly (string | number)[] | undefined {
-  try {
-    return parsePath(text);
-  } catch {
-    return undefined;
-  }
+  const url = parseStrictUrl(text);
+  return url instanceof URL && url.protocol === 'http:' && isSecure(url) && !text.includes('?') ? text : undefined;
 }

@@ -1,6 +1,6 @@
 import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import { closestMatch } from '../config/suggestions.ts';
-import { profileNameOf, type Source, type Variables } from '../config/variables.ts';
+import { profileNameOf, type Variables } from '../config/variables.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findProvider, providerTypes } from '../providers/registry.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
@@ -13,15 +13,7 @@ import { parseOptions } from './options.ts';
 import { getClientId, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
-/** The environment and files that a profile may refer to. */
-export interface ProfileSources extends ExternalSources {
-  /** The content of a file named by an option; `undefined` if it cannot be read. */
-  readOptionFile(path: string, source: Source): string | undefined;
-}
-
-/**
- * Origin and client that a stored refresh token is bound to: it is never sent to another origin or for another client.
- */
+/** Origin and client that a stored refresh token is bound to: it is never sent to other ones. */
 export interface Binding {
   /** Origin of the token URL. */
   readonly origin: string;
@@ -29,14 +21,10 @@ export interface Binding {
   readonly clientId: string | Secret;
 }
 
-/**
- * A profile with resolved references and sorted fields, before its grant is selected. Issues are collected, not thrown.
- */
+/** A profile with resolved references and sorted fields, before its grant is selected. */
 export interface ParsedProfile {
   readonly name: string;
-  /**
-   * `undefined` if no stored login could be used: another grant is configured, or the provider or token URL is unknown.
-   */
+  /** `undefined` if a stored login is not used: another grant is configured, or the provider or URL is unknown. */
   readonly binding: Binding | undefined;
   /** The refresh token set in the profile itself; `undefined` if missing or empty. */
   readonly configuredRefreshToken: string | Secret | undefined;
@@ -45,19 +33,17 @@ export interface ParsedProfile {
   readonly provider: Provider | undefined;
   readonly options: ProfileOptions;
   readonly auth: ChosenClientAuth;
-  /** `options.allow_http`. Default: false. */
-  readonly allowHttp: boolean;
 }
 
 /**
  * Resolves the references of a profile and collects its fields, options, provider and client authentication.
  * Throws only if the profile does not exist (`profile_not_found`) or is defined in two files.
  */
-export function parseProfile(name: string, variables: Variables, sources: ProfileSources): ParsedProfile {
+export function parseProfile(name: string, variables: Variables, sources: ExternalSources): ParsedProfile {
   const draft = collectFields(name, variables, new Resolver(variables, sources));
   const provider = chooseProvider(draft);
-  const { options, clientAuth, allowHttp } = parseOptions(draft, provider, sources);
-  const auth = chooseClientAuth(draft, provider, clientAuth);
+  const options = parseOptions(draft, provider, sources);
+  const auth = chooseClientAuth(draft, provider, options.clientAuth);
   return {
     name,
     binding: findBinding(draft, provider, auth),
@@ -66,7 +52,6 @@ export function parseProfile(name: string, variables: Variables, sources: Profil
     provider,
     options,
     auth,
-    allowHttp,
   };
 }
 
@@ -79,7 +64,7 @@ function findBinding(
   const withLogin = draft.copy('refresh_token');
   if (selectGrant(withLogin, provider, true)?.grant !== 'refresh_token') return undefined;
   // Whether http: is allowed is checked when the profile is completed.
-  const url = selectTokenUrl(withLogin, provider, 'refresh_token', true);
+  const url = selectTokenUrl(withLogin, provider, true);
   return url && { origin: url.origin, clientId: getClientId({ basic, fields: [...draft.fields.values()] }) };
 }
 
@@ -105,23 +90,19 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
 }
 
 function missingTypeHint({ name, variables }: ProfileDraft): string {
-  const match =
-    variables.get(`${name}.type`) === undefined
-      ? closestMatch(`${name}.type`, findTypeCandidates(name, variables))
-      : undefined;
+  const match = variables.get(`${name}.type`) === undefined ? findMisspelledType(name, variables) : undefined;
   if (match === undefined) return `set ${name}.type to one of ${providerTypes.join(', ')}`;
   return `${escapeControls(match)} is set: did you mean ${name}.type?`;
 }
 
-/**
- * Variables that may be this profile's type with a misspelled name: its own, and a type of a profile without other
- * fields.
- */
-function findTypeCandidates(name: string, variables: Variables): string[] {
-  const all = [...variables.names()];
-  return all.filter((candidate) => {
-    const owner = profileNameOf(candidate);
-    if (owner === undefined || owner === name) return owner === name;
-    return candidate === `${owner}.type` && !all.some((other) => other !== candidate && profileNameOf(other) === owner);
-  });
+/** Finds a variable that may be this profile's type: its own, or the type of a profile without other fields. */
+function findMisspelledType(name: string, variables: Variables): string | undefined {
+  const own = variables.below(name).map((variable) => variable.name);
+  const match = closestMatch(
+    `${name}.type`,
+    own.filter((variable) => profileNameOf(variable) === name),
+  );
+  if (match !== undefined) return match;
+  const other = variables.suggest(name, variables.profileNames());
+  return other !== undefined && variables.below(other).length === 1 ? `${other}.type` : undefined;
 }

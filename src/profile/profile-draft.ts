@@ -1,5 +1,4 @@
-import type { Value } from '../config/value.ts';
-import { isEmpty } from '../config/value.ts';
+import { isEmpty, type Value } from '../config/value.ts';
 import { locationOf, type Variable, type Variables } from '../config/variables.ts';
 import type { ProfileIssue } from '../errors.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
@@ -34,20 +33,15 @@ export class ProfileDraft {
   readonly issues: ProfileIssue[] = [];
   /** Remarks that do not make the profile invalid but may point to a mistake. */
   readonly notes: string[] = [];
-  /** Field that counts as present although it has no value yet: the refresh token that a login is going to supply. */
-  readonly expectedField: string | undefined;
 
+  /** `expectedField` counts as present although it has no value yet: the refresh token that a login is going to supply. */
   constructor(
     readonly name: string,
     readonly variables: Variables,
-    expectedField?: string,
-  ) {
-    this.expectedField = expectedField;
-  }
+    readonly expectedField?: string,
+  ) {}
 
-  /**
-   * Copies the draft, so that a profile can be completed several times; changes to the copy do not affect the original.
-   */
+  /** Copies the draft, so that a profile can be completed several times. */
   copy(expectedField?: string): ProfileDraft {
     const copy = new ProfileDraft(this.name, this.variables, expectedField);
     for (const [name, field] of this.fields) copy.fields.set(name, field);
@@ -60,10 +54,10 @@ export class ProfileDraft {
 
   /** Adds an issue; its location is that of `at`, by default of the field itself. */
   addIssue(field: string, message: string, hint: string | undefined, at?: Variable): void {
-    const variable = `${this.name}.${field}`;
-    const location = at ?? this.variables.get(variable);
+    const name = `${this.name}.${field}`;
+    const location = at ?? this.variables.get(name);
     this.issues.push({
-      variable: displayName(variable, this.name),
+      variable: displayName(name, this.name),
       message,
       hint,
       where: location && locationOf(location),

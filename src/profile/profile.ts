@@ -28,6 +28,10 @@ export class LoadedFile {
 
 /** `<profile>.options.*`, validated; all times are in milliseconds. */
 export interface ProfileOptions {
+  /** Default: the provider's. */
+  readonly clientAuth: ClientAuth | undefined;
+  /** Whether secrets may be sent without TLS to other machines. Default: false. */
+  readonly allowHttp: boolean;
   /** Total time for a token, retries included. Default: 30,000. */
   readonly timeoutMs: number;
   /** Location of the access token in the response. Default: `access_token`. */
@@ -36,10 +40,7 @@ export interface ProfileOptions {
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again. Default: 30,000. */
   readonly graceMs: number;
-  /**
-   * Whether a cached token is returned while it is usable; `undefined` leaves the decision to the provider's data and
-   * the caller.
-   */
+  /** Whether a cached token is returned while it is usable. Default: the provider and the caller decide. */
   readonly reuse: boolean | undefined;
   /** Minimum remaining lifetime of a cached token. Default: 60,000. */
   readonly minTtlMs: number;
@@ -105,28 +106,21 @@ export function getClientId({ basic, fields }: Pick<Profile, 'basic' | 'fields'>
   return basic?.user.value ?? fields.find(({ name }) => name === 'client_id')?.value ?? '';
 }
 
-/** Fields that never contain a line break. */
-const singleLineFields = new Set([
-  'client_id',
-  'client_secret',
-  'username',
-  'password',
-  'refresh_token',
-  'basic.user',
-  'basic.password',
-]);
+/** Tests a value without revealing it. */
+export function testValue(value: string | Secret, predicate: (text: string) => boolean): boolean {
+  return value instanceof Secret ? value.test(predicate) : predicate(value);
+}
 
-/**
- * Describes characters that were probably not meant to be part of a value, without revealing it; completes
- * "`graph.client_secret` …".
- */
+/** Fields that never contain a line break. */
+const singleLineFields = /^(?:client_id|client_secret|username|password|refresh_token|basic\.user|basic\.password)$/;
+
+/** Describes characters that were probably not meant to be part of a value; completes "`graph.client_secret` …". */
 export function findStrayCharacters({ name, value }: Field): string | undefined {
-  const test = (pattern: RegExp): boolean =>
-    value instanceof Secret ? value.test((text) => pattern.test(text)) : pattern.test(value);
+  const test = (pattern: RegExp): boolean => testValue(value, (text) => pattern.test(text));
   if (test(/[\r\n]\s*$/)) return 'ends with a line break';
   if (test(/^\s|\s$/)) return 'starts or ends with whitespace';
   if (test(/^(?:".*"|'.*'|“.*”)$/s)) return 'is enclosed in quotes';
-  return singleLineFields.has(name) && test(/[\r\n]/) ? 'contains a line break' : undefined;
+  return singleLineFields.test(name) && test(/[\r\n]/) ? 'contains a line break' : undefined;
 }
 
 /** The command that logs a user in, quoted for a shell. */

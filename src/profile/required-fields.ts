@@ -1,23 +1,18 @@
 import { closestMatch } from '../config/suggestions.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
-import type { ChosenClientAuth } from './client-auth.ts';
-import { loginCommand } from './profile.ts';
+import type { ParsedProfile } from './parse-profile.ts';
+import { loginCommand, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** Fields that identify a user: the user sets them, or a login makes them unnecessary. */
 const USER_FIELDS = ['username', 'password', 'refresh_token'];
 
-/**
- * Adds an issue for every field that the grant or the client authentication requires. Returns whether one of them is
- * that a login is missing. `hasLoginEndpoint`: `options.authorization_url` or `options.device_authorization_url` is
- * set.
- */
+/** Adds an issue for every field that is required but missing. Returns whether one of them is that of a login. */
 export function checkRequiredFields(
   draft: ProfileDraft,
   provider: Provider,
   grant: string | undefined,
-  { clientAuth }: ChosenClientAuth,
-  hasLoginEndpoint: boolean,
+  { auth: { clientAuth }, options }: Pick<ParsedProfile, 'auth' | 'options'>,
 ): boolean {
   // Custom profiles are sent as given: there, an empty secret is a value.
   const isSet = (field: string): boolean =>
@@ -27,7 +22,7 @@ export function checkRequiredFields(
     addMissingIssue(draft, 'tenant_id', 'is missing', `set ${draft.name}.tenant_id to ${provider.tenant.description}`);
   }
   const lacksLogin =
-    isCustomWithoutLogin(draft, provider, grant, hasLoginEndpoint) || isWithoutLogin(draft, provider, grant, missing);
+    isCustomWithoutLogin(draft, provider, grant, options) || isWithoutLogin(draft, provider, grant, missing);
   if (lacksLogin) draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
   for (const field of missing) {
     if (lacksLogin && USER_FIELDS.includes(field)) continue;
@@ -67,10 +62,7 @@ function findRequiredFields(
   return required;
 }
 
-/**
- * Reports misspelled fields that may be the reason for an unexpected default: of the grant, or of the client
- * authentication.
- */
+/** Reports misspelled fields that may be the reason for an unexpected grant or client authentication. */
 function addMisspellingIssues(draft: ProfileDraft, { grantsByFields }: Provider): void {
   for (const field of [...grantsByFields.flatMap(({ fields }) => fields), 'client_secret']) {
     if (draft.has(field) || draft.hasIssue(field)) continue;
@@ -108,17 +100,15 @@ function isWithoutLogin(
   return hasTenant && hasClient && hasLoginFields && hasNoUserField(draft);
 }
 
-/**
- * Whether a custom profile can log users in, but has no refresh token and no other grant: its request could not
- * succeed.
- */
+/** Whether a custom profile can log users in, but has no refresh token and no other grant. */
 function isCustomWithoutLogin(
   draft: ProfileDraft,
   { defaultGrant }: Provider,
   grant: string | undefined,
-  hasLoginEndpoint: boolean,
+  { authorizationUrl, deviceAuthorizationUrl }: ProfileOptions,
 ): boolean {
-  if (defaultGrant !== undefined || !hasLoginEndpoint || draft.hasIssue('grant_type')) return false;
+  const hasEndpoint = (authorizationUrl ?? deviceAuthorizationUrl) !== undefined;
+  if (defaultGrant !== undefined || !hasEndpoint || draft.hasIssue('grant_type')) return false;
   if (grant !== undefined && grant !== 'refresh_token') return false;
   return !draft.has('refresh_token') && !draft.hasIssue('refresh_token');
 }

@@ -8,5 +8,5 @@ export const custom: Provider = {
   clientAuth: 'passthrough',
   // Nothing is known about the server, so the strictest behaviour is assumed (RFC 9700 §4.14.2).
   refreshTokenReuse: 'revokes_family',
-  hints: [],
+  hints: {},
 };

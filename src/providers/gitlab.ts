@@ -30,44 +30,34 @@ export const gitlab: Provider = {
     revocationUrl: 'revoke',
     metadataUrl: '../.well-known/openid-configuration',
   },
-  hints: [
-    {
+  hints: {
+    unauthorized_client: [
       // https://gitlab.com/groups/gitlab-org/-/epics/16465: removed from GitLab.com in 2025.
-      error: 'unauthorized_client',
-      grant: 'password',
-      hint: 'GitLab.com no longer supports the password grant: remove {username} and {password}, then {login}',
-    },
-    {
-      error: 'unauthorized_client',
-      hint: 'the application may not use this grant: check {client_id} and {grant_type}',
-    },
-    {
-      error: 'invalid_client',
-      hint: 'the application is unknown, or its secret is wrong or missing: check {client_id} and {client_secret}',
-    },
-    {
+      {
+        grant: 'password',
+        hint: 'GitLab.com no longer supports the password grant: remove {username} and {password}, then {login}',
+      },
+      'the application may not use this grant: check {client_id} and {grant_type}',
+    ],
+    invalid_client:
+      'the application is unknown, or its secret is wrong or missing: check {client_id} and {client_secret}',
+    invalid_grant: [
       // One description for all causes: locale key invalid_grant of Doorkeeper; spec/requests/api/oauth_tokens_spec.rb.
-      error: 'invalid_grant',
-      grant: 'password',
-      hint: 'the password is wrong, or the account has two-factor authentication or is blocked (GitLab returns the same error for all): check {username} and {password}; failed attempts lock the account',
-    },
-    {
-      error: 'invalid_grant',
-      grant: 'refresh_token',
-      hint: 'the refresh token was already used (GitLab accepts each one once) or was revoked; {login}',
-    },
-    {
-      error: 'invalid_grant',
-      grant: 'authorization_code',
-      hint: 'the code was already used, has expired, or does not match its redirect URI or verifier: get a new one and set {code}',
-    },
-    {
-      error: 'invalid_request',
-      hint: 'a field is missing, or the client credentials were sent twice (see the description above): check {grant_type} and {client_id}',
-    },
-    {
-      error: 'invalid_scope',
-      hint: 'set {scope} to scopes that the application has',
-    },
-  ],
+      {
+        grant: 'password',
+        hint: 'the password is wrong, or the account has two-factor authentication or is blocked (GitLab returns the same error for all): check {username} and {password}; failed attempts lock the account',
+      },
+      {
+        grant: 'refresh_token',
+        hint: 'the refresh token was already used (GitLab accepts each one once) or was revoked; {login}',
+      },
+      {
+        grant: 'authorization_code',
+        hint: 'the code was already used, has expired, or does not match its redirect URI or verifier: get a new one and set {code}',
+      },
+    ],
+    invalid_request:
+      'a field is missing, or the client credentials were sent twice (see the description above): check {grant_type} and {client_id}',
+    invalid_scope: 'set {scope} to scopes that the application has',
+  },
 };

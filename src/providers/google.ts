@@ -32,78 +32,42 @@ export const google: Provider = {
     missingRefreshTokenHint:
       'Google returns one only after consent: remove the app at https://myaccount.google.com/connections, then {login}',
   },
-  hints: [
-    {
-      error: 'invalid_grant',
-      grant: 'refresh_token',
-      description: /expired or revoked/i,
-      hint: 'the refresh token was revoked or has expired (after 7 days for an app in "Testing"); {login}',
-    },
-    {
-      error: 'invalid_grant',
-      grant: 'refresh_token',
-      hint: 'the refresh token is no longer valid; {login}',
-    },
-    {
-      error: 'invalid_grant',
-      grant: 'authorization_code',
-      hint: 'the code was already used, has expired, or does not match its verifier: get a new one and set {code}',
-    },
-    {
-      error: 'invalid_client',
-      description: /not found/i,
-      hint: 'Google does not know this client: set {client_id}',
-    },
-    {
-      error: 'invalid_client',
-      hint: 'the client secret is wrong: set {client_secret}',
-    },
-    {
-      // Google Cloud console help, "Manage OAuth clients": clients unused for six months are deleted.
-      error: 'deleted_client',
-      hint: 'the client was deleted (Google deletes clients after six months without use): restore it or create a new one, then set {client_id} and {client_secret}',
-    },
-    {
+  hints: {
+    invalid_grant: [
+      {
+        grant: 'refresh_token',
+        description: /expired or revoked/i,
+        hint: 'the refresh token was revoked or has expired (after 7 days for an app in "Testing"); {login}',
+      },
+      { grant: 'refresh_token', hint: 'the refresh token is no longer valid; {login}' },
+      {
+        grant: 'authorization_code',
+        hint: 'the code was already used, has expired, or does not match its verifier: get a new one and set {code}',
+      },
+    ],
+    invalid_client: [
+      { description: /not found/i, hint: 'Google does not know this client: set {client_id}' },
+      'the client secret is wrong: set {client_secret}',
+    ],
+    // Google Cloud console help, "Manage OAuth clients": clients unused for six months are deleted.
+    deleted_client:
+      'the client was deleted (Google deletes clients after six months without use): restore it or create a new one, then set {client_id} and {client_secret}',
+    invalid_request: [
       // https://github.com/prasmussen/gdrive/issues/554
-      error: 'invalid_request',
-      description: /client_secret is missing/i,
-      hint: 'desktop clients need their secret too: set {client_secret}',
-    },
-    {
-      error: 'invalid_request',
-      hint: 'a field is missing or malformed (see the description above): check {client_id}, {client_secret} and {refresh_token}',
-    },
-    {
-      error: 'admin_policy_enforced',
-      hint: 'a Workspace policy does not allow the app: ask the administrator to allow {client_id} and {scope}',
-    },
-    {
-      error: 'org_internal',
-      hint: 'the app is restricted to its own organization: use an account of the organization, or set {client_id} to another app',
-    },
-    {
-      error: 'disallowed_useragent',
-      hint: 'Google does not allow embedded browsers; in a full browser, {login}',
-    },
-    {
-      error: 'access_denied',
-      hint: 'the user denied access or is not a test user of the app: add the account to the app {client_id} and consent again',
-    },
-    {
-      error: 'rate_limit_exceeded',
-      hint: 'too many users log in to the app {client_id} at once: wait before the next login',
-    },
-    {
-      error: 'redirect_uri_mismatch',
-      hint: 'the redirect URI is not registered for this client: set {options.redirect_uri} to one that is',
-    },
-    {
-      error: 'unauthorized_client',
-      hint: 'this type of client may not use the grant: check {client_id} and {grant_type}',
-    },
-    {
-      error: 'unsupported_grant_type',
-      hint: 'Google has no password or client_credentials grant: remove {grant_type}, then {login}',
-    },
-  ],
+      { description: /client_secret is missing/i, hint: 'desktop clients need their secret too: set {client_secret}' },
+      'a field is missing or malformed (see the description above): check {client_id}, {client_secret} and {refresh_token}',
+    ],
+    admin_policy_enforced:
+      'a Workspace policy does not allow the app: ask the administrator to allow {client_id} and {scope}',
+    org_internal:
+      'the app is restricted to its own organization: use an account of the organization, or set {client_id} to another app',
+    disallowed_useragent: 'Google does not allow embedded browsers; in a full browser, {login}',
+    access_denied:
+      'the user denied access or is not a test user of the app: add the account to the test users of {client_id}, or consent again',
+    rate_limit_exceeded: 'too many users log in to the app {client_id} at once: wait before the next login',
+    redirect_uri_mismatch:
+      'the redirect URI is not registered for this client: set {options.redirect_uri} to one that is',
+    unauthorized_client: 'this type of client may not use the grant: check {client_id} and {grant_type}',
+    unsupported_grant_type: 'Google has no password or client_credentials grant: remove {grant_type}, then {login}',
+  },
 };

@@ -60,102 +60,40 @@ export const microsoft: Provider = {
     // R4.3 step 3 sends the device code as `code`, RFC 8628 §3.4 as `device_code`.
     deviceCodeAlias: 'code',
   },
-  hints: [
-    {
-      codes: ['AADSTS50126'],
-      hint: 'the username or password is wrong: set {username} and {password}',
-    },
-    {
-      codes: ['AADSTS50053'],
-      hint: 'the account is locked, or the request came from a blocked IP address: wait, then check {username} before the next attempt',
-    },
-    {
-      codes: ['AADSTS50055'],
-      hint: 'the password has expired: {username} must change it, then set {password}',
-    },
-    {
-      codes: ['AADSTS50057'],
-      hint: 'the account is disabled: ask an administrator to enable {username}',
-    },
-    {
-      codes: ['AADSTS50076', 'AADSTS50079'],
-      hint: 'the account requires multi-factor authentication, which the password grant does not support; {login}',
-    },
-    {
-      codes: ['AADSTS50173'],
-      hint: 'the grant was revoked, often by a password change; {login}',
-    },
-    {
-      codes: ['AADSTS50196'],
-      hint: 'the provider detected a loop of identical requests from {client_id}: cache the token instead of requesting it repeatedly',
-    },
-    {
-      codes: ['AADSTS53003'],
-      hint: 'a Conditional Access policy blocks this login: ask an administrator of {tenant_id}',
-    },
-    {
-      codes: ['AADSTS54005'],
-      hint: 'the code was already used: get a new one and set {code}',
-    },
-    {
-      codes: ['AADSTS65001'],
-      hint: 'the application {client_id} has no consent yet: consent once in a browser, or ask an administrator to do so',
-    },
-    {
-      codes: ['AADSTS70008', 'AADSTS700082'],
-      hint: 'the refresh token has expired because it was not used for too long; {login}',
-    },
-    {
-      codes: ['AADSTS700084'],
-      hint: 'the refresh token of a single-page app expires after 24 hours: register a redirect URI of type "mobile and desktop", then {login}',
-    },
-    {
-      codes: ['AADSTS70011', 'AADSTS1002012'],
-      hint: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
-    },
-    {
-      codes: ['AADSTS700016'],
-      hint: 'the tenant does not know the application: check {client_id} and {tenant_id}',
-    },
-    {
-      codes: ['AADSTS700025'],
-      hint: 'the application is a public client and must not send a secret: remove {client_secret}',
-    },
-    {
-      codes: ['AADSTS7000215'],
-      hint: "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
-    },
-    {
-      codes: ['AADSTS7000218'],
-      hint: 'set {client_secret}; for a public client, enable "Allow public client flows" in the portal instead',
-    },
-    {
-      codes: ['AADSTS7000222'],
-      hint: 'the client secret has expired: create a new one in the portal and set {client_secret}',
-    },
-    {
-      codes: ['AADSTS90002'],
-      hint: 'the tenant does not exist, or is in another cloud: check {tenant_id}, or set {url} for a national cloud',
-    },
-    {
-      codes: ['AADSTS900023'],
-      hint: 'the tenant is neither a GUID nor a known domain: set {tenant_id}',
-    },
-    {
-      codes: ['AADSTS900144'],
-      hint: 'a field is missing (see the description above): set it in the profile, such as {scope}',
-    },
-    {
-      codes: ['AADSTS9001023'],
-      hint: 'the tenants common and consumers do not support the password grant: set {tenant_id} to your own tenant',
-    },
-    {
-      codes: ['AADSTS901002'],
-      hint: 'the v2.0 endpoint does not accept resource: remove {resource} and name the API in {scope}',
-    },
-    {
-      codes: ['AADSTS501481'],
-      hint: 'the code verifier does not match the code: set {code_verifier}, or get a new code',
-    },
-  ],
+  hints: {
+    AADSTS50126: 'the username or password is wrong: set {username} and {password}',
+    AADSTS50053:
+      'the account is locked, or the request came from a blocked IP address: wait, then check {username} before the next attempt',
+    AADSTS50055: 'the password has expired: {username} must change it, then set {password}',
+    AADSTS50057: 'the account is disabled: ask an administrator to enable {username}',
+    AADSTS50076: 'the account requires multi-factor authentication, which the password grant does not support; {login}',
+    AADSTS50079: 'the account requires multi-factor authentication, which the password grant does not support; {login}',
+    AADSTS50173: 'the grant was revoked, often by a password change; {login}',
+    AADSTS50196:
+      'the provider detected a loop of identical requests from {client_id}: cache the token instead of requesting it repeatedly',
+    AADSTS53003: 'a Conditional Access policy blocks this login: ask an administrator of {tenant_id}',
+    AADSTS54005: 'the code was already used: get a new one and set {code}',
+    AADSTS65001:
+      'the application {client_id} has no consent yet: consent once in a browser, or ask an administrator to do so',
+    AADSTS70008: 'the refresh token has expired because it was not used for too long; {login}',
+    AADSTS700082: 'the refresh token has expired because it was not used for too long; {login}',
+    AADSTS700084:
+      'the refresh token of a single-page app expires after 24 hours: register a redirect URI of type "mobile and desktop", then {login}',
+    AADSTS70011: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
+    AADSTS1002012: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
+    AADSTS700016: 'the tenant does not know the application: check {client_id} and {tenant_id}',
+    AADSTS700025: 'the application is a public client and must not send a secret: remove {client_secret}',
+    AADSTS7000215:
+      "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
+    AADSTS7000218: 'set {client_secret}; for a public client, enable "Allow public client flows" in the portal instead',
+    AADSTS7000222: 'the client secret has expired: create a new one in the portal and set {client_secret}',
+    AADSTS90002:
+      'the tenant does not exist, or is in another cloud: check {tenant_id}, or set {url} for a national cloud',
+    AADSTS900023: 'the tenant is neither a GUID nor a known domain: set {tenant_id}',
+    AADSTS900144: 'a field is missing (see the description above): set it in the profile, such as {scope}',
+    AADSTS9001023:
+      'the tenants common and consumers do not support the password grant: set {tenant_id} to your own tenant',
+    AADSTS901002: 'the v2.0 endpoint does not accept resource: remove {resource} and name the API in {scope}',
+    AADSTS501481: 'the code verifier does not match the code: set {code_verifier}, or get a new code',
+  },
 };

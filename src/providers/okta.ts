@@ -44,81 +44,45 @@ export const okta: Provider = {
     missingRefreshTokenHint:
       'enable the grant type "Refresh Token" of the app, and allow offline_access in the access policy, then {login}',
   },
-  hints: [
-    {
-      error: 'invalid_client',
-      description: /no client credentials/i,
-      hint: 'no client authentication was sent: set {client_secret}, or set {options.client_auth} to the method registered for the app',
-    },
-    {
-      error: 'invalid_client',
-      description: /client_id/i,
-      hint: 'the org does not know the client: check {client_id} and {tenant_id}',
-    },
-    {
-      error: 'invalid_client',
-      description: /secret/i,
-      hint: 'the client secret is wrong: set {client_secret}',
-    },
-    {
-      error: 'invalid_client',
-      hint: 'check {client_id} and {client_secret}; an app accepts only its registered method: set {options.client_auth} to it',
-    },
-    {
-      error: 'invalid_grant',
-      grant: 'password',
-      hint: 'the username or password is wrong, the password has expired, or a sign-on policy requires more than a password: check {username} and {password}',
-    },
-    {
-      error: 'invalid_grant',
-      grant: 'refresh_token',
-      hint: 'the refresh token is invalid, expired or was already used; {login}',
-    },
-    {
-      error: 'invalid_grant',
-      grant: 'authorization_code',
-      hint: 'the code is invalid, expired or does not match its verifier: get a new one and set {code}',
-    },
-    {
-      error: 'access_denied',
-      description: /policy evaluation/i,
-      hint: 'no access policy of the authorization server matches: ask an administrator to add one for {client_id} and this grant',
-    },
-    {
-      error: 'access_denied',
-      hint: 'the user is not assigned to the app, or the scopes or network are denied: check {username} and {scope} with an administrator',
-    },
-    {
-      error: 'unauthorized_client',
-      hint: 'the app may not use this grant: enable it in the app, or set {grant_type}',
-    },
-    {
-      error: 'invalid_scope',
-      hint: 'set {scope} to scopes of the authorization server (client_credentials: a custom scope, never openid)',
-    },
-    {
-      error: 'invalid_request',
-      hint: 'a field is missing, or the client credentials were sent twice (see the description above): check {scope}, {client_id} and {options.client_auth}',
-    },
-    {
-      error: 'use_dpop_nonce',
-      hint: 'the app requires DPoP, which is not supported: disable it for {client_id}',
-    },
-    {
-      error: 'invalid_dpop_proof',
-      hint: 'the app requires DPoP, which is not supported: disable it for {client_id}',
-    },
-    {
-      codes: ['E0000004', 'E0000011'],
-      hint: 'the org did not accept the credentials: check {client_id}, {client_secret} and {options.client_auth}',
-    },
-    {
-      codes: ['E0000021', 'E0000022'],
-      hint: 'this URL does not accept token requests, or a proxy changed the request: check {tenant_id} or {url}',
-    },
-    {
-      codes: ['E0000007'],
-      hint: 'the authorization server does not exist: check {tenant_id}, or set {url}',
-    },
-  ],
+  hints: {
+    invalid_client: [
+      {
+        description: /no client credentials/i,
+        hint: 'no client authentication was sent: set {client_secret}, or set {options.client_auth} to the method registered for the app',
+      },
+      { description: /client_id/i, hint: 'the org does not know the client: check {client_id} and {tenant_id}' },
+      { description: /secret/i, hint: 'the client secret is wrong: set {client_secret}' },
+      'check {client_id} and {client_secret}; an app accepts only its registered method: set {options.client_auth} to it',
+    ],
+    invalid_grant: [
+      {
+        grant: 'password',
+        hint: 'the username or password is wrong, the password has expired, or a sign-on policy requires more than a password: check {username} and {password}',
+      },
+      { grant: 'refresh_token', hint: 'the refresh token is invalid, expired or was already used; {login}' },
+      {
+        grant: 'authorization_code',
+        hint: 'the code is invalid, expired or does not match its verifier: get a new one and set {code}',
+      },
+    ],
+    access_denied: [
+      {
+        description: /policy evaluation/i,
+        hint: 'no access policy of the authorization server matches: ask an administrator to add one for {client_id} and this grant',
+      },
+      'the user is not assigned to the app, or the scopes or network are denied: check {username} and {scope} with an administrator',
+    ],
+    unauthorized_client: 'the app may not use this grant: enable it in the app, or set {grant_type}',
+    invalid_scope:
+      'set {scope} to scopes of the authorization server (client_credentials: a custom scope, never openid)',
+    invalid_request:
+      'a field is missing, or the client credentials were sent twice (see the description above): check {scope}, {client_id} and {options.client_auth}',
+    use_dpop_nonce: 'the app requires DPoP, which is not supported: disable it for {client_id}',
+    invalid_dpop_proof: 'the app requires DPoP, which is not supported: disable it for {client_id}',
+    E0000004: 'the org did not accept the credentials: check {client_id}, {client_secret} and {options.client_auth}',
+    E0000011: 'the org did not accept the credentials: check {client_id}, {client_secret} and {options.client_auth}',
+    E0000021: 'this URL does not accept token requests, or a proxy changed the request: check {tenant_id} or {url}',
+    E0000022: 'this URL does not accept token requests, or a proxy changed the request: check {tenant_id} or {url}',
+    E0000007: 'the authorization server does not exist: check {tenant_id}, or set {url}',
+  },
 };

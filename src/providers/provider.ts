@@ -19,18 +19,17 @@ export type ClientAuth =
 export type RefreshTokenReuse = 'allowed' | 'grace' | 'rejected' | 'revokes_family';
 
 /**
- * A hint for an error response. All conditions that are set must match; the first matching hint is used. In the text,
- * `{client_secret}` is replaced with the profile's variable, such as `graph.client_secret`, and `{login}` with the
- * command that logs a user in.
+ * Hints for error responses, by provider-specific code (`AADSTS50126`, `99`) or by `error` (RFC 6749 §5.2). Of several
+ * hints the first that matches is used. `{client_secret}` is replaced with the profile's variable, such as
+ * `graph.client_secret`, and `{login}` with the command that logs a user in.
  */
-export interface ErrorHint {
-  /** Provider-specific codes, one of which must match: `AADSTS50126`, `99`. */
-  readonly codes?: readonly string[];
-  /** `error` (RFC 6749 §5.2). */
-  readonly error?: string;
+export type ErrorHints = Readonly<Record<string, string | readonly (string | ConditionalHint)[]>>;
+
+/** A hint for error responses to one grant, or with a certain description. */
+interface ConditionalHint {
+  readonly grant?: string;
   /** Pattern of `error_description`. */
   readonly description?: RegExp;
-  readonly grant?: string;
   readonly hint: string;
 }
 
@@ -53,7 +52,7 @@ interface ProviderLogin {
   readonly requiredScopes?: readonly string[];
   /** Additional parameters of the authorization request. */
   readonly authorizationParameters?: Readonly<Record<string, string>>;
-  /** Hint for a login that returned no refresh token; placeholders as in {@link ErrorHint}. */
+  /** Hint for a login that returned no refresh token; placeholders as in {@link ErrorHints}. */
   readonly missingRefreshTokenHint?: string;
   /** Host of the loopback redirect URI, whose path is then `/`. Default: `127.0.0.1` with the path `/callback`. */
   readonly redirectHost?: 'localhost';
@@ -109,5 +108,5 @@ export interface Provider {
   readonly defaultLifetimeMs?: number;
   /** Set if users can log in. */
   readonly login?: ProviderLogin;
-  readonly hints: readonly ErrorHint[];
+  readonly hints: ErrorHints;
 }

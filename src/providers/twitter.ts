@@ -20,23 +20,11 @@ export const twitter: Provider = {
   // docs.x.com, application-only authentication: a token is valid until it is invalidated; repeated requests return the
   // same token.
   defaultLifetimeMs: Number.POSITIVE_INFINITY,
-  hints: [
-    {
-      codes: ['99'],
-      hint: 'the API key or secret is wrong, or tokens are requested too often (X returns the same error for both): check {client_id} and {client_secret}, and wait before the next request',
-    },
-    {
-      // https://github.com/medialab/minet/issues/299
-      codes: ['170'],
-      hint: 'X could not read the request; a proxy may have changed it: check {url} and the proxy',
-    },
-    {
-      codes: ['220'],
-      hint: 'this URL requires a token of a user, not of an app: check {url}',
-    },
-    {
-      codes: ['89'],
-      hint: 'the token is invalid or was revoked: check {client_id} and {client_secret}',
-    },
-  ],
+  hints: {
+    99: 'the API key or secret is wrong, or tokens are requested too often (X returns the same error for both): check {client_id} and {client_secret}, and wait before the next request',
+    // https://github.com/medialab/minet/issues/299
+    170: 'X could not read the request; a proxy may have changed it: check {url} and the proxy',
+    220: 'this URL requires a token of a user, not of an app: check {url}',
+    89: 'the token is invalid or was revoked: check {client_id} and {client_secret}',
+  },
 };

@@ -1,4 +1,5 @@
 import { isCollection, RawScalar, toText, type Value } from '../config/value.ts';
+import { truncate } from '../redaction/sanitize.ts';
 import { joinStrings, Secret } from '../redaction/secret.ts';
 
 /** Compares two values as assertions do: scalars as strings, so that `200` equals `"200"`; lists and maps by value. */
@@ -15,6 +16,17 @@ export function contains(whole: Value, part: Value): boolean {
 /** Formats a value for output: secrets masked, lists and maps as JSON. */
 export function displayValue(value: Value): string {
   return isCollection(value) ? toJson(value).join('') : String(toText(value));
+}
+
+/** Redacting a longer string would take longer than the step itself. */
+export const MAX_REDACTED = 1_048_576;
+
+/** Masks the secrets in a string, then truncates it. Of a string that is too long to search, only its length is shown. */
+export function displayText(text: string, length: number, redact: (text: string) => string): string {
+  if (text.length > MAX_REDACTED) return `<${text.length} characters>`;
+  const safe = redact(text);
+  const shown = safe.length <= length ? safe : truncate(safe, length);
+  return shown === safe ? safe : `${shown}… (${safe.length - shown.length} more characters)`;
 }
 
 /** Converts a value to a string, lists and maps to JSON; a secret in the value makes the whole string a secret. */

@@ -3,12 +3,12 @@ import { isCollection, isEmpty, mapCollection, type Value } from '../config/valu
 import type { Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { Clock } from '../ports.ts';
-import { excerpt, truncate as truncateText } from '../redaction/sanitize.ts';
+import { excerpt } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { attempt } from './attempt.ts';
 import { commandName } from './command.ts';
-import { displayValue } from './compare.ts';
+import { displayText, displayValue } from './compare.ts';
 import { type Lookup, type Matches, testCondition } from './condition.ts';
 import type { Listener, ScriptEvent } from './events.ts';
 import { InvalidArgument, kinds, splitLines } from './parameter-kinds.ts';
@@ -20,8 +20,6 @@ import { type FailureDetails, type StepContext, StepFailure } from './step-conte
 const MAX_SHOWN = 4_000;
 /** Maximum length of one parameter in the title of a step, in characters. */
 const MAX_PARAMETER = 60;
-/** Redacting a longer string would take longer than the step itself. */
-const MAX_REDACTED = 1_048_576;
 
 /** Dependencies of a run. */
 export interface RunContext {
@@ -146,7 +144,7 @@ function prepareStep(step: Step, { script, context, state }: Run) {
     },
     set: (name, value) => void changes.push({ name, value }),
     remove: (name) => void changes.push({ name, value: undefined }),
-    log: (text) => void output.push(redactLimited(String(text), redact)),
+    log: (text) => void output.push(displayText(String(text), Number.POSITIVE_INFINITY, redact)),
     record: (exchange) => void exchanges.push(exchange),
     emit: listener,
     rawParameter: (name) => (Object.hasOwn(step.parameters, name) ? step.parameters[name] : undefined),
@@ -204,7 +202,7 @@ function maskLiterals(value: Value, secret: boolean): Value {
 }
 
 function toFailure(error: unknown, redact: (text: string) => string): Failure {
-  const shown = (text: string): string => truncate(redactLimited(text, redact));
+  const shown = (text: string): string => displayText(text, MAX_SHOWN, redact);
   const isKnown = error instanceof StepFailure || error instanceof OAuthProfileError;
   const { hint, expected, actual }: FailureDetails =
     error instanceof StepFailure ? error.details : error instanceof OAuthProfileError ? { hint: error.hint } : {};
@@ -215,17 +213,6 @@ function toFailure(error: unknown, redact: (text: string) => string): Failure {
     ...(expected !== undefined && { expected: shown(displayValue(expected)) }),
     ...(actual !== undefined && { actual: shown(displayValue(actual)) }),
   };
-}
-
-/** Masks the secrets in a string; of a string that is too long to search, only its length is shown. */
-function redactLimited(text: string, redact: (text: string) => string): string {
-  return text.length > MAX_REDACTED ? `<${text.length} characters>` : redact(text);
-}
-
-function truncate(text: string): string {
-  if (text.length <= MAX_SHOWN) return text;
-  const shown = truncateText(text, MAX_SHOWN);
-  return `${shown}… (${text.length - shown.length} more characters)`;
 }
 
 /** A command can throw any value, even one that cannot be converted to a string. */

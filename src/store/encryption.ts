@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import type { StoredRecord } from '../ports.ts';
+import type { FoundRecord } from '../ports.ts';
 import { Secret } from '../redaction/secret.ts';
-import { storeUnreadableError } from './store-errors.ts';
+import { newerVersionError, storeUnreadableError } from './store-errors.ts';
 
 /** A store's key. Each use has its own derived key. */
 export interface Key {
@@ -15,11 +15,9 @@ export interface Key {
 export type KeyRing = readonly [Key, ...Key[]];
 
 /** The plaintext of an encrypted record. */
-export interface RecordPlaintext {
-  readonly key: string;
+export interface RecordPlaintext extends FoundRecord {
   /** Incremented by each write. An interrupted change of keys can leave two copies of a record; the higher revision is valid. */
   readonly revision: number;
-  readonly record: StoredRecord;
 }
 
 /** Returns the valid copy of a record. */
@@ -85,12 +83,11 @@ export function recordId(key: Key, recordKey: string): string {
 }
 
 /** Encrypts a record with AES-256-GCM, bound to its record id. */
-export function encryptRecord({ key: recordKey, revision, record }: RecordPlaintext, key: Key): Buffer {
-  const header = Buffer.from(`4f41505201${key.id}${recordId(key, recordKey)}`, 'hex');
+export function encryptRecord(record: RecordPlaintext, key: Key): Buffer {
+  const header = Buffer.from(`4f41505201${key.id}${recordId(key, record.key)}`, 'hex');
   const nonce = randomBytes(CIPHERTEXT_OFFSET - HEADER_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key.encryption, nonce).setAAD(header);
-  const content = record.content.reveal();
-  const plaintext = JSON.stringify({ key: recordKey, revision, version: record.version, content });
+  const plaintext = JSON.stringify({ ...record, content: record.content.reveal() });
   return Buffer.concat([header, nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
@@ -98,9 +95,7 @@ export function encryptRecord({ key: recordKey, revision, record }: RecordPlaint
 export function decryptRecord(bytes: Buffer, id: string, keys: KeyRing, location: string): RecordPlaintext {
   const header = HEADER.exec(bytes.toString('hex', 0, HEADER_BYTES))?.groups;
   if (header === undefined || bytes.length < CIPHERTEXT_OFFSET + TAG_BYTES) throw damagedError(location);
-  if (Number.parseInt(header['version'] ?? '', 16) > FORMAT_VERSION) {
-    throw storeUnreadableError(`${location} was written by a newer version of oauth-profile`, 'update oauth-profile');
-  }
+  if (Number.parseInt(header['version'] ?? '', 16) > FORMAT_VERSION) throw newerVersionError(location);
   const key = keys.find(({ id: keyId }) => keyId === header['keyId']);
   if (key === undefined) {
     throw storeUnreadableError(
@@ -117,8 +112,8 @@ export function decryptRecord(bytes: Buffer, id: string, keys: KeyRing, location
     const plaintext = decipher.update(bytes.subarray(CIPHERTEXT_OFFSET, -TAG_BYTES));
     // Verifies the tag.
     decipher.final();
-    const { key: recordKey, revision, version, content } = JSON.parse(plaintext.toString());
-    return { key: recordKey, revision, record: { version, content: Secret.untracked(content) } };
+    const record = JSON.parse(plaintext.toString());
+    return { ...record, content: Secret.untracked(record.content) };
   } catch (error) {
     throw damagedError(location, error);
   }

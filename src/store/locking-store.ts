@@ -1,16 +1,14 @@
-import type { LockOptions, RecordLock, StoredRecord, TokenStore } from '../ports.ts';
+import { createHmac } from 'node:crypto';
+import type { FoundRecord, Limits, LockOptions, RecordLock, StoredRecord, TokenStore } from '../ports.ts';
 import type { Secret } from '../redaction/secret.ts';
 import type { RecordPlaintext } from './encryption.ts';
-import { fingerprint } from './fingerprint.ts';
 import { KeyedMutex } from './lock/keyed-mutex.ts';
 import { lockTimeoutError } from './store-errors.ts';
 
 /** A caller that waits for the lock of a record. */
-export interface Waiter<T> {
-  readonly timeoutMs: number;
+export interface Waiter<T> extends Limits {
   /** End of the timeout, by `performance.now()`. */
   readonly deadline: number;
-  readonly signal: AbortSignal | undefined;
   /** Whether another caller of this process held the lock. */
   readonly hasWaited: boolean;
   /** A result other than `undefined` ends the wait without the lock. */
@@ -21,13 +19,13 @@ export interface Waiter<T> {
 export interface Acquisition<T> {
   readonly found: RecordPlaintext | undefined;
   readonly operations?: LockedOperations;
-  readonly accepted?: T;
+  readonly accepted?: T | undefined;
 }
 
 /** Operations of a store on a record whose lock it holds. */
 export interface LockedOperations {
   read(): Promise<RecordPlaintext | undefined>;
-  /** Writes nothing and returns `false` if the stored version is not that of `current`, or if the required lock was lost. */
+  /** Writes nothing and returns `false` if another version than that of `current` is stored, or if the required lock was lost. */
   replace(next: RecordPlaintext, current: RecordPlaintext | undefined, options: ReplaceOptions): Promise<boolean>;
   /** Removes nothing and returns `false` if the lock was lost. */
   remove(): Promise<boolean>;
@@ -47,7 +45,7 @@ export abstract class LockingStore implements TokenStore {
   abstract readonly location: string;
   abstract now(): number;
   abstract read(key: string): Promise<StoredRecord | undefined>;
-  abstract list(): Promise<readonly RecordPlaintext[]>;
+  abstract list(): Promise<readonly FoundRecord[]>;
   /** Acquires the lock of a record. Called for one caller of this process at a time. */
   protected abstract acquire<T>(key: string, waiter: Waiter<T>): Promise<Acquisition<T>>;
 
@@ -56,8 +54,13 @@ export abstract class LockingStore implements TokenStore {
     return 'another process';
   }
 
+  /**
+   * The HMAC key is public, so that fingerprints survive a change of encryption keys. Stores never write a fingerprint in plaintext: contents are
+   * encrypted, and names are HMACs with a secret key.
+   */
   fingerprint(value: string | Secret): string {
-    return fingerprint(value);
+    const plaintext = typeof value === 'string' ? value : value.reveal();
+    return createHmac('sha256', 'oauth-profile fingerprint 1').update(plaintext).digest('base64url');
   }
 
   async lock<T = never>(key: string, { timeoutMs, signal, acceptIf }: LockOptions<T>): Promise<RecordLock<T>> {
@@ -96,17 +99,17 @@ function createRecordLock<T>(
   };
   return {
     accepted,
-    record: found?.record,
+    record: found,
     queuedAt,
     async reload() {
       current = await requireLock().read();
-      return current?.record;
+      return current;
     },
-    async write(record, { reserve = false } = {}) {
-      const next = { key, revision: (current?.revision ?? 0) + 1, record };
+    async write({ version, content }, { reserve = false } = {}) {
+      const next = { key, revision: (current?.revision ?? 0) + 1, version, content };
       // Without the lock, only a new version may be written: it may be the only copy of a valid refresh token. Any other write could hide what
       // the next owner wrote.
-      const requiresLock = reserve || current?.record.version === record.version;
+      const requiresLock = reserve || current?.version === version;
       const isWritten = await requireLock().replace(next, current, { requiresLock, reserve });
       if (isWritten) current = next;
       return isWritten;

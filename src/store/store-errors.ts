@@ -5,6 +5,11 @@ export function storeUnreadableError(message: string, hint: string, cause?: unkn
   return new OAuthProfileError('store_unreadable', message, { hint, cause });
 }
 
+/** Creates the error for content in a format that this version does not know. */
+export function newerVersionError(location: string): OAuthProfileError {
+  return storeUnreadableError(`${location} was written by a newer version of oauth-profile`, 'update oauth-profile');
+}
+
 /** Creates the error for a caller that did not get a lock in time. */
 export function lockTimeoutError(owner: string, waitedMs: number): OAuthProfileError {
   const seconds = Math.round(waitedMs / 100) / 10;

@@ -19,11 +19,11 @@ class Gate {
   });
 }
 
-/** The files in the vault that are neither records nor its description. */
+/** The files in the vault that are neither records nor directories of records. */
 function leftoverFiles(): string[] {
   const vault = join(sandbox.home, '.local', 'share', 'oauth-profile', 'vault');
   return readdirSync(vault, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => !name.endsWith('.record') && name !== 'vault.json',
+    (name) => !/^[0-9a-f]{16}(?:\/[0-9a-f]{32}\.record)?$/.test(name),
   );
 }
 

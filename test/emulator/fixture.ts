@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/start-emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/config.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ReceivedResponse, sendRequest } from '../support/send-request.ts';
 
 type Fields = Record<string, string>;

@@ -3,7 +3,7 @@ import { createClient } from '../../src/client.ts';
 import type { FaultKind } from '../../src/emulator/faults.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ErrorCode, OAuthProfileError } from '../../src/errors.ts';
-import { deleteLogin, findLogins, findRevocationEndpoint, revokeToken } from '../../src/flows/login/logout.ts';
+import { deleteLogin, findLogins, revokeToken } from '../../src/flows/login/logout.ts';
 import { FakeClock } from '../support/fake-ports.ts';
 import { LoginFixture } from '../support/login-fixture.ts';
 import { enterCodeByHand, signInByHand } from '../support/login-visits.ts';
@@ -100,14 +100,10 @@ it('logout --revoke sends nothing to the token endpoint', async () => {
     await loginWithBrowser(faulty);
     const { client, profile } = faulty.login;
     const store = await client.openStore();
-    const endpoint = await findRevocationEndpoint(profile, client.ports, await client.loginPorts(), undefined);
-    if (endpoint === undefined) throw new Error('no revocation endpoint');
     const logins = await findLogins(store, 'svc');
     expect(logins).toHaveLength(1);
     for (const found of logins) {
-      await deleteLogin(found, store, (family) =>
-        revokeToken(profile, endpoint, family, client.ports, store, undefined),
-      );
+      await deleteLogin(found, store, (family) => revokeToken(profile, family, client, store, undefined));
     }
   });
   expect(outcome).toEqual({ code: undefined, attempts: 0 });

@@ -113,22 +113,6 @@ describe('${file:…}', () => {
     expect(sources.readFileInside('a.txt', source)).toBe('first');
     cwd = join(root, 'home');
     expect(sources.readFileInside('a.txt', source)).toBe('second');
-    expect(sources.readOptionFile('a.txt', source)).toBe('second');
-  });
-});
-
-describe('a file named by an option', () => {
-  it('may be anywhere, and is missing if it cannot be read', () => {
-    const root = directoryWith({
-      'ca.pem': 'a certificate',
-      'work/image.png': Buffer.from([0xff]),
-      'work/large.pem': 'x'.repeat(1_048_577),
-    });
-    const { readOptionFile } = createProfileSources(environmentIn(root));
-    const source: Source = { label: 'x', directory: join(root, 'work'), trust: 'directory' };
-    expect(readOptionFile('../ca.pem', source)).toBe('a certificate');
-    for (const path of ['image.png', 'large.pem', 'missing.pem', '.'])
-      expect(readOptionFile(path, source)).toBeUndefined();
   });
 });
 

@@ -40,7 +40,7 @@ function createFixture(failures: readonly Error[] = []) {
   });
   const run = ({ profile = plain, mayRetry = () => true, ...options }: PostSettings = {}) =>
     post(profile, ports, {
-      parse: (_, request, { body }, receivedAt) => [body, request.form.length, receivedAt],
+      parse: ({ request, response, receivedAt }) => [response.body, request.form.length, receivedAt],
       mayRetry,
       signal: undefined,
       ...options,

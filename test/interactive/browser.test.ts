@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { browserCommands, type Machine, openBrowser } from '../../src/interactive/browser.ts';
+import { browserCommands, childEnvironment, type Machine, openBrowser } from '../../src/interactive/browser.ts';
 
 const machine = (changes: Partial<Machine> & { programs?: string[] }): Machine => ({
   platform: 'linux',
@@ -116,4 +116,15 @@ describe('opening a browser', () => {
     expect(seen).toContain('LANG=C');
     expect(seen).not.toMatch(/OAUTH_PROFILE|c4n4ry/);
   });
+});
+
+it('childEnvironment removes OAUTH_PROFILE_* in any case and nothing else', () => {
+  const env = {
+    OAUTH_PROFILE_KEY: 'a',
+    oauth_profile_store: 'b',
+    OAUTH_ACCESS_TOKEN: 'c',
+    MY_OAUTH_PROFILE_X: 'd',
+    PATH: 'e',
+  };
+  expect(childEnvironment(env)).toEqual({ OAUTH_ACCESS_TOKEN: 'c', MY_OAUTH_PROFILE_X: 'd', PATH: 'e' });
 });

@@ -133,7 +133,12 @@ const complete = {
 };
 
 const parse = (response: HttpResponse): DeviceCode =>
-  parseDeviceAuthorizationResponse(profile, buildTokenRequest(profile, '1'), response, RECEIVED_AT);
+  parseDeviceAuthorizationResponse({
+    profile,
+    request: buildTokenRequest(profile, '1'),
+    response,
+    receivedAt: RECEIVED_AT,
+  });
 const parseWith = (changes: object, status = 200): DeviceCode =>
   parse(createResponse(status, { ...complete, ...changes }));
 

@@ -1,17 +1,60 @@
 import { describe, expect, it } from 'vitest';
-import { findIssuerMismatch, parseMetadata, type ServerMetadata } from '../../src/oauth/metadata.ts';
+import { findIssuerMismatch, metadataLocations, parseMetadata, type ServerMetadata } from '../../src/oauth/metadata.ts';
+import { loginProfileOf } from '../support/profile-of.ts';
 
 const authorizationUrl = new URL('https://id.example.com/authorize');
 const tokenUrl = new URL('https://api.example.com/token');
+const custom = { type: 'custom', url: tokenUrl.href, client_id: 'app' };
+const withPage = (url: string) => loginProfileOf({ ...custom, options: { authorization_url: url } });
+const server = withPage(authorizationUrl.href);
 const location = new URL('https://id.example.com/.well-known/oauth-authorization-server');
 const document = {
   issuer: 'https://id.example.com',
   authorization_endpoint: 'https://id.example.com/authorize',
-  token_endpoint: 'https://api.example.com/token',
+  token_endpoint: 'https://api.example.com/v2/token',
   authorization_response_iss_parameter_supported: true,
   revocation_endpoint: 'https://id.example.com/revoke',
 };
-const parse = (changes: object) => parseMetadata({ ...document, ...changes }, location, { authorizationUrl, tokenUrl });
+const parse = (changes: object) => parseMetadata({ ...document, ...changes }, location, server);
+
+describe('metadataLocations()', () => {
+  const drive = { type: 'google', client_id: 'c', client_secret: 's', scope: 'email' };
+  const roots = (origin: string) => [
+    `${origin}/.well-known/oauth-authorization-server`,
+    `${origin}/.well-known/openid-configuration`,
+  ];
+
+  it.each([
+    [
+      'the documented URL of a provider, then the root of its host',
+      drive,
+      roots('https://accounts.google.com').toReversed(),
+    ],
+    [
+      'the root of the host of another authorization URL',
+      { ...drive, options: { authorization_url: 'https://id.example.com/authorize' } },
+      roots('https://id.example.com'),
+    ],
+    [
+      'the host of the token URL, if there is no authorization URL',
+      { ...custom, options: { device_authorization_url: 'https://d.example.com/d' } },
+      roots('https://api.example.com'),
+    ],
+    [
+      'RFC 8414 §3.1: the issuers that an endpoint may belong to, with the path inserted and appended',
+      { ...custom, url: 'https://api.example.com/a/b/token' },
+      [
+        ...roots('https://api.example.com'),
+        'https://api.example.com/.well-known/oauth-authorization-server/a/b',
+        'https://api.example.com/a/b/.well-known/openid-configuration',
+        'https://api.example.com/.well-known/oauth-authorization-server/a',
+        'https://api.example.com/a/.well-known/openid-configuration',
+      ],
+    ],
+  ])('returns %s', (_, fields, urls) => {
+    expect(metadataLocations(loginProfileOf(fields)).map(({ href }) => href)).toEqual(urls);
+  });
+});
 
 describe('parseMetadata()', () => {
   it('RFC 8414 §2 returns issuer, iss support and revocation URL', () => {
@@ -25,14 +68,30 @@ describe('parseMetadata()', () => {
   it.each([
     ['describes another server', { authorization_endpoint: 'https://id.example.com/other/authorize' }],
     ['has an issuer at another origin', { issuer: 'https://evil.example' }],
+    ['has an issuer with another path (RFC 8414 §3.3)', { issuer: 'https://id.example.com/realms/evil' }],
+    ['has an issuer with a query (RFC 8414 §2)', { issuer: 'https://id.example.com?realm=evil' }],
     ['has no issuer', { issuer: undefined }],
     ['has an issuer that is not a URL', { issuer: 'id.example.com' }],
   ])('ignores a document that %s', (_, changes) => {
     expect(parse(changes)).toBeUndefined();
   });
 
+  it.each([
+    ['https://id.example.com/realms/demo', '/realms/demo/.well-known/openid-configuration', true],
+    ['https://id.example.com/realms/demo', '/.well-known/oauth-authorization-server/realms/demo', true],
+    ['https://id.example.com/realms/demo/', '/realms/demo/.well-known/openid-configuration', true],
+    ['https://id.example.com/', '/.well-known/openid-configuration', true],
+    ['https://id.example.com/realms/demo', '/.well-known/openid-configuration', false],
+    ['https://id.example.com/realms/evil', '/realms/demo/.well-known/openid-configuration', false],
+    ['https://id.example.com', '/realms/demo/.well-known/openid-configuration', false],
+  ])('RFC 8414 §3.3 compares the issuer %s with the location %s', (issuer, path, isSame) => {
+    expect(parseMetadata({ ...document, issuer }, new URL(path, location), server)?.issuer).toBe(
+      isSame ? issuer : undefined,
+    );
+  });
+
   it.each([null, undefined, 'text', 7, []])('ignores the document %j', (other) => {
-    expect(parseMetadata(other, location, { authorizationUrl, tokenUrl })).toBeUndefined();
+    expect(parseMetadata(other, location, server)).toBeUndefined();
   });
 
   it.each(['https://evil.example/revoke', 'http://id.example.com/revoke', 'revoke', 7, undefined])(
@@ -43,8 +102,7 @@ describe('parseMetadata()', () => {
   );
 
   it('compares endpoints without their queries', () => {
-    const withQuery = new URL('https://id.example.com/authorize?tenant=a');
-    expect(parseMetadata(document, location, { authorizationUrl: withQuery, tokenUrl })).toBeDefined();
+    expect(parseMetadata(document, location, withPage('https://id.example.com/authorize?tenant=a'))).toBeDefined();
     expect(parse({ authorization_endpoint: 'https://id.example.com/authorize?x=1#y' })).toBeDefined();
     expect(parse({ authorization_endpoint: 'https://id.example.com/authorize#y\n?z' })).toBeDefined();
     expect(parse({ authorization_endpoint: 'https://id.example.com/authorizes' })).toBeUndefined();
@@ -52,10 +110,11 @@ describe('parseMetadata()', () => {
 
   it('accepts http: for loopback only', () => {
     const at = (origin: string) =>
-      parseMetadata({ issuer: origin, token_endpoint: `${origin}/token` }, new URL(`${origin}/.well-known/x`), {
-        authorizationUrl: undefined,
-        tokenUrl: new URL(`${origin}/token`),
-      });
+      parseMetadata(
+        { issuer: origin, token_endpoint: `${origin}/token` },
+        new URL(`${origin}/.well-known/openid-configuration`),
+        loginProfileOf({ ...custom, url: `${origin}/token`, options: { allow_http: true } }),
+      );
     expect(at('http://id.example.com')).toBeUndefined();
     expect(at('http://127.0.0.1:8080')).toMatchObject({
       issuer: 'http://127.0.0.1:8080',
@@ -63,9 +122,11 @@ describe('parseMetadata()', () => {
     });
   });
 
-  it('compares the token endpoint if there is no authorization URL', () => {
-    expect(parseMetadata(document, location, { authorizationUrl: undefined, tokenUrl })).toBeDefined();
-    expect(parseMetadata(document, location, { authorizationUrl: undefined, tokenUrl: location })).toBeUndefined();
+  it('accepts a document that names only the token endpoint', () => {
+    const own = { issuer: 'https://api.example.com', token_endpoint: tokenUrl.href };
+    const root = new URL('https://api.example.com/.well-known/openid-configuration');
+    expect(parseMetadata(own, root, loginProfileOf(custom))).toBeDefined();
+    expect(parseMetadata({ ...own, token_endpoint: `${tokenUrl}s` }, root, loginProfileOf(custom))).toBeUndefined();
   });
 });
 

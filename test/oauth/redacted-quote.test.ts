@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import { buildTokenRequest, withAssertion } from '../../src/oauth/token-request.ts';
-import { toTokenResponseError } from '../../src/oauth/token-response.ts';
+import { parseTokenResponse } from '../../src/oauth/token-response.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
@@ -315,8 +315,13 @@ describe('an error response that repeats what was added when the request was sen
     const request = withAssertion(buildTokenRequest(profile, '1'), new Secret(assertion));
     for (const echo of encodeAll(assertion)) {
       for (const respond of Object.values(places)) {
-        const error = toTokenResponseError(profile, request, respond(echo), 0);
-        expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain(echo.slice(8, 28));
+        const exchange = { profile, request, response: respond(echo), receivedAt: 0 };
+        try {
+          parseTokenResponse(exchange);
+          expect.unreachable();
+        } catch (error) {
+          expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain(echo.slice(8, 28));
+        }
       }
     }
   });

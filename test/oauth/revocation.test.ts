@@ -39,7 +39,12 @@ describe('parseRevocationResponse()', () => {
   const login = loginProfileOf(okta);
   const request = buildRevocationRequest(login, login.endpoints.revocationUrl as URL, new Secret('rt-1'));
   const parse = (status: number, body: string) =>
-    parseRevocationResponse(request, buildTokenRequest(request, '1'), createResponse(status, body), RECEIVED_AT);
+    parseRevocationResponse({
+      profile: request,
+      request: buildTokenRequest(request, '1'),
+      response: createResponse(status, body),
+      receivedAt: RECEIVED_AT,
+    });
 
   it.each(['', '{}', '{"error":"x"}', 'OK'])('RFC 7009 §2.2 accepts status 200 with the body %j', (body) => {
     expect(() => parse(200, body)).not.toThrow();

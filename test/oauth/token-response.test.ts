@@ -325,7 +325,12 @@ it('a response that is nested too deeply is unreadable', () => {
 describe('parseLoginResponse()', () => {
   function parseLogin(fields: DataObject, body: object) {
     const login = readAcme(fields);
-    return parseLoginResponse(login, buildTokenRequest(login, '1'), createResponse(200, body), RECEIVED_AT);
+    return parseLoginResponse({
+      profile: login,
+      request: buildTokenRequest(login, '1'),
+      response: createResponse(200, body),
+      receivedAt: RECEIVED_AT,
+    });
   }
 
   it('returns access token and refresh token', () => {

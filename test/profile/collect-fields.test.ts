@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { indentationHint, profileNames, untypedNames } from '../../src/profile/collect-fields.ts';
+import { indentationHint, untypedNames } from '../../src/profile/collect-fields.ts';
 import {
   createSources,
   decodeRequest,
@@ -14,12 +14,22 @@ import {
   readFromYaml,
   readProfile,
 } from '../support/read-sample.ts';
+import { sources } from '../support/resolving.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const custom = { type: 'custom', url: 'https://id.example.com/token' };
 const head = 'acme.type: custom\nacme.url: https://id.example.com/token\n';
 
 describe('collectFields()', () => {
+  it('visits all variables once, whatever the number of profiles', () => {
+    const profiles = Array.from({ length: 2_000 }, (_, index) => [`p${index}`, { ...custom, client_id: `c${index}` }]);
+    const variables = new Variables().add(flatten(Object.fromEntries(profiles), 'data'), sources.given);
+    const visits = vi.spyOn(variables, Symbol.iterator);
+    const names = vi.spyOn(variables, 'names');
+    for (const name of variables.profileNames()) readProfile(name, variables, createSources());
+    expect([visits.mock.calls.length, names.mock.calls.length]).toEqual([1, 1]);
+  });
+
   it('R1.1 R2.2 collects the variables with the name of the profile, dotted or nested', () => {
     const text = `${head}acme:\n  a: 1\nacme.b: 2\nacmes.c: 3\nacm.d: 4\nac.me.e: 5\n`;
     expect(decodeRequest(readFromYaml('acme', text)).form).toEqual([
@@ -239,7 +249,7 @@ describe('a profile that is not defined', () => {
   it('is not returned by profileNames()', () => {
     const entries = flatten({ 'a.type': 'x', 'b.c.type': 'y', 'd.typ': 'z', '.type': 'w', type: 'v' }, 'data');
     const variables = new Variables().add(entries, { label: 'data', directory: '', trust: 'given' });
-    expect(profileNames(variables)).toEqual(['a', 'b.c']);
+    expect(variables.profileNames()).toEqual(['a', 'b.c']);
   });
 });
 

@@ -105,8 +105,7 @@ describe('completeProfile()', () => {
     );
     const sources = {
       env: () => undefined,
-      readFileInside: () => undefined,
-      readOptionFile: (path: string) => (path === 'key' ? 'KEY' : undefined),
+      readFileInside: (path: string) => (path === 'key' ? 'KEY' : undefined),
     };
     fc.assert(
       fc.property(
@@ -190,8 +189,8 @@ describe('an issue', () => {
     [
       'options.key_file',
       { ...microsoftClient, options: { client_auth: 'private_key_jwt', key_file: 'none.pem' } },
-      /key file/,
-      /acme\.options\.key_file to .*key file/,
+      /readable file/,
+      /acme\.options\.key_file to .*readable file/,
     ],
     ['options.ca_file', { ...custom, options: { ca_file: 'none.pem' } }, /file/, /acme\.options\.ca_file to .*file/],
     [

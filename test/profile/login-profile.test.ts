@@ -232,41 +232,6 @@ describe('the scope of a login', () => {
   });
 });
 
-describe('the metadata URLs', () => {
-  const metadataUrls = (fields: object) =>
-    loginProfileOf(fields as Record<string, unknown>).endpoints.metadataUrls.map(({ href }) => href);
-
-  it.each([
-    ['google', drive, ['https://accounts.google.com/.well-known/openid-configuration']],
-    [
-      'custom with an authorization URL',
-      custom,
-      [
-        'https://id.example.com/.well-known/oauth-authorization-server',
-        'https://id.example.com/.well-known/openid-configuration',
-      ],
-    ],
-    [
-      'custom without an authorization URL',
-      { ...custom, url: 'https://api.example.com/t', options: { device_authorization_url: 'https://d.example.com/d' } },
-      [
-        'https://api.example.com/.well-known/oauth-authorization-server',
-        'https://api.example.com/.well-known/openid-configuration',
-      ],
-    ],
-    [
-      'google with another authorization URL',
-      { ...drive, options: { authorization_url: 'https://id.example.com/authorize' } },
-      [
-        'https://id.example.com/.well-known/oauth-authorization-server',
-        'https://id.example.com/.well-known/openid-configuration',
-      ],
-    ],
-  ])('are at the origin of the authorization URL, else of the token URL: %s', (_, fields, urls) => {
-    expect(metadataUrls(fields)).toEqual(urls);
-  });
-});
-
 describe('the device endpoints', () => {
   const endpoints = (fields: object) => loginProfileOf(fields as Record<string, unknown>).endpoints.device.map(toHrefs);
   const base = 'https://login.microsoftonline.com';

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
+import { OAuthProfileError } from '../../src/errors.ts';
 import { optionNames, parseDuration } from '../../src/profile/options.ts';
 import { tlsFiles } from '../../src/profile/profile.ts';
 import { createSources, invalidVariables, issuesOf, readAcme, readProfile } from '../support/read-sample.ts';
@@ -18,6 +19,7 @@ const files = createSources({
 describe('parseOptions()', () => {
   it('returns defaults', () => {
     expect(readAcme(custom).options).toEqual({
+      allowHttp: false,
       timeoutMs: 30_000,
       tokenPath: undefined,
       refreshTokenReuse: 'revokes_family',
@@ -193,7 +195,7 @@ it('a key file of the working directory must be inside it', () => {
   const sources = {
     ...createSources({ '../key.pem': 'KEY' }),
     readFileInside: () => {
-      throw new Error('outside the directory');
+      throw new OAuthProfileError('data_invalid', 'outside the directory');
     },
   };
   const issues = issuesOf(() => readProfile('acme', variables, sources));

@@ -4,6 +4,7 @@ import { compareMetadata } from '../../src/flows/diagnose/compare-metadata.ts';
 import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
 import { matchesState, parseAuthorizationResponse } from '../../src/oauth/authorization.ts';
 import { findIssuerMismatch, parseMetadata } from '../../src/oauth/metadata.ts';
+import type { Profile } from '../../src/profile/profile.ts';
 import { hasControls } from '../../src/redaction/sanitize.ts';
 import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
 import { profileOf } from '../support/profile-of.ts';
@@ -175,7 +176,7 @@ itHolds('uses metadata only for its own origin', {
       return;
     }
     const location = new URL('https://a.example/.well-known/openid-configuration');
-    const { value: known } = callTwice(() => parseMetadata(document, location, ours));
+    const { value: known } = callTwice(() => parseMetadata(document, location, metadataProfiles[0] as Profile));
     if (known !== undefined) {
       assert.equal(new URL(String(known.issuer)).origin, location.origin, 'the issuer has another origin');
       assert.equal(

@@ -6,12 +6,7 @@ import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import { parseBody } from '../../src/oauth/http-response.ts';
 import { parseRetryAfter } from '../../src/oauth/retry-policy.ts';
 import { buildTokenRequest } from '../../src/oauth/token-request.ts';
-import {
-  findRefreshToken,
-  parseLoginResponse,
-  parseTokenResponse,
-  toTokenResponseError,
-} from '../../src/oauth/token-response.ts';
+import { findRefreshToken, parseLoginResponse, parseTokenResponse } from '../../src/oauth/token-response.ts';
 import { hasControls } from '../../src/redaction/sanitize.ts';
 import { encodingsOf } from '../support/leaks.ts';
 import { callTwice, itHolds, printedForms } from '../support/mutated-input.ts';
@@ -103,15 +98,15 @@ itHolds('returns a token or an error without secrets for any token response', {
     callTwice(() => parseBody(response.body));
     callTwice(() => findRefreshToken(response));
     for (const { profile, request } of profiles) {
-      const { value, error } = callTwice(() => parseTokenResponse(profile, response, RECEIVED_AT));
-      assert.equal(error, undefined);
-      if (value === undefined) checkError(toTokenResponseError(profile, request, response, RECEIVED_AT));
+      const exchange = { profile, request, response, receivedAt: RECEIVED_AT };
+      const { value, error } = callTwice(() => parseTokenResponse(exchange));
+      if (error !== undefined) checkError(error as OAuthProfileError);
       else {
         assert.ok(value.accessToken.length > 0, 'an empty token is returned');
         assert.ok(value.expiresAt === undefined || Number.isFinite(value.expiresAt), 'the expiry is not a time');
         assert.equal(JSON.stringify(value.accessToken), '"••••"');
       }
-      const signIn = callTwice(() => parseLoginResponse(profile, request, response, RECEIVED_AT));
+      const signIn = callTwice(() => parseLoginResponse(exchange));
       if (signIn.error === undefined) assert.ok(signIn.value.refreshToken.length > 0);
     }
   },
@@ -129,7 +124,7 @@ itHolds('returns a valid device authorization or an error for any response', {
     const response = parseHttp(input);
     for (const { profile, request } of profiles) {
       const { value, error } = callTwice(() =>
-        parseDeviceAuthorizationResponse(profile, request, response, RECEIVED_AT),
+        parseDeviceAuthorizationResponse({ profile, request, response, receivedAt: RECEIVED_AT }),
       );
       if (error !== undefined) {
         checkError(error as OAuthProfileError);

@@ -24,7 +24,9 @@ describe('findProvider()', () => {
 
   it('returns providers whose hints all name a variable or the login', () => {
     for (const type of providerTypes) {
-      for (const { hint } of findProvider(type)?.hints ?? []) expect(hint).toMatch(/\{[a-z_.]+\}/);
+      for (const one of Object.values(findProvider(type)?.hints ?? {}).flat()) {
+        expect(typeof one === 'string' ? one : one.hint).toMatch(/\{[a-z_.]+\}/);
+      }
     }
   });
 });

@@ -92,7 +92,7 @@ describe('processes that are killed at random times', TIMEOUT, () => {
       expect(group.refreshes).toBeGreaterThan(KILLS / 2);
       await expectAlive(family, env);
       // The files of the killed processes are removed.
-      expect(home.files().map((file) => file.replace(/^.*\./, ''))).toEqual(['record', 'json']);
+      expect(home.files().map((file) => file.replace(/^.*\./, ''))).toEqual(['record']);
       expect(leaksIn(home.content(), [...(await family.state()).issued.slice(-40), env.OAUTH_PROFILE_KEY])).toEqual([]);
       home.remove();
     },

@@ -1,9 +1,9 @@
 import type { Clock, TokenStore } from '../../src/ports.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
+import { MemoryStore } from '../../src/store/memory.ts';
 
 /** A memory store as a plain object, so that a test can replace single functions with the spread syntax. */
 export function createPlainMemoryStore(clock?: Pick<Clock, 'now'>): TokenStore {
-  const store = createMemoryStore(clock);
+  const store = new MemoryStore(clock);
   return {
     location: store.location,
     fingerprint: (value) => store.fingerprint(value),

@@ -1,35 +1,36 @@
 import { type DataObject, flatten } from '../../src/config/flatten.ts';
+import type { ExternalSources } from '../../src/config/resolver.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { readYaml } from '../../src/config/yaml.ts';
 import { InvalidProfileError, type ProfileIssue, ProviderError } from '../../src/errors.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
-import { type ParsedToken, parseTokenResponse, toTokenResponseError } from '../../src/oauth/token-response.ts';
+import { type ParsedToken, parseTokenResponse } from '../../src/oauth/token-response.ts';
 import { completeProfile } from '../../src/profile/complete-profile.ts';
-import { type ProfileSources, parseProfile } from '../../src/profile/parse-profile.ts';
+import { parseProfile } from '../../src/profile/parse-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import type { Secret } from '../../src/redaction/secret.ts';
 
 const source = { label: 'data', directory: '', trust: 'given' } as const;
 
 /** External sources with these files and environment variables only. */
-export function createSources(files: Record<string, string> = {}, env: Record<string, string> = {}): ProfileSources {
-  return { env: (name) => env[name], readFileInside: (path) => files[path], readOptionFile: (path) => files[path] };
+export function createSources(files: Record<string, string> = {}, env: Record<string, string> = {}): ExternalSources {
+  return { env: (name) => env[name], readFileInside: (path) => files[path] };
 }
 
 /** The profile `acme` with these fields. */
-export function readAcme(fields: DataObject, sources: ProfileSources = createSources()): Profile {
+export function readAcme(fields: DataObject, sources: ExternalSources = createSources()): Profile {
   return readProfile('acme', new Variables().add(flatten({ acme: fields }, 'data'), source), sources);
 }
 
 /** The profile `name` from a YAML file. */
-export function readFromYaml(name: string, text: string, sources: ProfileSources = createSources()): Profile {
+export function readFromYaml(name: string, text: string, sources: ExternalSources = createSources()): Profile {
   const label = 'profiles.yaml';
   return readProfile(name, new Variables().add(readYaml(text, label), { ...source, label }), sources);
 }
 
 /** Parses and completes a profile for which no login is stored. */
-export function readProfile(name: string, variables: Variables, sources: ProfileSources): Profile {
+export function readProfile(name: string, variables: Variables, sources: ExternalSources): Profile {
   return completeProfile(parseProfile(name, variables, sources));
 }
 
@@ -53,7 +54,7 @@ export function issuesOf(read: () => unknown): readonly ProfileIssue[] {
 }
 
 /** The names of the variables of the profile `acme` that have issues. */
-export function invalidVariables(fields: DataObject, sources?: ProfileSources): string[] {
+export function invalidVariables(fields: DataObject, sources?: ExternalSources): string[] {
   return issuesOf(() => readAcme(fields, sources)).map(({ variable }) => variable);
 }
 
@@ -98,9 +99,8 @@ export function createResponse(status: number, body: unknown, headers: HttpRespo
 
 /** Parses a response to the token request of a profile; throws the error that a user gets. */
 export function parseResponse(profile: Profile, response: HttpResponse): ParsedToken {
-  const token = parseTokenResponse(profile, response, RECEIVED_AT);
-  if (token !== undefined) return token;
-  throw toTokenResponseError(profile, buildTokenRequest(profile, '1.2.3'), response, RECEIVED_AT);
+  const request = buildTokenRequest(profile, '1.2.3');
+  return parseTokenResponse({ profile, request, response, receivedAt: RECEIVED_AT });
 }
 
 /** The error for a response to the token request of a profile. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, type Serializable } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -193,9 +193,10 @@ export class Home {
   readonly directory = mkdtempSync(join(tmpdir(), 'oauth-profile-rotation-'));
   readonly vault = join(this.directory, '.local', 'share', 'oauth-profile', 'vault');
 
-  /** File names in the vault. */
+  /** Paths of all files in the vault, relative to it. */
   files(): string[] {
-    return readdirSync(this.vault).sort();
+    const paths = readdirSync(this.vault, { recursive: true, encoding: 'utf8' });
+    return paths.filter((path) => statSync(join(this.vault, path)).isFile());
   }
 
   /** Names and contents of all files of the vault. */

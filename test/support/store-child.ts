@@ -2,12 +2,12 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { RecordLock } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { openVault } from '../../src/store/vault/vault.ts';
+import { Vault } from '../../src/store/vault/vault.ts';
 
 // A process that works with a vault. Commands arrive as lines on stdin, results leave as lines on stdout.
 
 const [, , key = 'counter', logFile = ''] = process.argv;
-const vault = openVault({ env: process.env });
+const vault = new Vault({ env: process.env });
 const pid = String(process.pid);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const currentNumber = ({ record }: RecordLock): number =>

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { LockOptions, RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import type { Keychain } from '../../src/store/vault/key-provider.ts';
-import { openVault, type Vault, type VaultOptions } from '../../src/store/vault/vault.ts';
+import { Vault, type VaultOptions } from '../../src/store/vault/vault.ts';
 
 /** A random value for OAUTH_PROFILE_KEY. */
 export const anyKey = (): string => randomBytes(32).toString('base64');
@@ -73,12 +73,16 @@ export class StoreHome {
   /** Opens the vault with `key`; without one, the vault finds or creates its key. */
   open(key: string | undefined, options: Partial<VaultOptions> = {}): Vault {
     const env = this.env(key === undefined ? {} : { OAUTH_PROFILE_KEY: key });
-    return openVault({ env, keychain: noKeychain, ...options });
+    return new Vault({ env, keychain: noKeychain, ...options });
   }
 
-  /** File names in the vault's directory. */
+  /** Paths of all files in the vault's directory, relative to it. */
   files(): string[] {
-    return readdirSync(this.vaultDirectory).sort();
+    const entries = readdirSync(this.vaultDirectory, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => relative(this.vaultDirectory, join(entry.parentPath, entry.name)))
+      .sort();
   }
 
   /** Paths of the encrypted records. */
@@ -88,9 +92,9 @@ export class StoreHome {
       .map((file) => join(this.vaultDirectory, file));
   }
 
-  /** File names in the vault's directory other than records and metadata: locks and temporary files. */
+  /** Files in the vault's directory other than records: locks and temporary files. */
   leftovers(): string[] {
-    return this.files().filter((file) => !file.endsWith('.record') && file !== 'vault.json');
+    return this.files().filter((file) => !file.endsWith('.record'));
   }
 
   createVaultDirectory(): void {

@@ -1,19 +1,11 @@
 import type { Client } from '../../client.ts';
 import { locationOf, type Variables } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import {
-  deleteLogin,
-  type FoundLogin,
-  findLogins,
-  findRevocationEndpoint,
-  revokeToken,
-} from '../../flows/login/logout.ts';
+import { deleteLogin, type FoundLogin, findLogins, revokeToken } from '../../flows/login/logout.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
-import { providerName } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
-import { hasFlag } from '../command.ts';
 import { type Context, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';
 import { withClient } from '../with-client.ts';
@@ -22,14 +14,14 @@ import { withClient } from '../with-client.ts';
 export function runLogout(context: Context): Promise<number> {
   const { args, terminal } = context;
   const [name] = args.positionals;
-  const all = hasFlag(args, 'all');
+  const all = args.switches.has('all');
   if ((name === undefined) !== all) {
     throw usageError(
       all ? 'a profile and --all cannot be combined' : 'missing argument: <profile>',
       'write oauth-profile logout <profile>, or oauth-profile logout --all',
     );
   }
-  const json = hasFlag(args, 'json');
+  const json = args.switches.has('json');
   return withClient(context, async ({ client, variables }) => {
     const deleted: { profile: string; account: string | undefined; revoked: boolean }[] = [];
     let status = 0;
@@ -38,8 +30,8 @@ export function runLogout(context: Context): Promise<number> {
     if (logins.length === 0) printNotLoggedIn(context, name, variables, client);
     for (const login of logins) {
       try {
-        const revoked = hasFlag(args, 'revoke') && (await revoke(context, login, variables, client));
-        if (!revoked) await deleteLogin(login, store);
+        const revoked = args.switches.has('revoke');
+        await (revoked ? revokeAndDelete(context, login, variables, client) : deleteLogin(login, store));
         deleted.push({ profile: login.profile, account: login.account, revoked });
         if (!json) terminal.stdout(formatLogout(login, revoked));
         warnOfConfiguredToken(context, login.profile, variables);
@@ -49,25 +41,21 @@ export function runLogout(context: Context): Promise<number> {
         status ||= renderError(error, context);
       }
     }
-    if (json) terminal.stdout(`${escapeControlsInJson({ deleted }, 2)}\n`);
+    if (json) terminal.stdoutJson({ deleted });
     return status;
   });
 }
 
-/** Revokes and deletes a login. Returns `false` if the provider has no revocation endpoint. */
-async function revoke(context: Context, found: FoundLogin, variables: Variables, client: Client): Promise<boolean> {
-  const { signal } = context;
-  const { ports } = client;
+async function revokeAndDelete(
+  context: Context,
+  found: FoundLogin,
+  variables: Variables,
+  client: Client,
+): Promise<void> {
   try {
     const login = toLoginProfile(parseProfile(found.profile, variables, client.sources));
-    const endpoint = await findRevocationEndpoint(login, ports, await client.loginPorts(), signal);
-    if (endpoint === undefined) {
-      warn(context, `${providerName(login)} has no revocation endpoint: revoke access in your account settings there`);
-      return false;
-    }
     const store = await client.openStore();
-    await deleteLogin(found, store, (family) => revokeToken(login, endpoint, family, ports, store, signal));
-    return true;
+    await deleteLogin(found, store, (family) => revokeToken(login, family, client, store, context.signal));
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code === 'aborted') throw error;
     const name = escapeControls(found.profile);
@@ -77,9 +65,9 @@ async function revoke(context: Context, found: FoundLogin, variables: Variables,
 }
 
 function printNotLoggedIn(context: Context, name: string | undefined, variables: Variables, client: Client): void {
-  // An unknown name is an error: it is probably misspelt.
+  // An unknown name is an error: it is probably misspelled.
   if (name !== undefined) parseProfile(name, variables, client.sources);
-  if (!hasFlag(context.args, 'json'))
+  if (!context.args.switches.has('json'))
     context.terminal.stdout(name === undefined ? 'no stored logins\n' : `${escapeControls(name)} is not logged in\n`);
   if (name !== undefined) warnOfConfiguredToken(context, name, variables);
 }

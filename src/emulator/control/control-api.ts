@@ -1,20 +1,11 @@
 import { consoleFile } from '../console-files.ts';
+import type { ControlledEmulator } from '../emulator-state.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import { findIssues, objectOf } from '../schemas.ts';
 import type { Outcome } from '../server.ts';
-import { type ControlledEmulator, type ControlRequest, handlers } from './handlers.ts';
+import { ControlError } from './control-error.ts';
+import { type ControlRequest, handlers } from './handlers.ts';
 import { type Operation, openApiDocument, operations } from './routes.ts';
-
-/** A request that the control API rejects. */
-export class ControlError extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly issues?: readonly string[],
-  ) {
-    super(message);
-  }
-}
 
 interface Route {
   readonly operation: Operation & (typeof operations)[number];

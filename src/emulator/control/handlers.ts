@@ -1,17 +1,12 @@
 import { addClient, addUser, type ClientOptions, type UserOptions } from '../config.ts';
-import type { EmulatorState } from '../dispatcher.ts';
+import type { ControlledEmulator } from '../emulator-state.ts';
 import { publicUrl } from '../endpoints/target.ts';
 import { type Fault, faultKinds } from '../faults.ts';
-import type { Client, Realm, User } from '../realm.ts';
-import { ControlError } from './control-api.ts';
+import type { Realm } from '../realm.ts';
+import type { Client, User } from '../subjects.ts';
+import { ControlError } from './control-error.ts';
 import type { OperationId } from './routes.ts';
 import { expireToken, inspectToken, issueToken, revokeToken, type TokenRequest } from './tokens.ts';
-
-/** A running emulator with everything that the control API can change. */
-export interface ControlledEmulator extends EmulatorState {
-  /** Adds the users and clients of the configuration again. */
-  readonly restore: () => void;
-}
 
 /** A valid request to the control API. */
 export interface ControlRequest {

@@ -1,9 +1,9 @@
-import { requestTarget } from '../endpoints/target.ts';
+import type { ControlledEmulator } from '../emulator-state.ts';
 import type { EmulatorRequest } from '../messages.ts';
-import type { Claims, Realm, RequestContext, User } from '../realm.ts';
+import type { Realm, RequestContext } from '../realm.ts';
+import type { Claims, User } from '../subjects.ts';
 import { createIdToken, createRefreshToken, describeSubject, issueTokens } from '../tokens/issue-tokens.ts';
 import { findToken, type KnownToken } from '../tokens/verify-token.ts';
-import type { ControlledEmulator } from './handlers.ts';
 import { decodeJwt } from './request-log.ts';
 
 /** A token to issue directly. */
@@ -137,7 +137,6 @@ function tokenRequest(realm: Realm, origin: string, { host, path, urls }: TokenR
   const { host: usualHost, pathname } = url ?? new URL(usual ?? 'https://localhost/token');
   const target = { host: (host ?? known ?? usualHost).toLowerCase(), path: path ?? pathname };
   return {
-    ...requestTarget(realm, target),
     ...target,
     method: 'POST',
     query: new URLSearchParams(),

@@ -1,4 +1,4 @@
-import { type EmulatorRequest, type EmulatorResponse, html } from '../messages.ts';
+import { type EmulatorRequest, type EmulatorResponse, html, parseUrl } from '../messages.ts';
 import { escapeHtml, page } from '../pages.ts';
 import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { describeError, Rejection } from '../rejection.ts';
@@ -76,10 +76,10 @@ function findLongParameter(query: URLSearchParams): string | undefined {
 function findIssue({ realm }: RequestContext, clientId: string, redirectUri: string): string | undefined {
   const client = realm.clients.get(clientId);
   if (client === undefined) return `No profile has the client_id ${clientId || '(none)'}.`;
-  if (!URL.canParse(redirectUri)) return 'The redirect_uri is missing or not a URL.';
+  const { protocol, hostname } = parseUrl(redirectUri) ?? {};
+  if (hostname === undefined) return 'The redirect_uri is missing or not a URL.';
   if (client.redirectUris?.some((uri) => isSameRedirect(uri, redirectUri)) === false)
     return `The redirect_uri ${redirectUri} is not registered for the client.`;
-  const { protocol, hostname } = new URL(redirectUri);
   const isLoopback = protocol === 'http:' && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
   return isLoopback || protocol === 'https:' ? undefined : 'The redirect_uri must be https: or on loopback.';
 }

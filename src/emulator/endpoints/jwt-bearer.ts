@@ -2,7 +2,7 @@ import { decodeAssertion, verifyAssertion } from '../client-auth.ts';
 import { type IssuedTokens, JWT_BEARER_GRANT } from '../provider.ts';
 import { reject } from '../rejection.ts';
 import { createIdToken, describeSubject, issueTokens } from '../tokens/issue-tokens.ts';
-import type { GrantRequest } from './token.ts';
+import type { GrantRequest } from './grant-request.ts';
 
 /**
  * The grant of service accounts (RFC 7523 §2.1): the assertion names the client (`iss`), the scope, and optionally a

@@ -5,7 +5,8 @@ import type { Realm } from '../realm.ts';
 /** The target of a request at the real provider, also if it arrived on loopback. */
 export function requestTarget(realm: Realm, { host, path }: Pick<EmulatorRequest, 'host' | 'path'>): RequestTarget {
   const tokenUrl = realm.tokenUrls.get(host);
-  return { host, path, origin: tokenUrl?.origin ?? `https://${host}`, tokenUrl, realm };
+  const { issuer: configuredIssuer, tenants } = realm;
+  return { host, path, origin: tokenUrl?.origin ?? `https://${host}`, tokenUrl, configuredIssuer, tenants };
 }
 
 /**

@@ -7,20 +7,13 @@ import {
   type IssuedTokens,
   JWT_BEARER_GRANT,
   type TokenResponse,
-  type TokenSubject,
 } from '../provider.ts';
-import { type Client, MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
+import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
+import type { Client } from '../subjects.ts';
 import { createRefreshToken, issueTokens, issueUserTokens } from '../tokens/issue-tokens.ts';
+import type { GrantRequest } from './grant-request.ts';
 import { jwtBearerGrant } from './jwt-bearer.ts';
-
-/** A token request after client authentication. */
-export interface GrantRequest {
-  readonly context: RequestContext;
-  readonly request: EmulatorRequest;
-  readonly client: Client | undefined;
-  readonly clientAuth: TokenSubject['clientAuth'];
-}
 
 const grants: Readonly<Record<string, (grant: GrantRequest) => Promise<IssuedTokens>>> = {
   client_credentials: ({ context, request, client, clientAuth }) => {

@@ -50,8 +50,8 @@ export const custom: EmulatedProvider = {
   clientAuth: { default: 'client_secret_post' },
   passwordGrantWithoutClient: true,
   codeReuseRevokesTokens: true,
-  metadata: ({ origin, path, tokenUrl, realm }) => {
-    const issuer = realm.issuer ?? origin;
+  metadata: ({ origin, path, tokenUrl, configuredIssuer }) => {
+    const issuer = configuredIssuer ?? origin;
     // A document below another path belongs to another issuer.
     const prefix = path.replace(/\/\.well-known\/[^/]+/, '');
     if (prefix !== '' && prefix !== '/' && `${origin}${prefix}` !== issuer.replace(/\/$/, '')) return undefined;
@@ -73,7 +73,7 @@ export const custom: EmulatedProvider = {
       authorization_response_iss_parameter_supported: true,
     };
   },
-  issuer: ({ origin, realm }) => realm.issuer ?? origin,
+  issuer: ({ origin, configuredIssuer }) => configuredIssuer ?? origin,
   sendsIssuer: true,
   refresh: { policy: 'rotating', lifetimeSeconds: 30 * 86_400 },
   lifetimeSeconds: 3600,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { User } from '../realm.ts';
+import type { User } from '../subjects.ts';
 
 const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -182,11 +182,11 @@ function tenantIdOf(tenant: string): string {
 }
 
 /** The tenant of a user: the one in the URL, or the first one that a profile has if the URL leaves it open. */
-function homeTenant({ path, realm }: Pick<RequestTarget, 'path' | 'realm'>): string {
+function homeTenant({ path, tenants }: Pick<RequestTarget, 'path' | 'tenants'>): string {
   const named = tenantIn(path)?.toLowerCase() ?? 'organizations';
   if (named === 'consumers') return CONSUMERS;
   if (named !== 'common' && named !== 'organizations') return guidOf(named);
-  const own = [...realm.tenants].find((tenant) => !sharedTenants.includes(tenant));
+  const own = [...tenants].find((tenant) => !sharedTenants.includes(tenant));
   return guidOf(own ?? 'contoso.onmicrosoft.com');
 }
 

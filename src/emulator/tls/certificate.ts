@@ -35,7 +35,7 @@ export class CertificateAuthority {
   /** Issues a certificate for these host names and IP addresses, PEM. */
   issue(hosts: readonly string[]): string {
     const names = hosts.map((host) =>
-      isIP(host) === 0 ? tagged(0x82, Buffer.from(host)) : tagged(0x87, addressBytes(host)),
+      isIP(host) === 0 ? tagged(0x82, Buffer.from(host)) : tagged(0x87, ipBytes(host)),
     );
     const extensions = [
       extension('2.5.29.17', sequence(...names)),
@@ -72,9 +72,9 @@ function extension(id: string, value: Buffer): Buffer {
   return sequence(objectId(id), octets(value));
 }
 
-function addressBytes(address: string): Buffer {
-  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
-  const [head = '', tail] = address.split('::');
+function ipBytes(ip: string): Buffer {
+  if (isIP(ip) === 4) return Buffer.from(ip.split('.').map(Number));
+  const [head = '', tail] = ip.split('::');
   const parse = (part: string): number[] =>
     part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
   const [left, right] = [parse(head), parse(tail ?? '')];

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { publicUrl, requestTarget } from '../endpoints/target.ts';
 import type { EmulatorRequest } from '../messages.ts';
 import type { AccessTokenFormat, IssuedTokens, TokenSubject } from '../provider.ts';
-import type { Claims, RequestContext, TokenFamily, User } from '../realm.ts';
+import type { RequestContext, TokenFamily } from '../realm.ts';
+import type { Claims, User } from '../subjects.ts';
 import { applyTokenFault } from './token-faults.ts';
 
 /** The client, the user and the scope that tokens are issued for. */

@@ -1,4 +1,5 @@
-import type { Claims, RequestContext } from '../realm.ts';
+import type { RequestContext } from '../realm.ts';
+import type { Claims } from '../subjects.ts';
 import { signJwt } from './signing-keys.ts';
 
 const HOUR_SECONDS = 3600;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { requestTarget } from '../endpoints/target.ts';
-import type { EmulatorRequest } from '../messages.ts';
-import type { RequestTarget, ResourceSubject } from '../provider.ts';
-import type { Claims, RequestContext, TokenFamily } from '../realm.ts';
+import { type EmulatorRequest, parseUrl } from '../messages.ts';
+import type { ResourceSubject } from '../provider.ts';
+import type { Realm, RequestContext, TokenFamily } from '../realm.ts';
+import type { Claims } from '../subjects.ts';
 import type { OpaqueToken } from './issue-tokens.ts';
 
 /** An access token that this emulator issued, valid or not. */
@@ -34,7 +35,7 @@ export async function findToken(
   const state = states.readId(id);
   // The signing key is shared by the emulators of a process; the issuer separates the realms of one emulator.
   const issuer = String(opaque?.issuer ?? iss);
-  if (issuer !== provider.issuer(target) && !isOwnIssuer(issuer, target)) return undefined;
+  if (issuer !== provider.issuer(target) && !isOwnIssuer(issuer, realm, target.host)) return undefined;
   const family = state && realm.families.get(state.family);
   const known: Omit<KnownToken, 'invalid'> = {
     key: state === undefined ? createHash('sha256').update(token).digest('base64url') : id,
@@ -57,9 +58,8 @@ export async function findToken(
 }
 
 /** Whether the issuer, under its production URL or on loopback, belongs to the realm of a request. */
-function isOwnIssuer(issuer: string, { realm, host: requested }: RequestTarget): boolean {
-  if (!URL.canParse(issuer)) return false;
-  const { host, pathname } = new URL(issuer);
+function isOwnIssuer(issuer: string, realm: Realm, requested: string): boolean {
+  const { host = '', pathname = '' } = parseUrl(issuer) ?? {};
   const { hosts, isolatedHosts } = realm.provider;
   return [host, pathname.split('/')[1] ?? ''].some(
     (name) => name === requested || realm.tokenUrls.has(name) || (!isolatedHosts && hosts?.test(name)),

@@ -18,8 +18,7 @@ export function checkCertificate({ provider, url }: Profile, certificate: Certif
   if (failure !== undefined) {
     const { code } = (failure.cause ?? {}) as { readonly code?: unknown };
     const domain = (host: string): string => host.split('.').slice(-2).join('.');
-    const isPublic =
-      provider.tokenUrl !== undefined && domain(provider.tokenUrl.split('/')[2] ?? '') === domain(url.host);
+    const isPublic = domain(provider.tokenUrl?.split('/')[2] ?? '') === domain(url.host);
     const interception =
       isPublic && /SELF_SIGNED|UNABLE_TO/.test(String(code))
         ? `; ${provider.type} uses a public certificate, so a proxy or a virus scanner intercepts the connection: ask its administrator for the CA certificate`
@@ -32,12 +31,8 @@ export function checkCertificate({ provider, url }: Profile, certificate: Certif
     return { level: 'ok', ...about, message: `certificate valid until ${day}, issued by ${issuer}` };
   const days = Math.max(0, Math.floor((expiresAt - now) / DAY_MS));
   const message = `certificate expires in ${days} ${days === 1 ? 'day' : 'days'}, on ${day}`;
-  return {
-    level: 'warning',
-    ...about,
-    message,
-    hint: 'ask the administrator of the server whether it will be renewed',
-  };
+  const hint = 'ask the administrator of the server whether it will be renewed';
+  return { level: 'warning', ...about, message, hint };
 }
 
 /** Compares the clock of this machine with the Date header, which has whole seconds. Age is added by caches. */

@@ -1,14 +1,16 @@
 import { OAuthProfileError, TransportError } from '../../errors.ts';
 import { parseErrorResponse } from '../../oauth/error-response.ts';
 import { isErrorBody } from '../../oauth/http-response.ts';
+import { describesServer } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
 import type { CertificateInfo, InspectCertificate, Limits, LoginPorts } from '../../ports.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
+import { registeredTarget } from '../login/authorization-code.ts';
+import { type MetadataPorts, type PublishedDocument, readMetadata } from '../read-metadata.ts';
 import { checkCertificate, checkClock, checkFailure } from './check-connection.ts';
-import { compareMetadata, compareScopes, isSameEndpoint } from './compare-metadata.ts';
+import { compareMetadata, compareScopes } from './compare-metadata.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { type MetadataPorts, type PublishedDocument, readMetadata } from './read-metadata.ts';
 
 /** Ports of {@link checkOnline}. A client provides them. */
 export interface OnlinePorts extends MetadataPorts {
@@ -43,13 +45,12 @@ async function checkProvider(
   signal: AbortSignal | undefined,
 ): Promise<Diagnostic[]> {
   const results: Diagnostic[] = [];
-  const { host } = profile.url;
   const limits = { timeoutMs: TIMEOUT_MS, signal };
   try {
     const certificate = await readCertificate(profile, ports, limits);
     if (certificate?.proxy !== undefined) {
       const message = `reached through the proxy ${excerpt(certificate.proxy, 100)}`;
-      results.push({ level: 'ok', about: 'connection', where: host, message });
+      results.push({ level: 'ok', about: 'connection', where: profile.url.host, message });
     }
     if (certificate !== undefined) results.push(checkCertificate(profile, certificate, ports.ports.clock.now()));
     if (certificate?.failure !== undefined) return results;
@@ -81,12 +82,12 @@ function checkMetadata(
   profile: Profile,
   documents: readonly [PublishedDocument, ...PublishedDocument[]],
 ): Diagnostic[] {
-  const { provider, url } = profile;
   const metadata = documents.filter(
     ({ response, members }) => response.status === 200 && members?.['issuer'] !== undefined,
   );
-  const own = metadata.find(({ members }) => isSameEndpoint(members?.['token_endpoint'], url, provider));
-  const document = own ?? metadata[0];
+  const own = metadata.find(({ members = {} }) => describesServer(members, profile));
+  // The root of a built-in provider's host may describe another server.
+  const document = own ?? metadata.find((one) => profile.provider.tokenUrl === undefined || one === documents[0]);
   if (document?.members === undefined) return [noMetadata(profile, documents[0]), ...compareScopes(profile)];
   const results = compareMetadata(profile, document.members);
   if (results.some(({ level, about }) => about === 'discovery' && level !== 'note')) return results;
@@ -101,7 +102,7 @@ function noMetadata(profile: Profile, { location, response, members }: Published
   const about = { about: 'discovery', where: location.href } as const;
   const isDocumented = provider.login?.metadataUrl !== undefined;
   if (!isDocumented || (status !== 400 && status !== 404) || members === undefined || !isErrorBody(members)) {
-    const message = `no metadata (HTTP ${status}), so that the profile cannot be compared`;
+    const message = `no metadata (HTTP ${status}): the profile cannot be compared with it`;
     return { level: 'note', ...about, message };
   }
   const error = parseErrorResponse({ status, headers: {}, body: '' }, { kind: 'object', members }, excerpt);
@@ -114,15 +115,14 @@ function noMetadata(profile: Profile, { location, response, members }: Published
 /** A registered redirect URI needs its port to be free. */
 async function checkRedirect({ name, options }: Profile, listen: LoginPorts['listen']): Promise<Diagnostic[]> {
   if (options.redirectUri === undefined) return [];
-  const { hostname: host, port, pathname: path } = new URL(options.redirectUri);
   const about = { about: 'redirect', where: `${name}.options.redirect_uri` } as const;
   try {
-    const listener = await listen({ host, port: port === '' ? 80 : Number(port), path }, () => false);
+    const listener = await listen(registeredTarget(options.redirectUri), () => false);
     await listener.close();
     return [{ level: 'ok', ...about, message: `port ${listener.port} is free` }];
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
-    const hint = 'stop the program that uses the port, or register another redirect URI and set it here';
+    const hint = 'stop the program that uses the port, or register a redirect URI with another port and set it here';
     return [{ level: 'error', ...about, message: error.message, hint }];
   }
 }

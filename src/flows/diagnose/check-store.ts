@@ -29,19 +29,13 @@ export async function checkStore(
     ({ level: level === 'error' && !isRequired ? 'warning' : level, about: 'store', where, message, hint });
   try {
     const store = await open();
-    const { location } = store;
-    const isVault = store.keySource !== undefined;
-    const state = isVault ? await inspectDirectory(location) : 'exists';
-    if (typeof state === 'object')
-      return diagnostic(
-        'error',
-        location,
-        state.problem,
-        'set OAUTH_PROFILE_HOME to a directory that you can write to',
-      );
+    const { location, keySource } = store;
+    const state = keySource === undefined ? 'exists' : await inspectDirectory(location);
+    const hint = 'set OAUTH_PROFILE_HOME to a directory that you can write to';
+    if (typeof state === 'object') return diagnostic('error', location, state.problem, hint);
     if (state === 'possible')
       return diagnostic('note', location, 'the vault does not exist yet; it is created when the first token is stored');
-    if (isVault) await store.list();
+    if (keySource !== undefined) await store.list();
     await (await store.lock(store.fingerprint('check'), limits)).release();
     const source = KEY_SOURCES[store.keySource?.() ?? 'environment'];
     return diagnostic('ok', location, `readable and writable, encrypted with ${source}`);

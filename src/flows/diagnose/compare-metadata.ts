@@ -1,3 +1,4 @@
+import { isSameEndpoint } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
 import { selectLoginEndpoints } from '../../profile/endpoints.ts';
 import type { Profile } from '../../profile/profile.ts';
@@ -25,18 +26,6 @@ export function compareMetadata(profile: Profile, document: Document): Diagnosti
     ...compareLogin(profile, document),
     ...compareScopes(profile, document),
   ];
-}
-
-/** Whether two endpoints are the same. Ignores the query and the tenant, which Microsoft publishes as an id. */
-export function isSameEndpoint(announced: unknown, ours: URL, { tokenUrl }: Profile['provider']): boolean {
-  if (typeof announced !== 'string' || !URL.canParse(announced)) return false;
-  const tenantIndex = tokenUrl?.split('/').indexOf('{tenant_id}');
-  const normalize = (url: URL): string =>
-    `${url.origin}${url.pathname}`
-      .split('/')
-      .map((part, index) => (index === tenantIndex ? '' : part))
-      .join('/');
-  return normalize(new URL(announced)) === normalize(ours);
 }
 
 function compareEndpoint({ name, provider, url }: Profile, document: Document): Diagnostic | undefined {
@@ -101,7 +90,7 @@ function compareLogin({ name, provider, url, options, grant }: Profile, document
       const message = `login uses ${ours.origin}${ours.pathname}, but the metadata names ${shown}`;
       results.push(diagnostic(name, variable, 'warning', message, `if login fails, set ${name}.${variable}`));
     } else if (authorizationUrl === undefined && device.length === 0) {
-      const message = 'is not set, so that login cannot use it';
+      const message = 'is not set, so login cannot use it';
       results.push(diagnostic(name, variable, 'note', message, `for oauth-profile login, set it to ${shown}`));
     }
   };

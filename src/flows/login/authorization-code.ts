@@ -11,9 +11,10 @@ import { type LoginResponse, parseLoginResponse } from '../../oauth/token-respon
 import type { LoginPorts, Ports, Redirect, RedirectTarget } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
+import { parseUrl } from '../../profile/url.ts';
 import { Secret } from '../../redaction/secret.ts';
+import { findMetadata } from '../read-metadata.ts';
 import { post } from '../request-token.ts';
-import { findIssuer } from './find-issuer.ts';
 import { toLoginError } from './login-error.ts';
 
 /** How the user is involved in a browser login. */
@@ -56,24 +57,26 @@ export async function loginWithAuthorizationCode(
   const target = redirectTarget(login, options.port);
   const listener = await loginPorts.listen(target, (query) => matchesState(query, state));
   const done = new AbortController();
-  const onAbort = (): void => done.abort(signal?.reason);
-  signal?.addEventListener('abort', onAbort);
-  if (signal?.aborted) onAbort();
+  const ended = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
   try {
-    const redirectUri = redirectUriOf(login, target, listener.port);
+    // Exactly as registered: with one more slash it is another redirect URI.
+    const own = `http://${target.host}:${listener.port}${target.path === '/' ? '' : target.path}`;
+    const redirectUri = login.options.redirectUri ?? own;
     const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge: loginPorts.sha256(verifier) });
     const page = loginPorts.pageUrl(url);
     // Read the metadata while the user logs in.
-    const issuer = findIssuer(login, ports, loginPorts, done.signal);
+    const issuer = findMetadata(login, { ...loginPorts, ports }, ended).catch((error: Error) => {
+      ports.log(`cannot read the metadata of ${endpoint.host}: ${error.message}`);
+      return undefined;
+    });
     const problem = options.open ? await loginPorts.openBrowser(page) : 'not opened because of --no-open';
     if (options.open && problem !== undefined && prompt.readLine === undefined) throw noBrowserError(login, problem);
     prompt.showUrl(page, problem, LOGIN_TIMEOUT_MS);
-    const waits = [listener.redirect, rejectAfterTimeout(ports, done.signal)];
-    if (problem !== undefined) waits.push(promptForRedirect(prompt, redirectUri, state, done.signal));
+    const waits = [listener.redirect, rejectAfterTimeout(ports, ended)];
+    if (problem !== undefined) waits.push(promptForRedirect(prompt, redirectUri, state, ended));
     const redirect = await Promise.race(waits);
-    return await exchangeCode(login, redirect, { redirectUri, verifier, issuer: await issuer }, ports, done.signal);
+    return await exchangeCode(login, redirect, { redirectUri, verifier, issuer: await issuer }, ports, ended);
   } finally {
-    signal?.removeEventListener('abort', onAbort);
     done.abort();
     await listener.close();
   }
@@ -121,19 +124,19 @@ function redirectTarget(login: LoginProfile, port: number | undefined): Redirect
       ? { host: '127.0.0.1', port: port ?? 0, path: '/callback' }
       : { host, port: port ?? 0, path: '/' };
   }
-  const { hostname, port: registered, pathname } = new URL(redirectUri);
-  const fixed = registered === '' ? 80 : Number(registered);
-  if (port !== undefined && port !== fixed) {
+  const target = registeredTarget(redirectUri);
+  if (port !== undefined && port !== target.port) {
     throw new OAuthProfileError('usage', `--port ${port} is not the port of ${login.name}.options.redirect_uri`, {
       hint: 'remove one of them',
     });
   }
-  return { host: hostname, port: fixed, path: pathname };
+  return target;
 }
 
-/** Exactly as registered: with one more slash it is another redirect URI. */
-function redirectUriOf({ options }: LoginProfile, { host, path }: RedirectTarget, port: number): string {
-  return options.redirectUri ?? `http://${host}:${port}${path === '/' ? '' : path}`;
+/** Where to listen for `options.redirect_uri`. */
+export function registeredTarget(redirectUri: string): RedirectTarget {
+  const { hostname, port, pathname } = new URL(redirectUri);
+  return { host: hostname, port: Number(port || 80), path: pathname };
 }
 
 /** Reads lines until the user pastes a valid redirect URL, for a browser on another machine. */
@@ -156,8 +159,9 @@ async function promptForRedirect(
 
 function queryOf(line: string, redirectUri: string): string | undefined {
   const expected = new URL(redirectUri);
-  if (line.length > 16_384 || !URL.canParse(line)) return undefined;
-  const { origin, pathname, search, username, password } = new URL(line);
+  const url = line.length > 16_384 ? undefined : parseUrl(line);
+  if (url === undefined) return undefined;
+  const { origin, pathname, search, username, password } = url;
   const isSame = origin === expected.origin && pathname === expected.pathname && username === '' && password === '';
   return isSame && search !== '' ? search.slice(1) : undefined;
 }
@@ -188,7 +192,7 @@ function authorizationError(login: LoginProfile, error: string, description: str
   const details = description === undefined ? error : `${error}: ${description}`;
   const name = providerName({ provider: login.provider, url: login.endpoints.authorizationUrl ?? login.url });
   const request = buildCodeTokenRequest(login, { code: new Secret(''), redirectUri: '', verifier: new Secret('') });
-  return new ProviderError('provider_rejected', `${name} rejected the login of ${login.name} (${details})`, {
+  return new ProviderError('provider_rejected', `${name} rejected the login for ${login.name} (${details})`, {
     provider,
     hint: findHint(request, provider, 'provider_rejected'),
   });

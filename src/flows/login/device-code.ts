@@ -10,7 +10,7 @@ import type { Ports } from '../../ports.ts';
 import type { DeviceEndpoints } from '../../profile/endpoints.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { isTransient, post } from '../request-token.ts';
-import { toLoginError } from './login-error.ts';
+import { expiredError, toLoginError } from './login-error.ts';
 
 /** How a device code is shown to the user. */
 export interface DeviceCodePrompt {
@@ -65,14 +65,15 @@ async function loginAt(
     prompt.showWaiting(Math.max(0, leftMs));
     await clock.sleep(Math.max(0, Math.min(waitMs, leftMs)), signal);
     // If the provider failed until the end, the user may have entered the code: report the failure instead.
-    if (leftMs < waitMs) throw lastFailure ?? expiredError(login);
+    if (leftMs < waitMs) throw lastFailure ?? expiredError(login.command);
     try {
       // The next poll is the retry.
       return await post(poll, ports, { parse: parseLoginResponse, mayRetry: () => false, signal });
     } catch (error) {
       const nextMs = intervalAfter(error, intervalMs);
       if (nextMs === undefined) throw error;
-      lastFailure = isPending(error) ? undefined : error;
+      const isPending = error instanceof ProviderError && error.code === 'provider_rejected';
+      lastFailure = isPending ? undefined : error;
       if (nextMs !== intervalMs) log(`polling every ${nextMs / 1000} s from now on: ${(error as Error).message}`);
       intervalMs = nextMs;
       const retryAt = (error instanceof ProviderError ? error.retryAt : undefined) ?? 0;
@@ -90,19 +91,8 @@ function intervalAfter(error: unknown, intervalMs: number): number | undefined {
   return error.code === 'provider_unavailable' ? intervalMs * 2 : undefined;
 }
 
-/** Whether the provider processed the poll and the user has not decided yet. */
-function isPending(error: unknown): boolean {
-  return error instanceof ProviderError && error.code === 'provider_rejected';
-}
-
 /** D23: a single-tenant application is rejected by the endpoint for all organizations. */
 function requiresOwnTenant(error: unknown, { provider }: LoginProfile): boolean {
   const codes = provider.login?.deviceTenant?.rejectedWith ?? [];
   return error instanceof ProviderError && error.provider.codes?.some((code) => codes.includes(code)) === true;
-}
-
-function expiredError({ command }: LoginProfile): OAuthProfileError {
-  return new OAuthProfileError('timeout', 'the code expired before it was entered', {
-    hint: `run again: ${command}`,
-  });
 }

@@ -13,14 +13,16 @@ const hints: Readonly<Record<string, string>> = {
 export function toLoginError(error: unknown, { command }: LoginProfile): unknown {
   if (!(error instanceof ProviderError)) return error;
   const { provider, code, message, hint } = error;
-  const retry = `run: ${command}`;
-  if (provider.error === 'expired_token') {
-    return new OAuthProfileError('timeout', 'the code expired before it was entered', { hint: retry, cause: error });
-  }
+  if (provider.error === 'expired_token') return expiredError(command, error);
   // The hint for a provider's own code is better than the one for the standard error. Okta's 429 may contain invalid_grant.
   const isStandard = code === 'provider_rejected' && (provider.codes === undefined || hint === undefined);
   const loginHint = isStandard && provider.error !== undefined ? hints[provider.error] : undefined;
   if (loginHint === undefined) return error;
   const reason = provider.error === 'access_denied' && hint !== undefined ? `${hint}; to try again` : loginHint;
-  return new ProviderError(code, message, { provider, hint: `${reason}, ${retry}` });
+  return new ProviderError(code, message, { provider, hint: `${reason}, run: ${command}` });
+}
+
+/** The error for a device code that the user did not enter in time. */
+export function expiredError(command: string, cause?: unknown): OAuthProfileError {
+  return new OAuthProfileError('timeout', 'the code expired before it was entered', { hint: `run: ${command}`, cause });
 }

@@ -1,13 +1,16 @@
 import { OAuthProfileError } from '../../errors.ts';
 import { parseAccount } from '../../oauth/account.ts';
 import type { LoginResponse } from '../../oauth/token-response.ts';
-import type { Ports, TokenStore } from '../../ports.ts';
+import type { Ports, RecordLock, TokenStore } from '../../ports.ts';
 import { completeProfile } from '../../profile/complete-profile.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import type { ParsedProfile } from '../../profile/parse-profile.ts';
 import { loginCommand } from '../../profile/profile.ts';
-import { familyKey, findLogin } from '../token-family.ts';
-import { assertStoreWritable, saveLogin } from './save-login.ts';
+import { type FamilyRecord, type LoginRecord, parseRecordOf, serializeRecord } from '../records.ts';
+import { cacheKeyIn, toCachedToken } from '../token-cache.ts';
+import { createFamily, familyKey, findLogin, loginKey, withLock } from '../token-family.ts';
+
+const MAX_REPLACED = 32;
 
 /** A login to perform and store. */
 export interface LoginTask {
@@ -30,34 +33,47 @@ export interface LoginResult {
 }
 
 /** Logs the user in and stores the result. An error leaves an earlier login as it was. */
-export async function login(task: LoginTask, ports: Ports, store: TokenStore): Promise<LoginResult> {
+export async function login(task: LoginTask, { clock }: Ports, store: TokenStore): Promise<LoginResult> {
   const { name, url, clientId, configuredRefreshToken } = task.login;
   const binding = { origin: url.origin, clientId };
-  await assertStoreWritable(name, binding, store);
+  const key = loginKey(name, binding, store);
+  // Fails before the user logs in if the result could not be stored.
+  await withLock(store, key, async () => {});
   const former = await findLogin(name, binding, store);
   const response = await task.authenticate();
   const { refreshToken, expiresAt } = response;
   const account = parseAccount(response.response);
   const formerAccount = former?.family.account;
   if (formerAccount !== undefined && account !== undefined && formerAccount !== account) {
-    if (!(await task.mayReplace(formerAccount, account))) throw otherAccountError(name, formerAccount, account);
+    if (!(await task.mayReplace(formerAccount, account))) {
+      const message = `you logged in as ${account}, but ${name} is logged in as ${formerAccount}; nothing was changed`;
+      throw new OAuthProfileError('usage', message, {
+        hint: `to replace the login, run: ${loginCommand(name)} --force`,
+      });
+    }
   }
   const family = familyKey(binding, refreshToken, store);
-  const profile = { ...completeProfile(task.parsed, { refreshToken, family }), family };
-  await saveLogin({ profile, response, account, configuredRefreshToken: configuredRefreshToken?.value }, ports, store);
-  const { scope } = response.response;
-  return {
-    account,
-    scope: typeof scope === 'string' ? scope : undefined,
-    expiresAt,
-    replaced: former !== undefined,
-  };
+  const profile = completeProfile(task.parsed, { refreshToken, family });
+  const scope = typeof response.response['scope'] === 'string' ? response.response['scope'] : undefined;
+  const tokens = { [cacheKeyIn(store, profile)]: toCachedToken(response, store.now(), store, clock) };
+  await withLock(store, family, (lock) =>
+    write(lock, { ...createFamily(profile, refreshToken, store), tokens, account, scope }),
+  );
+  const formerFamily = await withLock(store, key, async (lock) => {
+    const old = parseRecordOf('login', lock.record);
+    const replaced = configuredRefreshToken === undefined ? [] : [store.fingerprint(configuredRefreshToken.value)];
+    const allReplaced = [...new Set([...(old?.replaced ?? []), ...replaced])].slice(-MAX_REPLACED);
+    await write(lock, { kind: 'login', profile: name, family, replaced: allReplaced, at: store.now() });
+    return old?.family;
+  });
+  if (formerFamily !== undefined && formerFamily !== family)
+    await withLock(store, formerFamily, (lock) => lock.remove());
+  return { account, scope, expiresAt, replaced: former !== undefined };
 }
 
-function otherAccountError(name: string, former: string, account: string): OAuthProfileError {
-  return new OAuthProfileError(
-    'usage',
-    `you logged in as ${account}, but ${name} is logged in as ${former}; nothing was changed`,
-    { hint: `to replace the login, run: ${loginCommand(name)} --force` },
-  );
+async function write(lock: RecordLock, record: FamilyRecord | LoginRecord): Promise<void> {
+  if (await lock.write(serializeRecord(record))) return;
+  throw new OAuthProfileError('store_locked', 'another process changed the login at the same time', {
+    hint: 'log in again',
+  });
 }

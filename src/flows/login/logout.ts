@@ -1,12 +1,12 @@
 import { OAuthProfileError } from '../../errors.ts';
 import { buildRevocationRequest, parseRevocationResponse } from '../../oauth/revocation.ts';
-import type { LoginPorts, Ports, TokenStore } from '../../ports.ts';
+import type { Ports, TokenStore } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
+import { providerName } from '../../profile/profile.ts';
+import { findMetadata, type MetadataPorts } from '../read-metadata.ts';
 import { type FamilyRecord, parseRecordOf } from '../records.ts';
 import { post } from '../request-token.ts';
-import { isBoundTo } from '../token-family.ts';
-import { findIssuer } from './find-issuer.ts';
-import { withLock } from './save-login.ts';
+import { isBoundTo, withLock } from '../token-family.ts';
 
 /** A stored login. */
 export interface FoundLogin {
@@ -21,11 +21,11 @@ export interface FoundLogin {
 /** Finds all stored logins, or those of one profile, of any server and client. */
 export async function findLogins(store: TokenStore, profile?: string): Promise<FoundLogin[]> {
   const found: FoundLogin[] = [];
-  for (const { key, record } of await store.list()) {
+  for (const record of await store.list()) {
     const login = parseRecordOf('login', record);
     if (login === undefined || (profile !== undefined && login.profile !== profile)) continue;
     const family = parseRecordOf('family', await store.read(login.family));
-    found.push({ profile: login.profile, account: family?.account, key, family: login.family });
+    found.push({ profile: login.profile, account: family?.account, key: record.key, family: login.family });
   }
   return found;
 }
@@ -47,36 +47,41 @@ export async function deleteLogin(
   await withLock(store, key, (lock) => lock.remove());
 }
 
-/** The revocation endpoint of a login's provider, if it has one. */
-export async function findRevocationEndpoint(
-  login: LoginProfile,
-  ports: Ports,
-  loginPorts: Pick<LoginPorts, 'readDocument'>,
-  signal: AbortSignal | undefined,
-): Promise<URL | undefined> {
-  if (login.provider.login !== undefined) return login.endpoints.revocationUrl;
-  const endpoint = (await findIssuer(login, ports, loginPorts, signal))?.revocationUrl;
-  return endpoint?.origin === login.url.origin ? endpoint : undefined;
-}
-
 /** Revokes the refresh token of a family (RFC 7009). It is only sent to the server that it is bound to. */
 export async function revokeToken(
   login: LoginProfile,
-  endpoint: URL,
   family: FamilyRecord,
-  ports: Ports,
+  client: Pick<MetadataPorts, 'callApi'> & { readonly ports: Ports },
   store: TokenStore,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (!isBoundTo(family, { origin: login.url.origin, clientId: login.clientId }, store)) {
-    throw new OAuthProfileError('profile_invalid', `${login.name} has another server or client than the stored login`, {
-      hint: 'restore its former url and client_id, or log out without --revoke',
+  const { name, url, clientId } = login;
+  if (!isBoundTo(family, { origin: url.origin, clientId }, store)) {
+    throw new OAuthProfileError('profile_invalid', `${name} has another url or client_id than when you logged in`, {
+      hint: 'restore them, or log out without --revoke',
     });
   }
-  await post(buildRevocationRequest(login, endpoint, family.refreshToken), ports, {
+  const endpoint = await findRevocationEndpoint(login, client, signal);
+  if (endpoint === undefined) {
+    throw new OAuthProfileError('usage', `${providerName(login)} has no revocation endpoint`, {
+      hint: 'revoke access in your account settings there, then log out without --revoke',
+    });
+  }
+  await post(buildRevocationRequest(login, endpoint, family.refreshToken), client.ports, {
     parse: parseRevocationResponse,
     // Revocation is idempotent (RFC 7009 §2.2).
     mayRetry: () => true,
     signal,
   });
+}
+
+/** The provider's documented revocation endpoint, or the one that the metadata of the server names. */
+async function findRevocationEndpoint(
+  login: LoginProfile,
+  client: MetadataPorts,
+  signal: AbortSignal | undefined,
+): Promise<URL | undefined> {
+  if (login.provider.login !== undefined) return login.endpoints.revocationUrl;
+  const endpoint = (await findMetadata(login, client, signal))?.revocationUrl;
+  return endpoint?.origin === login.url.origin ? endpoint : undefined;
 }

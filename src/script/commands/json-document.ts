@@ -58,7 +58,8 @@ export async function queryDocument({ value, text }: JsonDocument, path: string)
     runWithTimeLimit(`the JSONPath ${path}`, () => testString(text, runQuery));
   } catch (error) {
     if (error instanceof StepFailure) throw error;
-    const why = error instanceof RangeError ? 'the document is too deep' : escapeControls((error as Error).message);
+    const why =
+      error instanceof RangeError ? 'the document is nested too deeply' : escapeControls((error as Error).message);
     throw new StepFailure(`the JSONPath ${path} cannot be evaluated: ${why}`);
   }
   return locations.map((location) => member(value, location)).filter((found) => found !== undefined);

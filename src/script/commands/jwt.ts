@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { parseJson } from '../../config/json.ts';
 import { isCollection, isEmpty, type Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
@@ -156,21 +156,20 @@ function displayHeader(value: Value | undefined): string {
 
 /** A key that verifies signatures, and the algorithms that it may be used with. */
 interface VerifyingKey {
-  readonly key: KeyObject | Uint8Array;
+  readonly key: KeyObject;
   readonly algorithms: readonly string[];
   readonly kid: string | undefined;
 }
 
+interface ParsedKey {
+  readonly key: KeyObject | undefined;
+  readonly kid?: string | undefined;
+  readonly alg?: string | undefined;
+}
+
 type Jwk = JsonWebKey & { alg?: string; kid?: string; use?: string };
 
-const HINT =
-  'pass the shared secret of HS256 tokens, or a public key or certificate (PEM), JWK or JWKS; RSA, P-256, P-384, P-521 or Ed25519';
-
-const curves: Readonly<Record<string, readonly string[]>> = {
-  prime256v1: ['ES256'],
-  secp384r1: ['ES384'],
-  secp521r1: ['ES512'],
-};
+const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
 
 /**
  * Parses the keys in a string. The type of the key determines the algorithms, never the header of a token: otherwise an attacker could
@@ -181,64 +180,50 @@ function parseVerifyingKeys(text: string): readonly VerifyingKey[] {
     const hint = 'request the keys with ws.get and pass the body of its response';
     throw new StepFailure('the key is a URL', { hint });
   }
-  const keys = parseKeys(text);
-  if (keys.length === 0) throw new StepFailure('the key cannot be used', { hint: HINT });
-  return keys;
+  const keys = (/^\s*[{[]/.test(text) ? parseJwks(text) : [{ key: parseKey(text) }]).flatMap(withAlgorithms);
+  if (keys.length > 0) return keys;
+  throw new StepFailure('the key cannot be used', {
+    hint: 'pass the shared secret of HS256 tokens, or a public key or certificate (PEM), JWK or JWKS; RSA, P-256, P-384, P-521 or Ed25519',
+  });
 }
 
-function parseKeys(text: string): readonly VerifyingKey[] {
-  if (/^\s*[{[]/.test(text)) return parseJwks(text);
-  if (text.includes('-----BEGIN')) {
-    // Environment variables often contain `\n` for a line break.
-    return publicKey(attempt(() => createPublicKey(text.replaceAll('\\n', '\n'))));
-  }
-  const bare = parseBareKey(text);
-  return bare === undefined ? [sharedKey(new TextEncoder().encode(text))] : publicKey(bare);
-}
-
-/** Base64 without the PEM header and footer, as some servers publish their keys. */
-function parseBareKey(text: string): KeyObject | undefined {
-  if (!/^[A-Za-z0-9+/_=\s-]{40,}$/.test(text)) return undefined;
-  const key = Buffer.from(text, 'base64');
+/** Parses PEM, base64 without the PEM header and footer, as some servers publish their keys, or a shared secret. */
+function parseKey(text: string): KeyObject | undefined {
+  // Environment variables often contain `\n` for a line break.
+  if (text.includes('-----BEGIN')) return attempt(() => createPublicKey(text.replaceAll('\\n', '\n')));
+  const key = Buffer.from(/^[A-Za-z0-9+/_=\s-]{40,}$/.test(text) ? text : '', 'base64');
   return (
     attempt(() => createPublicKey({ key, format: 'der', type: 'spki' })) ??
     attempt(() => createPublicKey({ key, format: 'der', type: 'pkcs1' })) ??
-    attempt(() => new X509Certificate(key).publicKey)
+    attempt(() => new X509Certificate(key).publicKey) ??
+    createSecretKey(text, 'utf8')
   );
 }
 
 /** Keys for encryption and keys that cannot be used are ignored. */
-function parseJwks(text: string): readonly VerifyingKey[] {
-  const parsed = attempt(() => JSON.parse(text) as Jwk | Jwk[] | { keys: Jwk[] });
-  if (parsed === undefined) return [];
+function parseJwks(text: string): readonly ParsedKey[] {
+  const parsed = Object(attempt(() => JSON.parse(text))) as Jwk | Jwk[] | { keys: Jwk[] };
   const keys = Array.isArray(parsed) ? parsed : 'keys' in parsed ? parsed.keys : [parsed];
-  return Array.isArray(keys) ? keys.flatMap((jwk) => (jwk?.use === 'enc' ? [] : parseJwk(jwk))) : [];
+  return (Array.isArray(keys) ? keys : []).map((jwk) => {
+    const { kty, k, kid, alg, use } = jwk ?? {};
+    const parse = () =>
+      kty === 'oct' ? createSecretKey(k || '', 'base64url') : createPublicKey({ key: jwk, format: 'jwk' });
+    return { key: use === 'enc' ? undefined : attempt(parse), kid, alg };
+  });
 }
 
-function parseJwk(jwk: Jwk): readonly VerifyingKey[] {
-  const { kty, k, kid, alg } = jwk ?? {};
-  const shared = kty === 'oct' && typeof k === 'string' && k !== '';
-  const found = shared
-    ? [sharedKey(Buffer.from(k, 'base64url'))]
-    : publicKey(attempt(() => createPublicKey({ key: jwk, format: 'jwk' })));
-  return found
-    .map((one) => ({ ...one, kid, algorithms: one.algorithms.filter((name) => alg === undefined || name === alg) }))
-    .filter(({ algorithms }) => algorithms.length > 0);
+/** Returns a key with its algorithms; nothing if it has none. */
+function withAlgorithms({ key, kid, alg }: ParsedKey): readonly VerifyingKey[] {
+  if (key === undefined || key.symmetricKeySize === 0) return [];
+  const algorithms = algorithmsOf(key).filter((name) => alg === undefined || name === alg);
+  return algorithms.length === 0 ? [] : [{ key, algorithms, kid }];
 }
 
-function sharedKey(key: Uint8Array): VerifyingKey {
-  return { key, algorithms: ['HS256', 'HS384', 'HS512'], kid: undefined };
-}
-
-function publicKey(key: KeyObject | undefined): readonly VerifyingKey[] {
-  const algorithms = key === undefined ? [] : algorithmsOf(key);
-  return key === undefined || algorithms.length === 0 ? [] : [{ key, algorithms, kid: undefined }];
-}
-
-function algorithmsOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): readonly string[] {
-  if (type === 'ed25519') return ['EdDSA', 'Ed25519'];
-  if (type === 'ec') return curves[details?.namedCurve ?? ''] ?? [];
+function algorithmsOf({ type, asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject): readonly string[] {
+  if (type === 'secret') return ['HS256', 'HS384', 'HS512'];
+  if (asymmetricKeyType === 'ed25519') return ['EdDSA', 'Ed25519'];
+  if (asymmetricKeyType === 'ec') return [curves[details?.namedCurve ?? ''] ?? []].flat();
   // RFC 7518 §3.3.
-  if (type !== 'rsa' || (details?.modulusLength ?? 0) < 2048) return [];
+  if (asymmetricKeyType !== 'rsa' || (details?.modulusLength ?? 0) < 2048) return [];
   return ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 }

@@ -22,24 +22,23 @@ export interface Excerpt {
 /** Quotes the lines of a script with their secrets masked. */
 export class SourceLines {
   readonly #lines: readonly string[];
-  readonly #secrets: readonly Span[] | undefined;
-  readonly #isSecret: (name: string) => boolean;
 
   /**
-   * `secrets` are the locations of the secrets; `undefined` if the YAML could not be parsed. More is masked then, including the parameters
-   * of commands for which `takesSecret` returns true.
+   * `secrets` are the locations of the secrets; `undefined` if the YAML could not be parsed. Then only keys are quoted, and whole lines that
+   * start with a command for which `isPublic` returns true.
    */
-  constructor(text: string, secrets: readonly Span[] | undefined, takesSecret: (command: string) => boolean) {
+  constructor(
+    text: string,
+    readonly secrets: readonly Span[] | undefined,
+    readonly isPublic: (command: string) => boolean,
+  ) {
     this.#lines = text.split('\n');
-    this.#secrets = secrets;
-    this.#isSecret = (name) => isSensitiveName(name) || (secrets === undefined && takesSecret(name));
   }
 
   /** Quotes the line at an offset; `line` and `column` count from 1. */
   quote(offset: number, line: number, column: number): Excerpt {
     const text = (this.#lines[line - 1] ?? '').replace(/\r$/, '');
-    const start = offset - (column - 1);
-    const end = Math.min(this.#firstKnownSecret(text, start), this.#firstLikelySecret(text, line - 1));
+    const end = Math.min(this.#firstSecret(text, offset - (column - 1)), findSecretValue(text));
     const isMasked = text.slice(end).trim() !== '';
     return truncateAround(
       isMasked ? text.slice(0, end) + MASK : text,
@@ -47,72 +46,33 @@ export class SourceLines {
     );
   }
 
-  /** Returns the index of the first known secret in the line that starts at an offset. */
-  #firstKnownSecret(text: string, start: number): number {
+  /** Returns the index of the first value that is or may be a secret, in the line that starts at an offset. */
+  #firstSecret(text: string, start: number): number {
+    const indent = text.length - text.trimStart().length;
+    if (this.secrets === undefined) {
+      const [key, name = ''] = KEY.exec(text) ?? [];
+      if (this.isPublic(name) || /^(?:---|\.\.\.)\s*$/.test(text)) return text.length;
+      // Another name may be a line of a secret.
+      return key !== undefined && (name.includes('.') || scriptKeys.includes(name)) ? key.length : indent;
+    }
     let end = text.length;
-    for (const secret of this.#secrets ?? []) {
+    for (const secret of this.secrets) {
       if (secret.end <= start || secret.start >= start + text.length) continue;
-      end = Math.min(end, secret.start <= start ? indentOf(text) : secret.start - start);
+      end = Math.min(end, secret.start <= start ? indent : secret.start - start);
     }
     return end;
-  }
-
-  /** Returns the index of the first value that is a secret according to the names in this line and the lines above. */
-  #firstLikelySecret(text: string, index: number): number {
-    const own = findSecretValue(text, this.#isSecret);
-    if (this.#secrets !== undefined || /^(?:---|\.\.\.)\s*$/.test(text)) return own;
-    const key = KEY.exec(text)?.[0];
-    if (this.#isBelowSecret(index, key === undefined)) return indentOf(text);
-    if (/^(?:steps|name|version)$/.test(this.#section(index))) return own;
-    // Below data, mask every value: many secrets have names that do not reveal it.
-    return key === undefined ? indentOf(text) : Math.min(own, key.length);
-  }
-
-  /** Returns the top-level key that the line belongs to. */
-  #section(index: number): string {
-    for (let at = index; at >= 0; at--) {
-      const name = /^["']?([\w.-]+)["']?\s*:/.exec(this.#lines[at] ?? '')?.[1];
-      if (name !== undefined) return name;
-    }
-    return '';
-  }
-
-  /** Returns whether a line continues a secret from a line above. A line without a key may belong to any key of its item and of the enclosing items. */
-  #isBelowSecret(index: number, hasNoKey: boolean): boolean {
-    let indent = indentOf(this.#lines[index] ?? '');
-    let anyIndent = hasNoKey;
-    for (let at = index - 1; at >= 0; at--) {
-      const above = this.#lines[at] ?? '';
-      const outer = indentOf(above);
-      if ((anyIndent || outer < indent) && hasSecretName(above, this.#isSecret)) return true;
-      if (!KEY.test(above)) continue;
-      indent = Math.min(indent, outer);
-      if (indent === 0) return false;
-      if (/^\s*- /.test(above)) anyIndent = false;
-    }
-    return false;
   }
 }
 
 /** A line that starts with a key, possibly as the first line of a list item. */
-const KEY = /^\s*(?:- +)*(?:"[^"]*"|'[^']*'|[^\s"'#:{}[\],]+)\s*:(?=\s|$)\s*/;
+const KEY = /^\s*(?:- +)*("[^"]*"|'[^']*'|[^\s"'#:{}[\],]+)\s*:(?=\s|$)\s*/;
 
-function indentOf(text: string): number {
-  return text.length - text.trimStart().length;
-}
-
-const NAMED = /([\w.-]+)["']?\s*[:=]\s*/g;
-
-function hasSecretName(text: string, isSecret: (name: string) => boolean): boolean {
-  return [...text.matchAll(NAMED)].some(([, name]) => isSecret(name ?? ''));
-}
-
-/** Returns the index of the value of the first secret key in a line. */
-function findSecretValue(text: string, isSecret: (name: string) => boolean): number {
-  for (const found of text.matchAll(NAMED)) {
+/** Returns the index of the value of the first key in a line that has the name of a secret. */
+function findSecretValue(text: string): number {
+  for (const found of text.matchAll(/([\w.-]+)["']?\s*[:=]\s*/g)) {
     const start = found.index + found[0].length;
     const value = /^(["']?)(\$\{[^{}]*\})\1\s*(?:$|[,\]}#])/.exec(text.slice(start))?.[2] ?? '';
-    if (isSecret(found[1] ?? '') && !plainReference.test(value)) return start;
+    if (isSensitiveName(found[1] ?? '') && !plainReference.test(value)) return start;
   }
   return text.length;
 }
@@ -129,50 +89,44 @@ function truncateAround(line: string, caret: number): Excerpt {
 
 /** Finds the locations of all secrets in a script. A value below an unknown key may be a misplaced variable, so it counts as a secret. */
 export function* findSecrets<At>(root: ConfigNode<At>, registry: Registry): Generator<At> {
-  if (root.kind !== 'map') yield* findSecretsInNode(root, registry, false);
-  else {
-    for (const { name, node: part } of root.members) {
-      if (name === 'steps' && part.kind === 'list') yield* findSecretsInSteps(part.items, registry);
-      else yield* findSecretsInNode(part, registry, !scriptKeys.includes(name));
+  for (const { name, node } of root.kind === 'map' ? root.members : []) {
+    if (name !== 'steps' || node.kind !== 'list') yield* findSecretsIn(node, registry, !scriptKeys.includes(name));
+    else {
+      for (const step of node.items) {
+        // An item that is not a step may be a misplaced parameter of the step above it.
+        const isStep = step.kind === 'map' || (step.kind === 'scalar' && registry.find(String(step.value)));
+        yield* findSecretsIn(step, registry, !isStep);
+      }
     }
-  }
-}
-
-/** An item that is not a step may be a misplaced parameter of the step above it. */
-function* findSecretsInSteps<At>(steps: readonly ConfigNode<At>[], registry: Registry): Generator<At> {
-  for (const step of steps) {
-    const isCommand =
-      step.kind === 'scalar' && typeof step.value === 'string' && registry.find(step.value) !== undefined;
-    yield* findSecretsInNode(step, registry, step.kind !== 'map' && !isCommand);
   }
 }
 
 /** Yields every scalar whose key, or the key of an enclosing map, is sensitive. Parameters in a list get their names from the command. */
-function* findSecretsInNode<At>(part: ConfigNode<At>, registry: Registry, secret: boolean): Generator<At> {
-  if (part.kind === 'scalar') {
-    if (secret && !(typeof part.value === 'string' && plainReference.test(part.value))) yield part.at;
-  } else if (part.kind === 'list') {
-    for (const item of part.items) yield* findSecretsInNode(item, registry, secret);
+function* findSecretsIn<At>(node: ConfigNode<At>, registry: Registry, secret: boolean): Generator<At> {
+  if (node.kind === 'scalar') {
+    if (secret && !(typeof node.value === 'string' && plainReference.test(node.value))) yield node.at;
+  } else if (node.kind === 'list') {
+    for (const item of node.items) yield* findSecretsIn(item, registry, secret);
   } else {
-    for (const { name, node: inner } of part.members) {
+    for (const { name, node: inner } of node.members) {
       const parameters = registry.find(name)?.parameters;
-      if (parameters === undefined)
-        yield* findSecretsInNode(inner, registry, secret || name === '' || isSensitiveName(name));
-      else if (inner.kind === 'list') {
-        for (const [index, item] of inner.items.entries()) {
-          yield* findSecretsInNode(item, registry, secret || isSecretParameter(parameters[index]));
-        }
+      const isSecret = (index: number): boolean => secret || isSecretParameter(parameters?.[index]);
+      if (parameters === undefined) {
+        yield* findSecretsIn(inner, registry, secret || name === '' || isSensitiveName(name));
+      } else if (inner.kind === 'list') {
+        for (const [index, item] of inner.items.entries()) yield* findSecretsIn(item, registry, isSecret(index));
       } else if (inner.kind === 'map') {
         for (const { name: key, node: value } of inner.members) {
-          const parameter = parameters.find((one) => one.name === key);
-          yield* findSecretsInNode(value, registry, secret || isSecretParameter(parameter) || isSensitiveName(key));
+          const index = parameters.findIndex((one) => one.name === key);
+          yield* findSecretsIn(value, registry, isSecret(index) || isSensitiveName(key));
         }
-      } else yield* findSecretsInNode(inner, registry, secret || isSecretParameter(parameters[0]));
+      } else yield* findSecretsIn(inner, registry, isSecret(0));
     }
   }
 }
 
-function isSecretParameter(parameter: Parameter | undefined): boolean {
+/** Returns whether a parameter may contain a secret. */
+export function isSecretParameter(parameter: Parameter | undefined): boolean {
   return parameter !== undefined && (parameter.secret === true || isSensitiveName(parameter.name));
 }
 

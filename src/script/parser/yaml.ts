@@ -2,12 +2,11 @@ import type { Source } from '../../config/variables.ts';
 import { parseYaml, type Span } from '../../config/yaml.ts';
 import type { YamlIssue } from '../../config/yaml-errors.ts';
 import { InvalidScriptError, type ScriptIssue } from '../../errors.ts';
-import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import type { Registry } from '../command.ts';
 import type { Script } from '../script.ts';
 import { buildScript } from './build-script.ts';
 import { type CheckPath, MAX_VALUES } from './parse-context.ts';
-import { findSecrets, offsetWithin, SourceLines } from './source-lines.ts';
+import { findSecrets, isSecretParameter, offsetWithin, SourceLines } from './source-lines.ts';
 
 const MAX_ISSUES = 100;
 
@@ -31,9 +30,8 @@ export function readScript(text: string, source: Source, registry: Registry, che
   // In invalid YAML, the first error of a line causes the others.
   const reported =
     root === undefined ? located.filter(({ line }, index) => located[index - 1]?.line !== line) : located;
-  const takesSecret = (name: string): boolean =>
-    registry.find(name)?.parameters.some((one) => one.secret || isSensitiveName(one.name)) === true;
-  const lines = new SourceLines(yaml, root && [...findSecrets(root, registry)], takesSecret);
+  const isPublic = (name: string): boolean => registry.find(name)?.parameters.some(isSecretParameter) === false;
+  const lines = new SourceLines(yaml, root && [...findSecrets(root, registry)], isPublic);
   const shown = reported.slice(0, MAX_ISSUES).map(({ offset, line, column, message, hint }): ScriptIssue => {
     const excerpt = lines.quote(offset, line, column);
     return { line, column, ...excerpt, message, ...(hint !== undefined && { hint }) };

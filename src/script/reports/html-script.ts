@@ -58,7 +58,7 @@ export const pageScript = `
   fold.addEventListener('click', () => {
     const open = fold.dataset.open !== 'true';
     fold.dataset.open = String(open);
-    fold.textContent = open ? 'Fold all' : 'Unfold all';
+    fold.textContent = open ? 'Collapse all' : 'Expand all';
     for (const { element, steps } of scripts) {
       if (open) element.open = true;
       for (const { step } of steps) step.open = open;

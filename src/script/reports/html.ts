@@ -99,7 +99,7 @@ function controlsHtml({ steps }: Totals): string {
 ${buttons.join('\n')}
 </div>
 <input id="search" type="search" placeholder="Search" aria-label="Search steps" autocomplete="off" spellcheck="false">
-<button type="button" id="fold">Unfold all</button>
+<button type="button" id="fold">Expand all</button>
 <span id="status" role="status"></span>
 </div>`;
 }

@@ -1,11 +1,14 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readRegularFile } from '../../files/read-file.ts';
 import { hasErrorCode } from '../store-errors.ts';
 import { createOwnerId, getProcessStatus, type ProcessStatus, parseOwnerId } from './process-status.ts';
 
 /** A lock whose owner's process status is unknown is abandoned after this time without a heartbeat. */
 const LEASE_MS = 5000;
 const HEARTBEAT_MS = 1500;
+/** More than the length of an owner id. */
+const MAX_BYTES = 200;
 
 /** Content of a lock file. */
 export interface LockState {
@@ -145,22 +148,15 @@ export function getOwnerStatus(directory: string, owner: string): ProcessStatus 
 
 /** Reads a lock file; `undefined` if it does not exist. */
 export function readLock(lock: string): LockState | undefined {
-  let fd: number;
-  try {
-    fd = fs.openSync(lock, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-  try {
-    const content = fs.readFileSync(fd, 'latin1');
-    const { ino, mtimeMs } = fs.fstatSync(fd);
-    // A power failure may have lost the content.
-    const owner = parseOwnerId(content) === undefined ? `unknown-${ino}` : content;
-    return { owner, heartbeat: `${ino} ${mtimeMs}` };
-  } finally {
-    fs.closeSync(fd);
-  }
+  let stats = { ino: 0, mtimeMs: 0 };
+  const check = (found: fs.Stats) => {
+    stats = found;
+  };
+  const content = readRegularFile(lock, MAX_BYTES, { flags: fs.constants.O_NOFOLLOW, check })?.toString('latin1');
+  if (content === undefined) return undefined;
+  // A power failure may have lost the content.
+  const owner = parseOwnerId(content) === undefined ? `unknown-${stats.ino}` : content;
+  return { owner, heartbeat: `${stats.ino} ${stats.mtimeMs}` };
 }
 
 /** File that a process must create to replace `owner`'s lock; named by the nonce, since it can itself be taken over. */

@@ -11,19 +11,15 @@ export function removeStaleFiles(directory: string): void {
   try {
     // A takeover of a takeover file has a longer name: the shorter ones come first.
     const files = readdirSync(directory).sort((one, other) => one.length - other.length);
-    removeStaleLocks(
-      directory,
-      files.filter((file) => file.endsWith('.lock')).map((file) => join(directory, file)),
-    );
-    for (const file of files) {
-      if (isStale(directory, file)) rmSync(join(directory, file), { force: true });
-    }
+    removeStaleLocks(directory, files);
+    for (const file of files) if (isStale(directory, file)) rmSync(join(directory, file), { force: true });
   } catch {
     // See above.
   }
 }
 
-function removeStaleLocks(directory: string, locks: readonly string[]): void {
+function removeStaleLocks(directory: string, files: readonly string[]): void {
+  const locks = files.filter((file) => file.endsWith('.lock')).map((file) => join(directory, file));
   const stale = locks.filter((lock) => {
     const state = readLock(lock);
     return state !== undefined && getOwnerStatus(directory, state.owner) === 'ended';

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortError } from '../../errors.ts';
-import type { Environment, LockOptions, RecordLock, StoredRecord, TokenStore } from '../../ports.ts';
+import type { Environment, FoundRecord, LockOptions, RecordLock, TokenStore } from '../../ports.ts';
 import { Secret } from '../../redaction/secret.ts';
 import {
   decryptRecord,
@@ -85,11 +85,12 @@ class RedisStore extends LockingStore {
     return this.#connection.now();
   }
 
-  async read(key: string): Promise<StoredRecord | undefined> {
-    return (await this.#read(key))?.record;
+  async read(key: string): Promise<RecordPlaintext | undefined> {
+    const values = await this.#connection.eval(scripts.READ, ...this.#scriptCall(key, []), RETRY);
+    return this.#decryptNewest(key, values as Buffer[]);
   }
 
-  async list(): Promise<RecordPlaintext[]> {
+  async list(): Promise<FoundRecord[]> {
     const copies = await Promise.all(this.#keys.map(({ id }) => this.#readAll(id)));
     return selectNewestOfEach(copies.flat());
   }
@@ -128,7 +129,7 @@ class RedisStore extends LockingStore {
       if (state === 3) throw this.#unknownKeyError(String(values[0]));
       if (state !== 0) {
         const found = this.#decryptNewest(key, values);
-        const accepted = state === 1 ? undefined : accept(found?.record);
+        const accepted = state === 1 ? undefined : accept(found);
         if (state === 1 || accepted !== undefined) return { found, accepted };
         seen = values.find(({ length }) => length > 0)?.toString('latin1', 0, scripts.STAMP_LENGTH) ?? '';
         continue;
@@ -145,10 +146,10 @@ class RedisStore extends LockingStore {
   #hold(key: string, nonce: string): LockedOperations {
     const renewal = setInterval(() => void this.#renewOrRelease(key, nonce, LEASE_MS), RENEW_INTERVAL_MS);
     return {
-      read: () => this.#read(key),
+      read: () => this.read(key),
       replace: async (next, current, { requiresLock }) => {
-        const version = current === undefined ? '' : versionStamp(key, current.record.version);
-        const stamp = versionStamp(key, next.record.version) + randomBytes(16).toString('hex');
+        const version = current === undefined ? '' : versionStamp(key, current.version);
+        const stamp = versionStamp(key, next.version) + randomBytes(16).toString('hex');
         const value = Buffer.concat([Buffer.from(stamp), encryptRecord(next, this.#keys[0])]);
         const args = [nonce, LEASE_MS, version, value, requiresLock ? 'locked' : ''];
         for (;;) {
@@ -194,11 +195,6 @@ class RedisStore extends LockingStore {
       `the records in Redis at ${this.#hosts} are encrypted with another key (${keyId})`,
       'set OAUTH_PROFILE_KEY to that key, or to NEW_KEY,OLD_KEY while you change keys; use a separate database for other records',
     );
-  }
-
-  async #read(key: string): Promise<RecordPlaintext | undefined> {
-    const values = await this.#connection.eval(scripts.READ, ...this.#scriptCall(key, []), RETRY);
-    return this.#decryptNewest(key, values as Buffer[]);
   }
 
   async #readAll(keyId: string): Promise<RecordPlaintext[]> {

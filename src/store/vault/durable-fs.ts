@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fsync,
-  ftruncateSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { createDirectory } from '../../files/directories.ts';
 
@@ -17,7 +7,7 @@ export async function createPrivateDirectory(directory: string): Promise<void> {
   const topmost = createDirectory(directory, 0o700);
   if (topmost === undefined) return;
   // A default ACL of the parent may have granted more.
-  if (process.platform !== 'win32') chmodSync(directory, 0o700);
+  if (process.platform !== 'win32') fs.chmodSync(directory, 0o700);
   for (let created = directory; created.length >= topmost.length; created = dirname(created)) {
     await syncDirectory(dirname(created));
   }
@@ -25,36 +15,25 @@ export async function createPrivateDirectory(directory: string): Promise<void> {
 
 /** Writes a file with mode 0600, durably. Overwrites an existing file in place, which needs no more disk space than it has. */
 export async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
-  await withFile(file, constants.O_WRONLY | constants.O_CREAT, (fd) => {
-    for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset);
-    ftruncateSync(fd, bytes.length);
+  await withFile(file, fs.constants.O_WRONLY | fs.constants.O_CREAT, (fd) => {
+    for (let offset = 0; offset < bytes.length; ) offset += fs.writeSync(fd, bytes, offset);
+    fs.ftruncateSync(fd, bytes.length);
   });
-}
-
-/** Replaces a file atomically and durably, through the file `temp`. */
-export async function replaceFile(file: string, bytes: Uint8Array, temp: string): Promise<void> {
-  try {
-    await writeDurably(temp, bytes);
-    renameSync(temp, file);
-  } finally {
-    rmSync(temp, { force: true });
-  }
-  await syncDirectory(dirname(file));
 }
 
 /** Makes created, renamed and removed names in a directory durable. */
 export async function syncDirectory(directory: string): Promise<void> {
   // Windows does not support this, and NTFS journals names.
-  if (process.platform !== 'win32') await withFile(directory, constants.O_RDONLY, () => {});
+  if (process.platform !== 'win32') await withFile(directory, fs.constants.O_RDONLY, () => {});
 }
 
 /** Opens a file, changes it and waits until it is on the disk. The wait is asynchronous, because a disk can take a long time. */
 async function withFile(file: string, flags: number, change: (fd: number) => void): Promise<void> {
-  const fd = openSync(file, flags, 0o600);
+  const fd = fs.openSync(file, flags, 0o600);
   try {
     change(fd);
-    await new Promise<void>((resolve, reject) => fsync(fd, (error) => (error === null ? resolve() : reject(error))));
+    await new Promise<void>((resolve, reject) => fs.fsync(fd, (error) => (error === null ? resolve() : reject(error))));
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }

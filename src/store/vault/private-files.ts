@@ -1,18 +1,17 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { constants, lstatSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
 import { findUserDirectory } from '../../files/directories.ts';
+import { readRegularFile } from '../../files/read-file.ts';
 import type { Environment } from '../../ports.ts';
 import { hasErrorCode, storeUnreadableError } from '../store-errors.ts';
 
 /** Larger than any record, and small enough to be read at once. */
 const MAX_BYTES = 16 * 1_048_576;
-const CHECK_FILE = 'check that it is a regular file of this user';
 
 /** The vault's directory. */
 export function findVaultDirectory(env: Environment): string {
-  const home = env['OAUTH_PROFILE_HOME'];
-  if (home === undefined || home === '') return join(requireUserDirectory('data', env), 'vault');
+  const home = env['OAUTH_PROFILE_HOME'] || requireUserDirectory('data', env);
   if (isAbsolute(home)) return join(home, 'vault');
   throw new OAuthProfileError('usage', `OAUTH_PROFILE_HOME is not an absolute path: ${home}`, {
     hint: 'set it to an absolute path: a relative one would depend on the working directory',
@@ -50,20 +49,11 @@ export function checkPrivateDirectory(directory: string): boolean {
 
 /** Reads a file that only its owner can access; `undefined` if it does not exist. */
 export function readPrivateFile(file: string): Buffer | undefined {
-  let fd: number | undefined;
+  const check = (stats: Stats): void => assertPrivate(file, stats, 'chmod 600');
   try {
-    fd = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-    const stats = fstatSync(fd);
-    if (!stats.isFile()) throw storeUnreadableError(`${file} is not a regular file`, CHECK_FILE);
-    assertPrivate(file, stats, 'chmod 600');
-    if (stats.size > MAX_BYTES) throw storeUnreadableError(`${file} is larger than ${MAX_BYTES} bytes`, CHECK_FILE);
-    return readFileSync(fd);
+    return readRegularFile(file, MAX_BYTES, { flags: constants.O_NOFOLLOW, check });
   } catch (error) {
-    if (hasErrorCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    if (hasErrorCode(error, 'ELOOP')) throw storeUnreadableError(`${file} is a symbolic link`, CHECK_FILE, error);
     throw error instanceof OAuthProfileError ? error : cannotRead(file, error);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 
@@ -107,5 +97,7 @@ export function lstatIfExists(path: string): Stats | undefined {
 }
 
 function cannotRead(path: string, cause: unknown): OAuthProfileError {
-  return storeUnreadableError(`cannot read ${path} (${(cause as NodeJS.ErrnoException).code})`, CHECK_FILE, cause);
+  const { code } = cause as NodeJS.ErrnoException;
+  const reason = { ELOOP: 'it is a symbolic link', EFBIG: 'it is too large' }[code ?? ''] ?? code;
+  return storeUnreadableError(`cannot read ${path} (${reason})`, 'check that it is a regular file of this user', cause);
 }

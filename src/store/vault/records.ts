@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, opendirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OAuthProfileError } from '../../errors.ts';
 import {
   decryptRecord,
   encryptRecord,
@@ -17,73 +19,89 @@ import { hasErrorCode, mapWriteErrors, storeUnreadableError } from '../store-err
 import { syncDirectory, writeDurably } from './durable-fs.ts';
 import { readPrivateFile } from './private-files.ts';
 
-const RECORD_FILE = /^([0-9a-f]{32})-([0-9a-f]{16})\.record$/;
-
 /** Space for a provider's response, in addition to the size of the record. */
 const RESERVED_BYTES = 65_536;
+const RETRY_SUCCESSOR_MS = 3_000;
+const RETRY_INTERVAL_MS = 50;
 
-/** The encrypted files of a vault, `<record id>-<key id>.record`. The caller has checked the directory. */
+/** Ids of the keys of a vault: each has a directory for its records. */
+export function findKeyIds(directory: string): string[] {
+  return readNames(directory).filter((name) => /^[0-9a-f]{16}$/.test(name));
+}
+
+/** Whether a vault contains records that are encrypted with a key. */
+export function hasRecords(directory: string, keyId: string): boolean {
+  const names = opendirSync(join(directory, keyId));
+  try {
+    return names.readSync() !== null;
+  } finally {
+    names.closeSync();
+  }
+}
+
+/** The encrypted files of a vault, `<key id>/<record id>.record`. The caller has checked the directory. */
 export class Records {
-  constructor(readonly directory: string) {}
+  constructor(
+    readonly directory: string,
+    readonly keys: KeyRing,
+  ) {}
 
   /** File of a record that is encrypted with `key`. */
-  file(recordKey: string, key: Key): string {
-    return join(this.directory, `${recordId(key, recordKey)}-${key.id}.record`);
+  file(recordKey: string, key: Key = this.keys[0]): string {
+    return join(this.directory, key.id, `${recordId(key, recordKey)}.record`);
   }
 
   /** Lock files of a record: one for each key, since the record id depends on the key and other processes may know only one of them. */
-  locks(recordKey: string, keys: KeyRing): string[] {
-    return keys.map((key) => join(this.directory, `${recordId(key, recordKey)}.lock`));
+  locks(recordKey: string): string[] {
+    return this.keys.map((key) => join(this.directory, `${recordId(key, recordKey)}.lock`));
   }
 
   /** Reads a record. If there is none, all records must be readable: an unknown key could hide it. */
-  find(recordKey: string, keys: KeyRing): RecordPlaintext | undefined {
-    const newest = selectNewest(keys.map((key) => this.#read(this.file(recordKey, key), keys)));
-    if (newest === undefined) this.assertKnownKeys(keys);
+  find(recordKey: string): RecordPlaintext | undefined {
+    const newest = selectNewest(this.keys.map((key) => this.#read(this.file(recordKey, key))));
+    if (newest === undefined) this.assertKnownKeys();
     return newest;
   }
 
   /** A string that changes with every write of the record. */
-  fileState(recordKey: string, keys: KeyRing): string {
-    const stats = keys.map((key) => statSync(this.file(recordKey, key), { throwIfNoEntry: false }));
+  fileState(recordKey: string): string {
+    const stats = this.keys.map((key) => statSync(this.file(recordKey, key), { throwIfNoEntry: false }));
     return stats.map((one) => (one === undefined ? '' : `${one.ino} ${one.ctimeMs}`)).join();
   }
 
-  list(keys: KeyRing): RecordPlaintext[] {
-    this.assertKnownKeys(keys);
-    return selectNewestOfEach(this.#files().flatMap((file) => this.#read(join(this.directory, file), keys) ?? []));
+  /** Reads the records that are encrypted with any of `keys`. */
+  list(keys: readonly Key[] = this.keys): RecordPlaintext[] {
+    this.assertKnownKeys();
+    const directories = keys.map(({ id }) => join(this.directory, id));
+    const files = directories.flatMap((directory) => readNames(directory).map((name) => join(directory, name)));
+    return selectNewestOfEach(files.flatMap((file) => this.#read(file) ?? []));
   }
 
-  /** Ids of all keys with which records are encrypted. */
-  keyIds(): ReadonlySet<string> {
-    return new Set(this.#files().map((file) => RECORD_FILE.exec(file)?.[2] as string));
+  /** Throws if a record is encrypted with another key. */
+  assertKnownKeys(): void {
+    const isUnknown = (id: string) => this.keys.every((key) => key.id !== id) && hasRecords(this.directory, id);
+    const unknown = findKeyIds(this.directory).find(isUnknown);
+    if (unknown === undefined) return;
+    throw storeUnreadableError(
+      `the vault ${this.directory} is encrypted with another key (${unknown})`,
+      'set OAUTH_PROFILE_KEY to that key, or unset it if the vault has its own key; to change keys, append the old key after a comma',
+    );
   }
 
-  /** Throws if a record is encrypted with a key that is not in `keys`. */
-  assertKnownKeys(keys: KeyRing): void {
-    for (const id of this.keyIds()) {
-      if (keys.some((key) => key.id === id)) continue;
-      throw storeUnreadableError(
-        `the vault ${this.directory} is encrypted with another key (${id})`,
-        'set OAUTH_PROFILE_KEY to that key, or unset it if the vault has its own key; to change keys, append the old key after a comma',
-      );
-    }
-  }
-
-  #files(): string[] {
-    try {
-      return readdirSync(this.directory).filter((file) => RECORD_FILE.test(file));
-    } catch (error) {
-      if (hasErrorCode(error, 'ENOENT')) return [];
-      const { code } = error as NodeJS.ErrnoException;
-      throw storeUnreadableError(`cannot read ${this.directory} (${code})`, 'check its owner and permissions', error);
-    }
-  }
-
-  #read(file: string, keys: KeyRing): RecordPlaintext | undefined {
+  #read(file: string): RecordPlaintext | undefined {
     const bytes = readPrivateFile(file);
-    const [, id = ''] = RECORD_FILE.exec(basename(file)) ?? [];
-    return bytes && decryptRecord(bytes, id, keys, file);
+    return bytes && decryptRecord(bytes, basename(file, '.record'), this.keys, file);
+  }
+}
+
+/** Names in a directory; none if it does not exist. */
+function readNames(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return [];
+    const { code } = error as NodeJS.ErrnoException;
+    throw storeUnreadableError(`cannot read ${directory} (${code})`, 'check its owner and permissions', error);
   }
 }
 
@@ -93,13 +111,30 @@ export class LockedRecord implements LockedOperations {
 
   constructor(
     readonly key: string,
-    readonly keys: KeyRing,
     readonly records: Records,
     readonly owner: LockOwner,
   ) {}
 
   async read(): Promise<RecordPlaintext | undefined> {
-    return this.records.find(this.key, this.keys);
+    return this.records.find(this.key);
+  }
+
+  /** A new refresh token may be the only valid one: errors are retried, and then it is stored next to the vault. */
+  async replace(
+    next: RecordPlaintext,
+    current: RecordPlaintext | undefined,
+    options: ReplaceOptions,
+  ): Promise<boolean> {
+    const bytes = encryptRecord(next, this.records.keys[0]);
+    const isSuccessor = !options.requiresLock && next.version !== '';
+    for (const deadline = performance.now() + RETRY_SUCCESSOR_MS; ; await sleep(RETRY_INTERVAL_MS)) {
+      try {
+        return await this.#replace(bytes, current, options);
+      } catch (error) {
+        if (!isSuccessor || !(error instanceof OAuthProfileError)) throw error;
+        if (performance.now() > deadline) throw await this.#rescue(bytes, error);
+      }
+    }
   }
 
   /**
@@ -108,13 +143,11 @@ export class LockedRecord implements LockedOperations {
    * only be overwritten by a process that is suspended exactly here for a whole exchange. A second lock would not prevent that: an owner that is
    * suspended longer than its lease would lose it, too.
    */
-  async replace(
-    next: RecordPlaintext,
+  async #replace(
+    bytes: Buffer,
     current: RecordPlaintext | undefined,
     { requiresLock, reserve }: ReplaceOptions,
   ): Promise<boolean> {
-    const [firstKey, ...otherKeys] = this.keys;
-    const bytes = encryptRecord(next, firstKey);
     return mapWriteErrors(this.records.directory, async () => {
       if (reserve) await this.#reserveSpace(bytes.length);
       const useReserve = !reserve && this.#isSpaceReserved;
@@ -122,24 +155,24 @@ export class LockedRecord implements LockedOperations {
       try {
         await writeDurably(temp, bytes);
         if (requiresLock && !this.#isLockHeld()) return false;
-        const stored = this.records.find(this.key, this.keys);
-        if (stored?.record.version !== current?.record.version) return false;
-        renameSync(temp, this.records.file(this.key, firstKey));
+        const stored = this.records.find(this.key);
+        // A record that vanished is not a newer version: the directory was deleted, or a backup restored.
+        if (stored !== undefined && stored.version !== current?.version) return false;
+        renameSync(temp, this.records.file(this.key));
       } finally {
         if (!useReserve) rmSync(temp, { force: true });
       }
       if (useReserve) this.#isSpaceReserved = false;
-      for (const key of otherKeys) rmSync(this.records.file(this.key, key), { force: true });
-      await syncDirectory(this.records.directory);
+      await syncDirectory(dirname(this.records.file(this.key)));
+      await this.#removeFiles(this.records.keys.slice(1));
       return true;
     });
   }
 
-  async remove(): Promise<boolean> {
+  remove(): Promise<boolean> {
     return mapWriteErrors(this.records.directory, async () => {
       if (!this.#isLockHeld()) return false;
-      for (const key of this.keys) rmSync(this.records.file(this.key, key), { force: true });
-      await syncDirectory(this.records.directory);
+      await this.#removeFiles(this.records.keys);
       return true;
     });
   }
@@ -148,8 +181,32 @@ export class LockedRecord implements LockedOperations {
     this.owner.close();
   }
 
+  async #removeFiles(keys: readonly Key[]): Promise<void> {
+    for (const file of keys.map((key) => this.records.file(this.key, key))) {
+      if (!existsSync(file)) continue;
+      rmSync(file, { force: true });
+      await syncDirectory(dirname(file));
+    }
+  }
+
+  /** Writes an encrypted record next to the vault. Returns the error with the command that restores it. */
+  async #rescue(bytes: Buffer, error: OAuthProfileError): Promise<OAuthProfileError> {
+    const target = this.records.file(this.key);
+    const rescued = join(dirname(this.records.directory), `rescued-${basename(target)}`);
+    try {
+      await writeDurably(rescued, bytes);
+      await syncDirectory(dirname(rescued));
+    } catch {
+      return error;
+    }
+    return new OAuthProfileError(error.code, `${error.message}; the new refresh token is in ${rescued}, encrypted`, {
+      hint: `${error.hint}; then run: mv ${rescued} ${target}`,
+      cause: error,
+    });
+  }
+
   #isLockHeld(): boolean {
-    return this.records.locks(this.key, this.keys).every((lock) => this.owner.holds(lock));
+    return this.records.locks(this.key).every((lock) => this.owner.holds(lock));
   }
 
   async #reserveSpace(size: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Clock, Environment, StoredRecord } from '../../ports.ts';
-import type { KeyRing, RecordPlaintext } from '../encryption.ts';
+import type { Clock, Environment, FoundRecord } from '../../ports.ts';
+import type { RecordPlaintext } from '../encryption.ts';
 import { acquireFileLocks, describeLockOwner, type FileLockOptions } from '../lock/file-lock.ts';
 import type { LockOwner } from '../lock/lock-owner.ts';
 import { removeStaleFiles } from '../lock/stale-files.ts';
@@ -8,7 +8,7 @@ import { type Acquisition, LockingStore, type Waiter } from '../locking-store.ts
 import { mapWriteErrors } from '../store-errors.ts';
 import { createPrivateDirectory } from './durable-fs.ts';
 import { assertLocalFileSystem } from './inspect-directory.ts';
-import { type Keychain, KeyProvider, type KeySource } from './key-provider.ts';
+import { type Keychain, KeyProvider, type KeySource, type VaultKeys } from './key-provider.ts';
 import { checkPrivateDirectory, findVaultDirectory } from './private-files.ts';
 import { LockedRecord, Records } from './records.ts';
 
@@ -20,46 +20,38 @@ export interface VaultOptions {
   readonly keychain?: Keychain | undefined;
 }
 
-/** Opens the vault in the user's data directory. Nothing is created before the first call of `lock`. */
-export function openVault(options: VaultOptions): Vault {
-  return new Vault(options);
-}
-
-/** Encrypted records in files of the user. */
+/** Encrypted records in the user's data directory. Nothing is created before the first call of `lock`. */
 export class Vault extends LockingStore {
   readonly location: string;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #records: Records;
   readonly #keyProvider: KeyProvider;
-  /** Set once the directory and the key exist. */
-  #keys: KeyRing | undefined;
+  #keys: VaultKeys | undefined;
+  /** Set once the directories and the key exist. */
+  #records: Records | undefined;
 
   constructor({ env, clock = { now: Date.now }, keychain }: VaultOptions) {
     super();
     this.location = findVaultDirectory(env);
     this.#clock = clock;
-    this.#records = new Records(this.location);
     const openKeychain = async () => keychain ?? (await import('./keychain.ts')).systemKeychain;
-    this.#keyProvider = new KeyProvider(env, this.#records, openKeychain);
+    this.#keyProvider = new KeyProvider(env, this.location, openKeychain);
   }
 
-  /** Source of the key; `undefined` if the vault has none yet. */
+  /** Source of the key; `undefined` before the vault was read. */
   keySource(): KeySource | undefined {
-    return this.#keyProvider.source();
+    return this.#keys?.source;
   }
 
   now(): number {
     return this.#clock.now();
   }
 
-  async read(key: string): Promise<StoredRecord | undefined> {
-    const keys = await this.#findKeys();
-    return keys && this.#records.find(key, keys)?.record;
+  async read(key: string): Promise<FoundRecord | undefined> {
+    return (await this.#open())?.find(key);
   }
 
-  async list(): Promise<RecordPlaintext[]> {
-    const keys = await this.#findKeys();
-    return keys === undefined ? [] : this.#records.list(keys);
+  async list(): Promise<FoundRecord[]> {
+    return (await this.#open())?.list() ?? [];
   }
 
   protected acquire<T>(key: string, waiter: Waiter<T>): Promise<Acquisition<T>> {
@@ -67,63 +59,70 @@ export class Vault extends LockingStore {
   }
 
   protected override describeOwner(key: string): string {
-    return describeLockOwner(this.#keys === undefined ? [] : this.#records.locks(key, this.#keys));
+    return describeLockOwner(this.#records?.locks(key) ?? []);
   }
 
   async #acquire<T>(key: string, waiter: Waiter<T>): Promise<Acquisition<T>> {
-    const keys = await this.#prepare(waiter);
+    const records = await this.#prepare(waiter);
     let found: RecordPlaintext | undefined;
     let accepted: T | undefined;
     let fileState: string | undefined;
     const isSatisfied = (): boolean => {
-      const state = this.#records.fileState(key, keys);
+      const state = records.fileState(key);
       if (state === fileState) return false;
       fileState = state;
-      found = this.#records.find(key, keys);
-      accepted = waiter.accept(found?.record);
+      found = records.find(key);
+      accepted = waiter.accept(found);
       return accepted !== undefined;
     };
-    const locks = this.#records.locks(key, keys);
-    const owner = await acquireFileLocks(this.location, locks, { ...waiter, isSatisfied });
-    if (owner === undefined) return { found, accepted: accepted as T };
+    const owner = await acquireFileLocks(this.location, records.locks(key), { ...waiter, isSatisfied });
+    if (owner === undefined) return { found, accepted };
     try {
-      return { found: this.#records.find(key, keys), operations: new LockedRecord(key, keys, this.#records, owner) };
+      return { found: records.find(key), operations: new LockedRecord(key, records, owner) };
     } catch (error) {
       owner.close();
       throw error;
     }
   }
 
-  async #findKeys(): Promise<KeyRing | undefined> {
-    return checkPrivateDirectory(this.location) ? (await this.#keyProvider.find())?.keys : undefined;
+  async #open(): Promise<Records | undefined> {
+    if (!checkPrivateDirectory(this.location)) return undefined;
+    this.#keys ??= await this.#keyProvider.find();
+    return this.#keys && new Records(this.location, this.#keys.keys);
   }
 
-  /** Creates the directory and the key where they are missing. */
-  async #prepare({ timeoutMs, deadline, signal }: FileLockOptions): Promise<KeyRing> {
-    if (this.#keys !== undefined && checkPrivateDirectory(this.location)) return this.#keys;
+  /** Creates the directories and the key where they are missing. */
+  async #prepare({ timeoutMs, deadline, signal }: FileLockOptions): Promise<Records> {
+    const isPrepared = (records: Records) => checkPrivateDirectory(join(this.location, records.keys[0].id));
+    if (this.#records && checkPrivateDirectory(this.location) && isPrepared(this.#records)) return this.#records;
     await createPrivateDirectory(this.location);
     checkPrivateDirectory(this.location);
     assertLocalFileSystem(this.location);
     removeStaleFiles(this.location);
-    const vaultLock = [join(this.location, 'vault.lock')];
-    const limits = { timeoutMs, deadline, signal };
-    const keys = await this.#keyProvider.ensure((work) => this.#withFileLocks(vaultLock, limits, work));
-    await this.#reencrypt(keys);
-    this.#keys = keys;
-    return keys;
+    let records = await this.#open();
+    if (records === undefined || !isPrepared(records)) {
+      const vaultLock = [join(this.location, 'vault.lock')];
+      await this.#withFileLocks(vaultLock, { timeoutMs, deadline, signal }, async (owner) => {
+        this.#keys = (await this.#keyProvider.find()) ?? (await this.#keyProvider.create(owner.id));
+        records = new Records(this.location, this.#keys.keys);
+        records.assertKnownKeys();
+        await createPrivateDirectory(join(this.location, records.keys[0].id));
+      });
+    }
+    this.#records = records as Records;
+    await this.#reencrypt(this.#records);
+    return this.#records;
   }
 
   /** After a change of keys, encrypts the records that are not locked with the first key. Later calls encrypt the rest. */
-  async #reencrypt(keys: KeyRing): Promise<void> {
-    if ([...this.#records.keyIds()].every((id) => id === keys[0].id)) return;
-    for (const { key } of this.#records.list(keys)) {
+  async #reencrypt(records: Records): Promise<void> {
+    for (const { key } of records.list(records.keys.slice(1))) {
       const limits = { timeoutMs: 0, deadline: 0, signal: undefined };
-      const done = this.#withFileLocks(this.#records.locks(key, keys), limits, async (owner) => {
-        const current = this.#records.find(key, keys);
+      const done = this.#withFileLocks(records.locks(key), limits, async (owner) => {
+        const current = records.find(key);
         if (current === undefined) return;
         const next = { ...current, revision: current.revision + 1 };
-        const options = { requiresLock: true, reserve: false };
-        await new LockedRecord(key, keys, this.#records, owner).replace(next, current, options);
+        await new LockedRecord(key, records, owner).replace(next, current, { requiresLock: true, reserve: false });
       });
       // Locked, or the disk is full: the old key is still needed.
       await done.catch(() => {});

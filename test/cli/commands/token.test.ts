@@ -80,11 +80,7 @@ describe('token', () => {
     await run('oauth-profile token robot; oauth-profile token ada --force-refresh');
     const directory = join(fixture.sandbox.home, '.local', 'share', 'oauth-profile');
     const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    expect(files.map(({ name }) => name.replace(/^[0-9a-f-]+\./, '*.')).sort()).toEqual([
-      '*.record',
-      '*.record',
-      'vault.json',
-    ]);
+    expect(files.map(({ name }) => name.replace(/^[0-9a-f-]+\./, '*.')).sort()).toEqual(['*.record', '*.record']);
     for (const { parentPath, name } of files) {
       expect(readFileSync(join(parentPath, name), 'latin1')).not.toMatch(/access-token|refresh|robot|127\.0\.0\.1/);
     }

@@ -113,12 +113,12 @@ describe('the metadata of a server', () => {
     expect(requests.map(({ url }) => url.pathname)).toEqual([
       '/.well-known/oauth-authorization-server',
       '/.well-known/openid-configuration',
-      '/a/b/c/d/.well-known/openid-configuration',
       '/.well-known/oauth-authorization-server/a/b/c/d',
-      '/a/b/c/.well-known/openid-configuration',
+      '/a/b/c/d/.well-known/openid-configuration',
       '/.well-known/oauth-authorization-server/a/b/c',
-      '/a/b/.well-known/openid-configuration',
+      '/a/b/c/.well-known/openid-configuration',
       '/.well-known/oauth-authorization-server/a/b',
+      '/a/b/.well-known/openid-configuration',
     ]);
   });
 
@@ -126,7 +126,7 @@ describe('the metadata of a server', () => {
     const url = `${server}/realms/x/protocol/openid-connect/token`;
     const path = '/realms/x/.well-known/openid-configuration';
     const other = { ...metadata, token_endpoint: `${server}/realms/master/token` };
-    const own = { ...metadata, token_endpoint: url, grant_types_supported: [] };
+    const own = { ...metadata, issuer: `${server}/realms/x`, token_endpoint: url, grant_types_supported: [] };
     const { problems, requests } = await check(
       { ...machine, url },
       { paths: { '/.well-known/openid-configuration': { body: other }, [path]: { body: own } } },

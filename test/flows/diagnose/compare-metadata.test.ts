@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compareMetadata, compareScopes, isSameEndpoint } from '../../../src/flows/diagnose/compare-metadata.ts';
+import { compareMetadata, compareScopes } from '../../../src/flows/diagnose/compare-metadata.ts';
 import type { Diagnostic } from '../../../src/flows/diagnose/diagnostic.ts';
+import { isSameEndpoint } from '../../../src/oauth/metadata.ts';
 import { LoadedFile, type Profile } from '../../../src/profile/profile.ts';
 import { findProvider } from '../../../src/providers/registry.ts';
 import { profileOf } from '../../support/profile-of.ts';

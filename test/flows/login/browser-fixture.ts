@@ -5,6 +5,7 @@ import type { LoginPorts, Redirect, RedirectTarget, WireRequest } from '../../..
 import { fakePorts } from '../../support/fake-ports.ts';
 import { ManualClock, settle } from '../../support/manual-clock.ts';
 import { loginProfileOf } from '../../support/profile-of.ts';
+import { publishing } from '../../support/published-metadata.ts';
 
 export const google = { type: 'google', client_id: 'desktop', client_secret: 'GOCSPX-secret', scope: 'email' };
 export const microsoft = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app', scope: 'user.read' };
@@ -67,10 +68,7 @@ export function startBrowserLogin(settings: BrowserSettings = {}) {
       return problem;
     },
     pageUrl: ({ href }) => href,
-    readDocument: async () => {
-      if (document instanceof Error) throw document;
-      return document;
-    },
+    callApi: publishing(document),
   };
   const ports = fakePorts({
     clock,

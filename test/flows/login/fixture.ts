@@ -89,7 +89,7 @@ export class StoredLogins {
 
   /** The record of the only login, and of its family. */
   async records(): Promise<{ readonly login: LoginRecord; readonly family: FamilyRecord }> {
-    const records = (await this.store.list()).map(({ record }) => parseRecord(record));
+    const records = (await this.store.list()).map(parseRecord);
     const login = records.find((record) => record.kind === 'login');
     const family = records.find((record) => record.kind === 'family');
     if (login === undefined || family === undefined || records.length !== 2) throw new Error('not one login');

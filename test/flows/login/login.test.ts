@@ -156,7 +156,7 @@ describe('the records of a login', () => {
     const stored = await store.list();
     expect([...keys].sort()).toEqual(stored.map(({ key }) => key).sort());
     const { family = '' } = await logins.profile('lab', gitlab);
-    expect(stored.map(({ record }) => record.version).sort()).toEqual([store.fingerprint('rt-first'), family].sort());
+    expect(stored.map(({ version }) => version).sort()).toEqual([store.fingerprint('rt-first'), family].sort());
   });
 
   it('name no replaced refresh token if none was configured', async () => {

@@ -1,12 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  deleteLogin,
-  type FoundLogin,
-  findLogins,
-  findRevocationEndpoint,
-  revokeToken,
-} from '../../../src/flows/login/logout.ts';
+import { TransportError } from '../../../src/errors.ts';
+import { deleteLogin, type FoundLogin, findLogins, revokeToken } from '../../../src/flows/login/logout.ts';
 import type { FamilyRecord } from '../../../src/flows/records.ts';
+import { publishing } from '../../support/published-metadata.ts';
 import { removeRecord } from '../../support/token-fixture.ts';
 import { custom, gitlab, loginProfile, StoredLogins } from './fixture.ts';
 
@@ -15,10 +11,10 @@ beforeEach(() => {
   logins = new StoredLogins();
 });
 
-/** Revokes refresh tokens as a profile `lab` with these fields does. */
-const revokeWith = (fields: Readonly<Record<string, unknown>>) => (family: FamilyRecord) => {
-  const login = loginProfile('lab', fields);
-  return revokeToken(login, login.endpoints.revocationUrl as URL, family, logins.ports, logins.store, undefined);
+/** Revokes refresh tokens as a profile `lab` with these fields does, whose server publishes this metadata. */
+const revokeWith = (fields: Readonly<Record<string, unknown>>, metadata?: unknown) => (family: FamilyRecord) => {
+  const client = { callApi: publishing(metadata), ports: logins.ports };
+  return revokeToken(loginProfile('lab', fields), family, client, logins.store, undefined);
 };
 
 async function firstLogin(profile?: string): Promise<FoundLogin> {
@@ -131,39 +127,60 @@ describe('a revocation', () => {
     expect(logins.sent).toEqual([]);
   });
 
+  const published = {
+    issuer: 'https://id.example.com',
+    token_endpoint: 'https://id.example.com/token',
+    authorization_endpoint: 'https://id.example.com/authorize',
+    revocation_endpoint: 'https://id.example.com/revoke',
+  };
+  const realm = 'https://id.example.com/realms/demo';
+
   it.each([
-    ['the documented one of a built-in provider', gitlab, undefined, 'https://gitlab.com/oauth/revoke'],
-    ['the one in the metadata of the server', custom, 'https://id.example.com/revoke', 'https://id.example.com/revoke'],
-    ['unknown if the metadata has none', custom, undefined, undefined],
+    ['documented by a built-in provider', gitlab, undefined, 'https://gitlab.com/oauth/revoke'],
+    ['named by the metadata of the server', custom, published, 'https://id.example.com/revoke'],
     [
-      'not one on another server than the token URL',
+      'of a server whose login page is configured',
+      { ...custom, options: { authorization_url: 'https://id.example.com/authorize' } },
+      published,
+      'https://id.example.com/revoke',
+    ],
+    [
+      'of an issuer with a path',
+      { ...custom, url: `${realm}/token` },
+      { issuer: realm, token_endpoint: `${realm}/token`, revocation_endpoint: `${realm}/token/revocation` },
+      `${realm}/token/revocation`,
+    ],
+  ])('is sent to the endpoint %s', async (_, fields, metadata, expected) => {
+    await logins.logIn('lab', fields);
+    await deleteLogin(await firstLogin(), logins.store, revokeWith(fields, metadata));
+    expect(logins.sent.map(({ url }) => url.href)).toEqual([expected]);
+    expect(await logins.store.list()).toEqual([]);
+  });
+
+  it.each([
+    ['there is no metadata', custom, undefined, 'usage'],
+    ['the metadata names none', custom, { ...published, revocation_endpoint: undefined }, 'usage'],
+    [
+      'it is on another server than the token URL',
       {
         ...custom,
         url: 'https://api.example.com/token',
         options: { authorization_url: 'https://id.example.com/authorize' },
       },
-      'https://id.example.com/revoke',
-      undefined,
+      published,
+      'usage',
     ],
     [
-      'the one of a server whose login page is configured',
-      { ...custom, options: { authorization_url: 'https://id.example.com/authorize' } },
-      'https://id.example.com/revoke',
-      'https://id.example.com/revoke',
+      'the server cannot be reached',
+      custom,
+      new TransportError('connection_failed', 'no network', { sent: false }),
+      'connection_failed',
     ],
-  ])('has an endpoint that is %s', async (_, fields, revocation_endpoint, expected) => {
-    const readDocument = async () => ({
-      issuer: 'https://id.example.com',
-      token_endpoint: 'https://id.example.com/token',
-      authorization_endpoint: 'https://id.example.com/authorize',
-      revocation_endpoint,
-    });
-    const endpoint = await findRevocationEndpoint(
-      loginProfile('svc', fields),
-      logins.ports,
-      { readDocument },
-      undefined,
-    );
-    expect(endpoint?.href).toBe(expected);
+  ])('leaves the login and fails if it has no endpoint because %s', async (_, fields, metadata, code) => {
+    await logins.logIn('lab', fields);
+    const revoking = deleteLogin(await firstLogin(), logins.store, revokeWith(fields, metadata));
+    await expect(revoking).rejects.toMatchObject({ code });
+    expect(logins.sent).toEqual([]);
+    expect(await logins.refreshToken('lab', fields)).toBe('rt-first');
   });
 });

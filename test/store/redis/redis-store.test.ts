@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RecordLock, StoredRecord, TokenStore } from '../../../src/ports.ts';
+import type { RecordLock, TokenStore } from '../../../src/ports.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { encryptRecord, parseKeys, recordId } from '../../../src/store/encryption.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
@@ -255,7 +255,7 @@ describe.skipIf(!hasRedis)('the Redis store (needs redis-server)', () => {
       expect((await during.read('b'))?.version).toBe('version of b');
       await put(during, 'a', storedRecord('new'));
       const after = await open(fresh);
-      expect((await after.list()).map((entry) => [entry.key, entry.record.version]).sort()).toEqual([
+      expect((await after.list()).map((entry) => [entry.key, entry.version]).sort()).toEqual([
         ['a', 'new'],
         ['b', 'version of b'],
         ['c', 'version of c'],
@@ -350,11 +350,7 @@ describe.skipIf(!hasRedis)('the Redis store (needs redis-server)', () => {
     });
 
     it('is rejected: the record of another name', async () => {
-      const copy: { readonly key: string; readonly revision: number; readonly record: StoredRecord } = {
-        key: 'b',
-        revision: 1,
-        record: storedRecord('version of b'),
-      };
+      const copy = { key: 'b', revision: 1, ...storedRecord('version of b') };
       const value = Buffer.concat([Buffer.from('0'.repeat(64)), encryptRecord(copy, keysOf(key)[0])]);
       await redis.hset(recordsKey(key), idOf('a', key), value);
       expect(await errorOf(store.read('a'))).toMatchObject({ code: 'store_unreadable' });

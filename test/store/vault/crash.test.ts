@@ -98,7 +98,7 @@ describe('wherever a process is killed', () => {
         }
         await put(home.open(`${newKey},${oldKey}`), 'a', storedRecord('a3'));
         const records = await home.open(newKey).list();
-        expect(records.map(({ record }) => record.version).sort(), where).toEqual(['a3', 'b1']);
+        expect(records.map(({ version }) => version).sort(), where).toEqual(['a3', 'b1']);
         expect(home.leftovers(), where).toEqual([]);
         expect(home.records(), where).toHaveLength(2);
       },

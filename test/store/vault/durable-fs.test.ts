@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import fs, { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openVault } from '../../../src/store/vault/vault.ts';
+import { Vault } from '../../../src/store/vault/vault.ts';
 import {
   anyKey,
   longWait,
@@ -77,7 +77,8 @@ describe('the vault', () => {
     const { openSync, fsync, renameSync } = fs;
     const paths = new Map<number, string>();
     const steps: string[] = [];
-    const kind = (path: string) => (path === home.vaultDirectory ? 'directory' : path.slice(path.lastIndexOf('.') + 1));
+    const kind = (path: string) =>
+      fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() ? 'directory' : extname(path).slice(1);
     replaceCall('openSync', (path: string, ...rest: [string, number]) => {
       const fd = openSync(path, ...rest);
       paths.set(fd, path);
@@ -167,7 +168,7 @@ const mounted = process.platform === 'linux' ? mountTmpfs('1m') : undefined;
 describe.skipIf(mounted === undefined)('a small disk (needs permission to mount)', () => {
   const directory = mounted as string;
   const open = () =>
-    openVault({ env: { OAUTH_PROFILE_HOME: join(directory, 'home'), OAUTH_PROFILE_KEY: key }, keychain: noKeychain });
+    new Vault({ env: { OAUTH_PROFILE_HOME: join(directory, 'home'), OAUTH_PROFILE_KEY: key }, keychain: noKeychain });
   const filler = join(directory, 'filler');
 
   /** Uses all free space. */

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Secret } from '../../../src/redaction/secret.ts';
 import type { Keychain } from '../../../src/store/vault/key-provider.ts';
 import { systemKeychain } from '../../../src/store/vault/keychain.ts';
-import { openVault } from '../../../src/store/vault/vault.ts';
+import { Vault } from '../../../src/store/vault/vault.ts';
 import { anyKey, noKeychain, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
 
 let home: StoreHome;
@@ -15,9 +15,7 @@ beforeEach(() => {
 
 afterEach(() => home.remove());
 
-const metadataFile = () => join(home.vaultDirectory, 'vault.json');
-const readMetadata = () => JSON.parse(readFileSync(metadataFile(), 'utf8'));
-const readVersion = async (vault: ReturnType<typeof openVault>) => (await vault.read('a'))?.version;
+const readVersion = async (vault: Vault) => (await vault.read('a'))?.version;
 const unreadable = { code: 'store_unreadable', hint: expect.any(String) };
 
 /** A keychain in memory. */
@@ -46,12 +44,6 @@ describe('a vault that does not exist', () => {
     }
   });
 
-  it('has no key source, unless OAUTH_PROFILE_KEY is set', () => {
-    expect(home.open(undefined).keySource()).toBeUndefined();
-    expect(home.open(anyKey()).keySource()).toBe('environment');
-    expect(home.open('').keySource()).toBeUndefined();
-  });
-
   it('gets one key if eight callers create it at the same time', async () => {
     const vaults = Array.from({ length: 8 }, () => home.open(undefined));
     await Promise.all(vaults.map((vault, index) => put(vault, `key ${index}`, storedRecord(String(index)))));
@@ -61,10 +53,11 @@ describe('a vault that does not exist', () => {
 });
 
 describe('OAUTH_PROFILE_KEY', () => {
-  it('takes precedence, and is recorded as the source', async () => {
+  it('takes precedence', async () => {
     const keychain = fakeKeychain();
-    await put(home.open(anyKey(), { keychain }), 'a', storedRecord('one'));
-    expect(readMetadata()).toEqual({ version: 1, source: 'environment', key: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    const vault = home.open(anyKey(), { keychain });
+    await put(vault, 'a', storedRecord('one'));
+    expect(vault.keySource()).toBe('environment');
     expect(keychain.set).not.toHaveBeenCalled();
     expect(existsSync(home.keyFile)).toBe(false);
   });
@@ -77,8 +70,7 @@ describe('OAUTH_PROFILE_KEY', () => {
     await expect(vault.read('a')).rejects.toMatchObject(error);
     await expect(put(vault, 'b', storedRecord('two'))).rejects.toMatchObject(error);
     expect(existsSync(home.keyFile)).toBe(false);
-    expect(keychain.get).not.toHaveBeenCalled();
-    expect(readMetadata().source).toBe('environment');
+    expect(keychain.set).not.toHaveBeenCalled();
   });
 
   it('is rejected if it is not a key', async () => {
@@ -93,20 +85,17 @@ describe('OAUTH_PROFILE_KEY', () => {
     const given = anyKey();
     await expect(home.open(given).read('a')).rejects.toMatchObject(unreadable);
     await expect(put(home.open(given), 'b', storedRecord('one'))).rejects.toMatchObject(unreadable);
-    expect(readMetadata().source).toBe('file');
     await put(home.open(`${given},${readFileSync(home.keyFile, 'utf8')}`), 'b', storedRecord('two'));
-    expect(readMetadata().source).toBe('environment');
     expect(await readVersion(home.open(given))).toBe('one');
   });
 });
 
 describe('the keychain', () => {
-  it('stores the key if there is one, and is recorded as the source', async () => {
+  it('stores the key if there is one', async () => {
     const keychain = fakeKeychain();
     const vault = home.open(undefined, { keychain });
     await put(vault, 'a', storedRecord('one'));
     expect(vault.keySource()).toBe('keychain');
-    expect(readMetadata()).toEqual({ version: 1, source: 'keychain', key: [...keychain.entries.keys()][0] });
     expect(existsSync(home.keyFile)).toBe(false);
     expect(await readVersion(home.open(undefined, { keychain }))).toBe('one');
   });
@@ -115,10 +104,10 @@ describe('the keychain', () => {
     const keychain = fakeKeychain();
     const second = { ...home.env(), OAUTH_PROFILE_HOME: join(home.directory, 'second') };
     await put(home.open(undefined, { keychain }), 'a', storedRecord('one'));
-    await put(openVault({ env: second, keychain }), 'a', storedRecord('two'));
+    await put(new Vault({ env: second, keychain }), 'a', storedRecord('two'));
     expect(keychain.entries.size).toBe(2);
     expect(await readVersion(home.open(undefined, { keychain }))).toBe('one');
-    expect(await readVersion(openVault({ env: second, keychain }))).toBe('two');
+    expect(await readVersion(new Vault({ env: second, keychain }))).toBe('two');
   });
 
   it.each<[string, Keychain]>([
@@ -142,8 +131,8 @@ describe('the keychain', () => {
     await put(vault, 'a', storedRecord('two'));
     expect(keychain.get).not.toHaveBeenCalled();
     const other = { ...home.env({ OAUTH_PROFILE_KEY: key }), OAUTH_PROFILE_HOME: join(home.directory, 'second') };
-    await put(openVault({ env: other, keychain }), 'a', storedRecord('one'));
-    await openVault({ env: other, keychain }).read('a');
+    await put(new Vault({ env: other, keychain }), 'a', storedRecord('one'));
+    await new Vault({ env: other, keychain }).read('a');
     expect(keychain.get).not.toHaveBeenCalled();
     expect(keychain.set).not.toHaveBeenCalled();
   });
@@ -167,7 +156,7 @@ describe('the keychain', () => {
     vi.stubEnv('DBUS_SESSION_BUS_ADDRESS', `unix:path=${join(home.directory, 'no-bus')}`);
     try {
       await expect(systemKeychain.get('0000000000000000')).rejects.toThrow();
-      const vault = openVault({ env: home.env() });
+      const vault = new Vault({ env: home.env() });
       await put(vault, 'a', storedRecord('one'));
       expect(vault.keySource()).toBe('file');
     } finally {
@@ -184,14 +173,13 @@ describe('the key file', () => {
     expect(statSync(home.keyFile).mode & 0o777).toBe(0o600);
     expect(home.keyFile.startsWith(home.vaultDirectory)).toBe(false);
     expect(readFileSync(home.keyFile, 'utf8')).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);
-    expect(readMetadata()).toEqual({ version: 1, source: 'file', key: expect.stringMatching(/^[0-9a-f]{16}$/) });
   });
 
   it('is shared by vaults in other directories, and never replaced', async () => {
     await put(home.open(undefined), 'a', storedRecord('one'));
     const before = readFileSync(home.keyFile, 'utf8');
     const second = { ...home.env(), OAUTH_PROFILE_HOME: join(home.directory, 'second') };
-    await put(openVault({ env: second, keychain: noKeychain }), 'a', storedRecord('two'));
+    await put(new Vault({ env: second, keychain: noKeychain }), 'a', storedRecord('two'));
     expect(readFileSync(home.keyFile, 'utf8')).toBe(before);
     expect(await readVersion(home.open(undefined))).toBe('one');
   });
@@ -239,45 +227,5 @@ describe('the key file', () => {
       code: 'store_unwritable',
     });
     expect(home.files()).toEqual([]);
-  });
-});
-
-describe("the vault's metadata", () => {
-  it.each(['file', 'keychain'])('are restored if they are deleted and the key is in the %s', async (source) => {
-    const keychain = source === 'keychain' ? fakeKeychain() : noKeychain;
-    await put(home.open(undefined, { keychain }), 'a', storedRecord('one'));
-    const before = readMetadata();
-    rmSync(metadataFile());
-    const vault = home.open(undefined, { keychain });
-    expect(await readVersion(vault)).toBe('one');
-    await put(vault, 'b', storedRecord('two'));
-    expect(readMetadata()).toEqual(before);
-  });
-
-  it('are not restored if the key was in OAUTH_PROFILE_KEY', async () => {
-    await put(home.open(anyKey()), 'a', storedRecord('one'));
-    rmSync(metadataFile());
-    for (const keychain of [noKeychain, fakeKeychain()]) {
-      const vault = home.open(undefined, { keychain });
-      await expect(vault.read('a')).rejects.toMatchObject(unreadable);
-      await expect(put(vault, 'a', storedRecord('two'))).rejects.toMatchObject(unreadable);
-    }
-    expect(existsSync(home.keyFile)).toBe(false);
-  });
-
-  it.each([
-    '{',
-    'null',
-    '{"version":1}',
-    '{"version":1,"source":"elsewhere","key":"x"}',
-    '{"version":2,"source":"file","key":"x"}',
-  ])('are rejected and not overwritten if they are %s', async (json) => {
-    await put(home.open(undefined), 'a', storedRecord('one'));
-    writeFileSync(metadataFile(), json);
-    const vault = home.open(undefined);
-    const error = { ...unreadable, message: expect.stringContaining(metadataFile()) };
-    await expect(vault.read('a')).rejects.toMatchObject(error);
-    await expect(put(vault, 'a', storedRecord('two'))).rejects.toMatchObject(error);
-    expect(readFileSync(metadataFile(), 'utf8')).toBe(json);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openVault } from '../../../src/store/vault/vault.ts';
+import { Vault } from '../../../src/store/vault/vault.ts';
 import { anyKey, noKeychain, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
 
 let home: StoreHome;
@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 describe('the location of the vault', () => {
-  const location = (env: Record<string, string>) => openVault({ env, keychain: noKeychain }).location;
+  const location = (env: Record<string, string>) => new Vault({ env, keychain: noKeychain }).location;
 
   it.each([
     ['the data directory of the user', { HOME: '/h' }, '/h/.local/share/oauth-profile/vault'],

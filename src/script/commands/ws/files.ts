@@ -44,7 +44,7 @@ export function fileCommands(ports: HttpPorts): Command[] {
             const { response, shownUrl } = await sendRequest(request, context, ports);
             const { status, statusText } = response;
             if (!isSuccess(status)) {
-              const body = showBody(response, MAX_QUOTED, context);
+              const body = showBody(response, MAX_QUOTED, context.redact);
               throw unexpectedStatus(shownUrl, '200-299', `${status} ${statusText}`, body, context);
             }
             await (await create()).commit();

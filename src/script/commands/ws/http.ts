@@ -1,9 +1,9 @@
 import { excerpt } from '../../../redaction/sanitize.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
-import { displayValue } from '../../compare.ts';
+import { displayText, displayValue } from '../../compare.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { readBody, readGraphqlBody } from './body.ts';
-import { getResponse, showText, storePayload, toResponse } from './response.ts';
+import { getResponse, storePayload, toResponse } from './response.ts';
 import { type HttpPorts, optionsParameter, type RequestSpec, sendRequest } from './send.ts';
 import { readUrl } from './url.ts';
 
@@ -82,8 +82,7 @@ export function httpCommands(ports: HttpPorts): Command[] {
         const { status, statusText, body } = getResponse(args.var, context);
         if (args.returnCode.some(([from, to]) => status >= from && status <= to)) return;
         const expected = args.returnCode.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
-        const shownBody = showText(displayValue(body), 'text', MAX_QUOTED, context);
-        throw unexpectedStatus(args.var, expected, `${status} ${statusText}`, shownBody, context);
+        throw unexpectedStatus(args.var, expected, `${status} ${statusText}`, displayValue(body), context);
       },
     }),
   ];
@@ -103,11 +102,13 @@ export function unexpectedStatus(
   expected: string,
   status: string,
   body: string,
-  context: StepContext,
+  { redact }: StepContext,
 ): StepFailure {
   // Masked before it is truncated: a part of a secret would not be recognized.
-  const actual = excerpt(showText(status.trim(), 'text', MAX_QUOTED, context), MAX_STATUS);
-  const quoted = excerpt(body, MAX_QUOTED);
-  const message = `${subject} returned HTTP ${actual}${quoted === '' ? '' : `: ${quoted}`}`;
-  return new StepFailure(message, { expected, actual });
+  const actual = excerpt(displayText(status.trim(), MAX_QUOTED, redact), MAX_STATUS);
+  const quoted = excerpt(displayText(body, MAX_QUOTED, redact), MAX_QUOTED);
+  return new StepFailure(`${subject} returned HTTP ${actual}${quoted === '' ? '' : `: ${quoted}`}`, {
+    expected,
+    actual,
+  });
 }

@@ -3,10 +3,10 @@ import { holdsSecret, member } from '../../../config/resolver.ts';
 import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { ApiResponse } from '../../../ports.ts';
-import { truncate } from '../../../redaction/sanitize.ts';
+import { parseUrl } from '../../../profile/url.ts';
 import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { attempt } from '../../attempt.ts';
-import { displayValue } from '../../compare.ts';
+import { displayText, displayValue, MAX_REDACTED } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { isSecretHeader } from './headers.ts';
@@ -43,7 +43,7 @@ export function getResponse(name: string, context: StepContext): { status: numbe
 }
 
 /** Decodes a body to text and parses it if it is JSON. Secrets are wrapped at once, so that this step masks them too. */
-export function decodeBody(response: ApiResponse): { readonly text: string; readonly body: Value } {
+function decodeBody(response: ApiResponse): { readonly text: string; readonly body: Value } {
   const text = decodeText(response);
   return { text, body: wrapSecretsByName('', parseBody(response, text)) };
 }
@@ -56,17 +56,13 @@ function decodeText({ body, headers }: ApiResponse): string {
 }
 
 /** Returns the media type in lower case: `image/png`; empty if the response has none. */
-export function mediaTypeOfResponse({ headers }: ApiResponse): string {
-  return (
-    /^[^;,]*/
-      .exec(String(headers['content-type'] ?? ''))?.[0]
-      .trim()
-      .toLowerCase() ?? ''
-  );
+function mediaTypeOfResponse({ headers }: ApiResponse): string {
+  const [type = ''] = String(headers['content-type'] ?? '').split(/[;,]/, 1);
+  return type.trim().toLowerCase();
 }
 
 /** Returns whether a body is text; without a media type, whether it contains no NUL byte. */
-export function isTextual(response: ApiResponse): boolean {
+function isTextual(response: ApiResponse): boolean {
   const type = mediaTypeOfResponse(response);
   if (type === '') return !response.body.subarray(0, 4096).includes(0);
   return /^(?:text|multipart)\/|[/+](?:json|xml|yaml)$|^application\/(?:x-)?(?:javascript|www-form-urlencoded|ndjson|graphql)/.test(
@@ -128,63 +124,44 @@ function charsetOfBom([first, second]: Uint8Array): string {
 }
 
 const MAX_SHOWN = 16_384;
-/** Redacting a longer body would take longer than the request itself. */
-const MAX_REDACTED = 1_048_576;
+
+/** A request for reports; known secrets are not yet masked. */
+export interface SentRequest {
+  readonly method: string;
+  readonly shownUrl: string;
+  readonly headers: readonly (readonly [name: string, value: string | Secret])[];
+  readonly shownBody: string | undefined;
+}
 
 /** Describes a request and its response for reports. Secrets are masked before bodies are truncated. */
 export function toExchange(
-  {
-    method,
-    shownUrl,
-    headers,
-    shownBody,
-  }: {
-    method: string;
-    shownUrl: string;
-    headers: readonly (readonly [name: string, value: string | Secret])[];
-    shownBody: string | undefined;
-  },
+  { method, shownUrl, headers, shownBody }: SentRequest,
   response: ApiResponse | undefined,
   elapsedMs: number,
-  context: StepContext,
+  { redact }: StepContext,
 ): Exchange {
   const shownHeaders = (list: Iterable<readonly [string, unknown]>): [string, string][] =>
-    Array.from(list, ([name, value]) => [name, showHeader(name, String(value), context)]);
-  return {
-    request: {
-      method,
-      url: context.redact(shownUrl),
-      headers: shownHeaders(headers),
-      ...(shownBody !== undefined && { body: showText(shownBody, 'text', MAX_SHOWN, context) }),
-    },
-    ...(response !== undefined && {
-      response: {
-        status: response.status,
-        headers: shownHeaders(Object.entries(response.headers)),
-        ...(response.body.length > 0 && { body: showBody(response, MAX_SHOWN, context) }),
-      },
-    }),
-    elapsedMs,
-  };
+    Array.from(list, ([name, value]) => [name, showHeader(name, String(value), redact)]);
+  const body = shownBody === undefined ? {} : { body: displayText(shownBody, MAX_SHOWN, redact) };
+  const request = { method, url: redact(shownUrl), headers: shownHeaders(headers), ...body };
+  if (response === undefined) return { request, elapsedMs };
+  const { status } = response;
+  const responseBody = response.body.length > 0 ? { body: showBody(response, MAX_SHOWN, redact) } : {};
+  const responseHeaders = shownHeaders(Object.entries(response.headers));
+  return { request, response: { status, headers: responseHeaders, ...responseBody }, elapsedMs };
 }
 
 /** Returns the start of a response body; for binary data its size and type. */
-export function showBody(response: ApiResponse, length: number, context: StepContext): string {
-  const type = mediaTypeOfResponse(response) || 'unknown type';
-  if (!isTextual(response) || response.body.length > MAX_REDACTED) return `<${response.body.length} bytes of ${type}>`;
+export function showBody(response: ApiResponse, length: number, redact: (text: string) => string): string {
+  if (!isTextual(response) || response.body.length > MAX_REDACTED) {
+    return `<${response.body.length} bytes of ${mediaTypeOfResponse(response) || 'unknown type'}>`;
+  }
   const { text, body } = decodeBody(response);
-  return showText(holdsSecret(body) ? displayValue(body) : text, type, length, context);
+  return displayText(holdsSecret(body) ? displayValue(body) : text, length, redact);
 }
 
-/** Truncates a string after its secrets were masked. */
-export function showText(text: string, type: string, length: number, context: StepContext): string {
-  if (text.length > MAX_REDACTED) return `<${text.length} characters of ${type}>`;
-  const safe = context.redact(text);
-  return safe.length <= length ? safe : `${truncate(safe, length - 1)}…`;
-}
-
-function showHeader(name: string, value: string, context: StepContext): string {
+function showHeader(name: string, value: string, redact: (text: string) => string): string {
   if (isSecretHeader(name)) return MASK;
-  const isUrl = /^(?:content-)?location$/i.test(name) && URL.canParse(value);
-  return context.redact(isUrl ? showUrl(new URL(value)) : value);
+  const url = /^(?:content-)?location$/i.test(name) ? parseUrl(value) : undefined;
+  return redact(url === undefined ? value : showUrl(url));
 }

@@ -1,8 +1,8 @@
 import { closestMatch } from '../../../config/suggestions.ts';
 import { isCollection, toText, type Value } from '../../../config/value.ts';
 import type { ApiLimits, ApiResponse, CallApi, Files } from '../../../ports.ts';
-import { isLoopback } from '../../../profile/loopback.ts';
 import { parseDuration } from '../../../profile/options.ts';
+import { isSecure, parseUrl } from '../../../profile/url.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { parameter } from '../../command.ts';
@@ -121,7 +121,7 @@ function buildHeaders(url: URL, body: Body | undefined, context: StepContext, ve
 
 /** Secrets are sent without TLS only to loopback. */
 function rejectPlainHttp({ target: { url, secret }, body }: RequestSpec, headers: readonly Header[]): void {
-  if (url.protocol === 'https:' || isLoopback(url.hostname)) return;
+  if (isSecure(url)) return;
   const [header] = headers.find(([, value]) => value instanceof Secret) ?? [];
   const part = header !== undefined ? `the header ${header}` : secret ? 'the URL' : body?.secret && 'the body';
   if (!part) return;
@@ -134,7 +134,7 @@ function rejectPlainHttp({ target: { url, secret }, body }: RequestSpec, headers
 function redirectTarget({ status, headers }: ApiResponse, url: URL, shown: string): URL | undefined {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || typeof location !== 'string') return undefined;
-  const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  const target = parseUrl(location, url);
   if (target === undefined || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '') {
     throw new StepFailure(`${shown} redirects to an invalid URL (HTTP ${status})`);
   }

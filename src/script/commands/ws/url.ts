@@ -1,4 +1,5 @@
 import { isCollection, toText, type Value } from '../../../config/value.ts';
+import { parseUrl } from '../../../profile/url.ts';
 import { joinStrings, MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
@@ -16,7 +17,7 @@ export interface RequestUrl {
 
 /** Reads a URL and appends a query: a string such as `a=1&b=2`, or a map whose lists repeat their name. */
 export function readUrl(context: StepContext, text: string | Secret, query: Value = ''): RequestUrl {
-  const url = parseUrl(text);
+  const url = parseUrlParameter(text);
   // Even if this step fails later, a header that was set for it must not be sent to the origin of the next request.
   headersOf(context).bindPending(url.origin);
   const { href, origin } = url;
@@ -44,16 +45,17 @@ export function showUrl(url: URL): string {
   return `${url.origin}${url.pathname}${shown}`;
 }
 
-function parseUrl(text: string | Secret): URL {
+function parseUrlParameter(text: string | Secret): URL {
   const clear = typeof text === 'string' ? text.trim() : text.reveal().trim();
   const shown = typeof text === 'string' ? `${JSON.stringify(clear)} ` : '';
-  const problem = /[\0-\x1f\\]/.test(clear)
-    ? 'contains line breaks, control characters or backslashes'
-    : !/^https?:\/\//i.test(clear) || !URL.canParse(clear)
-      ? 'is not an absolute http or https URL'
-      : undefined;
-  if (problem !== undefined) throw new StepFailure(`url ${shown}${problem}`, { hint: 'write https://host/path' });
-  const url = new URL(clear);
+  const hasControls = /[\0-\x1f\\]/.test(clear);
+  const url = /^https?:\/\//i.test(clear) && !hasControls ? parseUrl(clear) : undefined;
+  if (url === undefined) {
+    const problem = hasControls
+      ? 'contains line breaks, control characters or backslashes'
+      : 'is not an absolute http or https URL';
+    throw new StepFailure(`url ${shown}${problem}`, { hint: 'write https://host/path' });
+  }
   if (url.username !== '' || url.password !== '') {
     throw new StepFailure('url contains a user name or password', {
       hint: 'set the header Authorization instead: URLs appear in logs',

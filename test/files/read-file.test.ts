@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readTextFile } from '../../src/files/read-text.ts';
+import { readTextFile } from '../../src/files/read-file.ts';
 import { failureOf } from '../support/resolving.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-text-'));
