@@ -1,4 +1,4 @@
-import { type Client, shared, sharedClient } from './client.ts';
+import { type Client, shared, sharedClient, thisProcess } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
@@ -118,7 +118,9 @@ class ProfileTokenSource implements TokenSource {
   async #send(request: Request, { access_token: token }: TokenResponse): Promise<Response> {
     request.headers.set('Authorization', `Bearer ${token}`);
     const hasTlsFiles = Object.values(this.#tls ?? {}).some((file) => file !== undefined);
-    if (this.#options.emulator === undefined && !hasTlsFiles) return fetch(request);
+    // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
+    const isChecked = thisProcess.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
+    if (this.#options.emulator === undefined && !hasTlsFiles && isChecked) return fetch(request);
     return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request, this.#tls);
   }
 
