@@ -87,6 +87,7 @@ export function createClient(options: ClientOptions = {}): Client {
   const { environment = thisProcess, emulator, log = () => {}, warn = () => {}, keepAlive = true } = options;
   const { env } = environment;
   const sources = createProfileSources(environment);
+  const clock = createClock();
   const singleFlight = new SingleFlight(clock);
   const connector = lazy(async () => (await import('./http/connector.ts')).createConnector(env, emulator));
   const send = lazy(async () => (await import('./http/send.ts')).createSend(await connector()));
@@ -134,7 +135,9 @@ export function createClient(options: ClientOptions = {}): Client {
       return variables.add(flatten(data, 'data'), { label: 'data', directory: '', trust: 'given' });
     },
     async loadProfile(name, variables) {
-      return client.completeProfile(parseProfile(name, variables ?? (await client.loadVariables()), sources));
+      const parsed = parseProfile(name, variables ?? (await client.loadVariables()), sources);
+      if (parsed.disclosure !== undefined) warn(parsed.disclosure);
+      return client.completeProfile(parsed);
     },
     async completeProfile(parsed) {
       const { name, binding, configuredRefreshToken } = parsed;
@@ -143,7 +146,7 @@ export function createClient(options: ClientOptions = {}): Client {
       return completeProfile(parsed, await findStoredGrant(name, binding, configuredRefreshToken, store));
     },
     openStore() {
-      opening ??= openStore(env, options, warn).catch((error) => {
+      opening ??= openStore(env, clock, options, warn).catch((error) => {
         // A Redis that is unavailable now may be back at the next call.
         opening = undefined;
         throw error;
@@ -159,6 +162,7 @@ export function createClient(options: ClientOptions = {}): Client {
 
 async function openStore(
   env: ProcessEnvironment['env'],
+  clock: Clock,
   { emulator, store }: ClientOptions,
   warn: (message: string) => void,
 ): ReturnType<Client['openStore']> {
@@ -190,18 +194,29 @@ export const thisProcess: ProcessEnvironment = {
   },
 };
 
-const clock: Clock = {
-  now: () => Date.now(),
-  async sleep(ms, signal) {
-    const options = signal && shared({ signal });
-    await setTimeout(ms, undefined, options).catch(() => {
-      throw abortError(signal);
-    });
-  },
-};
+/** The system time, except that it never goes back: a token would live longer than the provider allows. */
+function createClock(): Clock {
+  let time = Date.now();
+  let measuredAt = performance.now();
+  return {
+    now() {
+      const elapsed = performance.now() - measuredAt;
+      measuredAt += elapsed;
+      // The system time also counts while the machine is suspended.
+      time = Math.max(Date.now(), time + elapsed);
+      return Math.floor(time);
+    },
+    async sleep(ms, signal) {
+      const options = signal && shared({ signal });
+      await setTimeout(ms, undefined, options).catch(() => {
+        throw abortError(signal);
+      });
+    },
+  };
+}
 
 /** Any number of calls may share a signal: Node would report their listeners as a leak. */
-function shared<L extends Pick<Limits, 'signal'>>(limits: L): L {
+export function shared<L extends Pick<Limits, 'signal'>>(limits: L): L {
   if (limits.signal !== undefined) setMaxListeners(0, limits.signal);
   return limits;
 }

@@ -1,4 +1,4 @@
-import type { Client } from './client.ts';
+import { type Client, shared } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { type ErrorCode, OAuthProfileError, TransportError } from './errors.ts';
 import { parseCacheRecord, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
@@ -97,7 +97,7 @@ async function getStoredToken(
     const result = await client.singleFlight.run(
       JSON.stringify([stored.key, key, { ...criteria, rejectedToken: rejected && store.fingerprint(rejected) }]),
       (control) => requestUnderLock(task, stored.key, control),
-      { signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } },
+      shared({ signal: options.signal, timeout: { ms: timeoutMs + TIMEOUT_MARGIN_MS, error } }),
     );
     return inLocalTime(task, result);
   } catch (failure) {
@@ -145,7 +145,9 @@ async function requestAndStoreToken(
   const startedAt = store.now();
   const write = async (result: Pick<TokenRecord, 'tokens' | 'failure'>): Promise<void> => {
     try {
-      await lock.write(serializeRecord({ kind: 'token', profile: profile.name, ...result }));
+      await lock.write(
+        serializeRecord({ kind: 'token', profile: profile.name, origin: profile.url.origin, ...result }),
+      );
     } catch (error) {
       if (!(error instanceof OAuthProfileError)) throw error;
       if (result.failure === undefined) warn(`the token is not cached: ${error.message}`);

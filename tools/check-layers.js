@@ -23,12 +23,12 @@ const mayImport = {
   interactive: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   client: ['flows', 'files', 'http', 'store', 'interactive', 'ports', 'profile', 'config', 'errors', 'version'],
   'get-token': ['client', 'flows', 'ports', 'oauth', 'profile', 'config', 'errors', 'redaction'],
-  'oauth-profile': ['get-token', 'client', 'ports', 'config'],
+  'oauth-profile': ['get-token', 'client', 'ports', 'profile', 'config'],
   'token-source': ['oauth-profile', 'get-token', 'client', 'flows', 'http', 'profile', 'config', 'errors', 'redaction'],
   playwright: ['token-source', 'oauth-profile'],
   index: ['oauth-profile', 'token-source', 'ports', 'config', 'errors', 'redaction'],
   script: ['config', 'profile', 'ports', 'errors', 'redaction'],
-  'script/parser': ['script', 'config', 'errors', 'redaction'],
+  'script/parser': ['script', 'profile', 'config', 'errors', 'redaction'],
   'script/reports': ['script', 'config', 'errors', 'redaction'],
   'script/commands': ['script', 'http', 'profile', 'config', 'ports', 'errors', 'redaction'],
   cli: [
@@ -67,7 +67,9 @@ const exceptions = {
     'script',
     'script/commands',
     'script/parser',
+    'profile',
     'config',
+    'errors',
     'redaction',
     'version',
   ],
@@ -79,6 +81,7 @@ const mayReveal = [
   'redaction/',
   'config/resolver.ts',
   'script/compare.ts',
+  'script/engine/functions.ts',
   'script/commands/ws/url.ts',
   'script/commands/jwt.ts',
   'flows/records.ts',
@@ -124,6 +127,8 @@ for (const file of files) {
     if (!isOwnLayer && !allowed.includes(other)) issues.push(`${file} imports ${target}`);
   }
   if (pure.includes(layer) && impure.test(text)) issues.push(`${file} is not pure: ${impure.exec(text)?.[0]}`);
+  // Once optimized, Node 20 returns false for valid URLs with Latin-1 characters.
+  if (/\bURL\.canParse\b/.test(text)) issues.push(`${file} uses URL.canParse`);
   if (/\.reveal\(\)/.test(text) && !mayReveal.some((place) => file.startsWith(place)))
     issues.push(`${file} reveals a secret`);
 }

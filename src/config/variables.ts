@@ -1,5 +1,6 @@
 import { Secret } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
+import { closestMatch, type SuggestionBudget } from './suggestions.ts';
 import { type Collection, isCollection, isEmpty, mapCollection, toText, type Value } from './value.ts';
 
 /** The origin of variables, and how far it is trusted. */
@@ -78,9 +79,15 @@ export class Variables {
   readonly #byName = new Map<string, Variable>();
   /** The profile files and the script that define each owner. */
   readonly #definedIn = new Map<string, Set<Source>>();
+  /** Indexes of names, built at first use. */
+  #byPrefix: Map<string, Variable[]> | undefined;
+  #profiles: string[] | undefined;
+  /** 9,000 misspelled references must not be compared with 9,000 names each. */
+  readonly #budget: SuggestionBudget = { candidates: 20_000 };
 
   /** Adds variables that override single fields of a profile. */
   add(entries: Iterable<Entry>, source: Source): this {
+    this.#clearIndexes();
     for (const entry of entries) {
       const { name, value } = entry;
       this.#byName.set(name, {
@@ -105,6 +112,15 @@ export class Variables {
     return this.add(entries, source);
   }
 
+  /** Adds the variables of a script that another one runs. What is defined already stays, a profile as a whole. */
+  addDefaults(entries: readonly Entry[], source: Source): this {
+    const isDefined = (name: string): boolean => this.#byName.has(name) || this.#byName.has(`${ownerOf(name)}.type`);
+    return this.define(
+      entries.filter(({ name }) => !isDefined(name)),
+      source,
+    );
+  }
+
   /**
    * Returns the sources, `a and b`, if a profile is defined in two of: the user's file, the directory's file, a script. A cloned
    * repository must not redirect a profile of the user. For the same reason a plain variable may not be in both files, but a script may
@@ -116,12 +132,59 @@ export class Variables {
     return sources.length > 1 ? sources.map(({ label }) => label).join(' and ') : undefined;
   }
 
+  /** Sets a variable while a script runs. Its value has no references, and only the field of a profile is a secret because of its name. */
+  assign(name: string, value: Value, source: Source): void {
+    if (name.includes('.')) this.add([{ name, value, literal: true }], source);
+    else this.#byName.set(name, { name, value, literal: true, source });
+  }
+
+  /** Returns variables that can be changed without changing these. */
+  clone(): Variables {
+    const clone = new Variables();
+    for (const [name, variable] of this.#byName) clone.#byName.set(name, variable);
+    for (const [owner, sources] of this.#definedIn) clone.#definedIn.set(owner, new Set(sources));
+    return clone;
+  }
+
   get(name: string): Variable | undefined {
     return this.#byName.get(name);
   }
 
   delete(name: string): boolean {
+    this.#clearIndexes();
     return this.#byName.delete(name);
+  }
+
+  /** Returns the variables whose names start with `prefix` and a dot, in the order of their definition. */
+  below(prefix: string): readonly Variable[] {
+    if (this.#byPrefix === undefined) {
+      this.#byPrefix = new Map();
+      for (const variable of this) {
+        for (const { index } of variable.name.matchAll(/\./g)) {
+          const start = variable.name.slice(0, index);
+          const known = this.#byPrefix.get(start);
+          if (known === undefined) this.#byPrefix.set(start, [variable]);
+          else known.push(variable);
+        }
+      }
+    }
+    return this.#byPrefix.get(prefix) ?? [];
+  }
+
+  /** Returns the names of all profiles: of all variables `<profile>.type`. */
+  profileNames(): readonly string[] {
+    this.#profiles ??= Array.from(this.names()).flatMap((name) => /^(.+)\.type$/s.exec(name)?.[1] ?? []);
+    return this.#profiles;
+  }
+
+  /** Returns the candidate most similar to `name`. After many calls there are no more suggestions. */
+  suggest(name: string, candidates: Iterable<string> = this.names()): string | undefined {
+    return closestMatch(name, candidates, this.#budget);
+  }
+
+  #clearIndexes(): void {
+    this.#byPrefix = undefined;
+    this.#profiles = undefined;
   }
 
   names(): IterableIterator<string> {

@@ -1,14 +1,15 @@
 import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import { getRefreshToken, withRefreshToken } from '../oauth/cache-key.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
+import { ATTEMPT_MS } from '../oauth/retry-policy.ts';
 import { findRefreshToken } from '../oauth/token-response.ts';
-import type { RecordLock } from '../ports.ts';
+import type { RecordLock, TokenStore } from '../ports.ts';
 import { loginCommand } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, parseError, parseRecordOf, serializeError, serializeRecord } from './records.ts';
 import { failureOf, requestToken } from './request-token.ts';
 import type { TokenResult, TokenTask } from './token-cache.ts';
-import { expiryOf, findSharedResult, restoreToken, toCachedToken } from './token-cache.ts';
+import { expiryOf, findSharedResult, findUsableToken, timeUntil, toCachedToken } from './token-cache.ts';
 import { assertBoundTo, bindingOf, createFamily, familyKey } from './token-family.ts';
 
 const MAX_TOKEN_HASHES = 32;
@@ -28,9 +29,9 @@ export async function refreshToken(task: TokenTask, lock: RecordLock<TokenResult
     const found = findSharedResult(task, family, lock.queuedAt) ?? findRemainingToken(task, family);
     if (found !== undefined) return found;
     const { cachedError } = family;
-    const isKnown = cachedError?.key === key && store.now() < cachedError.until;
+    const isKnown = cachedError?.key === key && timeUntil(cachedError.until, CACHED_ERROR_MS, store) > 0;
     if (isKnown && !criteria.ignoreCachedError) throw parseError(cachedError.error);
-    if (profile.options.refreshTokenReuse === 'revokes_family' && (family.attempt?.until ?? 0) > store.now()) {
+    if (profile.options.refreshTokenReuse === 'revokes_family' && timeUntilEnd(family, store) > 0) {
       family = (await reloadAfterAttempt(task, lock, family)) ?? family;
       continue;
     }
@@ -65,24 +66,27 @@ function startFamily({ profile, store }: TokenTask): FamilyRecord {
  * used up first.
  */
 function findRemainingToken(task: TokenTask, family: FamilyRecord): TokenResult | undefined {
-  const { profile, key, criteria, store } = task;
+  const { profile, store } = task;
   const { refreshTokenReuse, graceMs } = profile.options;
   const { attempt } = family;
-  if (attempt === undefined || criteria.forceRefresh) return undefined;
+  if (attempt === undefined) return undefined;
   const mayRevoke =
     refreshTokenReuse === 'revokes_family' || (refreshTokenReuse === 'grace' && store.now() - attempt.sentAt > graceMs);
-  const expiresAt = family.tokens[key] && expiryOf(family.tokens[key], profile);
-  if (!mayRevoke || expiresAt === undefined || expiresAt - store.now() <= MIN_REMAINING_MS) return undefined;
-  return restoreToken(task, family);
+  return mayRevoke ? findUsableToken(task, family, MIN_REMAINING_MS) : undefined;
+}
+
+/** Milliseconds until the response to another owner's attempt can no longer arrive. */
+function timeUntilEnd({ attempt }: FamilyRecord, store: TokenStore): number {
+  return attempt === undefined ? 0 : timeUntil(attempt.until, ATTEMPT_MS, store);
 }
 
 /** Waits for an attempt of another owner that may still be in progress, and reads the family again: that owner may write without the lock. */
 async function reloadAfterAttempt(
   { ports, store }: TokenTask,
   lock: RecordLock<TokenResult>,
-  { attempt }: FamilyRecord,
+  family: FamilyRecord,
 ): Promise<FamilyRecord | undefined> {
-  const waitMs = (attempt?.until ?? 0) - store.now();
+  const waitMs = timeUntilEnd(family, store);
   if (waitMs > 0) {
     ports.log(`another request with this refresh token may be in progress: waiting ${Math.ceil(waitMs / 1000)} s`);
     await ports.clock.sleep(waitMs, undefined);

@@ -42,6 +42,15 @@ export interface TokenResult {
 
 const REFRESH_TOKEN = 'refresh_token';
 
+/** Clocks of machines that share a store may differ by this much. */
+const CLOCK_TOLERANCE_MS = 2_000;
+
+/** Milliseconds until a stored time, which is at most `maxMs` ahead: if it seems to be further away, the clock was set back. Then it counts as past. */
+export function timeUntil(time: number, maxMs: number, store: Pick<TokenStore, 'now'>): number {
+  const leftMs = time - store.now();
+  return leftMs > maxMs + CLOCK_TOLERANCE_MS ? 0 : Math.max(0, leftMs);
+}
+
 /** Key under which the tokens of a profile are cached. */
 export function cacheKeyIn(store: TokenStore, profile: Profile): string {
   return store.fingerprint(cacheKey(profile));
@@ -85,7 +94,8 @@ export function findUsableToken(
   const expiresAt = cached && expiryOf(cached, profile);
   if (cached === undefined || expiresAt === undefined) return undefined;
   // At most half of the lifetime: otherwise a token that lives no longer than `minTtlMs` would be requested at every call.
-  const isUsable = expiresAt - store.now() > Math.min(minTtlMs, (expiresAt - cached.receivedAt) / 2);
+  const lifetimeMs = expiresAt - cached.receivedAt;
+  const isUsable = timeUntil(expiresAt, lifetimeMs, store) > Math.min(minTtlMs, lifetimeMs / 2);
   return isUsable ? restoreToken(task, record) : undefined;
 }
 
@@ -98,12 +108,13 @@ export function findSharedResult(
   record: CacheRecord | undefined,
   queuedAt: number,
 ): TokenResult | undefined {
+  // A start in the future is from the time before the clock was set back.
+  const latest = task.store.now() + CLOCK_TOLERANCE_MS;
+  const isNewer = (startedAt: number): boolean => startedAt >= queuedAt && startedAt <= latest;
   const failure = record?.failure;
-  if (failure?.key === task.key && failure.startedAt >= queuedAt) throw parseError(failure.error);
+  if (failure?.key === task.key && isNewer(failure.startedAt)) throw parseError(failure.error);
   const token = record?.tokens[task.key];
-  return token !== undefined && token.startedAt >= queuedAt
-    ? restoreToken(task, record)
-    : findUsableToken(task, record);
+  return token !== undefined && isNewer(token.startedAt) ? restoreToken(task, record) : findUsableToken(task, record);
 }
 
 /** Returns a cached token with `expires_in` set to the remaining seconds (D4), unless an API rejected it. */

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
-import { isLoopback } from '../profile/url.ts';
+import { isLoopback, parseUrl } from '../profile/url.ts';
 import { Secret } from '../redaction/secret.ts';
 import { endpointOf } from './endpoint.ts';
 
@@ -27,7 +27,7 @@ export function proxyFor(url: URL, env: Environment): ProxyServer | undefined {
 
 function parseProxy(variable: string, value: string): ProxyServer {
   const href = value.includes('://') ? value : `http://${value}`;
-  const url = URL.canParse(href) ? new URL(href) : undefined;
+  const url = parseUrl(href);
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     // The value may contain a password.
     throw new OAuthProfileError('data_invalid', `${variable} is not the URL of an HTTP proxy`, {

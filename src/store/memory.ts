@@ -2,12 +2,17 @@ import type { Clock, FoundRecord } from '../ports.ts';
 import type { RecordPlaintext } from './encryption.ts';
 import { type Acquisition, LockingStore, type Waiter } from './locking-store.ts';
 
+/** Records without a version that are stored at most: a cached token can be requested again, a refresh token cannot. */
+const MAX_CACHED = 1_000;
+
 /** A store that ends with the process. */
 export class MemoryStore extends LockingStore {
   readonly location = 'the memory of this process';
   readonly #records = new Map<string, RecordPlaintext>();
   /** Key of the record for each alias. */
   readonly #aliases = new Map<string, string>();
+  /** Keys of the records without a version, oldest first. */
+  readonly #cachedKeys = new Set<string>();
 
   constructor(readonly clock: Pick<Clock, 'now'> = { now: Date.now }) {
     super();
@@ -31,18 +36,27 @@ export class MemoryStore extends LockingStore {
     if (accepted !== undefined) return { found, accepted };
     const operations = {
       read: async () => this.#records.get(key),
-      replace: async (next: RecordPlaintext) => this.#replace(key, next),
-      remove: async () => this.#replace(key, undefined),
+      replace: async (next: RecordPlaintext) => this.#replace(next),
+      remove: async () => this.#remove(key),
       release: async () => {},
     };
     return { found, operations };
   }
 
-  #replace(key: string, next: RecordPlaintext | undefined): boolean {
+  #replace(next: RecordPlaintext): boolean {
+    this.#remove(next.key);
+    this.#records.set(next.key, next);
+    for (const alias of next.aliases) this.#aliases.set(alias, next.key);
+    if (next.version === '') this.#cachedKeys.add(next.key);
+    const [oldest] = this.#cachedKeys;
+    if (oldest !== undefined && this.#cachedKeys.size > MAX_CACHED) this.#remove(oldest);
+    return true;
+  }
+
+  #remove(key: string): boolean {
     for (const alias of this.#records.get(key)?.aliases ?? []) this.#aliases.delete(alias);
-    for (const alias of next?.aliases ?? []) this.#aliases.set(alias, key);
-    if (next === undefined) this.#records.delete(key);
-    else this.#records.set(key, next);
+    this.#records.delete(key);
+    this.#cachedKeys.delete(key);
     return true;
   }
 }

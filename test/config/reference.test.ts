@@ -153,6 +153,8 @@ describe('A reference', () => {
     ['${a b}', 1, 'is not closed or not well-formed'],
     ['${a..b}', 5, 'has no name'],
     ['${}', 3, 'has no name'],
+    ['x ${ENV:S}', 5, 'must have env: or file: in lower case'],
+    ['${fIle:x.txt}', 3, 'must have env: or file: in lower case'],
     ['${env:}', 7, 'has no name'],
     ['${file:${dir}/x}', 8, 'has a reference inside its name'],
     ['${a[b]}', 5, 'has brackets with neither a number nor a quoted name'],
@@ -189,7 +191,7 @@ describe('A reference', () => {
 });
 
 describe('Any template', () => {
-  const name = fc.stringMatching(/^[^.[\]{}:"'\s]{1,5}$/u).filter((one) => one !== 'env' && one !== 'file');
+  const name = fc.stringMatching(/^[^.[\]{}():,"'\s]{1,5}$/u).filter((one) => one !== 'env' && one !== 'file');
   const member = fc.oneof(fc.nat(999_999_999), anyString(0, 5));
   const template = fc.letrec<{ reference: string; template: string }>((tie) => ({
     reference: fc

@@ -11,6 +11,7 @@ import { type LoginResponse, parseLoginResponse } from '../../oauth/token-respon
 import type { LoginPorts, Ports, Redirect, RedirectTarget } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
+import { parseUrl } from '../../profile/url.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { findMetadata } from '../read-metadata.ts';
 import { post } from '../request-token.ts';
@@ -158,8 +159,9 @@ async function promptForRedirect(
 
 function queryOf(line: string, redirectUri: string): string | undefined {
   const expected = new URL(redirectUri);
-  if (line.length > 16_384 || !URL.canParse(line)) return undefined;
-  const { origin, pathname, search, username, password } = new URL(line);
+  const url = line.length > 16_384 ? undefined : parseUrl(line);
+  if (url === undefined) return undefined;
+  const { origin, pathname, search, username, password } = url;
   const isSame = origin === expected.origin && pathname === expected.pathname && username === '' && password === '';
   return isSame && search !== '' ? search.slice(1) : undefined;
 }

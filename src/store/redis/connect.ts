@@ -139,11 +139,13 @@ function parseHost(value: string, defaultPort: number): { host: string; port: nu
 }
 
 function readTlsOptions(caFile: string | null): ConnectionOptions {
-  if (caFile === null) return {};
+  // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would disable it.
+  const rejectUnauthorized = true;
+  if (caFile === null) return { rejectUnauthorized };
   let problem = 'the file does not exist';
   try {
     const ca = readTextFile(caFile, 'the file');
-    if (ca !== undefined) return { ca };
+    if (ca !== undefined) return { rejectUnauthorized, ca };
   } catch (error) {
     problem = (error as Error).message;
   }

@@ -1,7 +1,9 @@
 import { isCollection, toText, type Value } from '../../../config/value.ts';
+import { parseUrl } from '../../../profile/url.ts';
 import { joinStrings, MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
+import { isSecretMember } from '../../engine/api-secrets.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 
@@ -16,7 +18,7 @@ export interface RequestUrl {
 
 /** Reads a URL and appends a query: a string such as `a=1&b=2`, or a map whose lists repeat their name. */
 export function readUrl(context: StepContext, text: string | Secret, query: Value = ''): RequestUrl {
-  const url = parseUrl(text);
+  const url = parseUrlParameter(text);
   // Even if this step fails later, a header that was set for it must not be sent to the origin of the next request.
   headersOf(context).bindPending(url.origin);
   const { href, origin } = url;
@@ -26,34 +28,45 @@ export function readUrl(context: StepContext, text: string | Secret, query: Valu
     url.search = url.search === '' ? clear : `${url.search}&${clear}`;
   }
   if (text instanceof Secret) return { url, secret: true, shown: `${origin}/${MASK}` };
-  if (added instanceof Secret) return { url, secret: true, shown: `${showUrl(new URL(href)).split('?')[0]}?${MASK}` };
-  return { url, secret: false, shown: showUrl(url) };
+  if (added instanceof Secret)
+    return { url, secret: true, shown: `${showUrl(new URL(href), context).split('?')[0]}?${MASK}` };
+  return { url, secret: false, shown: showUrl(url, context) };
 }
 
-/** Formats a URL with the values of sensitive query parameters masked. */
-export function showUrl(url: URL): string {
+/** Formats a URL with the values of sensitive query parameters masked; they are masked in all other output of the script too. */
+export function showUrl(url: URL, { apiSecrets }: StepContext): string {
+  const isRedirect = url.searchParams.has('code') && url.searchParams.has('state');
   const shown = url.search.replace(
     /([?&])([^=&]*)=([^&]+)/g,
-    (whole, separator: string, name: string, value: string) => {
-      if (!isSensitiveName(decodeComponent(name))) return whole;
-      // Registers the value, so that it is masked in all other output too.
-      new Secret(decodeComponent(value));
-      return `${separator}${name}=${MASK}`;
+    (whole, separator: string, rawName: string, rawValue: string) => {
+      const [name, value] = [decodeComponent(rawName), decodeComponent(rawValue)];
+      const isSecret = isTokenEndpoint(url) ? isSensitiveName(name) : isSecretMember(name, value);
+      if (!isSecret && !(isRedirect && name === 'code')) return whole;
+      apiSecrets.add(value);
+      return `${separator}${rawName}=${MASK}`;
     },
   );
   return `${url.origin}${url.pathname}${shown}`;
 }
 
-function parseUrl(text: string | Secret): URL {
+/** Returns whether a URL is likely a token, authorization, introspection or revocation endpoint: names decide there what is a secret. */
+export function isTokenEndpoint({ pathname }: URL): boolean {
+  return /\/(?:token|introspect(?:ion)?|revoke|revocation|authorize|device_?authorization|devicecode|par)\/?$/i.test(
+    pathname,
+  );
+}
+
+function parseUrlParameter(text: string | Secret): URL {
   const clear = typeof text === 'string' ? text.trim() : text.reveal().trim();
   const shown = typeof text === 'string' ? `${JSON.stringify(clear)} ` : '';
-  const problem = /[\0-\x1f\\]/.test(clear)
-    ? 'contains line breaks, control characters or backslashes'
-    : !/^https?:\/\//i.test(clear) || !URL.canParse(clear)
-      ? 'is not an absolute http or https URL'
-      : undefined;
-  if (problem !== undefined) throw new StepFailure(`url ${shown}${problem}`, { hint: 'write https://host/path' });
-  const url = new URL(clear);
+  const hasControls = /[\0-\x1f\\]/.test(clear);
+  const url = /^https?:\/\//i.test(clear) && !hasControls ? parseUrl(clear) : undefined;
+  if (url === undefined) {
+    const problem = hasControls
+      ? 'contains line breaks, control characters or backslashes'
+      : 'is not an absolute http or https URL';
+    throw new StepFailure(`url ${shown}${problem}`, { hint: 'write https://host/path' });
+  }
   if (url.username !== '' || url.password !== '') {
     throw new StepFailure('url contains a user name or password', {
       hint: 'set the header Authorization instead: URLs appear in logs',
