@@ -68,12 +68,12 @@ export class InstalledPackage {
   /** The mode and a hash of each file in the directory of the package. */
   contents(): Record<string, string> {
     const paths = readdirSync(this.directory, { recursive: true, encoding: 'utf8' });
-    const describe = (path: string): string => {
+    const summary = (path: string): string => {
       const stats = lstatSync(join(this.directory, path));
       const content = stats.isFile() ? readFileSync(join(this.directory, path)) : '';
       return `${stats.mode.toString(8)} ${createHash('sha256').update(content).digest('hex')}`;
     };
-    return Object.fromEntries(paths.sort().map((path) => [path, describe(path)]));
+    return Object.fromEntries(paths.sort().map((path) => [path, summary(path)]));
   }
 
   /** Runs a program in the project. */
