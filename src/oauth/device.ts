@@ -82,11 +82,12 @@ export function buildDeviceTokenRequest(login: LoginProfile, { tokenUrl }: Devic
   return createLoginRequest(login, tokenUrl, tokenUrl, DEVICE_GRANT, [...codes, ...login.clientParameters]);
 }
 
-/** Only http: and https: URIs are shown: users open them. */
+/** Only http: and https: URIs are shown: users open them. User info would hide the host: `https://microsoft.com@evil.example`. */
 function parsePageUri(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_URI_LENGTH || !/^https?:\/\/[^\s/]/i.test(value)) {
     return undefined;
   }
+  if (!URL.canParse(value) || new URL(value).username !== '' || new URL(value).password !== '') return undefined;
   return escapeControls(value);
 }
 
