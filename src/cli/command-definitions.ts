@@ -169,6 +169,7 @@ export const commands: readonly Command[] = [
     summary: 'validate profiles without network access',
     flags: [
       { name: 'online', help: 'also check discovery, certificate, clock, proxy and store; sends no secret' },
+      { name: 'strict', help: 'exit with 2 if there are warnings, such as misspelled fields' },
       emulateFlag,
       ...profileFlags,
     ],

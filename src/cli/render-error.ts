@@ -50,9 +50,10 @@ export function formatIssues(issues: readonly ProfileIssue[], style: Style, args
     .join('');
 }
 
-/** A hint on its own line, or nothing. */
+/** Each line of a hint on its own line. */
 export function formatHint(hint: string | undefined, indent: string, style: Style, args: ParsedArgs): string {
-  return hint === undefined ? '' : `${indent}${style.cyan('→')} ${escapeControls(addCallerFlags(hint, args))}\n`;
+  const lines = hint === undefined ? [] : addCallerFlags(hint, args).split('\n');
+  return lines.map((line) => `${indent}${style.cyan('→')} ${escapeControls(line)}\n`).join('');
 }
 
 /** A JSON copy in which every `hint` has the flags of the caller. */

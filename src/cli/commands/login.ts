@@ -23,6 +23,7 @@ export function runLogin(context: Context): Promise<number> {
   return withClient(context, async ({ client, variables, emulation }) => {
     const { ports } = client;
     const parsed = parseProfile(name, variables, client.sources);
+    if (parsed.disclosure !== undefined) warn(context, parsed.disclosure);
     const profile = withEmulateFlag(toLoginProfile(parsed), context);
     const method = chooseMethod(profile, context);
     if (method === 'device' && (port !== undefined || args.switches.has('no-open')))

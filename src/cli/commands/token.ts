@@ -43,8 +43,8 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
   const minTtlMs = durationFlag(context, 'min-ttl');
   return withClient(context, async ({ client, variables, emulation }) => {
     const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
-    const { name, provider, grant, url, notes } = profile;
-    if (args.switches.has('verbose')) for (const note of notes) warn(context, note);
+    const { name, provider, grant, url, notes, warnings } = profile;
+    if (args.switches.has('verbose')) for (const note of [...warnings, ...notes]) warn(context, note);
     const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
     logVerbose(context, `${name}: ${parts.join(', ')}`);
     const forceRefresh = args.switches.has('force-refresh');
