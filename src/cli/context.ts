@@ -7,6 +7,8 @@ import type { Terminal } from './terminal.ts';
 export interface Context {
   readonly terminal: Terminal;
   readonly environment: ProcessEnvironment;
+  /** Name of the command. */
+  readonly command: string;
   readonly args: ParsedArgs;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
@@ -47,6 +49,23 @@ export function numberFlag(
 /** Parses `--port`. */
 export function portFlag(context: Context, min: 0 | 1): number | undefined {
   return numberFlag(context, 'port', [min, 65_535], '8912');
+}
+
+/** The profile to act on; `undefined` with `--all`. */
+export function profileOrAll({ command, args }: Context): string | undefined {
+  const [profile] = args.positionals;
+  const all = args.switches.has('all');
+  if ((profile === undefined) === all) return profile;
+  throw usageError(
+    all ? 'a profile and --all cannot be combined' : 'missing argument: <profile>',
+    `write oauth-profile ${command} <profile>, or oauth-profile ${command} --all`,
+  );
+}
+
+/** ISO 8601; `undefined` outside the range of dates, which a provider's `expires_in` may exceed. */
+export function formatTime(ms: number | undefined): string | undefined {
+  const date = new Date(ms ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
 /** Throws if more than one of these flags is given. */

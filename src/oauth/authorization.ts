@@ -110,5 +110,6 @@ export function buildCodeTokenRequest(login: LoginProfile, { code, redirectUri, 
     { name: 'redirect_uri', value: redirectUri, source: 'login' },
     { name: 'code_verifier', value: verifier, source: 'login' },
     ...login.clientParameters,
+    ...login.tokenParameters,
   ]);
 }

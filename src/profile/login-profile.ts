@@ -20,6 +20,8 @@ export interface LoginProfile extends Omit<Profile, 'grant' | 'fields' | 'family
   readonly scope: Field | undefined;
   /** Other parameters of the authorization request, such as `audience`; never secrets. */
   readonly extraParameters: readonly Field[];
+  /** Other parameters of the token requests, such as `resource` (RFC 8707 §2.2); they may be secrets. */
+  readonly tokenParameters: readonly Field[];
   readonly endpoints: LoginEndpoints;
   /** The refresh token set in the profile itself. */
   readonly configuredRefreshToken: Field | undefined;
@@ -30,6 +32,10 @@ const CLIENT_FIELDS = new Set(['client_id', 'client_secret', 'client_assertion',
 /** Fields that define the destination, or that the login sets itself. */
 const RESERVED_FIELDS =
   /^(?:type|url|tenant_id|grant_type|refresh_token|scope|redirect_uri|response_(?:type|mode)|state|code_challenge(?:_method)?)$/;
+
+/** Parameters of the login page only (OpenID Connect Core §3.1.2.1; Google and Microsoft). */
+const AUTHORIZATION_FIELDS =
+  /^(?:prompt|display|max_age|nonce|acr_values|(?:ui|claims)_locales|(?:login|domain|id_token)_hint|request(?:_uri)?|access_type|include_granted_scopes|hd)$/;
 
 /** Completes a profile for an interactive login. Throws one {@link InvalidProfileError} that lists all issues (D16). */
 export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
@@ -43,6 +49,7 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
   rejectSecretScope(draft);
   if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft);
   const fields = [...draft.fields.values()];
+  const extra = fields.filter(isExtraParameter);
   return {
     name,
     command: loginCommand(name),
@@ -52,7 +59,8 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
     clientId: getClientId({ ...auth, fields }),
     clientParameters: fields.filter((field) => CLIENT_FIELDS.has(field.name) && !isEmpty(field.value)),
     scope: selectScope(draft, provider),
-    extraParameters: fields.filter(isExtraParameter),
+    extraParameters: extra.filter(({ value }) => !(value instanceof Secret)),
+    tokenParameters: extra.filter((field) => !AUTHORIZATION_FIELDS.test(field.name)),
     endpoints: selectLoginEndpoints(provider, url, options),
     configuredRefreshToken: fields.find((field) => field.name === 'refresh_token' && !isEmpty(field.value)),
     options,
@@ -62,8 +70,9 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
 }
 
 function isExtraParameter({ name, value }: Field): boolean {
-  if (CLIENT_FIELDS.has(name) || RESERVED_FIELDS.test(name) || findOtherGrant(name, 'refresh_token')) return false;
-  return !(value instanceof Secret) && !isEmpty(value);
+  return (
+    !CLIENT_FIELDS.has(name) && !RESERVED_FIELDS.test(name) && !findOtherGrant(name, 'refresh_token') && !isEmpty(value)
+  );
 }
 
 /** A profile with another grant would not use the login. */

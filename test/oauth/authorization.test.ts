@@ -233,6 +233,14 @@ describe('buildCodeTokenRequest()', () => {
     });
   });
 
+  it('RFC 8707 §2.2 sends the resource and other parameters of the profile, but not those of the login page', () => {
+    const exchange = { code: new Secret('4/0A'), redirectUri: request.redirectUri, verifier: new Secret('ver') };
+    const fields = { resource: 'https://api.example.com', audience: 'api', prompt: 'consent', login_hint: 'ada' };
+    const { form } = toWire(buildCodeTokenRequest(loginProfileOf({ ...google, ...fields }), exchange));
+    expect(form).toMatchObject({ resource: 'https://api.example.com', audience: 'api' });
+    for (const name of ['prompt', 'login_hint']) expect(form).not.toHaveProperty(name);
+  });
+
   it('shows the login as the source of the fields that it adds', () => {
     const exchange = { code: new Secret('4/0A'), redirectUri: request.redirectUri, verifier: new Secret('ver') };
     const { fields } = buildCodeTokenRequest(loginProfileOf(google), exchange);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createClient } from '../../client.ts';
-import type { ServedRequest } from '../../emulator/start-emulator.ts';
+import type { ServedRequest } from '../../emulator/control/request-log.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { type Context, portFlag, warn } from '../context.ts';
 import { emulatedProfiles, registerEmulator, startEmulator } from '../emulation.ts';

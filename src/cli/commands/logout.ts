@@ -5,22 +5,14 @@ import { deleteLogin, type FoundLogin, findLogins, revokeToken } from '../../flo
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
-import { usageError } from '../args.ts';
-import { type Context, warn } from '../context.ts';
+import { type Context, profileOrAll, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';
 import { withClient } from '../with-client.ts';
 
 /** `logout <profile>` and `logout --all`: deletes stored logins; `--revoke` also revokes them at the provider. */
 export function runLogout(context: Context): Promise<number> {
   const { args, terminal } = context;
-  const [name] = args.positionals;
-  const all = args.switches.has('all');
-  if ((name === undefined) !== all) {
-    throw usageError(
-      all ? 'a profile and --all cannot be combined' : 'missing argument: <profile>',
-      'write oauth-profile logout <profile>, or oauth-profile logout --all',
-    );
-  }
+  const name = profileOrAll(context);
   const json = args.switches.has('json');
   return withClient(context, async ({ client, variables }) => {
     const deleted: { profile: string; account: string | undefined; revoked: boolean }[] = [];
@@ -73,7 +65,7 @@ function printNotLoggedIn(context: Context, name: string | undefined, variables:
 }
 
 /** A refresh token in a file is not deleted. */
-function warnOfConfiguredToken(context: Context, profile: string, variables: Variables): void {
+export function warnOfConfiguredToken(context: Context, profile: string, variables: Variables): void {
   const configured = variables.get(`${profile}.refresh_token`);
   if (configured === undefined) return;
   const name = escapeControls(profile);

@@ -140,7 +140,8 @@ function parseHost(value: string, defaultPort: number): { host: string; port: nu
 
 function readTlsOptions(caFile: string | null): ConnectionOptions {
   try {
-    return caFile === null ? {} : { ca: readFileSync(caFile) };
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would disable it.
+    return { rejectUnauthorized: true, ...(caFile !== null && { ca: readFileSync(caFile) }) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new OAuthProfileError('usage', `cannot read the ca_file of the store URL: ${code}`, {
