@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Browser } from '../../support/independent-browser.ts';
 import type { Decide, Server } from './describe-server.ts';
 
-/** Declares the tests of a login with a browser. */
-export function testBrowserLogin(server: Server, deny?: Decide): void {
+/** Declares the tests of a login with a browser. If the user denies access, the server redirects with the error `denied`. */
+export function testBrowserLogin(server: Server, deny?: Decide, denied = 'access_denied'): void {
   describe('login with a browser', () => {
     it('token exits with 5 before a login and sends nothing', async () => {
       const { exit, stderr } = await server.run('token web --json');
@@ -20,7 +20,7 @@ export function testBrowserLogin(server: Server, deny?: Decide): void {
       it('a user who denies access causes exit status 3, and nothing is stored', async () => {
         const { exit, stdout, stderr } = await server.login('web', deny);
         expect({ exit, stdout }).toEqual({ exit: 3, stdout: '' });
-        expect(stderr).toContain('access_denied');
+        expect(stderr).toContain(denied);
         expect((await server.run('list')).stdout).toMatch(/^web +nothing stored$/m);
       });
 
