@@ -126,7 +126,8 @@ async function requestUnderLock(task: TokenTask, recordKey: string, control: Cal
     const leftMs = waitedMs < SHORT_WAIT_MS ? timeoutMs : timeoutMs - waitedMs;
     if (!hasRefreshToken(profile)) return await requestAndStoreToken(withTimeout(task, leftMs), lock, control.signal);
     // A refresh that is sent gets the time of one attempt, even if its caller has left: its response must not be lost.
-    return await refreshToken(withTimeout(task, Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs))), lock);
+    const refreshMs = Math.max(leftMs, Math.min(ATTEMPT_MS, timeoutMs));
+    return await refreshToken({ ...withTimeout(task, refreshMs), onResponse: control.onResponse }, lock);
   } finally {
     await lock.release();
   }
@@ -144,7 +145,9 @@ async function requestAndStoreToken(
   const startedAt = store.now();
   const write = async (result: Pick<TokenRecord, 'tokens' | 'failure'>): Promise<void> => {
     try {
-      await lock.write(serializeRecord({ kind: 'token', profile: profile.name, ...result }));
+      await lock.write(
+        serializeRecord({ kind: 'token', profile: profile.name, origin: profile.url.origin, ...result }),
+      );
     } catch (error) {
       if (!(error instanceof OAuthProfileError)) throw error;
       if (result.failure === undefined) warn(`the token is not cached: ${error.message}`);

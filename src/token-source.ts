@@ -4,6 +4,7 @@ import { OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
+import { tlsFiles } from './profile/profile.ts';
 import { isSecure, parseUrl } from './profile/url.ts';
 import type { Secret } from './redaction/secret.ts';
 
@@ -24,7 +25,10 @@ export interface GetOptions {
 export interface TokenSource {
   /** The token response, from memory while it is usable. */
   get(options?: GetOptions): Promise<TokenResponse>;
-  /** `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token. */
+  /**
+   * `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token. With the
+   * profile's `ca_file` or `cert_file`, redirects are not followed and a response has at most 32 MiB.
+   */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Discards the token, because an API rejected it. */
   invalidate(): void;
@@ -60,6 +64,8 @@ class ProfileTokenSource implements TokenSource {
   readonly #id = ++sourceCount;
   #variables: Promise<Variables> | undefined;
   #held: HeldToken | undefined;
+  /** Certificates of the profile, which also apply to the API. */
+  #tls: ReturnType<typeof tlsFiles> | undefined;
   #rejectedToken: Secret | undefined;
   #invalidations = 0;
 
@@ -100,7 +106,9 @@ class ProfileTokenSource implements TokenSource {
     const { signal } = request;
     const used = await this.get({ signal });
     const response = await this.#send(request, used);
-    if (response.status !== 401) return response;
+    // The token is not sent along a redirect to another origin, so a 401 from there says nothing about it.
+    const isRedirected = response.url !== '' && new URL(response.url).origin !== origin;
+    if (response.status !== 401 || isRedirected) return response;
     await response.body?.cancel();
     // Another call may have replaced the same token already.
     if (this.#held?.response.access_token === used.access_token) this.invalidate();
@@ -109,8 +117,9 @@ class ProfileTokenSource implements TokenSource {
 
   async #send(request: Request, { access_token: token }: TokenResponse): Promise<Response> {
     request.headers.set('Authorization', `Bearer ${token}`);
-    if (this.#options.emulator === undefined) return fetch(request);
-    return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request);
+    const hasTlsFiles = Object.values(this.#tls ?? {}).some((file) => file !== undefined);
+    if (this.#options.emulator === undefined && !hasTlsFiles) return fetch(request);
+    return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request, this.#tls);
   }
 
   async #load(signal: AbortSignal): Promise<HeldToken> {
@@ -127,6 +136,7 @@ class ProfileTokenSource implements TokenSource {
     if (this.#rejectedToken === rejectedToken) this.#rejectedToken = undefined;
     const response = token.response as TokenResponse;
     const { defaultTtlMs = 0, minTtlMs: profileMinTtlMs, tokenPath = [] } = profile.options;
+    this.#tls = tlsFiles(profile.options);
     const { accessToken, expiresAt } = token;
     const now = this.#client.ports.clock.now();
     const leftMs = expiresAt === undefined ? defaultTtlMs : expiresAt - now;

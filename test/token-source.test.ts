@@ -1,9 +1,12 @@
 import { createServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startEmulator } from '../src/emulator.ts';
 import { createTokenSource } from '../src/index.ts';
 import type { TokenSourceOptions } from '../src/token-source.ts';
+import { Authority } from './support/certificates.ts';
 
 let server: Server;
 let origin: string;
@@ -14,12 +17,18 @@ let members: Record<string, unknown>;
 let received: (string | undefined)[];
 /** Whether the API accepts a token. */
 let isAccepted: (token: string) => boolean;
+/** Target of the redirect at `/redirect`. */
+let redirectTo: string;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     if (request.url === '/token') {
       issued++;
       response.end(JSON.stringify({ access_token: `token-${issued}`, ...members }));
+      return;
+    }
+    if (request.url === '/redirect') {
+      response.writeHead(307, { Location: redirectTo }).end();
       return;
     }
     let body = '';
@@ -142,6 +151,17 @@ describe('a token source', () => {
     }
   });
 
+  it('requests a new token in time after the clock was set back', async () => {
+    members = { expires_in: 65 };
+    const source = createSource();
+    await source.get();
+    advanceTo(-3_600);
+    onTestFinished(() => void vi.setSystemTime(startedAt + 100_000));
+    expect(await source.get()).toEqual({ access_token: 'token-1', expires_in: 65 });
+    vi.advanceTimersByTime(60_000);
+    expect(await source.get()).toEqual({ access_token: 'token-2', expires_in: 65 });
+  });
+
   it('shares its tokens with another source of the same profile', async () => {
     const options = { data: { robot: robotFields() }, store: 'memory' } as const;
     await createTokenSource('robot', options).get();
@@ -164,6 +184,18 @@ describe('a token source', () => {
     const tokens = await Promise.all(staying);
     expect(tokens.map(({ access_token }) => access_token)).toEqual(['token-1', 'token-1']);
     expect(issued).toBe(1);
+  });
+
+  it('causes no warning of Node if many callers share a signal', async () => {
+    const { signal } = new AbortController();
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const source = createSource();
+    await Promise.all(Array.from({ length: 20 }, () => source.get({ signal })));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
   });
 
   it('reads its variables again if they could not be read', async () => {
@@ -213,6 +245,34 @@ describe('fetch of a token source', () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => source.fetch(`${origin}/me`)));
     expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(issued).toBe(2);
+  });
+
+  it('keeps its token after a 401 of another origin, to which the token was not sent', async () => {
+    isAccepted = (token) => token !== '';
+    redirectTo = `${origin.replace('127.0.0.1', 'localhost')}/me`;
+    const source = createSource();
+    for (let call = 0; call < 3; call++) expect((await source.fetch(`${origin}/redirect`)).status).toBe(401);
+    expect(received).toEqual([undefined, undefined, undefined]);
+    expect(issued).toBe(1);
+  });
+
+  it('uses the certificates of the profile', async () => {
+    const authority = new Authority();
+    const api = createHttpsServer(
+      { ...authority.issue({ name: 'api', hosts: 'IP:127.0.0.1' }), ca: authority.ca.cert, requestCert: true },
+      (request, response) => response.end(String((request.socket as TLSSocket).authorized)),
+    );
+    await new Promise<void>((resolve) => {
+      api.listen(0, '127.0.0.1', resolve);
+    });
+    onTestFinished(() => void api.close());
+    const apiOrigin = `https://127.0.0.1:${(api.address() as AddressInfo).port}`;
+    const { cert, key } = authority.issue({ name: 'client', usage: 'clientAuth' });
+    const files = { ca_file: authority.caFile, cert_file: authority.file('client.pem', cert + key) };
+    const source = createSource({ origins: [apiOrigin] }, { options: files });
+    expect(await (await source.fetch(`${apiOrigin}/me`)).text()).toBe('true');
+    const plain = createSource({ origins: [apiOrigin] });
+    await expect(plain.fetch(`${apiOrigin}/me`)).rejects.toThrow();
   });
 
   it('returns the second 401', async () => {

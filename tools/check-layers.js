@@ -67,6 +67,7 @@ const exceptions = {
     'script',
     'script/commands',
     'script/parser',
+    'profile',
     'config',
     'redaction',
     'version',

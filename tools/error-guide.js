@@ -32,7 +32,8 @@ const key = (/** @type {number} */ byte) => ({ OAUTH_PROFILE_KEY: Buffer.alloc(3
 /** @type {Record<import('../src/errors.ts').ErrorCode, Guide>} */
 export const errorGuide = {
   step_failed: {
-    cause: 'A step of a script failed, usually an assertion. In reports, other failed steps have their own code.',
+    cause:
+      'A step of a script failed, usually an assertion. A step that fails for another reason has the code of that error in reports.',
     fix: 'Compare `expected` and `actual`. `--report html=out.html` shows the requests and responses of every step.',
     example: {
       given: 'A script expects Grace, but the value is Ada:',

@@ -1,4 +1,4 @@
-// `npm run picture`: runs commands in a pseudo-terminal and writes their output as docs/pictures/terminal.svg.
+// `npm run picture`: runs commands in a pseudo-terminal and writes their output as docs/images/terminal.svg.
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -106,8 +106,8 @@ try {
   }
   shown = shown.trimEnd().replaceAll(join(directory, 'home'), '/home/ada');
   if (/eyJ|example of a/.test(shown)) throw new Error('the recording contains a secret');
-  mkdirSync(join(root, 'docs', 'pictures'), { recursive: true });
-  writeFileSync(join(root, 'docs', 'pictures', 'terminal.svg'), toSvg(shown));
+  mkdirSync(join(root, 'docs', 'images'), { recursive: true });
+  writeFileSync(join(root, 'docs', 'images', 'terminal.svg'), toSvg(shown));
 } finally {
   await network.close();
   rmSync(directory, { recursive: true });

@@ -1,8 +1,7 @@
 // Runs the command line in this process, for documents and tests that show its output: starting a process for each would take minutes.
 import { existsSync } from 'node:fs';
-import { dispatch } from '../src/cli/main.ts';
+import { runCommandLine } from '../src/cli/main.ts';
 import { Output } from '../src/cli/output.ts';
-import { renderError } from '../src/cli/render-error.ts';
 import { Terminal } from '../src/cli/terminal.ts';
 import { OAuthProfileError } from '../src/errors.ts';
 
@@ -36,21 +35,7 @@ export async function runCommand(args, { cwd, env, interrupt = new AbortControll
     output += chunk;
   };
   const terminal = new Terminal(new CapturedOutput('stdout', append), new CapturedOutput('stderr', append), env);
-  const switches = new Set(['json', 'verbose'].filter((name) => args.includes(`--${name}`)));
-  /** @type {import('../src/cli/command.ts').ParsedArgs} */
-  let commandArgs = { positionals: [], switches, values: new Map() };
-  let exit = 0;
-  let code;
-  try {
-    exit = await dispatch(args, terminal, (parsed) => {
-      commandArgs = parsed;
-      return { terminal, args: parsed, environment: { env, cwd }, signal: interrupt };
-    });
-  } catch (error) {
-    code = error instanceof OAuthProfileError ? error.code : undefined;
-    exit = renderError(error, { terminal, args: commandArgs });
-  } finally {
-    await terminal.finish();
-  }
+  const { exit, error } = await runCommandLine(args, terminal, { env, cwd }, () => interrupt);
+  const code = error instanceof OAuthProfileError ? error.code : undefined;
   return { output, exit, code };
 }

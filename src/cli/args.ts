@@ -2,8 +2,15 @@ import { parseArgs } from 'node:util';
 import { closestMatch } from '../config/suggestions.ts';
 import { OAuthProfileError } from '../errors.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
-import type { Command, ParsedArgs } from './command.ts';
-import { commands, globalFlags } from './command-definitions.ts';
+import { type Command, commands, globalFlags } from './command-definitions.ts';
+
+/** The arguments of a command. */
+export interface ParsedArgs {
+  readonly positionals: readonly string[];
+  readonly switches: ReadonlySet<string>;
+  /** Values by flag. Only a repeatable flag has more than one. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+}
 
 /** A parsed command line. */
 export type ParsedCommandLine =
@@ -14,6 +21,12 @@ export type ParsedCommandLine =
 /** An error of the command line. Several issues become one message. */
 export function usageError(issues: string | readonly string[], hint = 'see oauth-profile --help'): OAuthProfileError {
   return new OAuthProfileError('usage', typeof issues === 'string' ? issues : issues.join('; '), { hint });
+}
+
+/** The error for a flag whose value is invalid. */
+export function invalidFlag(name: string, value: string, expected: string, example: string): OAuthProfileError {
+  const message = `invalid --${name} "${escapeControls(value)}": expected ${expected}`;
+  return usageError(message, `write --${name} ${example}`);
 }
 
 /** Parses the command line. All issues are reported in one error. */
@@ -57,46 +70,46 @@ function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
   );
   // `parseArgs` would take the next flag as the value of a flag without one.
   const end = args.indexOf('--');
-  const complete = args.filter((arg, index) => {
-    const isFlag = arg.startsWith('--') && (end < 0 || index < end);
-    const flag = isFlag ? known.get(arg.slice(2)) : undefined;
-    const needsValue = flag?.value !== undefined && !flag.optional && /^--?[a-z]/.test(args[index + 1] ?? '');
-    if (needsValue) issues.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
-    return !needsValue;
+  const complete = args.map((arg, index) => {
+    const isString = arg.startsWith('--') && (end < 0 || index < end) && options[arg.slice(2)]?.type === 'string';
+    return isString && /^--?(?:[a-z]|$)/.test(args[index + 1] ?? '') ? `${arg}=` : arg;
   });
   const { tokens } = parseArgs({ args: complete, options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
-    const flag = token.rawName.startsWith('--') ? known.get(token.name) : undefined;
+    const { name, rawName, value } = token;
+    const flag = rawName.startsWith('--') ? known.get(name) : undefined;
     if (flag === undefined) {
-      const suggestion = closestMatch(token.name, known.keys());
+      const suggestion = closestMatch(name, known.keys());
       const hint = suggestion === undefined ? '' : ` (did you mean --${suggestion}?)`;
-      issues.push(`unknown flag ${withoutValue(token.rawName)}${hint}`);
-    } else if (token.value === undefined) {
-      if (flag.value === undefined || flag.optional) switches.add(flag.name);
-      else issues.push(`--${flag.name} needs a value: --${flag.name} ${flag.value}`);
+      issues.push(`unknown flag ${withoutValue(rawName)}${hint}`);
     } else if (flag.value === undefined) {
-      issues.push(`--${flag.name} takes no value`);
-    } else if (values.has(flag.name) && !flag.repeatable) {
-      issues.push(`--${flag.name} is given twice`);
+      if (value === undefined) switches.add(name);
+      else issues.push(`--${name} takes no value`);
+    } else if (!value) {
+      if (flag.optional) switches.add(name);
+      else issues.push(`--${name} needs a value: --${name} ${flag.value}`);
+    } else if (values.has(name) && !flag.repeatable) {
+      issues.push(`--${name} is given twice`);
     } else {
-      values.set(flag.name, [...(values.get(flag.name) ?? []), token.value]);
+      values.set(name, [...(values.get(name) ?? []), value]);
     }
   }
-  issues.push(...checkPositionals(command, positionals));
+  issues.push(...checkPositionals(command.usage, positionals));
   if (issues.length > 0) throw usageError(issues, `see oauth-profile ${command.name} --help`);
   return { positionals, switches, values };
 }
 
-function checkPositionals({ usage, positionals: { min, max } }: Command, given: readonly string[]): string[] {
+function checkPositionals(usage: string, given: readonly string[]): string[] {
   const issues: string[] = [];
-  const names = usage.match(/<[^>]*>/g) ?? [];
-  if (given.length < min)
-    issues.push(`missing argument: ${given.length === 0 ? usage : names.slice(given.length).join(' ')}`);
+  const required = usage.match(/<[^>]*>/g) ?? [];
+  const max = usage.includes('…') ? given.length : (usage.match(/[<[]/g) ?? []).length;
+  if (given.length < required.length)
+    issues.push(`missing argument: ${given.length === 0 ? usage : required.slice(given.length).join(' ')}`);
   // A shell passes an empty argument for a quoted variable that is not set.
-  const empty = given.slice(0, min).findIndex((value) => value.trim() === '');
-  if (empty >= 0) issues.push(`${names[empty]} is empty`);
+  const empty = required.find((_, index) => given[index]?.trim() === '');
+  if (empty !== undefined) issues.push(`${empty} is empty`);
   if (given.length > max) issues.push(`unexpected argument ${given.slice(max).map(withoutValue).join(' ')}`);
   return issues;
 }

@@ -1,4 +1,22 @@
-import type { Command, Flag } from './command.ts';
+/** A flag of a command. `value` names its argument; a flag without one is a switch. */
+export interface Flag {
+  readonly name: string;
+  readonly value?: string;
+  /** The value may be omitted: `--emulate` or `--emulate=URL`. */
+  readonly optional?: boolean;
+  readonly repeatable?: boolean;
+  readonly help: string;
+}
+
+/** Definition of a command for parsing, help and completion. Its code is loaded when it runs. */
+export interface Command {
+  readonly name: string;
+  /** Positional arguments: `<required>`, `[optional]`, `…` for any number. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly flags: readonly Flag[];
+  readonly examples: readonly (readonly [command: string, description: string])[];
+}
 
 const profileFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
@@ -9,26 +27,16 @@ const profileFlags: readonly Flag[] = [
   { name: 'verbose', help: 'print what is sent and where tokens come from' },
 ];
 
-const faultFlag: Flag = {
-  name: 'fault',
-  value: 'KIND[:N]',
-  repeatable: true,
-  help: 'inject a fault into all requests, or the Nth: 429, 500, hang, reset-after, …',
-};
+const faultHelp = 'inject a fault into all requests, or the Nth: 429, 500, hang, reset-after, …';
+const faultFlag: Flag = { name: 'fault', value: 'KIND[:N]', repeatable: true, help: faultHelp };
 
-const emulateFlags: readonly Flag[] = [
-  {
-    name: 'emulate',
-    value: 'URL',
-    optional: true,
-    help: 'use an emulator instead of the real providers: a new one, or the one at URL',
-  },
-  faultFlag,
-];
+const emulateHelp = 'use an emulator instead of the real providers: a new one, or the one at URL';
+const emulateFlag: Flag = { name: 'emulate', value: 'URL', optional: true, help: emulateHelp };
 
 const cacheFlags: readonly Flag[] = [
   { name: 'force-refresh', help: 'ignore cached tokens and request a new one' },
   { name: 'min-ttl', value: 'TIME', help: 'minimum remaining lifetime of a cached token, such as 5m (default: 60s)' },
+  { name: 'no-store', help: 'request a new token and store nothing' },
 ];
 
 const revealFlag: Flag = { name: 'reveal', help: 'show secrets in plaintext' };
@@ -44,7 +52,6 @@ export const commands: readonly Command[] = [
   {
     name: 'run',
     usage: '<script…>',
-    positionals: { min: 1, max: Number.POSITIVE_INFINITY, kind: 'file' },
     summary: 'run scripts (files, directories or glob patterns)',
     flags: [
       { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
@@ -52,10 +59,11 @@ export const commands: readonly Command[] = [
         name: 'report',
         value: 'KIND=FILE',
         repeatable: true,
-        help: 'write a report: junit=out.xml, json=out.json or html=out.html',
+        help: 'write a report: junit=x.xml, json=x.json, html=x.html',
       },
       { name: 'events', help: 'print events as JSON lines' },
-      ...emulateFlags,
+      emulateFlag,
+      faultFlag,
       ...profileFlags,
     ],
     examples: [
@@ -67,13 +75,13 @@ export const commands: readonly Command[] = [
   {
     name: 'token',
     usage: '<profile>',
-    positionals: { min: 1, max: 1, kind: 'profile' },
     summary: 'print an access token, from the cache while it is usable',
     flags: [
       ...cacheFlags,
       { name: 'header', help: 'print a complete "Authorization: …" line' },
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
-      ...emulateFlags,
+      emulateFlag,
+      faultFlag,
       ...profileFlags,
       { ...revealFlag, help: 'with --json: show all secrets of the response, not only the access token' },
     ],
@@ -86,12 +94,12 @@ export const commands: readonly Command[] = [
   {
     name: 'exec',
     usage: '<profile> -- <command…>',
-    positionals: { min: 2, max: Number.POSITIVE_INFINITY, kind: 'profile' },
     summary: 'run a command with a token in OAUTH_ACCESS_TOKEN',
     flags: [
       { name: 'token-file', help: 'pass the token in the file that OAUTH_ACCESS_TOKEN_FILE names' },
       ...cacheFlags,
-      ...emulateFlags,
+      emulateFlag,
+      faultFlag,
       ...profileFlags,
     ],
     examples: [
@@ -103,7 +111,6 @@ export const commands: readonly Command[] = [
   {
     name: 'login',
     usage: '<profile>',
-    positionals: { min: 1, max: 1, kind: 'profile' },
     summary: 'log in and store the refresh token for token, exec and run',
     flags: [
       { name: 'device', help: 'use a code that you enter in any browser, on any machine' },
@@ -111,7 +118,8 @@ export const commands: readonly Command[] = [
       { name: 'no-open', help: 'print the URL instead of opening a browser' },
       { name: 'port', value: 'PORT', help: 'port of the redirect URI (default: any free port)' },
       { name: 'force', help: 'replace the login of another account without confirmation' },
-      ...emulateFlags,
+      emulateFlag,
+      faultFlag,
       ...profileFlags,
     ],
     examples: [
@@ -123,7 +131,6 @@ export const commands: readonly Command[] = [
   {
     name: 'logout',
     usage: '[profile]',
-    positionals: { min: 0, max: 1, kind: 'profile' },
     summary: 'delete a stored login',
     flags: [
       { name: 'all', help: 'delete all stored logins' },
@@ -137,24 +144,33 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: 'forget',
+    usage: '[profile]',
+    summary: 'delete logins and cached tokens of a profile',
+    flags: [{ name: 'all', help: 'delete everything that is stored' }, ...profileFlags],
+    examples: [
+      ['oauth-profile forget graph', 'delete what is stored for one profile, defined or not'],
+      ['oauth-profile forget --all', 'delete everything, for example on a shared machine'],
+    ],
+  },
+  {
     name: 'list',
     usage: '',
-    positionals: { min: 0, max: 0, kind: 'none' },
-    summary: 'list profiles, with fingerprint and expiry of stored tokens',
+    summary: 'list profiles, with server and expiry of stored tokens',
     flags: profileFlags,
     examples: [
-      ['oauth-profile list', 'profiles, fingerprints and expiry'],
+      ['oauth-profile list', 'profiles, servers and expiry'],
       ['oauth-profile list --json', 'the same as JSON'],
     ],
   },
   {
     name: 'check',
     usage: '[profile…]',
-    positionals: { min: 0, max: Number.POSITIVE_INFINITY, kind: 'profile' },
     summary: 'validate profiles without network access',
     flags: [
       { name: 'online', help: 'also check discovery, certificate, clock, proxy and store; sends no secret' },
-      ...emulateFlags.filter((flag) => flag !== faultFlag),
+      { name: 'strict', help: 'exit with 2 if there are warnings, such as misspelled fields' },
+      emulateFlag,
       ...profileFlags,
     ],
     examples: [
@@ -166,7 +182,6 @@ export const commands: readonly Command[] = [
   {
     name: 'explain',
     usage: '<profile>',
-    positionals: { min: 1, max: 1, kind: 'profile' },
     summary: 'show the request that would be sent and where each value comes from',
     flags: [{ name: 'curl', help: 'print a curl command' }, ...profileFlags, revealFlag],
     examples: [
@@ -178,7 +193,6 @@ export const commands: readonly Command[] = [
   {
     name: 'commands',
     usage: '[group.name]',
-    positionals: { min: 0, max: 1, kind: 'none' },
     summary: 'list the script commands and their parameters',
     flags: [],
     examples: [
@@ -189,7 +203,6 @@ export const commands: readonly Command[] = [
   {
     name: 'emulate',
     usage: '',
-    positionals: { min: 0, max: 0, kind: 'none' },
     summary: 'run an emulator of the providers on this machine',
     flags: [
       { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
@@ -205,7 +218,6 @@ export const commands: readonly Command[] = [
   {
     name: 'completion',
     usage: '<bash|zsh|fish>',
-    positionals: { min: 1, max: 1, kind: 'shell' },
     summary: 'print a shell completion script',
     flags: [],
     examples: [

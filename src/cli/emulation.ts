@@ -1,21 +1,22 @@
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type ExternalSources, Resolver } from '../config/resolver.ts';
-import { Variables } from '../config/variables.ts';
+import type { Variables } from '../config/variables.ts';
 import { type Fault, faultKinds, parseFault } from '../emulator/faults.ts';
 import type { EmulatedProfiles } from '../emulator/profiles.ts';
 import type { Emulator, ServedRequest } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
-import type { EmulatorEndpoint } from '../ports.ts';
-import { collectFields, profileNames } from '../profile/collect-fields.ts';
+import type { EmulatorEndpoint, Environment } from '../ports.ts';
+import { collectFields } from '../profile/collect-fields.ts';
 import { findProvider } from '../providers/registry.ts';
+import { createPrivateDirectory } from '../store/vault/durable-fs.ts';
+import { checkPrivateDirectory, findVaultDirectory, readPrivateFile } from '../store/vault/private-files.ts';
 import { usageError } from './args.ts';
-import { flagValue, hasFlag } from './command.ts';
 import type { Context } from './context.ts';
 
 /** An emulator that a command uses. */
-export interface Emulation {
-  readonly endpoint: EmulatorEndpoint;
-  close(): Promise<void>;
-}
+export type Emulation = Pick<Emulator, 'port' | 'ca' | 'close'>;
 
 /** The emulator that `--emulate` asks for: a new one, or the one at the given URL. */
 export async function openEmulation(
@@ -24,18 +25,17 @@ export async function openEmulation(
   all: readonly Variables[],
 ): Promise<Emulation | undefined> {
   const { args } = context;
-  const url = flagValue(args, 'emulate');
+  const url = args.values.get('emulate')?.[0];
   if (url !== undefined) {
     if (args.values.has('fault'))
       throw usageError('--fault cannot be combined with --emulate=URL', 'pass --fault to oauth-profile emulate');
-    return { endpoint: await connectToEmulator(url), close: async () => {} };
+    return { ...(await connectToEmulator(url, context.environment.env)), close: async () => {} };
   }
-  if (!hasFlag(args, 'emulate')) {
+  if (!args.switches.has('emulate')) {
     if (args.values.has('fault')) throw usageError('--fault needs --emulate', 'add --emulate');
     return undefined;
   }
-  const emulator = await startEmulator(context, sources, all, 0, undefined);
-  return { endpoint: { port: emulator.port, ca: emulator.ca }, close: () => emulator.close() };
+  return startEmulator(context, sources, all, 0);
 }
 
 /** Starts an emulator that knows the profiles of all these variables. */
@@ -44,7 +44,7 @@ export async function startEmulator(
   sources: ExternalSources,
   all: readonly Variables[],
   port: number,
-  onRequest: ((request: ServedRequest) => void) | undefined,
+  onRequest?: (request: ServedRequest) => void,
 ): Promise<Emulator> {
   const faults = parseFaults(args.values.get('fault') ?? []);
   const emulator = await import('../emulator/start-emulator.ts');
@@ -59,13 +59,12 @@ export async function startEmulator(
 
 /** Two scripts may each define their own profile of the same name: the emulator knows both. */
 function mergeProfiles(sources: ExternalSources, all: readonly Variables[]): EmulatedProfiles {
-  const [first = new Variables(), ...others] = all;
-  const profiles = { ...emulatedProfiles(sources, first) };
-  const known = new Set(Object.values(profiles).map((profile) => JSON.stringify(profile)));
-  for (const [index, variables] of others.entries()) {
+  const profiles: Record<string, EmulatedProfiles[string]> = {};
+  const known = new Set<string>();
+  for (const [index, variables] of all.entries()) {
     for (const [name, profile] of Object.entries(emulatedProfiles(sources, variables))) {
       const json = JSON.stringify(profile);
-      if (!known.has(json)) profiles[Object.hasOwn(profiles, name) ? `${name} (${index + 2})` : name] = profile;
+      if (!known.has(json)) profiles[Object.hasOwn(profiles, name) ? `${name} (${index + 1})` : name] = profile;
       known.add(json);
     }
   }
@@ -73,21 +72,19 @@ function mergeProfiles(sources: ExternalSources, all: readonly Variables[]): Emu
 }
 
 function parseFaults(values: readonly string[]): Fault[] {
-  const faults = values.map((value) => parseFault(value));
-  if (faults.includes(undefined)) {
-    throw usageError(
-      'invalid --fault: unknown fault',
-      `faults are ${faultKinds.join(', ')}; add :2 to apply one to the second request only`,
-    );
-  }
-  return faults.filter((fault) => fault !== undefined);
+  return values.map((value) => {
+    const fault = parseFault(value);
+    if (fault !== undefined) return fault;
+    const hint = `faults are ${faultKinds.join(', ')}; add :2 to apply one to the second request only`;
+    throw usageError('invalid --fault: unknown fault', hint);
+  });
 }
 
 /** The profiles in the form that the emulator takes, with their secrets, which it must recognise. Invalid profiles are left out. */
 export function emulatedProfiles(sources: ExternalSources, variables: Variables): EmulatedProfiles {
   const resolver = new Resolver(variables, sources);
   const profiles: Record<string, Record<string, unknown>> = {};
-  for (const name of profileNames(variables)) {
+  for (const name of variables.profileNames()) {
     try {
       const { fields, basic, options, issues } = collectFields(name, variables, resolver);
       if (issues.length > 0 || findProvider(String(fields.get('type')?.value)) === undefined) continue;
@@ -106,8 +103,27 @@ export function emulatedProfiles(sources: ExternalSources, variables: Variables)
   return profiles;
 }
 
-/** Reads the certificate authority of a running emulator. */
-async function connectToEmulator(url: string): Promise<EmulatorEndpoint> {
+/** Files with the certificate authorities of this user's running emulators, by port. Other users can neither read nor replace them. */
+function registryDirectory(env: Environment): string {
+  return join(dirname(findVaultDirectory(env)), 'emulators');
+}
+
+/** Lets `--emulate=URL` verify this emulator. Returns a function that ends that. */
+export async function registerEmulator({ port, ca }: EmulatorEndpoint, env: Environment): Promise<() => void> {
+  const directory = registryDirectory(env);
+  await createPrivateDirectory(directory);
+  checkPrivateDirectory(directory);
+  const file = join(directory, `${port}.pem`);
+  const unregister = (): void => rmSync(file, { force: true });
+  unregister();
+  writeFileSync(file, ca, { flag: 'wx', mode: 0o600 });
+  return unregister;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Finds the emulator that this user started at a URL. Any other server fails the TLS handshake before it receives a secret. */
+async function connectToEmulator(url: string, env: Environment): Promise<EmulatorEndpoint> {
   const [, digits] = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(url) ?? [];
   if (digits === undefined)
     throw usageError(
@@ -115,34 +131,19 @@ async function connectToEmulator(url: string): Promise<EmulatorEndpoint> {
       'write --emulate=http://127.0.0.1:PORT',
     );
   const port = Number(digits);
-  const hint = 'start an emulator: oauth-profile emulate';
-  const ca = await readCertificate(port).catch((cause) => {
-    throw new OAuthProfileError('connection_failed', `cannot connect to an emulator at ${url}`, { cause, hint });
-  });
-  if (!ca.startsWith('-----BEGIN CERTIFICATE-----')) {
-    throw new OAuthProfileError('connection_failed', `the server at ${url} is not an emulator`, { hint });
+  const directory = registryDirectory(env);
+  const ca = checkPrivateDirectory(directory) ? readPrivateFile(join(directory, `${port}.pem`))?.toString() : undefined;
+  const fail = (message: string, cause?: unknown): OAuthProfileError =>
+    new OAuthProfileError('connection_failed', message, { cause, hint: 'start an emulator: oauth-profile emulate' });
+  if (ca === undefined) throw fail(`you have not started an emulator at ${url}`);
+  const { connect } = await import('node:tls');
+  const socket = connect({ host: '127.0.0.1', port, ca, servername: 'localhost', rejectUnauthorized: true });
+  try {
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+  } catch (error) {
+    throw fail(`there is no emulator at ${url} any more`, error);
+  } finally {
+    socket.destroy();
   }
   return { port, ca };
-}
-
-const CONNECT_TIMEOUT_MS = 5_000;
-const MAX_CERTIFICATE_LENGTH = 65_536;
-
-/** Limited in time and size: any server may listen on that port. */
-async function readCertificate(port: number): Promise<string> {
-  const { get } = await import('node:http');
-  return new Promise<string>((resolve, reject) => {
-    const path = '/oauth-profile-emulator/ca.pem';
-    const signal = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
-    const request = get({ host: '127.0.0.1', port, path, signal, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-        if (text.length > MAX_CERTIFICATE_LENGTH) request.destroy(new Error('the response is too large'));
-      });
-      response.on('error', reject);
-      response.on('end', () => resolve(text));
-    });
-    request.on('error', reject);
-  });
 }

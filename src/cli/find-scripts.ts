@@ -73,20 +73,8 @@ function entriesOf(directory: string, cwd: string) {
 
 /** `**` crosses directories, `*` and `?` do not. */
 function patternOf(glob: string): RegExp {
-  const source = glob.replace(/\*\*\/|\*\*|[*?]|[.+^${}()|[\]\\]/g, (part) => {
-    switch (part) {
-      case '**/':
-        return '(?:.*/)?';
-      case '**':
-        return '.*';
-      case '*':
-        return '[^/]*';
-      case '?':
-        return '[^/]';
-      default:
-        return `\\${part}`;
-    }
-  });
+  const wildcards: Record<string, string> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
+  const source = glob.replace(/\*\*\/?|[*?]|[.+^${}()|[\]\\]/g, (part) => wildcards[part] ?? `\\${part}`);
   return new RegExp(`^${source}$`);
 }
 

@@ -1,6 +1,6 @@
+import type { ProcessEnvironment } from '../files/profile-files.ts';
 import { version } from '../version.ts';
-import { parseCommandLine } from './args.ts';
-import type { ParsedArgs } from './command.ts';
+import { type ParsedArgs, parseCommandLine } from './args.ts';
 import type { Context } from './context.ts';
 import { helpText } from './help.ts';
 import { Output } from './output.ts';
@@ -13,6 +13,7 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   token: async () => (await import('./commands/token.ts')).runToken,
   exec: async () => (await import('./commands/exec.ts')).runExec,
   login: async () => (await import('./commands/login.ts')).runLogin,
+  forget: async () => (await import('./commands/forget.ts')).runForget,
   logout: async () => (await import('./commands/logout.ts')).runLogout,
   list: async () => (await import('./commands/list.ts')).runList,
   check: async () => (await import('./commands/check.ts')).runCheck,
@@ -26,56 +27,48 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
 export async function main(args: readonly string[]): Promise<number> {
   const terminal = new Terminal(new Output('stdout'), new Output('stderr'), process.env);
   if (process.env['NODE_DEBUG']) terminal.interceptStderr(process.stderr);
+  const environment = { env: process.env, cwd: process.cwd() };
+  return (await runCommandLine(args, terminal, environment, createInterruptSignal)).exit;
+}
+
+/** Runs the command line in a given environment. `error` is set if it failed. */
+export async function runCommandLine(
+  args: readonly string[],
+  terminal: Terminal,
+  environment: ProcessEnvironment,
+  createSignal: () => AbortSignal,
+): Promise<{ exit: number; error?: unknown }> {
   // Until the arguments are parsed, errors look for these switches only.
   const switches = new Set(['json', 'verbose'].filter((name) => args.includes(`--${name}`)));
   let parsed: ParsedArgs = { positionals: [], switches, values: new Map() };
   try {
-    return await dispatch(args, terminal, (commandArgs) => {
-      parsed = commandArgs;
-      return createContext(terminal, commandArgs);
-    });
+    const line = parseCommandLine(args);
+    if (line.kind !== 'run') {
+      terminal.stdout(line.kind === 'help' ? helpText(line.command, terminal.style.out) : `${version}\n`);
+      return { exit: 0 };
+    }
+    parsed = line.args;
+    const load = runners[line.command.name];
+    if (load === undefined) throw new TypeError(`the command ${line.command.name} has no code`);
+    const runCommand = await load();
+    let signal: AbortSignal | undefined;
+    const context: Context = {
+      terminal,
+      environment,
+      command: line.command.name,
+      args: parsed,
+      // A command that does not use the signal is ended by Ctrl-C at once.
+      get signal() {
+        signal ??= createSignal();
+        return signal;
+      },
+    };
+    return { exit: await runCommand(context) };
   } catch (error) {
-    return renderError(error, { terminal, args: parsed });
+    return { exit: renderError(error, { terminal, args: parsed }), error };
   } finally {
     await terminal.finish();
   }
-}
-
-/** Runs what the arguments ask for. Errors are thrown. */
-export async function dispatch(
-  args: readonly string[],
-  terminal: Terminal,
-  contextFor: (args: ParsedArgs) => Context,
-): Promise<number> {
-  const line = parseCommandLine(args);
-  switch (line.kind) {
-    case 'help':
-      terminal.stdout(helpText(line.command, terminal.style.out));
-      return 0;
-    case 'version':
-      terminal.stdout(`${version}\n`);
-      return 0;
-    case 'run': {
-      const load = runners[line.command.name];
-      if (load === undefined) throw new TypeError(`the command ${line.command.name} has no code`);
-      const runCommand = await load();
-      return runCommand(contextFor(line.args));
-    }
-  }
-}
-
-function createContext(terminal: Terminal, args: ParsedArgs): Context {
-  let signal: AbortSignal | undefined;
-  return {
-    terminal,
-    args,
-    environment: { env: process.env, cwd: process.cwd() },
-    // A command that does not use the signal is ended by Ctrl-C at once.
-    get signal() {
-      signal ??= createInterruptSignal();
-      return signal;
-    },
-  };
 }
 
 /** Ctrl-C and SIGTERM abort the signal, so that locks and files are released; a second one ends the process at once. */

@@ -3,7 +3,7 @@ import { quoteShellArgument } from '../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../redaction/sanitize.ts';
 import { MASK } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
-import { hasFlag, type ParsedArgs } from './command.ts';
+import type { ParsedArgs } from './args.ts';
 import type { Style } from './style.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,12 +17,12 @@ export function renderError(
 ): number {
   if (!(error instanceof OAuthProfileError)) {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    const details = hasFlag(args, 'verbose') ? `${stack}\n` : '';
+    const details = args.switches.has('verbose') ? `${stack}\n` : '';
     terminal.stderr(`oauth-profile: internal error, please report it: ${name}: ${escapeControls(message)}\n${details}`);
     return BUG_STATUS;
   }
   terminal.stderr(
-    hasFlag(args, 'json')
+    args.switches.has('json')
       ? `${escapeControlsInJson(withCallerFlags(error, args))}\n`
       : formatError(error, terminal.style.err, args),
   );
@@ -49,9 +49,10 @@ export function formatIssues(issues: readonly ProfileIssue[], style: Style, args
     .join('');
 }
 
-/** A hint on its own line, or nothing. */
+/** Each line of a hint on its own line. */
 export function formatHint(hint: string | undefined, indent: string, style: Style, args: ParsedArgs): string {
-  return hint === undefined ? '' : `${indent}${style.cyan('→')} ${escapeControls(addCallerFlags(hint, args))}\n`;
+  const lines = hint === undefined ? [] : addCallerFlags(hint, args).split('\n');
+  return lines.map((line) => `${indent}${style.cyan('→')} ${escapeControls(line)}\n`).join('');
 }
 
 /** A JSON copy in which every `hint` has the flags of the caller. */

@@ -1,12 +1,13 @@
 import type { Environment } from '../ports.ts';
 import { RedactedStream, Redactor } from '../redaction/redactor.ts';
+import { escapeControlsInJson } from '../redaction/sanitize.ts';
 import { onSecretCreated, type Secret } from '../redaction/secret.ts';
 import type { Output } from './output.ts';
 import { type Style, styleFor } from './style.ts';
 
 /** stdout and stderr of the process. Every secret is masked on both. */
 export class Terminal {
-  #style: { readonly out: Style; readonly err: Style } | undefined;
+  readonly style: { readonly out: Style; readonly err: Style };
   readonly #out: RedactedStream;
   readonly #err: RedactedStream;
   /** The stream that was written to last. */
@@ -21,6 +22,7 @@ export class Terminal {
     readonly err: Output,
     readonly env: Environment,
   ) {
+    this.style = { out: styleFor(out, env), err: styleFor(err, env) };
     const redactor = new Redactor();
     this.#out = new RedactedStream(redactor, (text) => out.write(text));
     this.#err = new RedactedStream(redactor, (text) => {
@@ -34,11 +36,6 @@ export class Terminal {
       redactor.add(secret);
       if (this.#onGithub) this.#registerMask(secret);
     });
-  }
-
-  get style(): { readonly out: Style; readonly err: Style } {
-    this.#style ??= { out: styleFor(this.out, this.env), err: styleFor(this.err, this.env) };
-    return this.#style;
   }
 
   /** Whether stderr is a terminal that can be redrawn. */
@@ -62,6 +59,11 @@ export class Terminal {
     this.#switchTo(this.#out).push(this.#escapeCommands(text));
   }
 
+  /** Writes a result as JSON, indented unless it is one of many lines. */
+  stdoutJson(value: unknown, indent = 2): void {
+    this.stdout(`${escapeControlsInJson(value, indent)}\n`);
+  }
+
   /** Writes a result that contains a secret on request. */
   stdoutRaw(text: string): void {
     this.#switchTo(this.#out).pushClear(text);
@@ -70,6 +72,12 @@ export class Terminal {
   /** Writes anything but a result. */
   stderr(text: string): void {
     this.#switchTo(this.#err).push(this.#escapeCommands(text));
+  }
+
+  /** Writes a line for the user at once, although it may end with the beginning of a secret. */
+  prompt(text: string): void {
+    this.stderr(text);
+    this.flush();
   }
 
   /** Writes workflow commands of GitHub Actions, which reads stderr too. */

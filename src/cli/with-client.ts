@@ -1,10 +1,9 @@
 import { type Client, type ClientOptions, createClient, type VariableSources } from '../client.ts';
 import { hasReference } from '../config/reference.ts';
-import type { Entry, Variables } from '../config/variables.ts';
+import { type Entry, Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { usageError } from './args.ts';
-import { flagValue } from './command.ts';
 import { type Context, logVerbose, warn } from './context.ts';
 import { type Emulation, openEmulation } from './emulation.ts';
 
@@ -16,15 +15,22 @@ export interface OpenClient {
   readonly emulation: Emulation | undefined;
 }
 
-/** Runs `use` with a client as the flags describe it, and closes everything afterwards. */
-export async function withClient<T>(context: Context, use: (open: OpenClient) => Promise<T>): Promise<T> {
+/**
+ * Runs `use` with a client as the flags describe it, and closes everything afterwards. An emulator knows the profiles of all variables that `load`
+ * returns; by default, those of the files and flags.
+ */
+export async function withClient<T>(
+  context: Context,
+  use: (open: OpenClient) => Promise<T>,
+  load = async (client: Client) => [await client.loadVariables(variableSources(context))],
+): Promise<T> {
   const options = clientOptions(context);
   const plain = createClient(options);
-  const variables = await plain.loadVariables(variableSources(context));
-  const emulation = await openEmulation(context, plain.sources, [variables]);
-  const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation.endpoint });
+  const all = await load(plain);
+  const emulation = await openEmulation(context, plain.sources, all);
+  const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation });
   try {
-    return await use({ client, variables, emulation });
+    return await use({ client, variables: all[0] ?? new Variables(), emulation });
   } catch (error) {
     // `close` waits for a refresh that was sent, which may take some seconds.
     if (error instanceof OAuthProfileError && error.code === 'aborted')
@@ -39,7 +45,7 @@ export async function withClient<T>(context: Context, use: (open: OpenClient) =>
 /** The client options that the flags describe. */
 export function clientOptions(context: Context): ClientOptions {
   const { environment, args } = context;
-  const store = flagValue(args, 'store');
+  const store = args.values.get('store')?.[0];
   if (store !== undefined && !/^(?:rediss?|unix)(?:\+\w+)?:\/\/./.test(store))
     throw usageError('invalid --store: expected a Redis URL', 'write --store redis://host:6379, or rediss:// for TLS');
   if (store !== undefined && /^[\w+]+:\/\/[^/]*:[^/]*@/.test(store))

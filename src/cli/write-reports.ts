@@ -7,7 +7,7 @@ import type { Report } from '../script/reports/report.ts';
 import { usageError } from './args.ts';
 
 /** Loads the writer of each kind of report. */
-const writers: Readonly<Record<string, () => Promise<(report: Report) => string>>> = {
+const writers = {
   junit: async () => (await import('../script/reports/junit.ts')).junitReport,
   json: async () => (await import('../script/reports/json.ts')).jsonReport,
   html: async () => (await import('../script/reports/html.ts')).htmlReport,
@@ -15,7 +15,7 @@ const writers: Readonly<Record<string, () => Promise<(report: Report) => string>
 
 /** A requested report. */
 interface RequestedReport {
-  readonly kind: string;
+  readonly kind: keyof typeof writers;
   readonly file: string;
 }
 
@@ -31,11 +31,16 @@ export function parseReports(given: readonly string[], cwd: string): RequestedRe
       issues.push(`invalid --report "${escapeControls(text)}"`);
     else if (files.has(file)) issues.push(`two reports would be written to ${escapeControls(text.slice(end + 1))}`);
     files.add(file);
-    return { kind, file };
+    return { kind: kind as keyof typeof writers, file };
   });
   if (issues.length > 0)
     throw usageError(issues, `write --report KIND=FILE with KIND one of ${Object.keys(writers).join(', ')}`);
-  for (const { file } of reports) mapErrors(file, () => prepare(file));
+  for (const { file } of reports) {
+    mapErrors(file, () => {
+      createDirectory(dirname(file));
+      replaceFile(file);
+    });
+  }
   return reports;
 }
 
@@ -47,11 +52,10 @@ export async function writeReports(
 ): Promise<void> {
   const failures: unknown[] = [];
   for (const { kind, file } of reports) {
-    const format = await writers[kind]?.();
-    if (format === undefined) continue;
+    const format = await writers[kind]();
     const text = redact(format(report));
     try {
-      mapErrors(file, () => replace(file, text));
+      mapErrors(file, () => replaceFile(file, text));
     } catch (error) {
       failures.push(error);
     }
@@ -64,31 +68,22 @@ export function appendSummary(file: string, text: string): void {
   mapErrors(file, () => appendFileSync(file, text));
 }
 
-function prepare(file: string): void {
-  createDirectory(dirname(file));
+/** Writes a file completely or not at all. Without `text`, only checks that it can be written. */
+function replaceFile(file: string, text?: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
-  if (found !== undefined && !found.isFile()) accessSync(file, constants.W_OK);
-  else withTemporary(`${file}.${process.pid}.tmp`, '', () => {});
-}
-
-function replace(file: string, text: string): void {
   // A pipe or a device such as /dev/stdout cannot be replaced.
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
-    writeFileSync(file, text);
+  if (found?.isFile() === false) {
+    if (text === undefined) accessSync(file, constants.W_OK);
+    else writeFileSync(file, text);
     return;
   }
   const temporary = `${file}.${process.pid}.tmp`;
-  withTemporary(temporary, text, () => renameSync(temporary, file));
-}
-
-/** Writes a temporary file and removes it after use. */
-function withTemporary(temporary: string, text: string, use: () => void): void {
   try {
     // An existing file is left over, or a link that another user placed in a shared directory.
     rmSync(temporary, { force: true });
-    writeFileSync(temporary, text, { flag: 'wx' });
-    use();
+    writeFileSync(temporary, text ?? '', { flag: 'wx' });
+    if (text !== undefined) renameSync(temporary, file);
   } finally {
     rmSync(temporary, { force: true });
   }

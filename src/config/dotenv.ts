@@ -26,6 +26,11 @@ const ESCAPES: Record<string, string> = {
   '${': '$${',
 };
 
+/** Whether a path is that of a `.env` file: `.env`, `prod.env`, `.env.local`. */
+export function isEnvFile(path: string): boolean {
+  return /(?:^|[\\/.])env(?:\.[^\\/]+)?$/i.test(path);
+}
+
 /**
  * Reads variables from a `.env` file: `name=value`, quoted as in a shell; in single quotes, `${` has no meaning.
  * `util.parseEnv` is not used: it returns no line numbers, ignores invalid lines and duplicates, and is missing before Node 20.12.

@@ -1,5 +1,5 @@
 import { dataError } from '../errors.ts';
-import { readEnv } from './dotenv.ts';
+import { isEnvFile, readEnv } from './dotenv.ts';
 import { readJson } from './json.ts';
 import { readProperties } from './properties.ts';
 import { type Entry, type Source, Variables } from './variables.ts';
@@ -43,6 +43,6 @@ async function parseDataFile({ text, source: { label } }: DataFile): Promise<Ent
   if (/\.ya?ml$/.test(name)) return (await import('./yaml.ts')).readYaml(text, label);
   if (name.endsWith('.json')) return readJson(text, label);
   if (name.endsWith('.properties')) return readProperties(text, label);
-  if (/(?:^|[\\/.])env(?:\.[^\\/]+)?$/.test(name)) return readEnv(text, label);
+  if (isEnvFile(label)) return readEnv(text, label);
   throw dataError(`${label}: unsupported file format`, 'use a .yaml, .json, .env or .properties file');
 }

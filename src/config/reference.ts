@@ -88,6 +88,8 @@ class Parser {
     if (++this.#depth > MAX_DEPTH) this.fail('has too many nested defaults');
     this.#at += '${'.length;
     const from = this.#at;
+    const prefix = this.#match(/(?=(env|file):)/iy)?.[1] ?? '';
+    if (prefix !== prefix.toLowerCase()) this.fail('must have env: or file: in lower case');
     const kind = this.#takes('env:') ? 'env' : this.#takes('file:') ? 'file' : 'variable';
     const path = kind === 'variable' ? this.path() : { names: [this.#externalName()], members: [] };
     const text = this.text.slice(from, this.#at);

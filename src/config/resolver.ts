@@ -1,8 +1,8 @@
 import { dataError, type OAuthProfileError } from '../errors.ts';
 import { joinStrings, Secret } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
+import { isEnvFile } from './dotenv.ts';
 import { hasReference, parseTemplate, type Reference, type Template } from './reference.ts';
-import { closestMatch } from './suggestions.ts';
 import { HeaderMap, isCollection, isEmpty, mapCollection, toText, type Value } from './value.ts';
 import { locationOf, ownerOf, type Source, type Variable, type Variables, wrapSecret } from './variables.ts';
 
@@ -19,6 +19,8 @@ const MAX_LENGTH = 1_048_576;
 const MAX_TOTAL = 16 * MAX_LENGTH;
 /** Variables that refer to each other in a row; more would overflow the stack. */
 const MAX_REFERENCE_DEPTH = 100;
+/** Environment variables that configure this program, such as the key of the vault. */
+const OWN_VARIABLE = /^OAUTH_PROFILE_/i;
 /** Names listed in a hint. */
 const MAX_LISTED = 12;
 
@@ -133,13 +135,13 @@ export class Resolver {
       reference.kind === 'variable' ? this.#findVariable(reference, variable) : this.#readExternal(reference, variable);
     if (reference.fallback !== undefined && isEmpty(found)) return this.#fill(reference.fallback, variable);
     if (found === undefined || (reference.kind === 'env' && isEmpty(found))) {
-      throw reference.kind === 'variable' ? this.#undefinedName(reference) : missing(reference, found !== undefined);
+      throw reference.kind === 'variable' ? this.#undefinedName(reference) : this.#missing(reference, found);
     }
     return found;
   }
 
   #readExternal({ kind, names: [name = ''] }: Reference, variable: Variable): Value | undefined {
-    if (kind === 'env' && /^OAUTH_PROFILE_/i.test(name)) {
+    if (kind === 'env' && OWN_VARIABLE.test(name)) {
       const hint = 'OAUTH_PROFILE_* variables configure oauth-profile itself: use a variable with another name';
       throw dataError(`environment variable ${name} cannot be used in profiles and scripts`, hint);
     }
@@ -193,13 +195,29 @@ export class Resolver {
 
   #undefinedName(reference: Reference): OAuthProfileError {
     const { text } = reference;
-    const members = [...this.#variables.names()].filter((name) => name.startsWith(`${text}.`));
+    const members = this.#variables.below(text);
     if (members.length > 0) {
-      return dataError(`${text} is a map, not a value`, listMembers(members));
+      return dataError(`${text} is a map, not a value`, listMembers(members.map(({ name }) => name)));
     }
-    const near = closestMatch(text, this.#candidates(reference));
+    // `${NAME}` is a habit from shells, `${env.NAME}` from other tools.
+    const variable = text.replace(/^env\./, '');
+    const isEnvironmentVariable = !OWN_VARIABLE.test(variable) && this.#sources.env(variable) !== undefined;
+    const near = isEnvironmentVariable
+      ? `\${env:${variable}}`
+      : this.#variables.suggest(text, this.#candidates(reference));
     const hint = near === undefined ? `define ${text}, or write \${${text}:-default}` : `did you mean ${near}?`;
     return dataError(`${text} is not defined`, hint);
+  }
+
+  #missing({ kind, text, names: [name = ''] }: Reference, found: Value | undefined): OAuthProfileError {
+    if (kind === 'file') return dataError(`file ${name} does not exist`, 'create it, or correct the path');
+    const label = this.#variables.get(name)?.source.label;
+    const other = label !== undefined && isEnvFile(label) ? ', or pass the file with --env-file' : '';
+    const hint =
+      label === undefined
+        ? `set ${name}, or write \${${text}:-default}`
+        : `${name} is a variable of ${label}: write \${${name}}${other}`;
+    return dataError(`environment variable ${name} is ${found === undefined ? 'not set' : 'empty'}`, hint);
   }
 
   /** Yields the names that a reference may have meant: all variables, and the members of the one that it refers into. */
@@ -213,12 +231,6 @@ export class Resolver {
     if (parent === undefined || !isCollection(parent) || Array.isArray(parent)) return;
     for (const name of Object.keys(parent)) yield [target.name, ...path.slice(0, missing), name].join('.');
   }
-}
-
-function missing({ kind, text, names: [name] }: Reference, isSet: boolean): OAuthProfileError {
-  if (kind === 'file') return dataError(`file ${name} does not exist`, 'create it, or correct the path');
-  const problem = `environment variable ${name} is ${isSet ? 'empty' : 'not set'}`;
-  return dataError(problem, `set ${name}, or write \${${text}:-default}`);
 }
 
 /** The user's own file and that of a directory, which may be someone else's, must not influence each other. */

@@ -2,16 +2,25 @@
 const MAX_LENGTH = 64;
 const MAX_CANDIDATES = 500;
 
+/** The number of candidates that the suggestions for one set of variables may still consider, over all calls. */
+export interface SuggestionBudget {
+  candidates: number;
+}
+
 /** Returns the candidate most similar to `name`, if one is similar enough for a "did you mean" hint. */
-export function closestMatch(name: string, candidates: Iterable<string>): string | undefined {
+export function closestMatch(
+  name: string,
+  candidates: Iterable<string>,
+  budget: SuggestionBudget = { candidates: MAX_CANDIDATES },
+): string | undefined {
   const plain = simplify(name);
   let best: string | undefined;
   let least = plain.length < 10 ? 3 : 4;
-  let compared = 0;
-  if (plain.length > MAX_LENGTH) return undefined;
+  let considered = 0;
+  if (plain.length > MAX_LENGTH || budget.candidates <= 0) return undefined;
   for (const candidate of candidates) {
+    if (++considered > MAX_CANDIDATES || budget.candidates-- <= 0) break;
     if (candidate === name || candidate.length > 2 * MAX_LENGTH) continue;
-    if (++compared > MAX_CANDIDATES) break;
     const other = simplify(candidate);
     // At most 40 % of a short name may differ: `graf` matches `graph`, but `okta` does not match `data`.
     const limit = Math.min(least, Math.floor(Math.max(plain.length, other.length) * 0.4) + 1);

@@ -1,5 +1,6 @@
 import { Secret } from '../redaction/secret.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
+import { closestMatch, type SuggestionBudget } from './suggestions.ts';
 import { type Collection, isCollection, isEmpty, mapCollection, toText, type Value } from './value.ts';
 
 /** The origin of variables, and how far it is trusted. */
@@ -78,9 +79,15 @@ export class Variables {
   readonly #byName = new Map<string, Variable>();
   /** The profile files and the script that define each owner. */
   readonly #definedIn = new Map<string, Set<Source>>();
+  /** Indexes of names, built at first use. */
+  #byPrefix: Map<string, Variable[]> | undefined;
+  #profiles: string[] | undefined;
+  /** 9,000 misspelled references must not be compared with 9,000 names each. */
+  readonly #budget: SuggestionBudget = { candidates: 20_000 };
 
   /** Adds variables that override single fields of a profile. */
   add(entries: Iterable<Entry>, source: Source): this {
+    this.#clearIndexes();
     for (const entry of entries) {
       const { name, value } = entry;
       this.#byName.set(name, {
@@ -121,7 +128,40 @@ export class Variables {
   }
 
   delete(name: string): boolean {
+    this.#clearIndexes();
     return this.#byName.delete(name);
+  }
+
+  /** Returns the variables whose names start with `prefix` and a dot, in the order of their definition. */
+  below(prefix: string): readonly Variable[] {
+    if (this.#byPrefix === undefined) {
+      this.#byPrefix = new Map();
+      for (const variable of this) {
+        for (const { index } of variable.name.matchAll(/\./g)) {
+          const start = variable.name.slice(0, index);
+          const known = this.#byPrefix.get(start);
+          if (known === undefined) this.#byPrefix.set(start, [variable]);
+          else known.push(variable);
+        }
+      }
+    }
+    return this.#byPrefix.get(prefix) ?? [];
+  }
+
+  /** Returns the names of all profiles: of all variables `<profile>.type`. */
+  profileNames(): readonly string[] {
+    this.#profiles ??= Array.from(this.names()).flatMap((name) => /^(.+)\.type$/s.exec(name)?.[1] ?? []);
+    return this.#profiles;
+  }
+
+  /** Returns the candidate most similar to `name`. After many calls there are no more suggestions. */
+  suggest(name: string, candidates: Iterable<string> = this.names()): string | undefined {
+    return closestMatch(name, candidates, this.#budget);
+  }
+
+  #clearIndexes(): void {
+    this.#byPrefix = undefined;
+    this.#profiles = undefined;
   }
 
   names(): IterableIterator<string> {

@@ -40,6 +40,7 @@ export interface YamlDocument {
 const MAX_VARIABLES_LENGTH = 262_144;
 const MAX_VARIABLES = 20_000;
 const MAX_DEPTH = 64;
+const QUOTE_AMPERSAND = 'put a value that starts with & in quotes';
 const WRITE_VARIABLES =
   'write variables such as graph.type: microsoft; put a value that contains : or #, or starts with *, & or !, in quotes';
 
@@ -121,6 +122,11 @@ function buildTree(document: Document, maxValues: number, issues: YamlIssue[]): 
     const at = spanOf(found, near);
     if (isSeq(found)) {
       return { kind: 'list', at, items: found.items.map((item) => toNode(item, at.start, depth + 1)) };
+    }
+    // Usually a value that starts with &, such as a password, which would become empty.
+    if (isScalar(found) && found === node && found.anchor && found.value === null && found.source === '') {
+      const offset = at.start - found.anchor.length - 1;
+      issues.push({ offset, message: 'an anchor (&) without a value', hint: QUOTE_AMPERSAND });
     }
     if (!isMap(found)) return { kind: 'scalar', at, value: isScalar(found) ? scalarOf(found) : null };
     const members = pairsOf(found, at.start, depth).map(({ key, value }): Member<Span> => {

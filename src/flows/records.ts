@@ -35,6 +35,8 @@ export interface TokenRecord {
   readonly kind: 'token';
   /** Name of the profile that requested the token last. */
   readonly profile: string;
+  /** Origin of the token URL; `undefined` in records of earlier versions. */
+  readonly origin?: string;
   /** By cache key. */
   readonly tokens: Readonly<Record<string, CachedToken>>;
   readonly failure?: FailedAttempt | undefined;

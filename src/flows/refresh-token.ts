@@ -117,6 +117,7 @@ class RefreshExchange {
   #response: HttpResponse | undefined;
   /** The response to an attempt before the last one was lost. */
   #responseLost = false;
+  #writeError: unknown;
 
   constructor(task: TokenTask, lock: RecordLock<TokenResult>, family: FamilyRecord) {
     this.#task = task;
@@ -137,6 +138,7 @@ class RefreshExchange {
         this.#responseLost = true;
       },
     });
+    this.#task.onResponse?.();
     const cached = toCachedToken(token, this.#startedAt, store, ports.clock);
     const others = profile.provider.refreshRevokesAccessTokens ? [] : this.#validTokens();
     const { scope } = token.response;
@@ -156,7 +158,8 @@ class RefreshExchange {
   /** Stores a failure for the callers that are queued, and an error response that no retry would change. */
   async storeFailure(error: unknown): Promise<void> {
     const { profile, store, key, ports } = this.#task;
-    if (error instanceof WriteConflict) return;
+    // A store that could not be written has retried already.
+    if (error instanceof WriteConflict || error === this.#writeError) return;
     const serialized = serializeError(error);
     // A response that is unusable otherwise may contain the only valid refresh token.
     const successor = this.#response && findRefreshToken(this.#response, profile.options.tokenPath);
@@ -197,9 +200,14 @@ class RefreshExchange {
   }
 
   async #write(next: FamilyRecord, reserve = false): Promise<boolean> {
-    const written = await this.#lock.write(serializeRecord(next), { reserve });
-    if (written) this.#family = next;
-    return written;
+    try {
+      const written = await this.#lock.write(serializeRecord(next), { reserve });
+      if (written) this.#family = next;
+      return written;
+    } catch (error) {
+      this.#writeError = error;
+      throw error;
+    }
   }
 
   #withSuccessor(token: Secret | undefined): FamilyRecord {

@@ -8,6 +8,8 @@ interface Call<T> {
   /** No caller may join after this. */
   readonly close: () => void;
   callers: number;
+  /** The work has its result and only stores it. */
+  isStoring: boolean;
 }
 
 /** Passed to the work of {@link SingleFlight.run}. */
@@ -16,6 +18,8 @@ export interface CallControl {
   readonly signal: AbortSignal;
   /** Call when the work can no longer be shared with new callers. */
   readonly close: () => void;
+  /** Call when the result has arrived and is only being stored: callers then wait for it beyond their timeout. */
+  readonly onResponse: () => void;
 }
 
 /** How long a caller waits. */
@@ -48,8 +52,11 @@ export class SingleFlight {
     const close = (): void => {
       if (this.#calls.get(key) === call) this.#calls.delete(key);
     };
-    const result = Promise.resolve().then(() => work({ signal: abandoned.signal, close }));
-    const call: Call<T> = { result, abandoned, close, callers: 0 };
+    const onResponse = (): void => {
+      call.isStoring = true;
+    };
+    const result = Promise.resolve().then(() => work({ signal: abandoned.signal, close, onResponse }));
+    const call: Call<T> = { result, abandoned, close, callers: 0, isStoring: false };
     this.#calls.set(key, call);
     // Also handles the rejection of work that every caller has left.
     result.then(close, close);
@@ -63,7 +70,8 @@ export class SingleFlight {
       onAbort = () => reject(abortError(signal));
       signal?.addEventListener('abort', onAbort);
     });
-    const expired = timeout && this.#clock.sleep(timeout.ms, done.signal).then(() => Promise.reject(timeout.error()));
+    const onTimeout = () => (call.isStoring ? call.result : Promise.reject(timeout?.error()));
+    const expired = timeout && this.#clock.sleep(timeout.ms, done.signal).then(onTimeout);
     try {
       return await Promise.race([call.result, aborted, expired ?? aborted]);
     } finally {

@@ -27,6 +27,8 @@ export interface TokenTask {
   readonly store: TokenStore;
   /** Reports something that the user should know but that stops nothing. */
   readonly warn: (message: string) => void;
+  /** Called when the response has arrived and only has to be stored. */
+  readonly onResponse?: () => void;
 }
 
 /** A token and where it came from. */

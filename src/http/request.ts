@@ -6,6 +6,11 @@ import { connectTimeout } from './limits.ts';
 import { toNetworkError } from './network-errors.ts';
 import type { ConnectionAttempt } from './tunnel.ts';
 
+/** A timer that fires later than this shows that the process was stopped. */
+const LATE_MS = 500;
+/** Time for a process that was stopped to read a response that has arrived. */
+const AFTER_STOP_MS = 1_000;
+
 /** Content of a request, and how its response is read. */
 export interface Exchange<T> {
   readonly method: string;
@@ -33,13 +38,15 @@ export function sendRequest<T>(
     if (signal?.aborted) throw abortError(signal);
     const attempt: ConnectionAttempt = { profile: target.profile, cancel: undefined };
     let connected = false;
+    let isExtended = false;
     let response: IncomingMessage | undefined;
 
     const headers = [...exchange.headers, ...Object.entries(route.headers ?? {}).flat()];
     // With the spread first, V8 creates a slower object, which costs 6 % of the token throughput.
     const options = { method: exchange.method, headers, attempt, ...route.options };
     const request = route.request(options, onResponse);
-    const timer = setTimeout(() => fail(timeoutError()), timeoutMs);
+    const endsAt = performance.now() + timeoutMs;
+    let timer = setTimeout(onTimeout, timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     // Nothing of the request is sent before the TLS handshake is complete.
     if (request.reusedSocket) connected = true;
@@ -85,6 +92,14 @@ export function sendRequest<T>(
       if (error instanceof OAuthProfileError) fail(error);
       else if (!connected && route.toConnectError !== undefined) fail(route.toConnectError(error));
       else fail(toNetworkError(error, target, connected));
+    }
+
+    function onTimeout(): void {
+      // The process was stopped (SIGSTOP, Ctrl-Z): the response may have arrived in the meantime, but timers run before sockets are read.
+      const wasStopped = !isExtended && performance.now() - endsAt > LATE_MS;
+      isExtended = true;
+      if (wasStopped) timer = setTimeout(onTimeout, AFTER_STOP_MS);
+      else fail(timeoutError());
     }
 
     function onAbort(): void {

@@ -5,15 +5,15 @@ import type { OutgoingHttpHeaders } from 'node:http';
 export type PageKind = 'signed-in' | 'denied' | 'failed' | 'unexpected';
 
 const pages: Readonly<Record<PageKind, { title: string; text: string }>> = {
-  'signed-in': { title: 'You are signed in', text: 'You can close this window and return to the terminal.' },
+  'signed-in': { title: 'You are logged in', text: 'You can close this window and return to the terminal.' },
   denied: {
-    title: 'Sign-in denied',
+    title: 'Login denied',
     text: 'You or the provider denied the request. See the terminal for details. You can close this window.',
   },
-  failed: { title: 'Sign-in failed', text: 'See the terminal for details. You can close this window.' },
+  failed: { title: 'Login failed', text: 'See the terminal for details. You can close this window.' },
   unexpected: {
-    title: 'Unexpected sign-in response',
-    text: 'This URL is incomplete or belongs to another sign-in, and was ignored. Use the window that the terminal opened, or start again.',
+    title: 'Unexpected login response',
+    text: 'This URL is incomplete or belongs to another login, and was ignored. Use the window that the terminal opened, or start again.',
   },
 };
 

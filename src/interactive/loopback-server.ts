@@ -160,6 +160,6 @@ function listenError({ host, port }: RedirectTarget, code: string, cause: unknow
   const reasons: Record<string, string> = { EADDRINUSE: 'address in use', EACCES: 'permission denied' };
   return new OAuthProfileError('usage', `cannot listen on ${endpoint}: ${reasons[code] ?? code}`, {
     cause,
-    hint: 'choose another port with --port, omit --port to use any free port, or sign in with --device',
+    hint: 'choose another port with --port, omit --port to use any free port, or log in with --device',
   });
 }

@@ -79,7 +79,8 @@ export function parseDeviceAuthorizationResponse(exchange: Exchange): DeviceCode
 export function buildDeviceTokenRequest(login: LoginProfile, { tokenUrl }: DeviceEndpoints, code: Secret): Profile {
   const names = ['device_code', login.provider.login?.deviceCodeAlias].filter((name) => name !== undefined);
   const codes = names.map((name) => ({ name, value: code, source: 'login' }));
-  return createLoginRequest(login, tokenUrl, tokenUrl, DEVICE_GRANT, [...codes, ...login.clientParameters]);
+  const fields = [...codes, ...login.clientParameters, ...login.tokenParameters];
+  return createLoginRequest(login, tokenUrl, tokenUrl, DEVICE_GRANT, fields);
 }
 
 /** Only http: and https: URIs are shown: users open them. */

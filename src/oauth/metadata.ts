@@ -12,7 +12,7 @@ export interface ServerMetadata {
   readonly revocationUrl: URL | undefined;
 }
 
-/** The authorization server of a profile. */
+/** The parts of a profile that identify its authorization server. */
 export type Server = Pick<Profile, 'provider' | 'url' | 'options'>;
 
 /**

@@ -87,7 +87,7 @@ export class Registry {
     return this.#byName.get(name);
   }
 
-  /** Returns the closest match for a misspelt name; a name without its group matches the command of that name. */
+  /** Returns the closest match for a misspelled name; a name without its group matches the command of that name. */
   nearest(name: string): string | undefined {
     const names = [...this.#byName.keys()];
     return names.find((known) => known.split('.')[1] === name) ?? closestMatch(name, names);

@@ -3,6 +3,7 @@ import { isCollection, type Value } from '../config/value.ts';
 import type { Variables } from '../config/variables.ts';
 import { type ProcessEnvironment, readNamedFile } from '../files/profile-files.ts';
 import { getProfileToken } from '../get-token.ts';
+import { tlsFiles } from '../profile/profile.ts';
 import { Redactor } from '../redaction/redactor.ts';
 import { onSecretCreated, Secret } from '../redaction/secret.ts';
 import { version } from '../version.ts';
@@ -20,6 +21,8 @@ export class ScriptHost {
   readonly registry: Registry;
   readonly #redactor = new Redactor();
   readonly #stopListening: () => void;
+  /** Certificates of profiles for the origins of their `options.authorize_origin`. */
+  readonly #tlsByOrigin = new Map<string, ReturnType<typeof tlsFiles>>();
   #client: Client | undefined;
 
   constructor(commands: readonly Command[] = []) {
@@ -31,7 +34,8 @@ export class ScriptHost {
         write: (...args) => this.#connected.files.write(...args),
         create: (...args) => this.#connected.files.create(...args),
       },
-      callApi: (request, limits) => this.#connected.callApi(request, limits),
+      callApi: (request, limits) =>
+        this.#connected.callApi({ ...request, tls: this.#tlsByOrigin.get(request.url.origin) }, limits),
       tokens: {
         getToken: async (name, variables, { signal, onRequest }) => {
           const profile = await this.#connected.loadProfile(name, variables);
@@ -39,6 +43,7 @@ export class ScriptHost {
           const { token, fromCache } = await getProfileToken(this.#connected, profile, { signal });
           const response = token.response as Readonly<Record<string, Value>>;
           const { authorizeOrigin } = profile.options;
+          if (authorizeOrigin !== undefined) this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
           return { response, accessToken: token.accessToken, fromCache, authorizeOrigin };
         },
       },

@@ -25,7 +25,7 @@ export interface Acquisition<T> {
 /** Operations of a store on a record whose lock it holds. */
 export interface LockedOperations {
   read(): Promise<RecordPlaintext | undefined>;
-  /** Writes nothing and returns `false` if the stored version is not that of `current`, or if the required lock was lost. */
+  /** Writes nothing and returns `false` if another version than that of `current` is stored, or if the required lock was lost. */
   replace(next: RecordPlaintext, current: RecordPlaintext | undefined, options: ReplaceOptions): Promise<boolean>;
   /** Removes nothing and returns `false` if the lock was lost. */
   remove(): Promise<boolean>;

@@ -16,6 +16,12 @@ describe('parseCommandLine()', () => {
     });
   });
 
+  it('leaves the arguments after -- as they are', () => {
+    expect(parseCommandLine(['exec', 'graph', '--', 'cmd', '--data', '--set', 'x'])).toMatchObject({
+      args: { positionals: ['graph', 'cmd', '--data', '--set', 'x'] },
+    });
+  });
+
   it.each([
     [['--help'], { kind: 'help', command: undefined }],
     [['help', 'token'], { kind: 'help', command: { name: 'token' } }],

@@ -1,41 +1,91 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { chmodSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { registerEmulator } from '../../src/cli/emulation.ts';
+import { type ServedRequest, startEmulator } from '../../src/emulator/start-emulator.ts';
 import { recordConnections } from '../support/record-connections.ts';
 import { Sandbox } from '../support/run-cli.ts';
-import { serveRaw } from '../support/wire-server.ts';
 
 const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());
 
-const pem = '-----BEGIN CERTIFICATE-----\n';
+const env = { HOME: sandbox.home };
+const secret = 'the-client-secret-of-x';
+
+/** Registers an emulator of this user and stops it, so that another server can take its port. */
+async function registerStoppedEmulator(): Promise<number> {
+  const emulator = await startEmulator();
+  await registerEmulator(emulator, env);
+  await emulator.close();
+  return emulator.port;
+}
+
+async function runToken(port: number) {
+  sandbox.write('x.yaml', `x: {type: twitter, client_id: a, client_secret: ${secret}}\n`);
+  const { stdout, stderr, exit } = await sandbox.run(
+    `oauth-profile token x --data x.yaml --json --quiet --emulate=http://127.0.0.1:${port}`,
+  );
+  return { stdout, exit, code: stderr === '' ? undefined : JSON.parse(stderr).code };
+}
 
 describe('--emulate=URL', () => {
+  it('uses an emulator that the same user started, as long as it is registered', async () => {
+    const requests: ServedRequest[] = [];
+    const profiles = { x: { type: 'twitter', client_id: 'a', client_secret: secret } };
+    const emulator = await startEmulator({ profiles, onRequest: (request) => requests.push(request) });
+    const unregister = await registerEmulator(emulator, env);
+    expect(await runToken(emulator.port)).toMatchObject({ exit: 0 });
+    expect(requests).toHaveLength(1);
+    unregister();
+    expect(await runToken(emulator.port)).toEqual({ stdout: '', exit: 4, code: 'connection_failed' });
+    expect(requests).toHaveLength(1);
+    await emulator.close();
+  });
+
+  it('sends nothing to an emulator of another user on the port of a former one', async () => {
+    const port = await registerStoppedEmulator();
+    const requests: ServedRequest[] = [];
+    const other = await startEmulator({ port, onRequest: (request) => requests.push(request) });
+    expect(await runToken(port)).toEqual({ stdout: '', exit: 4, code: 'connection_failed' });
+    await other.close();
+    expect(requests).toEqual([]);
+  });
+
   it.each([
-    ['closes the connection early', `HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${pem}`, true],
-    [
-      'closes the connection within a chunk',
-      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n${pem}`,
-      true,
-    ],
-    ['sends nothing', '', true],
-    ['sends without end', `HTTP/1.1 200 OK\r\n\r\n${pem.repeat(10_000)}`, false],
-  ])('fails with connection_failed if the server %s', async (_, bytes, ends) => {
-    sandbox.write('x.yaml', 'x: {type: twitter, client_id: a, client_secret: b}\n');
-    const server = await serveRaw((socket) => {
-      socket.once('data', () => {
-        socket.write(bytes);
-        if (ends) socket.end();
+    ['closes the connection', ''],
+    ['speaks HTTP without TLS', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'],
+  ])('sends no secret to a server that %s', async (_, response) => {
+    const port = await registerStoppedEmulator();
+    let received = '';
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (chunk) => {
+        received += chunk.toString('latin1');
+        socket.end(response);
       });
     });
-    const { stdout, stderr, exit } = await sandbox.run(
-      `oauth-profile token x --data x.yaml --json --emulate=http://127.0.0.1:${server.port}`,
-    );
-    expect({ stdout, exit }).toEqual({ stdout: '', exit: 4 });
-    expect(JSON.parse(stderr)).toMatchObject({ code: 'connection_failed' });
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    expect(await runToken(port)).toEqual({ stdout: '', exit: 4, code: 'connection_failed' });
+    await new Promise((resolve) => server.close(resolve));
+    // The first byte of a TLS handshake.
+    expect(received.charCodeAt(0)).toBe(0x16);
+    expect(received).not.toContain(secret);
+  });
+
+  it('rejects a certificate that other users can replace', async () => {
+    const emulator = await startEmulator();
+    await registerEmulator(emulator, env);
+    chmodSync(join(sandbox.home, '.local/share/oauth-profile/emulators', `${emulator.port}.pem`), 0o666);
+    expect(await runToken(emulator.port)).toEqual({ stdout: '', exit: 6, code: 'store_unreadable' });
+    await emulator.close();
   });
 });
 
 describe('--emulate', () => {
-  it('connects only to 127.0.0.1, looks up no name and uses no proxy', async () => {
+  it('connects only to 127.0.0.1, looks up no name, uses no proxy and stores nothing', async () => {
+    const sandbox = new Sandbox();
+    onTestFinished(() => sandbox.remove());
     sandbox.write(
       'p.yaml',
       `graph: {type: microsoft, tenant_id: contoso.com, client_id: a, refresh_token: rt-12345678}

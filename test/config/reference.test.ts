@@ -153,6 +153,8 @@ describe('A reference', () => {
     ['${a b}', 1, 'is not closed or not well-formed'],
     ['${a..b}', 5, 'has no name'],
     ['${}', 3, 'has no name'],
+    ['x ${ENV:S}', 5, 'must have env: or file: in lower case'],
+    ['${fIle:x.txt}', 3, 'must have env: or file: in lower case'],
     ['${env:}', 7, 'has no name'],
     ['${file:${dir}/x}', 8, 'has a reference inside its name'],
     ['${a[b]}', 5, 'has brackets with neither a number nor a quoted name'],

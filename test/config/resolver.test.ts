@@ -25,6 +25,25 @@ function errorOf(
   return { message, hint };
 }
 
+it('Undefined references are compared with a limited number of names, whatever their number', () => {
+  const count = 2_000;
+  const data = Object.fromEntries(Array.from({ length: count }, (_, index) => [`name${index}`, `\${nam${index}x}`]));
+  const variables = variablesOf({ given: data });
+  const resolver = resolverOf(variables);
+  let visited = 0;
+  const names = [...variables.names()];
+  variables.names = function* () {
+    for (const name of names) {
+      visited++;
+      yield name;
+    }
+  };
+  const hints = [...variables].map((variable) => failureOf(() => resolver.resolve(variable)).hint);
+  expect(hints[0]).toBe('did you mean name0?');
+  expect(hints).toHaveLength(count);
+  expect(visited).toBeLessThan(25_000);
+});
+
 describe('A reference', () => {
   it.each([
     ['${a}', { a: 'b' }, 'b'],
@@ -229,6 +248,15 @@ describe('An environment variable or a file', () => {
     expect(errorOf(text, {}, { env: { EMPTY: '' } })).toEqual({ message, hint });
   });
 
+  it.each([
+    ['config/.env.local', 'S is a variable of config/.env.local: write ${S}, or pass the file with --env-file'],
+    ['a.yaml', 'S is a variable of a.yaml: write ${S}'],
+  ])('is not set if it is only a variable of %s', (label, hint) => {
+    const variables = new Variables().add([{ name: 'S', value: 'x' }], { ...sources.given, label });
+    variables.add([{ name: 'x', value: '${env:S}' }], sources.given);
+    expect(failureOf(() => resolved(variables, 'x')).hint).toBe(hint);
+  });
+
   it('may be empty with an empty default', () => {
     expect(resolveX('${env:EMPTY:-}', {}, { env: { EMPTY: '' } })).toBe('');
   });
@@ -384,6 +412,16 @@ describe('An undefined name', () => {
     ['${other}', { graph: { type: 'x' } }, 'other', 'define other, or write ${other:-default}'],
   ])('is reported with the nearest name: %s', (text, others, name, hint) => {
     expect(errorOf(text, others)).toEqual({ message: `${name} is not defined`, hint });
+  });
+
+  it.each([
+    ['${GRAPH_SECRET}', 'GRAPH_SECRET', 'did you mean ${env:GRAPH_SECRET}?'],
+    ['${env.GRAPH_SECRET}', 'env.GRAPH_SECRET', 'did you mean ${env:GRAPH_SECRET}?'],
+    ['${NOPE}', 'NOPE', 'define NOPE, or write ${NOPE:-default}'],
+    ['${OAUTH_PROFILE_KEY}', 'OAUTH_PROFILE_KEY', 'define OAUTH_PROFILE_KEY, or write ${OAUTH_PROFILE_KEY:-default}'],
+  ])('is compared with the environment variables: %s', (text, name, hint) => {
+    const env = { GRAPH_SECRET: 'hunter2hunter2', OAUTH_PROFILE_KEY: 'k' };
+    expect(errorOf(text, {}, { env })).toEqual({ message: `${name} is not defined`, hint });
   });
 
   it('is compared with the members of the variable that it refers into', () => {

@@ -181,6 +181,36 @@ describe('A profile that is defined twice', () => {
   });
 });
 
+describe('The names of variables', () => {
+  it('are found below a prefix in the order of definition, also after a change', () => {
+    const variables = variablesOf({ given: { 'a.b': 1, 'ab.c': 2, 'a.c.d': 3, a: 4, '.x': 5 } });
+    const below = (prefix: string) => variables.below(prefix).map(({ name }) => name);
+    expect([below('a'), below('a.c'), below('a.b'), below('')]).toEqual([['a.b', 'a.c.d'], ['a.c.d'], [], ['.x']]);
+    variables.add([{ name: 'a.e', value: 6 }], sources.given);
+    variables.delete('a.b');
+    expect(below('a')).toEqual(['a.c.d', 'a.e']);
+  });
+
+  it('of profiles are those with a type, also after a change', () => {
+    const variables = variablesOf({ given: { 'a.type': 1, '.type': 2, type: 3, 'b.c.type': 4, 'd.types': 5 } });
+    expect(variables.profileNames()).toEqual(['a', 'b.c']);
+    variables.add([{ name: 'd.type', value: 6 }], sources.given);
+    expect(variables.profileNames()).toEqual(['a', 'b.c', 'd']);
+  });
+
+  it('are compared with a limited number of misspelled names, over all suggestions', () => {
+    const variables = variablesOf({ given: { scope: 'x' } });
+    let visited = 0;
+    function* candidates(): Generator<string> {
+      for (let index = 0; index < 100; index++, visited++) yield `scope${index}`;
+    }
+    expect(variables.suggest('scopes', candidates())).toBe('scope0');
+    for (let count = 0; count < 9_000; count++) variables.suggest('scopes', candidates());
+    expect(visited).toBeLessThanOrEqual(20_000);
+    expect(variables.suggest('scopes')).toBeUndefined();
+  });
+});
+
 describe('The location of a variable', () => {
   it('is its file and line', () => {
     const source = sources.directory;

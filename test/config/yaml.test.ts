@@ -180,6 +180,28 @@ mail.type: "google"
   });
 });
 
+describe('An anchor', () => {
+  it.each([
+    ['graph:\n  client_secret: &hunter2+%=ü\n  scope: x', '2:18'],
+    ['a: [&hunter2, 1]', '1:5'],
+    ['a: &hunter2\nb: *hunter2', '1:4'],
+  ])('without a value is an error that suggests quotes: %j', (text, position) => {
+    const { message, hint } = failureOf(() => readYaml(text, 'f.yaml'));
+    expect(message).toMatch(new RegExp(`^f\\.yaml:${position}: .*anchor`));
+    expect(hint).toContain('quotes');
+    expect(message + hint).not.toContain('hunter2');
+  });
+
+  it('may be that of an empty string, of null, or of a value on the next line', () => {
+    expect(read('a: &x ""\nb: &y ~\nc: &z\n  d: 1\ne: &w\n  - 2')).toEqual([
+      ['a', ''],
+      ['b', null],
+      ['c.d', 1],
+      ['e', [2]],
+    ]);
+  });
+});
+
 describe('An alias', () => {
   it('repeats the value of its anchor', () => {
     expect(read('a: &x v\nb: *x\nc: &m {d: 1}\ne: *m\nf: [*x, *m]')).toEqual([

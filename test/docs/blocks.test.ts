@@ -106,6 +106,15 @@ describe('shell commands in the documentation', () => {
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
   });
 
+  it('never pass a token as an argument, which other users can see', () => {
+    const shown = [
+      ...of('sh', 'console', 'yaml'),
+      ...commands.flatMap(({ name, examples }) => ({ place: name, text: String(examples) })),
+    ];
+    const visible = shown.filter(({ text }) => /\bcurl\b.*(?:\$\(oauth-profile|Bearer ["']?\$)/.test(text));
+    expect(visible.map(({ place }) => place)).toEqual([]);
+  });
+
   it('use flags and arguments that the commands accept', () => {
     const names = commands.map(({ name }) => name).join('|');
     const lines = of('sh', 'console', 'yaml').flatMap(({ place, text, fails }) =>

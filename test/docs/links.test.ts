@@ -77,8 +77,8 @@ describe('links in the documentation', () => {
   });
 
   it('include a picture of a terminal without tokens and external resources', () => {
-    const picture = readPage('docs/pictures/terminal.svg');
-    expect(readPage('README.md')).toContain('](docs/pictures/terminal.svg)');
+    const picture = readPage('docs/images/terminal.svg');
+    expect(readPage('README.md')).toContain('](docs/images/terminal.svg)');
     expect(picture).toContain('oauth-profile token');
     expect(picture).not.toMatch(/eyJ|example of a|href|url\(|<script/);
   });

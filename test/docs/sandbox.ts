@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { emulatedProfiles } from '../../src/cli/emulation.ts';
+import { emulatedProfiles, registerEmulator } from '../../src/cli/emulation.ts';
 import { createClient } from '../../src/client.ts';
 import { startEmulator } from '../../src/emulator.ts';
 import { emulatedNetwork } from '../../tools/emulated-network.js';
@@ -96,6 +96,7 @@ export class Sandbox {
     const client = createClient({ environment: { cwd: this.#work, env: this.#env } });
     const profiles = emulatedProfiles(client.sources, await client.loadVariables());
     const emulator = await startEmulator({ profiles });
+    await registerEmulator(emulator, this.#env);
     return { ...(await emulatedNetwork(emulator, this.#directory)), port: emulator.port };
   }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { registerEmulator } from '../../src/cli/emulation.ts';
 import { type FaultKind, faultKinds } from '../../src/emulator/faults.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ErrorCode, OAuthProfileError } from '../../src/errors.ts';
@@ -115,9 +116,10 @@ describe('a fault of the token endpoint', () => {
     writeFileSync(join(cwd, 'oauth-profiles.yaml'), JSON.stringify({ svc: fields }));
     writeFileSync(join(cwd, 'get.yaml'), 'steps:\n  - ws.oauthProfile: [token, svc]\n');
     const exitOf = async (name: string, first: string, ...rest: string[]): Promise<number> => {
-      const { result } = await withFault(fields, fault, ({ url }) =>
-        runCommand([name, first, `--emulate=${url}`, ...rest], { cwd, env }),
-      );
+      const { result } = await withFault(fields, fault, async (emulator) => {
+        await registerEmulator(emulator, env);
+        return runCommand([name, first, `--emulate=${emulator.url}`, ...rest], { cwd, env });
+      });
       expect(leaksIn(result.output, secrets)).toEqual([]);
       return result.exit;
     };

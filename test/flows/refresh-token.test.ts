@@ -243,6 +243,14 @@ describe('the record of a refresh', () => {
 });
 
 describe('a cached error', () => {
+  it('is not returned if the clock was set back', async () => {
+    const { start, profile, provider, clock } = createTokenFixture();
+    provider.next.push(json(400, { error: 'invalid_grant' }));
+    await expect(start().get(profile)).rejects.toMatchObject({ code: 'login_required' });
+    clock.time -= 86_400_000;
+    expect(await start().get(profile)).toBe('access-token-1');
+  });
+
   it('is returned for exactly five minutes, and the same request is not sent again', async () => {
     const { start, profile, provider, clock } = createTokenFixture();
     provider.next.push(json(400, { error: 'invalid_grant' }));

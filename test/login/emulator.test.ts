@@ -127,8 +127,8 @@ describe.skipIf(chromiumPath === undefined)('a login with a browser', () => {
       else shown = (await new Visitor().visit(await signInByHand(url))).text;
     });
     expect(saved).toMatchObject({ account: 'ada@example.com', replaced: false });
-    if (real) await page.getByText('You are signed in').waitFor();
-    else await vi.waitFor(() => expect(shown).toContain('You are signed in'));
+    if (real) await page.getByText('You are logged in').waitFor();
+    else await vi.waitFor(() => expect(shown).toContain('You are logged in'));
     await useAndRevoke(name);
   });
 });
@@ -183,7 +183,7 @@ describe.skipIf(chromiumPath === undefined)('a login', () => {
       provider: { error: 'access_denied' },
       hint: expect.stringContaining('run: oauth-profile login google'),
     });
-    await page.getByText('Sign-in denied').waitFor();
+    await page.getByText('Login denied').waitFor();
     await expectEmptyStore();
   });
 
@@ -248,15 +248,15 @@ describe.skipIf(chromiumPath === undefined)('a login', () => {
       await heading;
       await signInAt(page, url);
     });
-    expect(await heading).toBe('Unexpected sign-in response');
+    expect(await heading).toBe('Unexpected login response');
     expect(saved.account).toBe('ada@example.com');
-    await page.getByText('You are signed in').waitFor();
+    await page.getByText('You are logged in').waitFor();
   });
 
   it('accepts one redirect, which cannot be loaded again', async () => {
     await start('microsoft');
     await fixture.loginWithBrowser((url) => void signInAt(page, url));
-    await page.getByText('You are signed in').waitFor();
+    await page.getByText('You are logged in').waitFor();
     expect(page.url()).toMatch(/^http:\/\/localhost:\d+\/\?code=/);
     await expect(page.reload()).rejects.toThrow('ERR_CONNECTION_REFUSED');
   });

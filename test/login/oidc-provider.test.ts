@@ -58,7 +58,7 @@ describe.skipIf(chromiumPath === undefined)('oidc-provider', () => {
     const [, url = ''] = await login.waitFor(/^ {2}(http\S+)\n/m);
     await page.goto(url);
     await signIn();
-    await page.getByText('You are signed in').waitFor();
+    await page.getByText('You are logged in').waitFor();
     expect(await login.finished).toMatchObject({ exit: 0, stdout: expect.stringContaining('ada') });
 
     const first = await sandbox.run('oauth-profile token svc');
@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined)('oidc-provider', () => {
     const [, url = ''] = await login.waitFor(/^ {2}(http\S+)\n/m);
     await page.goto(url);
     await page.getByText('Cancel').click();
-    await page.getByText('Sign-in denied').waitFor();
+    await page.getByText('Login denied').waitFor();
     const { exit, stdout, stderr } = await login.finished;
     expect({ exit, stdout }).toEqual({ exit: 3, stdout: '' });
     expect(stderr).toContain('access_denied');

@@ -11,10 +11,10 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const titles = {
-  'signed-in': 'You are signed in',
-  denied: 'Sign-in denied',
-  failed: 'Sign-in failed',
-  unexpected: 'Unexpected sign-in response',
+  'signed-in': 'You are logged in',
+  denied: 'Login denied',
+  failed: 'Login failed',
+  unexpected: 'Unexpected login response',
 } as const;
 const views = [
   ['signed-in', 'light', 'a phone', phone],

@@ -1,9 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { type FamilyOptions, StrictServer, Worker } from '../support/rotation.ts';
+import { type FamilyOptions, Home, StrictServer, type TokenFamily, Worker } from '../support/rotation.ts';
 import { anyKey } from '../support/store-home.ts';
 
 // A lease lasts 5 s. If a second use would revoke the family, an attempt is awaited for up to 10 s. The tests of this file wait concurrently.
+/** The family, used by a profile with another `options.timeout`. */
+const withTimeout = (family: TokenFamily, timeout: string): TokenFamily => ({
+  ...family,
+  data: { p: { ...family.data.p, 'options.timeout': timeout } },
+});
+
 const title = 'machines that share a Redis (needs redis-server)';
 
 describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
@@ -137,5 +144,75 @@ describe.skipIf(!hasRedis).concurrent(title, { timeout: 60_000 }, () => {
     expect(await family.state()).toMatchObject({ requests: 2, rejected: 0, revoked: false });
     await Promise.all([worker.kill(), next.kill()]);
     await own.remove();
+  });
+
+  it('return a token that can only be stored after the timeout of the caller', async () => {
+    const own = await RedisServer.start();
+    const family = withTimeout(await provider.family({ gated: true }), '1s');
+    const worker = await Worker.start({ ...env, OAUTH_PROFILE_STORE: own.url });
+    const result = worker.get(family);
+    await family.arrived(1);
+    await own.kill();
+    await family.release();
+    // The caller waits for 1 s, and 2 s for the outcome of its request.
+    await sleep(4_000);
+    await own.start();
+    expect(await result).toMatchObject({ served: 1, errors: [] });
+    expect(await worker.refresh(family)).toMatchObject({ served: 1, errors: [] });
+    expect(await family.state()).toMatchObject({ requests: 2, rejected: 0, revoked: false });
+    await worker.kill();
+    await own.remove();
+  });
+
+  it('store a new refresh token although Redis lost all data during the request', async () => {
+    const own = await RedisServer.start();
+    const workerEnv = { ...env, OAUTH_PROFILE_STORE: own.url };
+    const family = await provider.family();
+    const worker = await Worker.start(workerEnv);
+    await worker.get(family);
+    await family.hold();
+    const result = worker.refresh(family);
+    await family.arrived(2);
+    const client = own.connect();
+    await client.flushall();
+    client.disconnect();
+    await family.release();
+    expect(await result).toMatchObject({ served: 1, errors: [] });
+    const next = await Worker.start(workerEnv);
+    expect(await next.get(family)).toEqual(await result);
+    expect(await next.refresh(family)).toMatchObject({ served: 1, errors: [] });
+    expect(await family.state()).toMatchObject({ requests: 3, rejected: 0, revoked: false });
+    await Promise.all([worker.kill(), next.kill()]);
+    await own.remove();
+  });
+});
+
+describe('a process with a vault', { timeout: 60_000 }, () => {
+  let provider: StrictServer;
+  let home: Home;
+
+  beforeAll(async () => {
+    home = new Home();
+    provider = await StrictServer.start();
+  });
+
+  afterAll(async () => {
+    await provider.stop();
+    home.remove();
+  });
+
+  it('uses a response that arrived while it was stopped, even after the timeout', async () => {
+    const family = withTimeout(await provider.family({ gated: true }), '1s');
+    const worker = await Worker.start({ HOME: home.directory, OAUTH_PROFILE_KEY: anyKey() });
+    const result = worker.get(family);
+    await family.arrived(1);
+    worker.signal('SIGSTOP');
+    await family.release();
+    await sleep(2_500);
+    worker.signal('SIGCONT');
+    expect(await result).toMatchObject({ served: 1, errors: [] });
+    expect(await worker.refresh(family)).toMatchObject({ served: 1, errors: [] });
+    expect(await family.state()).toMatchObject({ requests: 2, rejected: 0, revoked: false });
+    await worker.kill();
   });
 });

@@ -1,7 +1,5 @@
 import { createClient } from '../../client.ts';
-import { profileNames } from '../../profile/collect-fields.ts';
 import { usageError } from '../args.ts';
-import type { Command } from '../command.ts';
 import { commands, globalFlags } from '../command-definitions.ts';
 import type { Context } from '../context.ts';
 import { clientOptions, variableSources } from '../with-client.ts';
@@ -16,7 +14,7 @@ export async function runCompletion(context: Context): Promise<number> {
   if (shell === NAMES) {
     const variables = await createClient(clientOptions(context)).loadVariables(variableSources(context));
     // Names that need quotes are not completed: a shell would evaluate a name such as $(rm …).
-    const names = profileNames(variables).filter((name) => /^[\w.@+-]+$/.test(name));
+    const names = variables.profileNames().filter((name) => /^[\w.@+-]+$/.test(name));
     terminal.stdout(names.map((name) => `${name}\n`).join(''));
     return 0;
   }
@@ -32,9 +30,9 @@ const flagsOf = (name: string): string[] =>
     (flag) => `--${flag.name}`,
   );
 
-/** The commands whose positional arguments are of a kind. */
-const commandsOf = (kind: Command['positionals']['kind']): string[] =>
-  commands.filter(({ positionals }) => positionals.kind === kind).map(({ name }) => name);
+/** The commands that take scripts, or profiles. */
+const commandsWith = (argument: 'script' | 'profile'): string[] =>
+  commands.filter(({ usage }) => usage.includes(argument)).map(({ name }) => name);
 
 const scripts: Readonly<Record<string, () => string>> = {
   bash: () => `_oauth_profile() {
@@ -52,11 +50,11 @@ const scripts: Readonly<Record<string, () => string>> = {
   else
     case \${COMP_WORDS[1]}:$current in
 ${commands.map(({ name }) => `      ${name}:-*) words="${flagsOf(name).join(' ')}" ;;`).join('\n')}
-${commandsOf('file')
+${commandsWith('script')
   .map((name) => `      ${name}:*) _oauth_profile_files; return ;;`)
   .join('\n')}
       completion:*) words="${shells.join(' ')}" ;;
-${commandsOf('profile')
+${commandsWith('profile')
   .map((name) => `      ${name}:*) words=$(oauth-profile completion ${NAMES} 2>/dev/null) ;;`)
   .join('\n')}
     esac
@@ -75,7 +73,7 @@ _oauth_profile() {
   if (( CURRENT == 2 )); then
     local -a commands=(${commands.map(({ name, summary }) => `'${name}:${summary.replaceAll("'", '')}'`).join(' ')})
     _describe command commands
-  elif [[ $words[CURRENT-1] == --data || $words[2] == (${commandsOf('file').join('|')}) && $words[CURRENT] != -* ]]; then
+  elif [[ $words[CURRENT-1] == --data || $words[2] == (${commandsWith('script').join('|')}) && $words[CURRENT] != -* ]]; then
     _files
   elif (( \${words[(i)--]} < CURRENT )); then
     _command_names -e
@@ -84,7 +82,7 @@ _oauth_profile() {
     case $words[2]:$words[CURRENT] in
 ${commands.map(({ name }) => `      ${name}:-*) compadd -- ${flagsOf(name).join(' ')} ;;`).join('\n')}
       completion:*) compadd -- ${shells.join(' ')} ;;
-      (${commandsOf('profile').join('|')}):*) compadd -- \${(f)"$(oauth-profile completion ${NAMES} 2>/dev/null)"} ;;
+      (${commandsWith('profile').join('|')}):*) compadd -- \${(f)"$(oauth-profile completion ${NAMES} 2>/dev/null)"} ;;
     esac
   fi
 }
@@ -105,8 +103,8 @@ compdef _oauth_profile oauth-profile
         ),
       ),
       `complete -c oauth-profile -n '__fish_seen_subcommand_from completion' -a '${shells.join(' ')}'`,
-      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsOf('file').join(' ')}' -F`,
-      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsOf('profile').join(' ')}' -a '(oauth-profile completion ${NAMES} 2>/dev/null)'`,
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsWith('script').join(' ')}' -F`,
+      `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsWith('profile').join(' ')}' -a '(oauth-profile completion ${NAMES} 2>/dev/null)'`,
       '',
     ].join('\n'),
 };

@@ -1,29 +1,27 @@
 import type { Client } from '../../client.ts';
+import type { ProfileRemarks } from '../../errors.ts';
 import { parseRecordOf } from '../../flows/records.ts';
 import { findFamily, hasRefreshToken } from '../../flows/token-family.ts';
 import { buildTokenRequest, encodeFormComponent, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
-import type { Field, Profile } from '../../profile/profile.ts';
+import { type Field, isPublicField, type Profile, quoteShellArgument } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
 import { version } from '../../version.ts';
-import { hasFlag } from '../command.ts';
 import { assertExclusive, type Context } from '../context.ts';
+import { alignColumns, type Style } from '../style.ts';
 import { withClient } from '../with-client.ts';
-
-/** Fields that are shown even if their value comes from `${env:…}` or `${file:…}`. */
-const PUBLIC_FIELDS = new Set(['type', 'url', 'tenant_id', 'client_id', 'grant_type', 'scope', 'username', 'audience']);
 
 /** `explain <profile>`: shows the request that `token` would send. */
 export async function runExplain(context: Context): Promise<number> {
-  const { args, terminal } = context;
+  const { args, terminal, signal } = context;
   assertExclusive(context, 'json', 'curl');
-  const reveal = hasFlag(args, 'reveal');
+  const reveal = args.switches.has('reveal');
   const text = await withClient(context, async ({ client, variables }) => {
     const loaded = await client.loadProfile(args.positionals[0] ?? '', variables);
     const profile = await withNewestRefreshToken(loaded, client);
-    const request = await buildRequest(profile, client, reveal, context.signal);
-    if (hasFlag(args, 'json')) return `${escapeControlsInJson(formatJson(profile, request, reveal), 2)}\n`;
-    return hasFlag(args, 'curl') ? formatCurl(request, reveal) : formatText(profile, request, context);
+    const request = showRequest(profile, await buildRequest(profile, client, reveal, signal), reveal);
+    if (args.switches.has('json')) return `${escapeControlsInJson(request, 2)}\n`;
+    return args.switches.has('curl') ? formatCurl(request) : formatText(request, profile, terminal.style.out);
   });
   if (reveal) terminal.stdoutRaw(text);
   else terminal.stdout(text);
@@ -57,57 +55,60 @@ async function withNewestRefreshToken(profile: Profile, client: Client): Promise
   return { ...profile, fields };
 }
 
-function formatJson(profile: Profile, { method, url, headers, form }: TokenRequest, reveal: boolean): unknown {
+/** The request as `--json` prints it, with secrets masked unless `--reveal` is given. */
+function showRequest(profile: Profile, { method, url, headers, form }: TokenRequest, reveal: boolean) {
+  const show = (value: string | Secret): string =>
+    reveal && typeof value !== 'string' ? value.reveal() : String(value);
+  const showField = ({ name, value, source, external }: Field) => {
+    const isMasked = external === true && !isPublicField(name) && !reveal;
+    return { name, value: isMasked ? MASK : show(value), source };
+  };
+  const credentials = basicCredentials(profile).map(showField);
   return {
     method,
     url: url.href,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, show(value, reveal)])),
-    form: form.map((field) => ({ name: field.name, value: showField(field, reveal), source: field.source })),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, show(value)])),
+    // Only with a Basic header, which shows nothing of its content.
+    ...(credentials.length > 0 && { basic: { method: profile.clientAuth, fields: credentials } }),
+    form: form.map(showField),
     grant: profile.grant ?? null,
     provider: profile.provider.type,
   };
 }
 
-/** A value, masked unless `--reveal` is given. */
-function show(value: string | Secret, reveal: boolean): string {
-  return typeof value === 'string' || !reveal ? String(value) : value.reveal();
+/** The fields whose values are in the Basic header. */
+function basicCredentials({ clientAuth, basic, fields }: Profile): readonly Field[] {
+  if (!clientAuth.startsWith('client_secret_basic')) return [];
+  if (basic !== undefined) return [basic.user, basic.password];
+  return fields.filter(({ name }) => name === 'client_id' || name === 'client_secret');
 }
 
-function showField(field: Field, reveal: boolean): string {
-  return isMasked(field) && !reveal ? MASK : show(field.value, reveal);
-}
+type ShownRequest = ReturnType<typeof showRequest>;
 
-function isMasked({ name, value, external }: Field): boolean {
-  return typeof value !== 'string' || (external === true && !PUBLIC_FIELDS.has(name));
-}
+/** Wider cells are not aligned. */
+const MAX_WIDTH = 48;
 
-const MAX_VALUE_WIDTH = 48;
-
-function formatText(
-  profile: Profile,
-  { method, url, headers, form }: TokenRequest,
-  { terminal, args }: Context,
-): string {
-  const style = terminal.style.out;
-  const reveal = hasFlag(args, 'reveal');
-  const rows: [name: string, value: string, source: string][] = [
-    ...Object.entries(headers).map(([name, value]): [string, string, string] => [name, show(value, reveal), '']),
-    ['', '', ''],
-    ...form.map((field): [string, string, string] => [
-      escapeControls(field.name),
-      escapeControls(escapeLineEnds(showField(field, reveal))),
-      field.source,
-    ]),
+function formatText(request: ShownRequest, { notes, warnings }: ProfileRemarks, style: Style): string {
+  const { method, url, headers, basic, form } = request;
+  const toRow = ({ name, value, source }: (typeof form)[number]): string[] =>
+    [name, escapeLineEnds(value), source].map((cell) => escapeControls(cell));
+  const names = basic?.fields.map(({ name }) => name).join(':');
+  const encoding = basic?.method === 'client_secret_basic' ? ', both percent-encoded' : '';
+  const rows = Object.entries(headers).map(([name, value]) =>
+    name === 'Authorization' ? [name, value, `base64 of ${names}${encoding}`] : [name, value],
+  );
+  rows.push(
+    ...(basic?.fields ?? []).map((field) => toRow({ ...field, name: `  ${field.name}` })),
+    [],
+    ...form.map(toRow),
+  );
+  const head = style.bold(`${method} ${url}`);
+  const lines = alignColumns(rows, [style.cyan, String, style.dim], MAX_WIDTH).map((line) => `  ${line}`.trimEnd());
+  const remarks = [
+    ...warnings.map((warning) => `${style.yellow('warning:')} ${escapeControls(warning)}`),
+    ...notes.map((note) => `${style.yellow('note:')} ${escapeControls(note)}`),
   ];
-  const nameWidth = Math.max(...rows.map(([name]) => name.length));
-  const valueWidth = Math.min(Math.max(...rows.map(([, value]) => value.length)), MAX_VALUE_WIDTH);
-  const lines = rows.map(([name, value, source]) => {
-    const origin = source === '' ? '' : `  ${style.dim(escapeControls(source))}`;
-    const padded = origin === '' ? value : value.padEnd(valueWidth);
-    return `  ${style.cyan(name.padEnd(nameWidth))}  ${padded}${origin}`.trimEnd();
-  });
-  const notes = profile.notes.map((note) => `\n${style.yellow('note:')} ${escapeControls(note)}`);
-  return `${style.bold(`${method} ${url.href}`)}\n${lines.join('\n')}\n${notes.join('')}${notes.length > 0 ? '\n' : ''}`;
+  return `${[head, ...lines, ...(remarks.length > 0 ? ['', ...remarks] : [])].join('\n')}\n`;
 }
 
 function escapeLineEnds(text: string): string {
@@ -115,17 +116,12 @@ function escapeLineEnds(text: string): string {
 }
 
 /** `--data-raw` sends the body unchanged, so that curl sends the same bytes. */
-function formatCurl({ url, headers, form }: TokenRequest, reveal: boolean): string {
-  const lines = [`curl --globoff ${quote(url.href)}`];
-  for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quote(`${name}: ${show(value, reveal)}`)}`);
-  for (const field of form) {
-    const shown = isMasked(field) && !reveal ? MASK : encodeFormComponent(showField(field, reveal));
-    lines.push(`--data-raw ${quote(`${encodeFormComponent(field.name)}=${shown}`)}`);
+function formatCurl({ url, headers, form }: ShownRequest): string {
+  const lines = [`curl --globoff ${quoteShellArgument(url)}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quoteShellArgument(`${name}: ${value}`)}`);
+  for (const { name, value } of form) {
+    const encoded = value === MASK ? MASK : encodeFormComponent(value);
+    lines.push(`--data-raw ${quoteShellArgument(`${encodeFormComponent(name)}=${encoded}`)}`);
   }
   return `${lines.join(' \\\n  ')}\n`;
-}
-
-/** Quotes for a POSIX shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,14 +1,18 @@
+import { createInterface } from 'node:readline';
+import { OAuthProfileError } from '../../errors.ts';
 import { type BrowserPrompt, loginWithAuthorizationCode } from '../../flows/login/authorization-code.ts';
 import { type DeviceCodePrompt, loginWithDeviceCode } from '../../flows/login/device-code.ts';
 import { type LoginResult, login } from '../../flows/login/login.ts';
 import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
-import { flagValue, hasFlag } from '../command.ts';
-import { assertExclusive, type Context, portFlag, warn } from '../context.ts';
-import { type ReadLine, terminalPrompt } from '../prompt.ts';
+import { assertExclusive, type Context, formatTime, portFlag, warn } from '../context.ts';
+import type { Terminal } from '../terminal.ts';
 import { withClient } from '../with-client.ts';
+
+/** Reads a line from the terminal. */
+type ReadLine = (signal: AbortSignal) => Promise<string>;
 
 /** `login <profile>`: logs the user in and stores the refresh token. */
 export function runLogin(context: Context): Promise<number> {
@@ -19,13 +23,14 @@ export function runLogin(context: Context): Promise<number> {
   return withClient(context, async ({ client, variables, emulation }) => {
     const { ports } = client;
     const parsed = parseProfile(name, variables, client.sources);
+    if (parsed.disclosure !== undefined) warn(context, parsed.disclosure);
     const profile = withEmulateFlag(toLoginProfile(parsed), context);
     const method = chooseMethod(profile, context);
-    if (method === 'device' && (port !== undefined || hasFlag(args, 'no-open')))
+    if (method === 'device' && (port !== undefined || args.switches.has('no-open')))
       throw usageError('--port and --no-open apply to a browser login', 'add --browser, or omit them');
-    const readLine = terminalPrompt();
+    const readLine = process.stdin.isTTY && process.stderr.isTTY ? readTerminalLine : undefined;
     const loginPorts = await client.loginPorts();
-    const options = { port, open: !hasFlag(args, 'no-open') };
+    const options = { port, open: !args.switches.has('no-open') };
     const store = await client.openStore();
     const result = await login(
       {
@@ -48,14 +53,14 @@ export function runLogin(context: Context): Promise<number> {
 
 /** The command that hints name must repeat `--emulate`. */
 function withEmulateFlag(profile: LoginProfile, { args }: Context): LoginProfile {
-  const url = flagValue(args, 'emulate');
-  if (url === undefined && !hasFlag(args, 'emulate')) return profile;
+  const url = args.values.get('emulate')?.[0];
+  if (url === undefined && !args.switches.has('emulate')) return profile;
   return { ...profile, command: `${profile.command} --emulate${url === undefined ? '' : `=${url}`}` };
 }
 
 function chooseMethod({ name, endpoints, provider }: LoginProfile, { args }: Context): 'device' | 'browser' {
-  if (hasFlag(args, 'device')) return 'device';
-  if (hasFlag(args, 'browser')) return 'browser';
+  if (args.switches.has('device')) return 'device';
+  if (args.switches.has('browser')) return 'browser';
   if (endpoints.authorizationUrl === undefined && endpoints.device.length === 0) {
     const profile = escapeControls(name);
     throw usageError(
@@ -69,20 +74,14 @@ function chooseMethod({ name, endpoints, provider }: LoginProfile, { args }: Con
 function deviceCodePrompt({ terminal }: Context): DeviceCodePrompt {
   const { bold, cyan, dim } = terminal.style.err;
   return {
-    showCode({ userCode, verificationUri, verificationUriComplete }, leftMs) {
-      const complete =
-        verificationUriComplete === undefined
-          ? ''
-          : `\n  or open ${cyan(verificationUriComplete)}, which includes the code`;
-      terminal.stderr(`To log in, open ${cyan(verificationUri)}
-  and enter the code ${bold(userCode)}${complete}
-${terminal.isInteractive ? '' : `Waiting for authorization (expires in ${formatDuration(leftMs)})\n`}`);
-      terminal.flush();
+    showCode({ userCode, verificationUri, verificationUriComplete: complete }, leftMs) {
+      terminal.prompt(`To log in, open ${cyan(verificationUri)}
+  and enter the code ${bold(userCode)}
+${complete === undefined ? '' : `  or open ${cyan(complete)}, which includes the code\n`}${waiting(terminal, leftMs)}`);
     },
     showWaiting(leftMs) {
-      if (!terminal.isInteractive) return;
-      terminal.stderr(`\r\u001b[K${dim(`Waiting for authorization (expires in ${formatDuration(leftMs)})…`)}`);
-      terminal.flush();
+      if (terminal.isInteractive)
+        terminal.prompt(`\r\u001b[K${dim(`${WAITING} (expires in ${formatDuration(leftMs)})…`)}`);
     },
   };
 }
@@ -94,21 +93,30 @@ function browserPrompt({ terminal }: Context, readLine: ReadLine | undefined): B
     showUrl(url, problem, leftMs) {
       const instruction =
         problem === undefined
-          ? `Log in with the browser that opens now. If none opens, open this URL:\n  ${cyan(url)}\n`
-          : `To log in, open this URL in a browser (${problem}):\n  ${cyan(url)}\n`;
+          ? 'Log in with the browser that opens now. If none opens, open this URL:'
+          : `To log in, open this URL in a browser (${problem}):`;
       const paste =
         problem === undefined || readLine === undefined
           ? ''
           : 'If the browser is on another machine, it ends on a page that cannot be loaded: paste the URL of that page here.\n';
-      const wait = terminal.isInteractive ? '' : `Waiting for authorization (expires in ${formatDuration(leftMs)})\n`;
-      terminal.stderr(instruction + paste + wait);
-      terminal.flush();
+      terminal.prompt(`${instruction}\n  ${cyan(url)}\n${paste}${waiting(terminal, leftMs)}`);
     },
-    showMistake(message) {
-      terminal.stderr(`${message}; paste the whole URL\n`);
-      terminal.flush();
-    },
+    showMistake: (message) => terminal.prompt(`${message}; paste the whole URL\n`),
   };
+}
+
+const WAITING = 'Waiting for authorization';
+
+/** The line that stands for the countdown where it cannot be shown. */
+function waiting({ isInteractive }: Terminal, leftMs: number): string {
+  return isInteractive ? '' : `${WAITING} (expires in ${formatDuration(leftMs)})\n`;
+}
+
+/** Rejects at the end of the input and on abort. */
+async function readTerminalLine(signal: AbortSignal): Promise<string> {
+  // `terminal: true` would intercept Ctrl-C.
+  for await (const line of createInterface({ input: process.stdin, terminal: false, signal })) return line;
+  throw new OAuthProfileError('aborted', 'the input ended');
 }
 
 /** Without a terminal, only `--force` replaces the login of another account. */
@@ -119,10 +127,9 @@ async function confirmReplacement(
   former: string,
   account: string,
 ): Promise<boolean> {
-  if (hasFlag(args, 'force')) return true;
+  if (args.switches.has('force')) return true;
   if (readLine === undefined) return false;
-  terminal.stderr(`${escapeControls(name)} is logged in as ${former}. Log in as ${account} instead? [y/N] `);
-  terminal.flush();
+  terminal.prompt(`${escapeControls(name)} is logged in as ${former}. Log in as ${account} instead? [y/N] `);
   return /^y(?:es)?$/i.test((await readLine(signal)).trim());
 }
 
@@ -131,10 +138,15 @@ function printResult(context: Context, profile: LoginProfile, result: LoginResul
   const { account, scope, expiresAt, replaced } = result;
   const name = escapeControls(profile.name);
   if (terminal.isInteractive) terminal.stderr('\r\u001b[K');
-  if (hasFlag(args, 'json')) {
-    const expiry = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
-    const output = { profile: profile.name, account, scope, expiresAt: expiry, store: location, replaced };
-    terminal.stdout(`${escapeControlsInJson(output, 2)}\n`);
+  if (args.switches.has('json')) {
+    terminal.stdoutJson({
+      profile: profile.name,
+      account,
+      scope,
+      expiresAt: formatTime(expiresAt),
+      store: location,
+      replaced,
+    });
   } else {
     const user = account === undefined ? '' : ` as ${account}`;
     const { green } = terminal.style.out;

@@ -4,25 +4,16 @@ import { OAuthProfileError } from '../../errors.ts';
 import { deleteLogin, type FoundLogin, findLogins, revokeToken } from '../../flows/login/logout.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
-import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
-import { usageError } from '../args.ts';
-import { hasFlag } from '../command.ts';
-import { type Context, warn } from '../context.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
+import { type Context, profileOrAll, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';
 import { withClient } from '../with-client.ts';
 
 /** `logout <profile>` and `logout --all`: deletes stored logins; `--revoke` also revokes them at the provider. */
 export function runLogout(context: Context): Promise<number> {
   const { args, terminal } = context;
-  const [name] = args.positionals;
-  const all = hasFlag(args, 'all');
-  if ((name === undefined) !== all) {
-    throw usageError(
-      all ? 'a profile and --all cannot be combined' : 'missing argument: <profile>',
-      'write oauth-profile logout <profile>, or oauth-profile logout --all',
-    );
-  }
-  const json = hasFlag(args, 'json');
+  const name = profileOrAll(context);
+  const json = args.switches.has('json');
   return withClient(context, async ({ client, variables }) => {
     const deleted: { profile: string; account: string | undefined; revoked: boolean }[] = [];
     let status = 0;
@@ -31,7 +22,7 @@ export function runLogout(context: Context): Promise<number> {
     if (logins.length === 0) printNotLoggedIn(context, name, variables, client);
     for (const login of logins) {
       try {
-        const revoked = hasFlag(args, 'revoke');
+        const revoked = args.switches.has('revoke');
         await (revoked ? revokeAndDelete(context, login, variables, client) : deleteLogin(login, store));
         deleted.push({ profile: login.profile, account: login.account, revoked });
         if (!json) terminal.stdout(formatLogout(login, revoked));
@@ -42,7 +33,7 @@ export function runLogout(context: Context): Promise<number> {
         status ||= renderError(error, context);
       }
     }
-    if (json) terminal.stdout(`${escapeControlsInJson({ deleted }, 2)}\n`);
+    if (json) terminal.stdoutJson({ deleted });
     return status;
   });
 }
@@ -66,15 +57,15 @@ async function revokeAndDelete(
 }
 
 function printNotLoggedIn(context: Context, name: string | undefined, variables: Variables, client: Client): void {
-  // An unknown name is an error: it is probably misspelt.
+  // An unknown name is an error: it is probably misspelled.
   if (name !== undefined) parseProfile(name, variables, client.sources);
-  if (!hasFlag(context.args, 'json'))
+  if (!context.args.switches.has('json'))
     context.terminal.stdout(name === undefined ? 'no stored logins\n' : `${escapeControls(name)} is not logged in\n`);
   if (name !== undefined) warnOfConfiguredToken(context, name, variables);
 }
 
 /** A refresh token in a file is not deleted. */
-function warnOfConfiguredToken(context: Context, profile: string, variables: Variables): void {
+export function warnOfConfiguredToken(context: Context, profile: string, variables: Variables): void {
   const configured = variables.get(`${profile}.refresh_token`);
   if (configured === undefined) return;
   const name = escapeControls(profile);

@@ -1,13 +1,15 @@
+import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
+import { requestToken } from '../../flows/request-token.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
 import { getProfileToken } from '../../get-token.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { escapeControls, escapeControlsInJson, hasControls } from '../../redaction/sanitize.ts';
+import { escapeControls, escapeControlsInJson, hasControls, isPrintableAscii } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
-import { flagValue, hasFlag } from '../command.ts';
+import { usageError } from '../args.ts';
 import { assertExclusive, type Context, durationFlag, logVerbose, warn } from '../context.ts';
 import { withClient } from '../with-client.ts';
 
@@ -16,10 +18,10 @@ export async function runToken(context: Context): Promise<number> {
   const { args, terminal } = context;
   assertExclusive(context, 'json', 'header', 'field');
   const { token } = await getTokenForCommand(context);
-  const field = flagValue(args, 'field');
+  const field = args.values.get('field')?.[0];
   if (field !== undefined) terminal.stdoutRaw(`${formatField(token, field)}\n`);
-  else if (hasFlag(args, 'header')) terminal.stdoutRaw(`${formatHeader(token)}\n`);
-  else if (hasFlag(args, 'json')) printJson(context, token);
+  else if (args.switches.has('header')) terminal.stdoutRaw(`${formatHeader(token)}\n`);
+  else if (args.switches.has('json')) printJson(context, token);
   else terminal.stdoutRaw(`${formatToken(token)}\n`);
   return 0;
 }
@@ -30,49 +32,50 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
   const minTtlMs = durationFlag(context, 'min-ttl');
   return withClient(context, async ({ client, variables, emulation }) => {
     const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
-    if (hasFlag(args, 'verbose')) logProfile(profile, context);
-    const result = await getProfileToken(client, profile, {
-      reuse: true,
-      forceRefresh: hasFlag(args, 'force-refresh'),
-      minTtlMs,
-      signal,
-    });
+    const { name, provider, grant, url, notes, warnings } = profile;
+    if (args.switches.has('verbose')) for (const note of [...warnings, ...notes]) warn(context, note);
+    const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
+    logVerbose(context, escapeControls(`${name}: ${parts.join(', ')}`));
+    const forceRefresh = args.switches.has('force-refresh');
+    const result = args.switches.has('no-store')
+      ? await requestWithoutStore(client, profile, signal)
+      : await getProfileToken(client, profile, { reuse: true, forceRefresh, minTtlMs, signal });
     const origin = result.fromCache ? `from ${(await client.openStore()).location}` : 'new';
-    logVerbose(context, `token: ${origin}${lifetimeOf(result.token)}`);
+    const { expiresAt } = result.token;
+    const lifetime = expiresAt && `, expires in ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
+    logVerbose(context, `token: ${origin}${lifetime ?? ''}`);
     if (emulation !== undefined) warn(context, 'emulated: this token is only valid with the emulator');
     return result;
   });
 }
 
-function logProfile({ name, provider, grant, url, notes }: Profile, context: Context): void {
-  for (const note of notes) warn(context, note);
-  const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
-  logVerbose(context, escapeControls(`${name}: ${parts.join(', ')}`));
-}
-
-function lifetimeOf({ expiresAt }: ParsedToken): string {
-  return expiresAt === undefined ? '' : `, expires in ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
+/** A rotated refresh token would be lost, so a refresh must leave the former one valid. */
+async function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
+  const { name, grant, options } = profile;
+  if (grant === 'refresh_token' && options.refreshTokenReuse !== 'allowed')
+    throw usageError(
+      `--no-store is not possible for ${name}: the provider may replace its refresh token`,
+      'omit --no-store, and run oauth-profile forget afterwards',
+    );
+  return { token: await requestToken(profile, client.ports, signal), fromCache: false, profile };
 }
 
 /** The access token. Other characters than RFC 6749 §A.12 allows could control a terminal or end a header. */
 function formatToken({ accessToken }: ParsedToken): string {
-  const token = accessToken.reveal();
-  if (/^[ -~]+$/.test(token)) return token;
-  throw new OAuthProfileError('response_unreadable', 'the access token contains characters that are not allowed', {
-    hint: 'show the response with --json, which escapes them; RFC 6749 allows printable ASCII only',
-  });
+  return assertPrintable(accessToken.reveal(), 'the access token');
 }
 
 /** A complete Authorization header. `Bearer` is spelled as in RFC 6750 §2.1, because some servers compare it case-sensitively. */
 function formatHeader(token: ParsedToken): string {
-  const type = token.tokenType ?? 'Bearer';
-  const value = formatToken(token);
-  if (!/^[ -~]+$/.test(type)) {
-    throw new OAuthProfileError('response_unreadable', 'the token_type of the response is not valid in a header', {
-      hint: 'show the response with --json',
-    });
-  }
-  return `Authorization: ${/^bearer$/i.test(type) ? 'Bearer' : type} ${value}`;
+  const type = assertPrintable(token.tokenType ?? 'Bearer', 'the token_type');
+  return `Authorization: ${/^bearer$/i.test(type) ? 'Bearer' : type} ${formatToken(token)}`;
+}
+
+function assertPrintable(value: string, label: string): string {
+  if (isPrintableAscii(value)) return value;
+  throw new OAuthProfileError('response_unreadable', `${label} contains characters that are not allowed`, {
+    hint: 'show the response with --json, which escapes them; RFC 6749 allows printable ASCII only',
+  });
 }
 
 function formatField({ response }: ParsedToken, name: string): string {
@@ -91,33 +94,29 @@ function formatField({ response }: ParsedToken, name: string): string {
 
 /** The response with its access token. Other secrets are masked unless `--reveal` is given. */
 function printJson({ terminal, args }: Context, { response, accessToken }: ParsedToken): void {
-  if (hasFlag(args, 'reveal')) {
+  if (args.switches.has('reveal')) {
     terminal.stdoutRaw(`${escapeControlsInJson(response, 2)}\n`);
     return;
   }
   const token = accessToken.reveal();
   // The token itself bypasses the redactor, which masks everything around it.
-  const placeholder = `@${crypto.randomUUID()}@`;
-  const masked = escapeControlsInJson(maskSecrets(response, false, token, placeholder), 2);
-  const [head = '', ...tails] = masked.split(`"${placeholder}"`);
+  const placeholder = crypto.randomUUID();
+  const mask = (value: unknown, isSecret: boolean): unknown => {
+    if (value === token) return placeholder;
+    if (typeof value === 'string') return isSecret ? MASK : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => mask(item, isSecret));
+    const members = Object.entries(value).map(([name, member]) => [
+      name,
+      mask(member, isSecret || isSensitiveName(name)),
+    ]);
+    return Object.fromEntries(members);
+  };
+  const [head = '', ...tails] = escapeControlsInJson(mask(response, false), 2).split(`"${placeholder}"`);
   terminal.stdout(head);
   for (const tail of tails) {
     terminal.stdoutRaw(escapeControlsInJson(token));
     terminal.stdout(tail);
   }
   terminal.stdout('\n');
-}
-
-/** A copy with every string below a sensitive name masked, and the token replaced by its placeholder. */
-function maskSecrets(value: unknown, isSecret: boolean, token: string, placeholder: string): unknown {
-  if (value === token) return placeholder;
-  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, isSecret, token, placeholder));
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(([name, member]) => [
-      name,
-      maskSecrets(member, isSecret || isSensitiveName(name), token, placeholder),
-    ]);
-    return Object.fromEntries(members);
-  }
-  return typeof value === 'string' && isSecret ? MASK : value;
 }

@@ -77,7 +77,7 @@ function assignByName<At>(command: Command, { members }: MapNode<At>, at: At, co
       context.addIssue(keyAt, `unknown parameter ${showKey(name)} of ${commandName(command)}`, hint);
     }
   }
-  // A misspelt parameter is not reported as missing.
+  // A misspelled parameter is not reported as missing.
   const missing = parameters.filter((one) => !one.optional && !given.has(one) && !suggested.has(one.name));
   if (missing.length > 0) {
     const missingNames = missing.map(({ name }) => name).join(', ');

@@ -32,7 +32,7 @@ export function showKey(name: string): string {
   return excerpt(name, MAX_KEY);
 }
 
-/** Returns a "did you mean" hint for a misspelt name, or another hint if no candidate is similar. */
+/** Returns a "did you mean" hint for a misspelled name, or another hint if no candidate is similar. */
 export function suggestHint(name: string, candidates: Iterable<string>, otherwise: string): string {
   const near = closestMatch(name, candidates);
   return near === undefined ? otherwise : `did you mean ${near}?`;

@@ -6,9 +6,9 @@ import { formatCounts, formatDuration, type Style, toVisibleLine, withSymbol } f
 /** Shows the progress of a run. */
 export interface Progress {
   handle(event: ScriptEvent): void;
-  /** Updates the durations of the live area; call it a few times per second with epoch milliseconds. */
+  /** Updates the duration in the status line; call it a few times per second with epoch milliseconds. */
   tick(now: number): void;
-  /** Removes the live area; printed lines stay. */
+  /** Removes the status line; printed lines stay. */
   end(): void;
 }
 
@@ -22,21 +22,10 @@ export interface ProgressOptions {
   readonly scripts?: number;
 }
 
-/** A running script. */
-interface RunningScript {
-  readonly name: string;
-  readonly steps: number;
-  readonly number: number;
-  readonly title: string;
-  /** Start of the current step, in epoch milliseconds. */
-  readonly since: number;
-}
-
-const MAX_LINES = 6;
 const MIN_REDRAW_MS = 50;
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/** Shows progress as lines of text, on a terminal with a live area below them. `width` is called for every redraw. */
+/** Shows progress as lines of text, on a terminal with a status line below them. `width` is called for every redraw. */
 export function createProgress(
   style: Style,
   width: () => number,
@@ -44,7 +33,7 @@ export function createProgress(
   options: ProgressOptions = {},
 ): Progress {
   const format = createFormatter(style, options.verbose ?? false);
-  if (options.live) return new LiveProgress(style, width, new LiveArea(write), format, options.scripts);
+  if (options.live) return new LiveProgress(style, width, write, format, options.scripts);
   return {
     handle(event) {
       const text = format(event);
@@ -96,18 +85,21 @@ function formatStep({ number, title, state, reason, failure, elapsedMs, output }
   return [`${line}  ${more}`, ...details, ''].join('\n');
 }
 
+/** Redraws one status line below the printed lines. The cursor stays at the start of the line after it. */
 class LiveProgress implements Progress {
-  readonly #running = new Map<string, RunningScript>();
+  /** What each running script does, by file; the latest step is last. */
+  readonly #running = new Map<string, string>();
   readonly #counts: Record<StepState, number> = { passed: 0, failed: 0, skipped: 0 };
   #done = 0;
   #startedAt: number | undefined;
   #now = 0;
   #drawnAt = Number.NEGATIVE_INFINITY;
+  #line = '';
 
   constructor(
     readonly style: Style,
     readonly width: () => number,
-    readonly area: LiveArea,
+    readonly write: (text: string) => void,
     readonly format: (event: ScriptEvent) => string,
     readonly scripts: number | undefined,
   ) {}
@@ -118,92 +110,66 @@ class LiveProgress implements Progress {
     this.#track(event);
     const text = this.format(event);
     // Fast steps would otherwise redraw more often than anyone can read.
-    if (text !== '' || this.#now - this.#drawnAt >= MIN_REDRAW_MS) this.#draw(text);
+    if (text !== '' || this.#now - this.#drawnAt >= MIN_REDRAW_MS) this.#draw(text, this.#statusLine());
   }
 
   tick(now: number): void {
     if (this.#startedAt === undefined) return;
     this.#now = Math.max(this.#now, now);
-    this.#draw('');
+    this.#draw('', this.#statusLine());
   }
 
   end(): void {
     this.#startedAt = undefined;
-    this.area.draw([], this.#columns, '');
+    this.#draw('', '');
+  }
+
+  #track(event: ScriptEvent): void {
+    const { file } = event;
+    if (event.type === 'run-start') this.#running.set(file, event.name);
+    if (event.type === 'step-start') {
+      this.#running.delete(file);
+      this.#running.set(file, event.title);
+    }
+    if (event.type === 'step-end') this.#counts[event.step.state]++;
+    if (event.type === 'run-end') {
+      this.#running.delete(file);
+      this.#done++;
+    }
+  }
+
+  #statusLine(): string {
+    const { passed, failed, skipped } = this.#counts;
+    const frame = frames[Math.floor(this.#now / 100) % frames.length];
+    const all = this.scripts === undefined ? '' : `/${this.scripts}`;
+    const parts = [
+      `${frame} ${this.#done}${all} scripts`,
+      `${passed} passed`,
+      ...(failed > 0 ? [`${failed} failed`] : []),
+      ...(skipped > 0 ? [`${skipped} skipped`] : []),
+      formatTicking(this.#now - (this.#startedAt ?? this.#now)),
+      ...[...this.#running.values()].slice(-1).map(toVisibleLine),
+    ];
+    // Terminals disagree on the cursor position after a line of exactly the full width.
+    return fitColumns(parts.join(', '), this.#columns - 1);
+  }
+
+  #draw(above: string, line: string): void {
+    this.#drawnAt = this.#now;
+    const columns = this.#columns;
+    // A terminal that became narrower has wrapped the line.
+    const rows = Math.ceil(countColumns(this.#line) / columns);
+    if (above === '' && line === this.#line && rows <= 1) return;
+    const paint = this.#counts.failed > 0 ? this.style.red : this.style.dim;
+    const clear = rows === 0 ? '' : `\u001b[${rows}A\r${CLEAR_BELOW}`;
+    this.write(clear + above + (line === '' ? '' : `${paint(line)}\n`));
+    this.#line = line;
   }
 
   /** Some terminals report a width of 0. */
   get #columns(): number {
     return this.width() || 80;
   }
-
-  #track(event: ScriptEvent): void {
-    const running = this.#running.get(event.file);
-    if (event.type === 'run-start') {
-      const { name, steps, at } = event;
-      this.#running.set(event.file, { name, steps, number: 0, title: '', since: at });
-    } else if (event.type === 'step-start' && running !== undefined) {
-      const { number, title, at } = event;
-      this.#running.set(event.file, { ...running, number, title, since: at });
-    } else if (event.type === 'step-end') {
-      this.#counts[event.step.state]++;
-    } else if (event.type === 'run-end') {
-      this.#running.delete(event.file);
-      this.#done++;
-    }
-  }
-
-  #draw(above: string): void {
-    this.#drawnAt = this.#now;
-    const columns = this.#columns;
-    // Terminals disagree on the cursor position after a line of exactly the full width.
-    const width = columns - 1;
-    const shown = [...this.#running.values()];
-    const more = shown.length - MAX_LINES;
-    const lines = [
-      ...shown.slice(0, MAX_LINES).map((one) => this.#runningLine(one, width)),
-      ...(more > 0 ? [fitLine(`  … and ${more} more`, width, this.style.dim)] : []),
-      this.#totalsLine(width),
-    ];
-    this.area.draw(lines, columns, above);
-  }
-
-  #runningLine({ name, steps, number, title, since }: RunningScript, width: number): AreaLine {
-    const { cyan, dim } = this.style;
-    const frame = frames[Math.floor(this.#now / 100) % frames.length] ?? '';
-    const count = `${number}/${steps} `;
-    const time = ` ${formatTicking(this.#now - since)}`;
-    const room = width - 2 - countColumns(count) - countColumns(time);
-    const script = fitColumns(
-      toVisibleLine(name),
-      Math.max(Math.floor(room / 3), room - countColumns(toVisibleLine(title)) - 1),
-    );
-    const step = fitColumns(toVisibleLine(title), room - countColumns(script) - 1);
-    if (room < 8) return fitLine(`${frame} ${count}`, width, this.style.dim);
-    const gap = step === '' ? '' : ' ';
-    return {
-      text: `${cyan(frame)} ${dim(count)}${script}${gap}${dim(step)}${dim(time)}`,
-      columns: 2 + countColumns(count + script + gap + step + time),
-    };
-  }
-
-  #totalsLine(width: number): AreaLine {
-    const { passed, failed, skipped } = this.#counts;
-    const all = this.scripts === undefined ? '' : `/${this.scripts}`;
-    const parts = [
-      `  ${this.#done}${all} scripts`,
-      `${passed} passed`,
-      ...(failed > 0 ? [`${failed} failed`] : []),
-      ...(skipped > 0 ? [`${skipped} skipped`] : []),
-      formatTicking(this.#now - (this.#startedAt ?? this.#now)),
-    ];
-    return fitLine(parts.join(', '), width, failed > 0 ? this.style.red : this.style.dim);
-  }
-}
-
-function fitLine(words: string, width: number, paint: (text: string) => string): AreaLine {
-  const text = fitColumns(words, width);
-  return { text: paint(text), columns: countColumns(text) };
 }
 
 /** Formats a running duration in tenths of a second, so that it changes at most ten times per second. */
@@ -212,30 +178,4 @@ function formatTicking(elapsedMs: number): string {
   return ms < 1000 ? `0.${ms / 100} s` : formatDuration(ms);
 }
 
-/** A line of the area; `columns` is its width without colour codes. */
-interface AreaLine {
-  readonly text: string;
-  readonly columns: number;
-}
-
 const CLEAR_BELOW = '\u001b[J';
-
-/** The last lines of a terminal, redrawn in place when they change. The cursor stays at the start of the line below. */
-class LiveArea {
-  #lines: readonly AreaLine[] = [];
-  #width = 0;
-
-  constructor(readonly write: (text: string) => void) {}
-
-  /** Shows `lines`, each narrower than `width`; `above` is printed before them and stays in the scrollback. */
-  draw(lines: readonly AreaLine[], width: number, above: string): void {
-    const isSame = lines.length === this.#lines.length && lines.every(({ text }, i) => text === this.#lines[i]?.text);
-    if (isSame && above === '' && width === this.#width) return;
-    // A terminal that became narrower has wrapped the lines.
-    const rows = this.#lines.reduce((sum, { columns }) => sum + Math.max(1, Math.ceil(columns / width)), 0);
-    const clear = rows === 0 ? '' : `\u001b[${rows}A\r${CLEAR_BELOW}`;
-    this.write(clear + above + lines.map(({ text }) => `${text}\n`).join(''));
-    this.#width = width;
-    this.#lines = lines;
-  }
-}

@@ -1,23 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 import { hasErrorCode } from '../store-errors.ts';
 
-/** Status of a lock owner's process; `unknown` on other platforms than Linux, in other PID namespaces and on other hosts. */
+/** Status of a lock owner's process; `unknown` on other platforms than Linux, in worker threads, in other PID namespaces and on other hosts. */
 export type ProcessStatus = 'running' | 'ended' | 'unknown';
 
 const UNKNOWN_SCOPE = '0'.repeat(12);
-const OWNER_ID = /^([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{16}$/;
+const OWNER_ID = /^([0-9a-f]{12})-(\d+)-(\d+)(w?)-[0-9a-f]{16}$/;
 
-/** Creates a unique id for one acquisition: `<scope>-<pid>-<start time>-<nonce>`. */
+/** Creates a unique id for one acquisition: `<scope>-<pid>-<start time>-<nonce>`, with a `w` after the time in a worker thread. */
 export function createOwnerId(scope = processScope()): string {
   const start = scope === UNKNOWN_SCOPE ? '0' : (readStartTime(process.pid) ?? '0');
-  return `${scope}-${process.pid}-${start}-${randomBytes(8).toString('hex')}`;
+  return `${scope}-${process.pid}-${start}${isMainThread ? '' : 'w'}-${randomBytes(8).toString('hex')}`;
 }
 
 /** Parses an owner id; `undefined` if the string is not one. */
-export function parseOwnerId(id: string): { scope: string; pid: number; start: string } | undefined {
-  const [, scope, pid, start] = OWNER_ID.exec(id) ?? [];
-  return scope === undefined || start === undefined ? undefined : { scope, pid: Number(pid), start };
+export function parseOwnerId(id: string): { scope: string; pid: number; start: string; isWorker: boolean } | undefined {
+  const [, scope, pid, start, worker] = OWNER_ID.exec(id) ?? [];
+  if (scope === undefined || start === undefined) return undefined;
+  return { scope, pid: Number(pid), start, isWorker: worker === 'w' };
 }
 
 /** Returns the status of the process that created the owner id. */
@@ -26,7 +28,9 @@ export function getProcessStatus(ownerId: string, scope = processScope(), startT
   // A PID of another namespace or host seems to be unused here.
   if (owner === undefined || owner.scope === UNKNOWN_SCOPE || owner.scope !== scope) return 'unknown';
   try {
-    return startTime(owner.pid) === owner.start ? 'running' : 'ended';
+    if (startTime(owner.pid) !== owner.start) return 'ended';
+    // A worker thread can be terminated while its process runs.
+    return owner.isWorker ? 'unknown' : 'running';
   } catch {
     return 'unknown';
   }

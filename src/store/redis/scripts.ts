@@ -67,7 +67,7 @@ end
 return {time[1], time[2], state, unpack(values)}`;
 
 /**
- * Writes the record if its stored version is still the one that the caller read, whether the caller still has the lock or not: it may have the
+ * Writes the record unless another version than the one that the caller read is stored, whether the caller still has the lock or not: it may have the
  * only valid successor. Arguments: lease in ms, version that was read (empty for none), value, `locked` if the lock is required too. Returns 1 if
  * the record was written, else 0. The record is removed from its other names.
  */
@@ -76,7 +76,8 @@ local value = argument(3)
 local locked = argument(4) == 'locked'
 if locked and not owned then return 0 end
 if stamp ~= string.sub(value, 1, ${STAMP_LENGTH}) then
-  if string.sub(stamp, 1, ${VERSION_LENGTH}) ~= argument(2) then return 0 end
+  -- A record that vanished (FLUSHALL, eviction) is not a newer version.
+  if stamp ~= '' and string.sub(stamp, 1, ${VERSION_LENGTH}) ~= argument(2) then return 0 end
   -- When maxmemory is reached, Redis rejects the first command of a script if it needs memory, but none after a write: a successor is written.
   if not locked then redis.call('SREM', KEYS[1], '') end
   redis.call('HSET', KEYS[2 + count], ARGV[1], value)

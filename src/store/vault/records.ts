@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, opendirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OAuthProfileError } from '../../errors.ts';
 import {
   decryptRecord,
   encryptRecord,
@@ -19,6 +21,8 @@ import { readPrivateFile } from './private-files.ts';
 
 /** Space for a provider's response, in addition to the size of the record. */
 const RESERVED_BYTES = 65_536;
+const RETRY_SUCCESSOR_MS = 3_000;
+const RETRY_INTERVAL_MS = 50;
 
 /** Ids of the keys of a vault: each has a directory for its records. */
 export function findKeyIds(directory: string): string[] {
@@ -115,19 +119,35 @@ export class LockedRecord implements LockedOperations {
     return this.records.find(this.key);
   }
 
+  /** A new refresh token may be the only valid one: errors are retried, and then it is stored next to the vault. */
+  async replace(
+    next: RecordPlaintext,
+    current: RecordPlaintext | undefined,
+    options: ReplaceOptions,
+  ): Promise<boolean> {
+    const bytes = encryptRecord(next, this.records.keys[0]);
+    const isSuccessor = !options.requiresLock && next.version !== '';
+    for (const deadline = performance.now() + RETRY_SUCCESSOR_MS; ; await sleep(RETRY_INTERVAL_MS)) {
+      try {
+        return await this.#replace(bytes, current, options);
+      } catch (error) {
+        if (!isSuccessor || !(error instanceof OAuthProfileError)) throw error;
+        if (performance.now() > deadline) throw await this.#rescue(bytes, error);
+      }
+    }
+  }
+
   /**
    * Compare-and-set, for an owner that lost its lock and returns. The comparison and the rename are not one step. If the new owner writes between
    * them, the result is the same as if this owner had written first and the new owner's write had failed. A later version of the new owner can
    * only be overwritten by a process that is suspended exactly here for a whole exchange. A second lock would not prevent that: an owner that is
    * suspended longer than its lease would lose it, too.
    */
-  replace(
-    next: RecordPlaintext,
+  async #replace(
+    bytes: Buffer,
     current: RecordPlaintext | undefined,
     { requiresLock, reserve }: ReplaceOptions,
   ): Promise<boolean> {
-    const [firstKey, ...otherKeys] = this.records.keys;
-    const bytes = encryptRecord(next, firstKey);
     return mapWriteErrors(this.records.directory, async () => {
       if (reserve) await this.#reserveSpace(bytes.length);
       const useReserve = !reserve && this.#isSpaceReserved;
@@ -135,14 +155,16 @@ export class LockedRecord implements LockedOperations {
       try {
         await writeDurably(temp, bytes);
         if (requiresLock && !this.#isLockHeld()) return false;
-        if (this.records.find(this.key)?.version !== current?.version) return false;
+        const stored = this.records.find(this.key);
+        // A record that vanished is not a newer version: the directory was deleted, or a backup restored.
+        if (stored !== undefined && stored.version !== current?.version) return false;
         renameSync(temp, this.records.file(this.key));
       } finally {
         if (!useReserve) rmSync(temp, { force: true });
       }
       if (useReserve) this.#isSpaceReserved = false;
       await syncDirectory(dirname(this.records.file(this.key)));
-      await this.#removeFiles(otherKeys);
+      await this.#removeFiles(this.records.keys.slice(1));
       return true;
     });
   }
@@ -165,6 +187,22 @@ export class LockedRecord implements LockedOperations {
       rmSync(file, { force: true });
       await syncDirectory(dirname(file));
     }
+  }
+
+  /** Writes an encrypted record next to the vault. Returns the error with the command that restores it. */
+  async #rescue(bytes: Buffer, error: OAuthProfileError): Promise<OAuthProfileError> {
+    const target = this.records.file(this.key);
+    const rescued = join(dirname(this.records.directory), `rescued-${basename(target)}`);
+    try {
+      await writeDurably(rescued, bytes);
+      await syncDirectory(dirname(rescued));
+    } catch {
+      return error;
+    }
+    return new OAuthProfileError(error.code, `${error.message}; the new refresh token is in ${rescued}, encrypted`, {
+      hint: `${error.hint}; then run: mv ${rescued} ${target}`,
+      cause: error,
+    });
   }
 
   #isLockHeld(): boolean {

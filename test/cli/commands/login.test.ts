@@ -35,7 +35,7 @@ describe('login --emulate', () => {
     const url = await urlShownBy(login);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/accounts\.google\.com\/o\/oauth2\/v2\/auth\?/);
     const back = await signInByHand(url);
-    expect((await new Browser().visit(back)).text).toContain('You are signed in');
+    expect((await new Browser().visit(back)).text).toContain('You are logged in');
     const { exit, stdout, stderr } = await login.finished;
     expect(exit).toBe(0);
     expect(stdout).toMatch(/^logged in: drive as ada@example\.com;/);

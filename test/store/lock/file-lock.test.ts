@@ -1,4 +1,7 @@
+import { on } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredRecord } from '../../../src/ports.ts';
 import { anyKey, longWait, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
@@ -229,5 +232,20 @@ describe('a lock owner', () => {
     await owner.kill(signal);
     expect(home.leftovers()).toEqual([]);
     expect(await readNumber()).toBe(0);
+  });
+
+  it('that is a terminated worker thread loses its lock after a lease, while its process runs', async () => {
+    const env = { ...home.env({ OAUTH_PROFILE_KEY: key }), DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent' };
+    const worker = new Worker(script, { argv: ['counter'], env, stdin: true, stdout: true });
+    const lines = createInterface({ input: worker.stdout });
+    const received = async (expected: string) => {
+      for await (const line of on(lines, 'line')) if (String(line) === expected) return;
+    };
+    await received('ready');
+    worker.stdin?.write('hold\n');
+    await received('holding');
+    await worker.terminate();
+    await withLock(home.open(key), 'counter', () => {}, { timeoutMs: 20_000, signal: undefined });
+    expect(home.leftovers().filter((file) => file.endsWith('.lock'))).toEqual([]);
   });
 });
