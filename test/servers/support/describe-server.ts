@@ -152,6 +152,14 @@ export class Server {
     return JSON.parse(stdout);
   }
 
+  /** Whether a valid refresh token of a profile is stored. */
+  async isRefreshable(profile: string): Promise<boolean> {
+    const { profiles } = JSON.parse((await this.run('list --json')).stdout);
+    return profiles.some(
+      (row: { profile: string; refreshable?: boolean }) => row.profile === profile && row.refreshable,
+    );
+  }
+
   /** Sends a form to the server without the client under test. */
   post(path: string, form: Record<string, string>): Promise<Response> {
     return fetch(`${this.origin}${path}`, { method: 'POST', body: new URLSearchParams(form) });
