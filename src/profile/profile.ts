@@ -107,7 +107,7 @@ export function getClientId({ basic, fields }: Pick<Profile, 'basic' | 'fields'>
 
 /** Whether a field is shown, and may be part of a URL, even if its value comes from `${env:…}` or `${file:…}`. */
 export function isPublicField(name: string): boolean {
-  return /^(?:type|url|tenant_id|client_id|grant_type|scope|username|audience)$/.test(name);
+  return /^(?:type|url|tenant_id|client_id|grant_type|scope|username|audience|basic\.user)$/.test(name);
 }
 
 /** Tests a value without revealing it. */

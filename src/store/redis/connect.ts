@@ -140,12 +140,11 @@ function parseHost(value: string, defaultPort: number): { host: string; port: nu
 
 function readTlsOptions(caFile: string | null): ConnectionOptions {
   // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would disable it.
-  const rejectUnauthorized = true;
-  if (caFile === null) return { rejectUnauthorized };
+  if (caFile === null) return { rejectUnauthorized: true };
   let problem = 'the file does not exist';
   try {
     const ca = readTextFile(caFile, 'the file');
-    if (ca !== undefined) return { rejectUnauthorized, ca };
+    if (ca !== undefined) return { rejectUnauthorized: true, ca };
   } catch (error) {
     problem = (error as Error).message;
   }
