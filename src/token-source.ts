@@ -110,8 +110,8 @@ class ProfileTokenSource implements TokenSource {
   async #send(request: Request, { access_token: token }: TokenResponse): Promise<Response> {
     request.headers.set('Authorization', `Bearer ${token}`);
     // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
-    const isChecked = thisProcess.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
-    if (this.#options.emulator === undefined && isChecked) return fetch(request);
+    const { NODE_TLS_REJECT_UNAUTHORIZED: checks, OAUTH_PROFILE_EMULATOR: emulator } = thisProcess.env;
+    if (this.#options.emulator === undefined && !emulator && checks !== '0') return fetch(request);
     return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request);
   }
 
