@@ -36,7 +36,7 @@ export default defineConfig({
       groups: [
         {
           name: 'core',
-          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/|config\/(?!yaml)|profile\/|oauth\/|files\/|flows\/[^/]+\.ts).*(?<!\.d\.ts)$/,
+          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/|config\/(?!yaml)|profile\/|oauth\/(?!account)|files\/|flows\/[^/]+\.ts).*(?<!\.d\.ts)$/,
         },
         { name: 'yaml', test: /\/(?:src\/config\/yaml|node_modules\/yaml\/).*(?<!\.d\.ts)$/ },
         { name: 'store', test: /\/src\/store\/(?!redis\/).*(?<!\.d\.ts)$/ },
