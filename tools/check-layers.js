@@ -103,6 +103,7 @@ const mayReveal = [
   'cli/commands/explain.ts',
   'cli/terminal.ts',
   'cli/emulation.ts',
+  'cli/emulator-config.ts',
 ];
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
