@@ -50,14 +50,14 @@ export async function findFamily(
 }
 
 /** Creates the record of a new token family. */
-export function createFamily(profile: Profile, refreshToken: Secret, store: TokenStore): FamilyRecord {
+export function createFamily(profile: Profile, refreshToken: Secret | undefined, store: TokenStore): FamilyRecord {
   return {
     kind: 'family',
     profile: profile.name,
     origin: profile.url.origin,
     client: store.fingerprint(getClientId(profile)),
     refreshToken,
-    tokenHashes: [store.fingerprint(refreshToken)],
+    tokenHashes: refreshToken === undefined ? [] : [store.fingerprint(refreshToken)],
     tokens: {},
   };
 }
@@ -67,7 +67,7 @@ function bindingOf(profile: Profile): Binding {
   return { origin: profile.url.origin, clientId: getClientId(profile) };
 }
 
-/** Key of the family that starts with a refresh token. It includes the binding, so that no other client or server finds the record. */
+/** Key of the family that starts with a refresh token, or with an access token if there is none. It includes the binding, so that no other client or server finds the record. */
 export function familyKey({ origin, clientId }: Binding, token: string | Secret, store: TokenStore): string {
   return store.fingerprint(encodeTuple(['family', origin, clientId, token]));
 }

@@ -134,17 +134,26 @@ async function confirmReplacement(
 
 function printResult(context: Context, profile: LoginProfile, result: LoginResult, location: string): void {
   const { terminal, args } = context;
-  const { account, scope, expiresAt, replaced } = result;
+  const { account, scope, expiresAt, replaced, refreshHint } = result;
+  const refreshable = refreshHint === undefined;
+  const expiryDate = new Date(expiresAt ?? Number.NaN);
+  const expiry = Number.isNaN(expiryDate.getTime()) ? undefined : expiryDate.toISOString();
   const name = escapeControls(profile.name);
   if (terminal.isInteractive) terminal.stderr('\r\u001b[K');
   if (args.switches.has('json')) {
-    const expiry = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
-    terminal.stdoutJson({ profile: profile.name, account, scope, expiresAt: expiry, store: location, replaced });
+    const output = { profile: profile.name, account, scope, expiresAt: expiry, refreshable, store: location, replaced };
+    terminal.stdoutJson(output);
   } else {
     const user = account === undefined ? '' : ` as ${account}`;
     const { green } = terminal.style.out;
-    terminal.stdout(
-      `${green('logged in')}: ${name}${user}; the refresh token is stored in ${escapeControls(location)}\n`,
+    const stored = `the ${refreshable ? 'refresh' : 'access'} token is stored in ${escapeControls(location)}`;
+    terminal.stdout(`${green('logged in')}: ${name}${user}; ${stored}\n`);
+  }
+  if (!refreshable) {
+    const end = expiry === undefined ? 'has no known expiry' : `expires at ${expiry}`;
+    warn(
+      context,
+      `the access token ${end}, and the provider returned no refresh token; ${escapeControls(refreshHint)}`,
     );
   }
   if (profile.configuredRefreshToken !== undefined) {
