@@ -35,6 +35,8 @@ export interface TokenRecord {
   readonly kind: 'token';
   /** Name of the profile that requested the token last. */
   readonly profile: string;
+  /** Origin of the token URL; `undefined` in records of earlier versions. */
+  readonly origin?: string;
   /** By cache key. */
   readonly tokens: Readonly<Record<string, CachedToken>>;
   readonly failure?: FailedAttempt | undefined;
@@ -49,7 +51,7 @@ export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
   readonly client: string;
   /** `undefined` if the provider issued none at the login: the access token is used until it expires. */
   readonly refreshToken?: Secret | undefined;
-  /** Fingerprints of the last refresh tokens, newest last. */
+  /** {@link familyKey} of the last refresh tokens, newest last. The family is found by each of them. */
   readonly tokenHashes: readonly string[];
   /** Journal: a request was sent and its outcome is not known yet. Its response may arrive until `until`. */
   readonly attempt?: { readonly sentAt: number; readonly until: number } | undefined;
@@ -85,7 +87,9 @@ export function serializeRecord(record: AnyRecord): StoredRecord {
     return original instanceof Secret ? original.reveal() : value;
   };
   const content = Secret.untracked(JSON.stringify(record, reveal));
-  if (record.kind === 'family') return { version: record.tokenHashes.at(-1) ?? 'no refresh token', content };
+  if (record.kind === 'family') {
+    return { version: record.tokenHashes.at(-1) ?? 'no refresh token', content, aliases: record.tokenHashes };
+  }
   return { version: record.kind === 'login' ? record.family : '', content };
 }
 

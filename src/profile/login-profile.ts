@@ -10,7 +10,7 @@ import type { ProfileDraft } from './profile-draft.ts';
 import { checkRequiredFields } from './required-fields.ts';
 
 /** A profile completed for an interactive login: it needs neither a password nor a refresh token. */
-export interface LoginProfile extends Omit<Profile, 'grant' | 'fields' | 'family' | 'notes'> {
+export interface LoginProfile extends Omit<Profile, 'grant' | 'fields' | 'family'> {
   /** The command to log in again. */
   readonly command: string;
   readonly clientId: string | Secret;
@@ -41,13 +41,13 @@ const AUTHORIZATION_FIELDS =
 export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
   const { name, provider, options, auth } = parsed;
   const draft = parsed.draft.copy('refresh_token');
-  if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft);
   rejectOtherGrant(draft, provider);
   const url = selectTokenUrl(draft, provider, options.allowHttp);
   checkRequiredFields(draft, provider, 'refresh_token', parsed);
   for (const field of ['client_id', ...(provider.login?.requiredFields ?? [])]) requireField(draft, field);
   rejectSecretScope(draft);
-  if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft);
   const fields = [...draft.fields.values()];
   const extra = fields.filter(isExtraParameter);
   return {
@@ -64,6 +64,8 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
     endpoints: selectLoginEndpoints(provider, url, options),
     configuredRefreshToken: fields.find((field) => field.name === 'refresh_token' && !isEmpty(field.value)),
     options,
+    notes: draft.notes,
+    warnings: draft.warnings,
   };
 }
 

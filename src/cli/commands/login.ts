@@ -7,7 +7,7 @@ import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.t
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
-import { assertExclusive, type Context, portFlag, warn } from '../context.ts';
+import { assertExclusive, type Context, formatTime, portFlag, warn } from '../context.ts';
 import type { Terminal } from '../terminal.ts';
 import { withClient } from '../with-client.ts';
 
@@ -23,6 +23,7 @@ export function runLogin(context: Context): Promise<number> {
   return withClient(context, async ({ client, variables, emulation }) => {
     const { ports } = client;
     const parsed = parseProfile(name, variables, client.sources);
+    if (parsed.disclosure !== undefined) warn(context, parsed.disclosure);
     const profile = withEmulateFlag(toLoginProfile(parsed), context);
     const method = chooseMethod(profile, context);
     if (method === 'device' && (port !== undefined || args.switches.has('no-open')))
@@ -136,13 +137,19 @@ function printResult(context: Context, profile: LoginProfile, result: LoginResul
   const { terminal, args } = context;
   const { account, scope, expiresAt, replaced, refreshHint } = result;
   const refreshable = refreshHint === undefined;
-  const expiryDate = new Date(expiresAt ?? Number.NaN);
-  const expiry = Number.isNaN(expiryDate.getTime()) ? undefined : expiryDate.toISOString();
+  const expiry = formatTime(expiresAt);
   const name = escapeControls(profile.name);
   if (terminal.isInteractive) terminal.stderr('\r\u001b[K');
   if (args.switches.has('json')) {
-    const output = { profile: profile.name, account, scope, expiresAt: expiry, refreshable, store: location, replaced };
-    terminal.stdoutJson(output);
+    terminal.stdoutJson({
+      profile: profile.name,
+      account,
+      scope,
+      expiresAt: expiry,
+      refreshable,
+      store: location,
+      replaced,
+    });
   } else {
     const user = account === undefined ? '' : ` as ${account}`;
     const { green } = terminal.style.out;
