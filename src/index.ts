@@ -19,4 +19,10 @@ export {
 } from './oauth-profile.ts';
 export type { EmulatorEndpoint } from './ports.ts';
 export { Secret } from './redaction/secret.ts';
-export { createTokenSource, type GetOptions, type TokenSource, type TokenSourceOptions } from './token-source.ts';
+export {
+  type CurrentToken,
+  createTokenSource,
+  type GetOptions,
+  type TokenSource,
+  type TokenSourceOptions,
+} from './token-source.ts';

@@ -96,6 +96,8 @@ const mayReveal = [
   'store/locking-store.ts',
   'store/vault/keychain.ts',
   'store/encryption.ts',
+  'token-source.ts',
+  'emulator.ts',
   'cli/commands/exec.ts',
   'cli/commands/token.ts',
   'cli/commands/explain.ts',

@@ -53,6 +53,7 @@ export const environment = {
   TERM: '`dumb`: no colours and no live display',
   CI: 'no live display, if set',
   GITHUB_ACTIONS: '`true`: annotations, masks and a summary ([how](../how-to/ci.md#github-actions))',
+  'TF_BUILD, TEAMCITY_VERSION': 'if set, commands of Azure Pipelines and TeamCity in the output are escaped',
   'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'file of the summary; base directory of paths in annotations',
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',

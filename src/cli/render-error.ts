@@ -17,7 +17,8 @@ export function renderError(
 ): number {
   if (!(error instanceof OAuthProfileError)) {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    const details = args.switches.has('verbose') ? `${stack}\n` : '';
+    const lines = args.switches.has('verbose') ? (stack ?? '').split('\n') : [];
+    const details = lines.map((line) => `${escapeControls(line)}\n`).join('');
     terminal.stderr(`oauth-profile: internal error, please report it: ${name}: ${escapeControls(message)}\n${details}`);
     return BUG_STATUS;
   }

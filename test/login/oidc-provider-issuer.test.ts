@@ -94,7 +94,7 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
     const { exit, stdout } = await login(change);
     expect({ exit, stdout }).toEqual({ exit: 4, stdout: '' });
     expect(server.events).toEqual([]);
-    expect((await run('list')).stdout).toMatch(/^svc +nothing stored$/m);
+    expect(JSON.parse((await run('list --json')).stdout).profiles).toEqual([{ profile: 'svc', defined: true }]);
   });
 
   it('drops an unknown scope, and refreshes work without it', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { testCheckWithoutMetadata } from '../support/check-online.ts';
 import { testClientCredentials, testOddSecret, testPassword, testWrongSecret } from '../support/client-credentials.ts';
-import { type Decide, describeServer, USER } from '../support/describe-server.ts';
+import { type Decide, describeServer, isAtClient, USER } from '../support/describe-server.ts';
 import { testBrowserLogin, testNoDeviceLogin } from '../support/login.ts';
 import { testNoRevocation, testRefresh } from '../support/refresh.ts';
 
@@ -10,7 +10,7 @@ const decide =
   (form: number): Decide =>
   async (browser, url) => {
     const page = await browser.submit(await browser.visit(url), USER);
-    return new URL(page.url).pathname === '/callback' ? page : browser.submit(page, {}, form);
+    return isAtClient(page) ? page : browser.submit(page, {}, form);
   };
 const approve = decide(0);
 
