@@ -68,6 +68,7 @@ const exceptions = {
     'script/commands',
     'script/parser',
     'config',
+    'ports',
     'errors',
     'redaction',
     'version',
