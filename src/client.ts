@@ -135,7 +135,9 @@ export function createClient(options: ClientOptions = {}): Client {
       return variables.add(flatten(data, 'data'), { label: 'data', directory: '', trust: 'given' });
     },
     async loadProfile(name, variables) {
-      return client.completeProfile(parseProfile(name, variables ?? (await client.loadVariables()), sources));
+      const parsed = parseProfile(name, variables ?? (await client.loadVariables()), sources);
+      if (parsed.disclosure !== undefined) warn(parsed.disclosure);
+      return client.completeProfile(parsed);
     },
     async completeProfile(parsed) {
       const { name, binding, configuredRefreshToken } = parsed;

@@ -37,12 +37,14 @@ export interface ErrorDetails {
 
 /** Base class of all errors of this package. `code` is for programs, `message` and `hint` are for users. */
 export class OAuthProfileError extends Error {
-  override readonly name: string = 'OAuthProfileError';
+  /** `AbortError` if a signal ended the call, as for other calls that accept a signal. */
+  override readonly name: string;
   readonly code: ErrorCode;
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = code === 'aborted' ? 'AbortError' : 'OAuthProfileError';
     this.code = code;
     this.hint = details.hint;
   }
@@ -73,19 +75,26 @@ export interface ProfileIssue {
   readonly where?: string | undefined;
 }
 
+/** Remarks about a profile that do not make it invalid. */
+export interface ProfileRemarks {
+  readonly notes: readonly string[];
+  /** Probable mistakes, such as misspelled names. */
+  readonly warnings: readonly string[];
+}
+
 /** A profile that cannot be used. `issues` lists everything that is wrong with it (D16); with the code `login_required`, only a login is missing. */
-export class InvalidProfileError extends OAuthProfileError {
+export class InvalidProfileError extends OAuthProfileError implements ProfileRemarks {
   override readonly name = 'InvalidProfileError';
   readonly issues: readonly ProfileIssue[];
   /** The message without the issues, for callers that show the issues themselves. */
   readonly summary: string;
-  /** Remarks that do not make the profile invalid but may point to a mistake. */
   readonly notes: readonly string[];
+  readonly warnings: readonly string[];
 
   constructor(
     profile: string,
     issues: readonly ProfileIssue[],
-    notes: readonly string[] = [],
+    { notes, warnings }: ProfileRemarks = { notes: [], warnings: [] },
     code: 'profile_invalid' | 'login_required' = 'profile_invalid',
   ) {
     const count = issues.length === 1 ? 'is invalid' : `has ${issues.length} issues`;
@@ -98,6 +107,7 @@ export class InvalidProfileError extends OAuthProfileError {
     this.summary = summary;
     this.issues = issues;
     this.notes = notes;
+    this.warnings = warnings;
   }
 
   override toJSON(): Record<string, unknown> {

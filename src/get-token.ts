@@ -145,7 +145,9 @@ async function requestAndStoreToken(
   const startedAt = store.now();
   const write = async (result: Pick<TokenRecord, 'tokens' | 'failure'>): Promise<void> => {
     try {
-      await lock.write(serializeRecord({ kind: 'token', profile: profile.name, ...result }));
+      await lock.write(
+        serializeRecord({ kind: 'token', profile: profile.name, origin: profile.url.origin, ...result }),
+      );
     } catch (error) {
       if (!(error instanceof OAuthProfileError)) throw error;
       if (result.failure === undefined) warn(`the token is not cached: ${error.message}`);

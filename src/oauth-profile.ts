@@ -1,7 +1,9 @@
-import { sharedClient } from './client.ts';
+import { type Client, sharedClient } from './client.ts';
 import type { DataObject } from './config/flatten.ts';
-import { getToken } from './get-token.ts';
+import { getProfileToken } from './get-token.ts';
 import type { EmulatorEndpoint } from './ports.ts';
+import { parseProfile } from './profile/parse-profile.ts';
+import type { Profile } from './profile/profile.ts';
 
 /** Options of every library call. */
 export interface CallOptions {
@@ -37,10 +39,36 @@ export interface TokenResponse {
 export async function oauthProfile(profile: string, options: OAuthProfileOptions = {}): Promise<TokenResponse> {
   validateCall('oauthProfile', profile, options);
   const client = sharedClient(options);
-  const variables = await client.loadVariables({ data: options.data });
-  const { token } = await getToken(client, profile, { variables, signal: options.signal });
+  const loaded = await loadProfile(client, profile, options.data);
+  const { token } = await getProfileToken(client, loaded, { signal: options.signal });
   // Callers that wait for the same refresh share its result.
   return structuredClone(token.response) as TokenResponse;
+}
+
+/**
+ * The profile of the last call with `data`, for programs that request tokens in a loop: parsing it again for each call costs 20 % of the
+ * throughput. A profile with references or with a login is not remembered: files, environment variables and the store may change.
+ */
+let last: { readonly key: string; readonly profile: Profile } | undefined;
+
+async function loadProfile(client: Client, name: string, data: DataObject | undefined): Promise<Profile> {
+  const key = data === undefined ? '' : keyOf(name, data);
+  if (key !== '' && last?.key === key) return last.profile;
+  const parsed = parseProfile(name, await client.loadVariables({ data }), client.sources);
+  const profile = await client.completeProfile(parsed);
+  if (key !== '' && parsed.binding === undefined) last = { key, profile };
+  return profile;
+}
+
+/** Identifies a profile without references; empty for others. */
+function keyOf(name: string, data: DataObject): string {
+  try {
+    const key = JSON.stringify([name, data]);
+    return key.includes('${') ? '' : key;
+  } catch {
+    // Cyclic data is reported when it is parsed.
+    return '';
+  }
 }
 
 /** Rejects arguments that TypeScript would not allow. */

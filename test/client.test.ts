@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Client, type ClientOptions, createClient, sharedClient } from '../src/client.ts';
 import { serializeRecord } from '../src/flows/records.ts';
 import { createFamily, loginKey } from '../src/flows/token-family.ts';
@@ -18,6 +18,19 @@ const inMemory = (options: ClientOptions = {}): Client => createClient({ environ
 
 describe('the clock of a client', () => {
   const { clock } = inMemory().ports;
+
+  it('follows the system time, but does not go back with it', () => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { clock } = inMemory().ports;
+    const start = clock.now();
+    vi.setSystemTime(start + 60_000);
+    expect(clock.now()).toBe(start + 60_000);
+    vi.setSystemTime(start - 3_600_000);
+    expect(clock.now()).toBe(start + 60_000);
+    vi.advanceTimersByTime(5_000);
+    expect(clock.now()).toBe(start + 65_000);
+  });
 
   it('sleeps and then removes its listener', async () => {
     const { signal } = new AbortController();

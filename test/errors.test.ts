@@ -48,5 +48,5 @@ it('an invalid profile is described by its issues, in the message and in the JSO
     expect(error.hint).toContain(`${variable}: ${hint}`);
   }
   expect(JSON.parse(JSON.stringify(error))).toMatchObject({ message: error.summary, issues });
-  expect(new InvalidProfileError('svc', issues, [], 'login_required').code).toBe('login_required');
+  expect(new InvalidProfileError('svc', issues, undefined, 'login_required').code).toBe('login_required');
 });

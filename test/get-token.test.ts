@@ -70,6 +70,18 @@ describe('a cached token', () => {
     expect(provider.requests).toHaveLength(2);
   });
 
+  it.each([refreshProfile, machineProfile])(
+    'is not returned if the clock was set back ($grant_type)',
+    async (fields) => {
+      const { start, profile, clock, provider } = createTokenFixture(fields);
+      await start().get(profile);
+      clock.time -= 86_400_000;
+      expect(await start().getToken(profile)).toMatchObject({ fromCache: false });
+      expect(await start().getToken(profile)).toMatchObject({ fromCache: true });
+      expect(provider.requests).toHaveLength(2);
+    },
+  );
+
   it('without expires_in is not reused unless options.default_ttl defines its lifetime', async () => {
     const unknown = createTokenFixture(machineProfile);
     unknown.provider.expiresIn = undefined;

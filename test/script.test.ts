@@ -14,10 +14,11 @@ import {
   StepFailure,
   scriptSchema,
 } from '../src/script.ts';
+import { Authority } from './support/certificates.ts';
 import { runModule } from './support/child-module.ts';
 import { leaksIn } from './support/leaks.ts';
 import { createTestDirectory } from './support/run-ws.ts';
-import { serve } from './support/wire-server.ts';
+import { giveToken, serve } from './support/wire-server.ts';
 
 const root = join(import.meta.dirname, '..');
 const graph = {
@@ -46,6 +47,26 @@ async function emulate(profiles: EmulatedProfiles): Promise<Emulator> {
 }
 
 describe('runScript', () => {
+  it('uses the certificates of a profile for requests to its authorize_origin', async () => {
+    const authority = new Authority();
+    const hosts = 'IP:127.0.0.1';
+    const api = await serve(giveToken, authority.issue({ name: 'api', hosts }));
+    const other = await serve(giveToken, authority.issue({ name: 'other', hosts }));
+    const origin = `https://127.0.0.1:${api.port}`;
+    const options = { ca_file: authority.caFile, authorize_origin: origin };
+    const robot = { type: 'custom', url: api.url, grant_type: 'client_credentials', client_id: 'me', options };
+    const result = await runScript({
+      data: { robot },
+      steps: [
+        { 'ws.oauthProfile': ['token', 'robot'] },
+        { 'ws.get': [`${origin}/me`, '', 'me'] },
+        { 'ws.get': [`https://127.0.0.1:${other.port}/me`, '', 'me'], continueOnFailure: true },
+      ],
+    });
+    expect(result.steps.map(({ state }) => state)).toEqual(['passed', 'passed', 'failed']);
+    expect(api.requests.map(({ path }) => path)).toEqual(['/token', '/me']);
+  });
+
   it('runs a script that is given as an object, with an emulator', async () => {
     const emulator = await emulate({ graph });
     const result = await runScript(who, { emulator });

@@ -1,9 +1,13 @@
 import { createServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startEmulator } from '../src/emulator.ts';
 import { createTokenSource } from '../src/index.ts';
 import type { TokenSourceOptions } from '../src/token-source.ts';
+import { Authority } from './support/certificates.ts';
 
 let server: Server;
 let origin: string;
@@ -14,12 +18,18 @@ let members: Record<string, unknown>;
 let received: (string | undefined)[];
 /** Whether the API accepts a token. */
 let isAccepted: (token: string) => boolean;
+/** Target of the redirect at `/redirect`. */
+let redirectTo: string;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     if (request.url === '/token') {
       issued++;
       response.end(JSON.stringify({ access_token: `token-${issued}`, ...members }));
+      return;
+    }
+    if (request.url === '/redirect') {
+      response.writeHead(307, { Location: redirectTo }).end();
       return;
     }
     let body = '';
@@ -79,7 +89,7 @@ describe('a token source', () => {
     const tokens = await Promise.all(Array.from({ length: 1000 }, () => source.get()));
     expect(new Set(tokens.map(({ access_token }) => access_token))).toEqual(new Set(['token-1']));
     advanceTo(3539);
-    expect(await source.get()).toEqual({ access_token: 'token-1', expires_in: 61 });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1', expires_in: 61 });
     expect(issued).toBe(1);
     advanceTo(3541);
     expect(await source.get()).toMatchObject({ access_token: 'token-2' });
@@ -94,9 +104,9 @@ describe('a token source', () => {
     const source = createSource({ minTtlMs });
     await source.get();
     advanceTo(expires_in - marginSeconds - 1);
-    expect(await source.get()).toEqual({ access_token: 'token-1', expires_in: marginSeconds + 1 });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1', expires_in: marginSeconds + 1 });
     advanceTo(expires_in - marginSeconds + 1);
-    expect(await source.get()).toEqual({ access_token: 'token-2', expires_in });
+    expect(await source.get()).toMatchObject({ access_token: 'token-2', expires_in });
   });
 
   it('does not reuse a token without expires_in', async () => {
@@ -104,7 +114,7 @@ describe('a token source', () => {
     const source = createSource();
     await source.get();
     advanceTo(1);
-    expect(await source.get()).toEqual({ access_token: 'token-2' });
+    expect(await source.get()).toMatchObject({ access_token: 'token-2' });
   });
 
   it('reuses a token without expires_in for options.default_ttl', async () => {
@@ -112,9 +122,9 @@ describe('a token source', () => {
     const source = createSource({}, { options: { default_ttl: '1h' } });
     await source.get();
     advanceTo(3539);
-    expect(await source.get()).toEqual({ access_token: 'token-1' });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1' });
     advanceTo(3541);
-    expect(await source.get()).toEqual({ access_token: 'token-2' });
+    expect(await source.get()).toMatchObject({ access_token: 'token-2' });
   });
 
   it('returns expires_in in the type of the response, also next to a nested token', async () => {
@@ -134,12 +144,43 @@ describe('a token source', () => {
     const source = createSource({}, { options: { default_ttl: '1h' } });
     const expected = { access_token: 'token-1', ...JSON.parse(JSON.stringify(members)) };
     const concurrent = await Promise.all([source.get(), source.get()]);
-    for (const response of [...concurrent, await source.get(), await source.get()]) {
+    for (const { expiresAt, ...response } of [...concurrent, await source.get(), await source.get()]) {
+      expect(expiresAt === undefined).toBe(members['expires_in'] === undefined);
       expect(response).toEqual(expected);
       const changed = response as { access_token: string; data?: { list: number[] } };
       changed.access_token = 'changed';
       changed.data?.list.push(2);
     }
+  });
+
+  it('returns the time of expiry as a Date', async () => {
+    const source = createSource();
+    const { expiresAt } = await source.get();
+    expect(expiresAt).toEqual(new Date(startedAt + 3_600_000));
+    advanceTo(1000);
+    expect((await source.get()).expiresAt).toEqual(expiresAt);
+  });
+
+  it('returns no time of expiry if it is outside the range of dates', async () => {
+    members = { expires_in: 1e13 };
+    expect((await createSource().get()).expiresAt).toBeUndefined();
+  });
+
+  it('returns the access token alone, also a nested one', async () => {
+    expect(await createSource().getAccessToken()).toBe('token-1');
+    members = { data: { token: 'nested' } };
+    expect(await createSource({}, { options: { token_path: 'data.token' } }).getAccessToken()).toBe('nested');
+  });
+
+  it('requests a new token in time after the clock was set back', async () => {
+    members = { expires_in: 65 };
+    const source = createSource();
+    await source.get();
+    advanceTo(-3_600);
+    onTestFinished(() => void vi.setSystemTime(startedAt + 100_000));
+    expect(await source.get()).toMatchObject({ access_token: 'token-1', expires_in: 65 });
+    vi.advanceTimersByTime(60_000);
+    expect(await source.get()).toMatchObject({ access_token: 'token-2', expires_in: 65 });
   });
 
   it('shares its tokens with another source of the same profile', async () => {
@@ -148,10 +189,14 @@ describe('a token source', () => {
     expect(await createTokenSource('robot', options).get()).toMatchObject({ access_token: 'token-1' });
   });
 
-  it('can be used after an aborted call', async () => {
+  it('rejects an aborted call with an AbortError, also if it has a token, and can be used afterwards', async () => {
     const source = createSource();
-    await expect(source.get({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
+    const aborted = { name: 'AbortError', code: 'aborted' };
+    await expect(source.get({ signal: AbortSignal.abort() })).rejects.toMatchObject(aborted);
     expect(await source.get()).toMatchObject({ access_token: 'token-1' });
+    await expect(source.get({ signal: AbortSignal.abort() })).rejects.toMatchObject(aborted);
+    await expect(source.getAccessToken({ signal: AbortSignal.abort() })).rejects.toMatchObject(aborted);
+    await expect(source.fetch(origin, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
   });
 
   it('detaches one aborted caller while others wait for the same request', async () => {
@@ -164,6 +209,18 @@ describe('a token source', () => {
     const tokens = await Promise.all(staying);
     expect(tokens.map(({ access_token }) => access_token)).toEqual(['token-1', 'token-1']);
     expect(issued).toBe(1);
+  });
+
+  it('causes no warning of Node if many callers share a signal', async () => {
+    const { signal } = new AbortController();
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
+    const source = createSource();
+    await Promise.all(Array.from({ length: 20 }, () => source.get({ signal })));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(warnings).toEqual([]);
   });
 
   it('reads its variables again if they could not be read', async () => {
@@ -194,6 +251,26 @@ describe('a token source', () => {
 });
 
 describe('fetch of a token source', () => {
+  it.each(['line\nend', 'line\rend', 'nul\0byte', 'h\u00e4\u00df\u4e00'])(
+    'does not show a token that is not allowed in a header: %j',
+    async (part) => {
+      const token = `the-token-with-a-${part}`;
+      members = { access_token: token };
+      const error: Error = await createSource()
+        .fetch(`${origin}/me`)
+        .catch((thrown) => thrown);
+      expect(error).toMatchObject({ name: 'OAuthProfileError', code: 'response_unreadable' });
+      expect(inspect(error, { depth: 9 })).not.toContain('the-token-with-a');
+      expect(received).toEqual([]);
+    },
+  );
+
+  it('sends a nested access token', async () => {
+    members = { data: { token: 'nested' } };
+    await createSource({}, { options: { token_path: 'data.token' } }).fetch(`${origin}/me`);
+    expect(received).toEqual(['Bearer nested']);
+  });
+
   it('adds the token', async () => {
     const response = await createSource().fetch(`${origin}/me`, { method: 'POST', body: 'hello' });
     expect(await response.text()).toBe('POST hello');
@@ -213,6 +290,34 @@ describe('fetch of a token source', () => {
     const responses = await Promise.all(Array.from({ length: 20 }, () => source.fetch(`${origin}/me`)));
     expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(issued).toBe(2);
+  });
+
+  it('keeps its token after a 401 of another origin, to which the token was not sent', async () => {
+    isAccepted = (token) => token !== '';
+    redirectTo = `${origin.replace('127.0.0.1', 'localhost')}/me`;
+    const source = createSource();
+    for (let call = 0; call < 3; call++) expect((await source.fetch(`${origin}/redirect`)).status).toBe(401);
+    expect(received).toEqual([undefined, undefined, undefined]);
+    expect(issued).toBe(1);
+  });
+
+  it('uses the certificates of the profile', async () => {
+    const authority = new Authority();
+    const api = createHttpsServer(
+      { ...authority.issue({ name: 'api', hosts: 'IP:127.0.0.1' }), ca: authority.ca.cert, requestCert: true },
+      (request, response) => response.end(String((request.socket as TLSSocket).authorized)),
+    );
+    await new Promise<void>((resolve) => {
+      api.listen(0, '127.0.0.1', resolve);
+    });
+    onTestFinished(() => void api.close());
+    const apiOrigin = `https://127.0.0.1:${(api.address() as AddressInfo).port}`;
+    const { cert, key } = authority.issue({ name: 'client', usage: 'clientAuth' });
+    const files = { ca_file: authority.caFile, cert_file: authority.file('client.pem', cert + key) };
+    const source = createSource({ origins: [apiOrigin] }, { options: files });
+    expect(await (await source.fetch(`${apiOrigin}/me`)).text()).toBe('true');
+    const plain = createSource({ origins: [apiOrigin] });
+    await expect(plain.fetch(`${apiOrigin}/me`)).rejects.toThrow();
   });
 
   it('returns the second 401', async () => {

@@ -20,6 +20,12 @@ export interface Command {
 
 const profileFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
+  {
+    name: 'env-file',
+    value: 'FILE',
+    repeatable: true,
+    help: 'read environment variables for ${env:NAME} from FILE (.env)',
+  },
   { name: 'set', value: 'NAME=VALUE', repeatable: true, help: 'set one variable, such as graph.scope=user.read' },
   { name: 'store', value: 'URL', help: 'use the Redis at URL instead of the vault (default: $OAUTH_PROFILE_STORE)' },
   { name: 'json', help: 'print results and errors as JSON' },
@@ -36,6 +42,7 @@ const emulateFlag: Flag = { name: 'emulate', value: 'URL', optional: true, help:
 const cacheFlags: readonly Flag[] = [
   { name: 'force-refresh', help: 'ignore cached tokens and request a new one' },
   { name: 'min-ttl', value: 'TIME', help: 'minimum remaining lifetime of a cached token, such as 5m (default: 60s)' },
+  { name: 'no-store', help: 'request a new token and store nothing' },
 ];
 
 const revealFlag: Flag = { name: 'reveal', help: 'show secrets in plaintext' };
@@ -143,12 +150,22 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: 'forget',
+    usage: '[profile]',
+    summary: 'delete logins and cached tokens of a profile',
+    flags: [{ name: 'all', help: 'delete everything that is stored' }, ...profileFlags],
+    examples: [
+      ['oauth-profile forget graph', 'delete what is stored for one profile, defined or not'],
+      ['oauth-profile forget --all', 'delete everything, for example on a shared machine'],
+    ],
+  },
+  {
     name: 'list',
     usage: '',
-    summary: 'list profiles, with fingerprint and expiry of stored tokens',
+    summary: 'list profiles, with server and expiry of stored tokens',
     flags: profileFlags,
     examples: [
-      ['oauth-profile list', 'profiles, fingerprints and expiry'],
+      ['oauth-profile list', 'profiles, servers and expiry'],
       ['oauth-profile list --json', 'the same as JSON'],
     ],
   },
@@ -158,6 +175,7 @@ export const commands: readonly Command[] = [
     summary: 'validate profiles without network access',
     flags: [
       { name: 'online', help: 'also check discovery, certificate, clock, proxy and store; sends no secret' },
+      { name: 'strict', help: 'exit with 2 if there are warnings, such as misspelled fields' },
       emulateFlag,
       ...profileFlags,
     ],

@@ -1,5 +1,6 @@
 import type { ProcessEnvironment } from '../files/profile-files.ts';
 import { parseDuration } from '../profile/options.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { invalidFlag, type ParsedArgs, usageError } from './args.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -7,6 +8,8 @@ import type { Terminal } from './terminal.ts';
 export interface Context {
   readonly terminal: Terminal;
   readonly environment: ProcessEnvironment;
+  /** Name of the command. */
+  readonly command: string;
   readonly args: ParsedArgs;
   /** Aborted by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
@@ -14,12 +17,13 @@ export interface Context {
 
 /** Prints a warning, unless `--quiet` is given. */
 export function warn({ terminal, args }: Context, message: string): void {
-  if (!args.switches.has('quiet')) terminal.stderr(`${terminal.style.err.yellow('warning:')} ${message}\n`);
+  if (!args.switches.has('quiet'))
+    terminal.stderr(`${terminal.style.err.yellow('warning:')} ${escapeControls(message)}\n`);
 }
 
 /** Prints a line for `--verbose`. */
 export function logVerbose({ terminal, args }: Context, line: string): void {
-  if (args.switches.has('verbose')) terminal.stderr(`${terminal.style.err.dim(line)}\n`);
+  if (args.switches.has('verbose')) terminal.stderr(`${terminal.style.err.dim(escapeControls(line))}\n`);
 }
 
 /** Parses a flag whose value is a duration. */
@@ -47,6 +51,23 @@ export function numberFlag(
 /** Parses `--port`. */
 export function portFlag(context: Context, min: 0 | 1): number | undefined {
   return numberFlag(context, 'port', [min, 65_535], '8912');
+}
+
+/** The profile to act on; `undefined` with `--all`. */
+export function profileOrAll({ command, args }: Context): string | undefined {
+  const [profile] = args.positionals;
+  const all = args.switches.has('all');
+  if ((profile === undefined) === all) return profile;
+  throw usageError(
+    all ? 'a profile and --all cannot be combined' : 'missing argument: <profile>',
+    `write oauth-profile ${command} <profile>, or oauth-profile ${command} --all`,
+  );
+}
+
+/** ISO 8601; `undefined` outside the range of dates, which a provider's `expires_in` may exceed. */
+export function formatTime(ms: number | undefined): string | undefined {
+  const date = new Date(ms ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
 /** Throws if more than one of these flags is given. */

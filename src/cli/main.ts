@@ -13,6 +13,7 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   token: async () => (await import('./commands/token.ts')).runToken,
   exec: async () => (await import('./commands/exec.ts')).runExec,
   login: async () => (await import('./commands/login.ts')).runLogin,
+  forget: async () => (await import('./commands/forget.ts')).runForget,
   logout: async () => (await import('./commands/logout.ts')).runLogout,
   list: async () => (await import('./commands/list.ts')).runList,
   check: async () => (await import('./commands/check.ts')).runCheck,
@@ -54,6 +55,7 @@ export async function runCommandLine(
     const context: Context = {
       terminal,
       environment,
+      command: line.command.name,
       args: parsed,
       // A command that does not use the signal is ended by Ctrl-C at once.
       get signal() {

@@ -35,6 +35,8 @@ export interface TokenRecord {
   readonly kind: 'token';
   /** Name of the profile that requested the token last. */
   readonly profile: string;
+  /** Origin of the token URL; `undefined` in records of earlier versions. */
+  readonly origin?: string;
   /** By cache key. */
   readonly tokens: Readonly<Record<string, CachedToken>>;
   readonly failure?: FailedAttempt | undefined;
@@ -48,7 +50,7 @@ export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
   /** Fingerprint of the client id that the family is bound to. */
   readonly client: string;
   readonly refreshToken: Secret;
-  /** Fingerprints of the last refresh tokens, newest last. */
+  /** {@link familyKey} of the last refresh tokens, newest last. The family is found by each of them. */
   readonly tokenHashes: readonly string[];
   /** Journal: a request was sent and its outcome is not known yet. Its response may arrive until `until`. */
   readonly attempt?: { readonly sentAt: number; readonly until: number } | undefined;
@@ -82,7 +84,9 @@ export function serializeRecord(record: AnyRecord): StoredRecord {
     return original instanceof Secret ? original.reveal() : value;
   };
   const content = Secret.untracked(JSON.stringify(record, reveal));
-  if (record.kind === 'family') return { version: record.tokenHashes.at(-1) ?? '', content };
+  if (record.kind === 'family') {
+    return { version: record.tokenHashes.at(-1) ?? '', content, aliases: record.tokenHashes };
+  }
   return { version: record.kind === 'login' ? record.family : '', content };
 }
 

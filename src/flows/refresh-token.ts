@@ -10,7 +10,7 @@ import { type FamilyRecord, parseError, parseRecordOf, serializeError, serialize
 import { failureOf, requestToken } from './request-token.ts';
 import type { TokenResult, TokenTask } from './token-cache.ts';
 import { expiryOf, findSharedResult, findUsableToken, timeUntil, toCachedToken } from './token-cache.ts';
-import { assertBoundTo, createFamily } from './token-family.ts';
+import { assertBoundTo, bindingOf, createFamily, familyKey } from './token-family.ts';
 
 const MAX_TOKEN_HASHES = 32;
 const MAX_CACHED_TOKENS = 16;
@@ -212,7 +212,7 @@ class RefreshExchange {
 
   #withSuccessor(token: Secret | undefined): FamilyRecord {
     if (token === undefined) return this.#family;
-    const hash = this.#task.store.fingerprint(token);
+    const hash = familyKey(bindingOf(this.#task.profile), token, this.#task.store);
     const { tokenHashes } = this.#family;
     if (tokenHashes.at(-1) === hash) return this.#family;
     return { ...this.#family, refreshToken: token, tokenHashes: [...tokenHashes, hash].slice(-MAX_TOKEN_HASHES) };

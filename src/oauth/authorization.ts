@@ -1,6 +1,6 @@
 import { OAuthProfileError } from '../errors.ts';
 import type { LoginProfile } from '../profile/login-profile.ts';
-import type { Profile } from '../profile/profile.ts';
+import { isPublicField, type Profile } from '../profile/profile.ts';
 import { excerpt } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import { createLoginRequest } from './token-request.ts';
@@ -22,16 +22,21 @@ export function buildAuthorizationUrl(
 ): URL {
   const { clientId, scope, extraParameters, provider, name } = login;
   if (typeof clientId !== 'string') {
-    throw new OAuthProfileError('profile_invalid', `${name}.client_id comes from a secret, but a URL would show it`, {
-      hint: `take ${name}.client_id from a variable without secret, password or token in its name, or use --device`,
-    });
+    const hint = `take ${name}.client_id from a variable without secret, password or token in its name, or use --device`;
+    throw shownInUrlError(`${name}.client_id comes from a secret`, hint);
   }
   const url = new URL(endpoint);
   const parameters = url.searchParams;
   if (scope !== undefined) parameters.set('scope', String(scope.value));
   for (const [field, value] of Object.entries(provider.login?.authorizationParameters ?? {}))
     parameters.set(field, value);
-  for (const field of extraParameters) parameters.set(field.name, String(field.value));
+  for (const { name: field, value, external } of extraParameters) {
+    if (external && !isPublicField(field)) {
+      const hint = `write the value of ${name}.${field} in the profile, or use --device`;
+      throw shownInUrlError(`${name}.${field} comes from the environment or a file`, hint);
+    }
+    parameters.set(field, String(value));
+  }
   parameters.set('response_type', 'code');
   parameters.set('client_id', clientId);
   parameters.set('redirect_uri', redirectUri);
@@ -39,6 +44,11 @@ export function buildAuthorizationUrl(
   parameters.set('code_challenge', challenge);
   parameters.set('code_challenge_method', 'S256');
   return url;
+}
+
+/** The browser shows the URL, and remembers it. */
+function shownInUrlError(message: string, hint: string): OAuthProfileError {
+  return new OAuthProfileError('profile_invalid', `${message}, but a URL would show it`, { hint });
 }
 
 /** The query of the redirect that ends an authorization request. */
@@ -100,5 +110,6 @@ export function buildCodeTokenRequest(login: LoginProfile, { code, redirectUri, 
     { name: 'redirect_uri', value: redirectUri, source: 'login' },
     { name: 'code_verifier', value: verifier, source: 'login' },
     ...login.clientParameters,
+    ...login.tokenParameters,
   ]);
 }

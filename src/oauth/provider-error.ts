@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
-import { findStrayCharacters, loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
+import { loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
 import { parseUrl } from '../profile/url.ts';
 import type { ErrorHints } from '../providers/provider.ts';
 import { MASK } from '../redaction/secret.ts';
@@ -154,13 +154,22 @@ function removeQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-/** The hint for an error response. If a login is required, it contains the login command. */
+/**
+ * The hint for an error response, and the warnings of the profile, each on its own line. If a login is required, it
+ * contains the login command.
+ */
 export function findHint(profile: Profile, response: ErrorResponse, code: ErrorCode): string | undefined {
   const known = matchHint(profile, response);
   const lacksLogin = code === 'login_required' && known?.includes(LOGIN) !== true;
   const hint = lacksLogin ? (known === undefined ? LOGIN : `${known}; then ${LOGIN}`) : known;
-  if (hint === undefined) return undefined;
-  return [fillHint(hint, profile), ...describeCredentials(hint, profile, response)].join('; ');
+  const lines = [...(hint === undefined ? [] : [fillHint(hint, profile)]), ...profile.warnings];
+  if (response.error === 'invalid_client' && isChangedByEncoding(profile)) {
+    const option = `${profile.name}.options.client_auth`;
+    lines.push(
+      `some servers do not decode the Basic header: set ${option} to client_secret_basic_raw or client_secret_post`,
+    );
+  }
+  return lines.length === 0 ? undefined : lines.join('\n');
 }
 
 function matchHint({ provider, grant }: Profile, response: ErrorResponse): string | undefined {
@@ -193,27 +202,6 @@ function replacedField(field: string, { basic, clientAuth }: Profile): string {
   if (basic !== undefined && field === 'client_secret') return 'basic.password';
   if (clientAuth === 'private_key_jwt' && field === 'client_secret') return 'options.key_file';
   return field;
-}
-
-/** Describes stray characters in the values that a hint names, and for `invalid_client` in both client credentials. */
-function describeCredentials(hint: string, profile: Profile, { error }: ErrorResponse): string[] {
-  const isClientError = error === 'invalid_client';
-  const named = [...hint.matchAll(/\{([a-z_.]+)\}/g)].map(([, field = '']) => field);
-  const names = new Set([...named, ...(isClientError ? ['client_id', 'client_secret'] : [])]);
-  const { basic } = profile;
-  const sent = [...profile.fields, ...(basic === undefined ? [] : [basic.user, basic.password])];
-  const notes = [...names].flatMap((field) => {
-    const name = replacedField(field, profile);
-    const found = sent.find((one) => one.name === name);
-    const problem = found && findStrayCharacters(found);
-    return problem === undefined ? [] : [`${profile.name}.${name} ${problem}`];
-  });
-  if (isClientError && isChangedByEncoding(profile)) {
-    const option = `${profile.name}.options.client_auth`;
-    const note = `set ${option} to client_secret_basic_raw or client_secret_post`;
-    notes.push(`if both are correct, the server may not decode them: ${note}`);
-  }
-  return notes;
 }
 
 /** Whether a server that does not decode the Basic header (RFC 6749 §2.3.1) receives another secret. */

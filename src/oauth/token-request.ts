@@ -98,7 +98,7 @@ export function createLoginRequest(
   const grantType = grant === undefined ? [] : [{ name: 'grant_type', value: grant, source: 'login' }];
   // RFC 7523 §3: the token URL identifies the authorization server, whichever of its endpoints receives the assertion.
   const options = { ...login.options, audience: login.options.audience ?? tokenUrl.href };
-  return { ...login, url, grant, fields: [...grantType, ...fields], family: undefined, options, notes: [] };
+  return { ...login, url, grant, fields: [...grantType, ...fields], family: undefined, options };
 }
 
 const utf8 = new TextEncoder();

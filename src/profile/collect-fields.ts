@@ -10,7 +10,7 @@ import { type Field, findStrayCharacters, testValue } from './profile.ts';
 import { KNOWN_FIELDS, ProfileDraft } from './profile-draft.ts';
 
 /** Fields that define where a request is sent and what it requests. Messages show them, so they must not be secrets. */
-const PUBLIC_FIELDS = new Set(['type', 'url', 'tenant_id', 'grant_type']);
+const SHOWN_FIELDS = new Set(['type', 'url', 'tenant_id', 'grant_type']);
 
 /** Resolves the variables of a profile and sorts them into fields, options and Basic credentials. */
 export function collectFields(name: string, variables: Variables, resolver: Resolver): ProfileDraft {
@@ -36,7 +36,7 @@ export function collectFields(name: string, variables: Variables, resolver: Reso
   }
   for (const field of [...draft.fields.values(), ...draft.basic.values()]) {
     const problem = findStrayCharacters(field);
-    if (problem !== undefined) draft.addNote(`${displayName(`${name}.${field.name}`, name)} ${problem}`);
+    if (problem !== undefined) draft.addWarning(`${displayName(`${name}.${field.name}`, name)} ${problem}`);
   }
   return draft;
 }
@@ -55,29 +55,39 @@ function reportForeignVariable(draft: ProfileDraft, variable: Variable, owner: s
     return;
   }
   const match = isProfile ? undefined : closestMatch(field, ['options', 'basic']);
-  const suggestion = match === undefined ? '' : `: did you mean ${name}.${match}?`;
-  draft.addNote(
-    `${displayName(variable.name, name)} belongs to profile ${displayName(owner, name)} and is not sent${suggestion}`,
-  );
+  const text = `${displayName(variable.name, name)} belongs to profile ${displayName(owner, name)} and is not sent`;
+  if (match === undefined) draft.addNote(text);
+  else draft.addWarning(`${text}: did you mean ${name}.${match}?`);
 }
 
-/** Profiles whose `type` is misspelled (`lab.typ`). Otherwise `check` would not find them. */
+/**
+ * Profiles without `type`, which `check` would not find otherwise: those with a misspelled one (`lab.typ`), and if there
+ * is no profile at all, those with any other known field.
+ */
 export function untypedNames(variables: Variables): string[] {
   const typed = new Set(variables.profileNames());
-  const found = new Set<string>();
+  const misspelled = new Set<string>();
+  const others = new Set<string>();
   for (const name of variables.names()) {
     const owner = profileNameOf(name);
     if (owner === undefined || typed.has(owner)) continue;
-    if (closestMatch(name.slice(owner.length + 1), ['type']) !== undefined) found.add(owner);
+    const field = name.slice(owner.length + 1);
+    if (closestMatch(field, ['type']) !== undefined) misspelled.add(owner);
+    if (KNOWN_FIELDS.includes(field) || field.startsWith('type:')) others.add(owner);
   }
-  return [...found];
+  return [...(typed.size + misspelled.size > 0 ? misspelled : others)];
 }
 
-/** The hint for a YAML file whose fields are not indented below the name of their profile. */
-export function indentationHint(variables: Variables): string | undefined {
-  const type = variables.get('type');
-  if (type === undefined || !/\.ya?ml$/i.test(type.source.label)) return undefined;
-  return `indent the fields below the profile's name: type is not indented (${escapeControls(locationOf(type))})`;
+/** The hint for a YAML file in which indentation or the space after `type:` is missing. */
+export function missingProfileHint(variables: Variables): string | undefined {
+  for (const variable of variables) {
+    const { name, value, source } = variable;
+    if (!/\.ya?ml$/i.test(source.label)) continue;
+    const location = escapeControls(locationOf(variable));
+    if (name === 'type') return `indent the fields below the profile's name: type is not indented (${location})`;
+    if (typeof value === 'string' && /^type:\S/.test(value)) return `write a space after type: (${location})`;
+  }
+  return undefined;
 }
 
 function notFoundError(name: string, variables: Variables): OAuthProfileError {
@@ -88,7 +98,7 @@ function notFoundError(name: string, variables: Variables): OAuthProfileError {
     names.length === 0 ? 'no profiles are defined' : `defined profiles: ${escapeControls(names.join(', '))}`;
   const define = `define ${shown}.type and its fields in oauth-profiles.yaml, or in a file given with --data (${defined})`;
   return new OAuthProfileError('profile_not_found', `profile ${shown} is not defined`, {
-    hint: match === undefined ? (indentationHint(variables) ?? define) : `did you mean ${match}?`,
+    hint: match === undefined ? (missingProfileHint(variables) ?? define) : `did you mean ${match}?`,
   });
 }
 
@@ -99,7 +109,7 @@ function rejectConflict(name: string, variables: Variables): void {
     {
       variable: name,
       message: `is defined in both ${files}`,
-      hint: 'rename or remove one of them: a file in the working directory cannot override your own profile',
+      hint: 'rename or remove one of them: a directory or a script cannot override your own profile',
     },
   ]);
 }
@@ -110,13 +120,28 @@ function addVariable(draft: ProfileDraft, variable: Variable, resolver: Resolver
     const value = resolver.resolve(variable);
     if (field === 'options' || field === 'basic') rejectValue(field, value);
     else if (field.startsWith('options.')) draft.options.set(field.slice('options.'.length), { variable, value });
-    else if (field.startsWith('basic.')) draft.basic.set(field, toField(field, value, variable, resolver));
-    else draft.fields.set(field, toField(field, value, variable, resolver));
+    else {
+      const fields = field.startsWith('basic.') ? draft.basic : draft.fields;
+      fields.set(field, toField(field, value, variable, resolver));
+      // A value without references is the value of the variable itself.
+      if (value === variable.value) addLiteralRemarks(draft, variable);
+    }
   } catch (error) {
     if (!(error instanceof OAuthProfileError)) throw error;
     // Errors of the resolver are about a reference, all others about the field itself.
     const message = error.code === 'data_invalid' ? `cannot be resolved: ${error.message}` : error.message;
     draft.addIssue(field, message, error.hint);
+  }
+}
+
+/** Adds remarks on a value without references: `$NAME` and `{{name}}` are not references; secrets may be committed. */
+function addLiteralRemarks(draft: ProfileDraft, { name, value, source }: Variable): void {
+  if (isCollection(value)) return;
+  const shown = displayName(name, draft.name);
+  if (testValue(toText(value), (text) => /^\s*(?:\$[A-Za-z_]\w*|\{\{.*\}\})\s*$/s.test(text))) {
+    draft.addWarning(`${shown} is sent as written: write \${env:NAME} or \${name} for a reference`);
+  } else if (source.trust === 'directory' && value instanceof Secret && !isEmpty(value)) {
+    draft.addNote(`${shown} is written in ${source.label}: do not commit it; use \${env:NAME} or \${file:path}`);
   }
 }
 
@@ -134,7 +159,7 @@ function toField(name: string, value: Value, variable: Variable, resolver: Resol
   if (!testValue(wrapped, (plain) => plain.isWellFormed()) || !name.isWellFormed()) {
     throw new OAuthProfileError('profile_invalid', 'is not well-formed Unicode', { hint: 'save the value as UTF-8' });
   }
-  if (PUBLIC_FIELDS.has(name) && wrapped instanceof Secret) {
+  if (SHOWN_FIELDS.has(name) && wrapped instanceof Secret) {
     throw new OAuthProfileError('profile_invalid', 'comes from a secret, but messages show it', {
       hint: 'take it from a variable without secret, password or token in its name',
     });

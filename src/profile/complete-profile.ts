@@ -2,7 +2,7 @@ import { InvalidProfileError } from '../errors.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { selectTokenUrl } from './endpoints.ts';
 import { selectFormParameters } from './form-parameters.ts';
-import { selectGrant } from './grant.ts';
+import { checkGrantSupport, selectGrant } from './grant.ts';
 import type { ParsedProfile } from './parse-profile.ts';
 import type { Profile } from './profile.ts';
 import { checkRequiredFields } from './required-fields.ts';
@@ -21,16 +21,17 @@ export interface StoredGrant {
 export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Profile {
   const { name, provider, options, auth } = parsed;
   const draft = parsed.draft.copy();
-  if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft);
   if (stored !== undefined) {
     draft.fields.set('refresh_token', { name: 'refresh_token', value: stored.refreshToken, source: 'vault' });
   }
   const selected = selectGrant(draft, provider, stored !== undefined);
-  const url = selectTokenUrl(draft, provider, options.allowHttp, selected?.grant);
+  checkGrantSupport(draft, provider, selected?.grant);
+  const url = selectTokenUrl(draft, provider, options.allowHttp);
   const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, parsed);
   if (url === undefined || draft.issues.length > 0) {
     const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
-    throw new InvalidProfileError(name, draft.issues, draft.notes, code);
+    throw new InvalidProfileError(name, draft.issues, draft, code);
   }
   return {
     name,
@@ -42,5 +43,6 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
     family: stored?.family,
     options,
     notes: draft.notes,
+    warnings: draft.warnings,
   };
 }

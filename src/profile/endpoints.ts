@@ -8,13 +8,9 @@ import { isSecure, parseStrictUrl } from './url.ts';
 const MAX_SHOWN_LENGTH = 100;
 
 /** Selects the token URL: `<profile>.url` (D8), or the provider's with `tenant_id`; `undefined` if there is an issue. */
-export function selectTokenUrl(
-  draft: ProfileDraft,
-  { tokenUrl, tenant }: Provider,
-  allowHttp: boolean,
-  grant?: string,
-): URL | undefined {
+export function selectTokenUrl(draft: ProfileDraft, provider: Provider, allowHttp: boolean): URL | undefined {
   const { name } = draft;
+  const { tokenUrl, tenant } = provider;
   const configured = draft.getText('url');
   if (configured !== undefined) {
     const url = parseStrictUrl(configured);
@@ -36,15 +32,21 @@ export function selectTokenUrl(
   if (value === undefined) return undefined;
   // Validated before it is inserted: in a host name, a wrong value would send the credentials elsewhere (D13).
   const url = tenant.pattern.test(value) ? parseStrictUrl(tokenUrl.replace('{tenant_id}', () => value)) : undefined;
-  if (!(url instanceof URL)) {
-    const shown = escapeControls(value.slice(0, MAX_SHOWN_LENGTH));
-    const hint = `set ${name}.tenant_id to ${tenant.description}`;
-    draft.addIssue('tenant_id', `is "${shown}", which cannot be part of the token URL`, hint);
-  } else if (tenant.unsupported?.some((one) => one.grant === grant && one.tenants.includes(value.toLowerCase()))) {
-    const hint = `set ${name}.tenant_id to your own tenant`;
-    draft.addIssue('tenant_id', `is ${value}, which does not support the grant ${grant}`, hint);
-  } else return url;
+  if (url instanceof URL) return url;
+  const shown = escapeControls(value.slice(0, MAX_SHOWN_LENGTH));
+  const other = findTenant(value, tokenUrl);
+  const hint = tenant.pattern.test(other) ? `did you mean ${other}?` : `set ${name}.tenant_id to ${tenant.description}`;
+  draft.addIssue('tenant_id', `is "${shown}", which cannot be part of the token URL`, hint);
   return undefined;
+}
+
+/** Finds the tenant in a URL or host: `acme` in `https://acme.okta.com/`. */
+function findTenant(value: string, tokenUrl: string): string {
+  const [start = '', end = ''] = tokenUrl.split('{tenant_id}');
+  const [suffix = ''] = end.split('/', 1);
+  const text = value.trim().replace(start, 'https://');
+  const [, host = text.replace(/\/$/, '')] = /^https?:\/\/([^/]*)/i.exec(text) ?? [];
+  return host.endsWith(suffix) ? host.slice(0, host.length - suffix.length) : host;
 }
 
 /** A device authorization endpoint and the token endpoint that its codes are exchanged at. */

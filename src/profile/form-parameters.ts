@@ -8,7 +8,7 @@ import { KNOWN_FIELDS, type ProfileDraft } from './profile-draft.ts';
 /** Fields that define where the request is sent; they are never sent themselves (D9). */
 const DESTINATION_FIELDS = new Set(['type', 'url']);
 
-/** Selects the form fields of a token request; `grant_type` comes first and only once (D14). Notes likely mistakes. */
+/** Selects the form fields of a token request; `grant_type` comes first and only once (D14). Adds warnings. */
 export function selectFormParameters(
   draft: ProfileDraft,
   provider: Provider,
@@ -20,7 +20,7 @@ export function selectFormParameters(
     if (DESTINATION_FIELDS.has(field.name) || (field.name === 'grant_type' && selected !== undefined)) continue;
     if (provider.clientAuth === 'passthrough' || isSent(draft, field, selected)) parameters.push(field);
   }
-  if (provider.clientAuth !== 'passthrough') addMisspellingNotes(draft);
+  if (provider.clientAuth !== 'passthrough') addMisspellingWarnings(draft);
   if (selected !== undefined) addGrantNotes(draft, provider, selected.grant);
   return parameters;
 }
@@ -35,27 +35,27 @@ function isSent(draft: ProfileDraft, { name, value }: Field, selected: SelectedG
 }
 
 /** Unknown fields are sent, but one that resembles a known field may be misspelled. */
-function addMisspellingNotes(draft: ProfileDraft): void {
+function addMisspellingWarnings(draft: ProfileDraft): void {
   const { name, fields } = draft;
   for (const field of draft.unknownFields) {
     const match = closestMatch(
       field,
       KNOWN_FIELDS.filter((known) => !fields.has(known)),
     );
-    if (match !== undefined) draft.addNote(`${name}.${field} is sent as is: did you mean ${name}.${match}?`);
+    if (match !== undefined) draft.addWarning(`${name}.${field} is sent as is: did you mean ${name}.${match}?`);
   }
 }
 
-/** Notes about values that the provider will probably reject. */
+/** Adds warnings about values that the provider will probably reject. */
 function addGrantNotes(draft: ProfileDraft, { valueHints = [] }: Provider, grant: string): void {
   const { name } = draft;
   const match = knownGrants.has(grant) ? undefined : closestMatch(grant, knownGrants);
-  if (match !== undefined) draft.addNote(`${name}.grant_type is ${grant}: did you mean ${match}?`);
+  if (match !== undefined) draft.addWarning(`${name}.grant_type is ${grant}: did you mean ${match}?`);
   for (const { field, pattern, description } of valueHints.filter((hint) => hint.grant === grant)) {
     const value = draft.getText(field) ?? '';
     // The values of secrets are not checked.
     if (pattern.test(value) || (value === '' && draft.has(field))) continue;
-    draft.addNote(`${name}.${field} should be ${description}, for the grant ${grant}`);
+    draft.addWarning(`${name}.${field} should be ${description}, for the grant ${grant}`);
   }
   if (grant === 'password') {
     draft.addNote(

@@ -1,4 +1,5 @@
 import type { Provider } from '../providers/provider.ts';
+import { loginCommand } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** The grant of a profile. */
@@ -33,6 +34,22 @@ export function selectGrant(
     return hasStoredLogin ? { grant: 'refresh_token', reason: 'stored login' } : undefined;
   }
   return { grant: provider.defaultGrant, reason: `default of ${provider.type}` };
+}
+
+/** Reports a grant that the provider does not support; the server of another `url` may support it. */
+export function checkGrantSupport(draft: ProfileDraft, provider: Provider, grant: string | undefined): void {
+  if (draft.has('url') || draft.hasIssue('url')) return;
+  const { name } = draft;
+  const tenant = draft.getText('tenant_id') ?? '';
+  for (const { tenants } of provider.unsupportedGrants?.filter((one) => one.grant === grant) ?? []) {
+    if (tenants === undefined) {
+      const hint = `remove it, then run: ${loginCommand(name)}`;
+      draft.addWarning(`${name}.grant_type is ${grant}, which ${provider.type} does not support: ${hint}`);
+    } else if (tenants.includes(tenant.toLowerCase())) {
+      const hint = `set ${name}.tenant_id to your own tenant`;
+      draft.addIssue('tenant_id', `is "${tenant}", which does not support the grant ${grant}`, hint);
+    }
+  }
 }
 
 /** Fields that belong to one grant only. */

@@ -10,7 +10,7 @@ import type { ProfileDraft } from './profile-draft.ts';
 import { checkRequiredFields } from './required-fields.ts';
 
 /** A profile completed for an interactive login: it needs neither a password nor a refresh token. */
-export interface LoginProfile extends Omit<Profile, 'grant' | 'fields' | 'family' | 'notes'> {
+export interface LoginProfile extends Omit<Profile, 'grant' | 'fields' | 'family'> {
   /** The command to log in again. */
   readonly command: string;
   readonly clientId: string | Secret;
@@ -20,6 +20,8 @@ export interface LoginProfile extends Omit<Profile, 'grant' | 'fields' | 'family
   readonly scope: Field | undefined;
   /** Other parameters of the authorization request, such as `audience`; never secrets. */
   readonly extraParameters: readonly Field[];
+  /** Other parameters of the token requests, such as `resource` (RFC 8707 §2.2); they may be secrets. */
+  readonly tokenParameters: readonly Field[];
   readonly endpoints: LoginEndpoints;
   /** The refresh token set in the profile itself. */
   readonly configuredRefreshToken: Field | undefined;
@@ -31,18 +33,23 @@ const CLIENT_FIELDS = new Set(['client_id', 'client_secret', 'client_assertion',
 const RESERVED_FIELDS =
   /^(?:type|url|tenant_id|grant_type|refresh_token|scope|redirect_uri|response_(?:type|mode)|state|code_challenge(?:_method)?)$/;
 
+/** Parameters of the login page only (OpenID Connect Core §3.1.2.1; Google and Microsoft). */
+const AUTHORIZATION_FIELDS =
+  /^(?:prompt|display|max_age|nonce|acr_values|(?:ui|claims)_locales|(?:login|domain|id_token)_hint|request(?:_uri)?|access_type|include_granted_scopes|hd)$/;
+
 /** Completes a profile for an interactive login. Throws one {@link InvalidProfileError} that lists all issues (D16). */
 export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
   const { name, provider, options, auth } = parsed;
   const draft = parsed.draft.copy('refresh_token');
-  if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft);
   rejectOtherGrant(draft, provider);
   const url = selectTokenUrl(draft, provider, options.allowHttp);
   checkRequiredFields(draft, provider, 'refresh_token', parsed);
   for (const field of ['client_id', ...(provider.login?.requiredFields ?? [])]) requireField(draft, field);
   rejectSecretScope(draft);
-  if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft.notes);
+  if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft);
   const fields = [...draft.fields.values()];
+  const extra = fields.filter(isExtraParameter);
   return {
     name,
     command: loginCommand(name),
@@ -52,16 +59,20 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
     clientId: getClientId({ ...auth, fields }),
     clientParameters: fields.filter((field) => CLIENT_FIELDS.has(field.name) && !isEmpty(field.value)),
     scope: selectScope(draft, provider),
-    extraParameters: fields.filter(isExtraParameter),
+    extraParameters: extra.filter(({ value }) => !(value instanceof Secret)),
+    tokenParameters: extra.filter((field) => !AUTHORIZATION_FIELDS.test(field.name)),
     endpoints: selectLoginEndpoints(provider, url, options),
     configuredRefreshToken: fields.find((field) => field.name === 'refresh_token' && !isEmpty(field.value)),
     options,
+    notes: draft.notes,
+    warnings: draft.warnings,
   };
 }
 
 function isExtraParameter({ name, value }: Field): boolean {
-  if (CLIENT_FIELDS.has(name) || RESERVED_FIELDS.test(name) || findOtherGrant(name, 'refresh_token')) return false;
-  return !(value instanceof Secret) && !isEmpty(value);
+  return (
+    !CLIENT_FIELDS.has(name) && !RESERVED_FIELDS.test(name) && !findOtherGrant(name, 'refresh_token') && !isEmpty(value)
+  );
 }
 
 /** A profile with another grant would not use the login. */

@@ -1,16 +1,16 @@
 import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import { closestMatch } from '../config/suggestions.ts';
-import { profileNameOf, type Variables } from '../config/variables.ts';
+import { locationOf, profileNameOf, type Variables } from '../config/variables.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findProvider, providerTypes } from '../providers/registry.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
-import type { Secret } from '../redaction/secret.ts';
+import { Secret } from '../redaction/secret.ts';
 import { type ChosenClientAuth, chooseClientAuth } from './client-auth.ts';
 import { collectFields } from './collect-fields.ts';
 import { selectTokenUrl } from './endpoints.ts';
 import { selectGrant } from './grant.ts';
 import { parseOptions } from './options.ts';
-import { getClientId, type ProfileOptions } from './profile.ts';
+import { getClientId, isPublicField, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** Origin and client that a stored refresh token is bound to: it is never sent to other ones. */
@@ -33,6 +33,8 @@ export interface ParsedProfile {
   readonly provider: Provider | undefined;
   readonly options: ProfileOptions;
   readonly auth: ChosenClientAuth;
+  /** Warning that secrets given with `--set` are sent to the `url` of the working directory's file. */
+  readonly disclosure: string | undefined;
 }
 
 /**
@@ -52,6 +54,7 @@ export function parseProfile(name: string, variables: Variables, sources: Extern
     provider,
     options,
     auth,
+    disclosure: describeDisclosure(draft),
   };
 }
 
@@ -66,6 +69,19 @@ function findBinding(
   // Whether http: is allowed is checked when the profile is completed.
   const url = selectTokenUrl(withLogin, provider, true);
   return url && { origin: url.origin, clientId: getClientId({ basic, fields: [...draft.fields.values()] }) };
+}
+
+function describeDisclosure(draft: ProfileDraft): string | undefined {
+  const { name, variables, fields, basic } = draft;
+  const url = variables.get(`${name}.url`);
+  if (url?.source.trust !== 'directory' || !draft.has('url')) return undefined;
+  const secrets = [...fields.values(), ...basic.values()].filter((field) => {
+    const isSecret = field.value instanceof Secret || (field.external && !isPublicField(field.name));
+    return isSecret && variables.get(`${name}.${field.name}`)?.source.label === '--set';
+  });
+  if (secrets.length === 0) return undefined;
+  const names = secrets.map((field) => `${name}.${field.name}`).join(', ');
+  return escapeControls(`${names} of --set is sent to ${draft.getText('url')} (${locationOf(url)})`);
 }
 
 /** Finds the provider of `<profile>.type`, which is case-sensitive. Adds an issue if there is none. */
@@ -91,17 +107,15 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
 
 function missingTypeHint({ name, variables }: ProfileDraft): string {
   const match = variables.get(`${name}.type`) === undefined ? findMisspelledType(name, variables) : undefined;
+  if (match?.startsWith(`${name}.type:`)) return `write a space after type: in ${escapeControls(match)}`;
   if (match === undefined) return `set ${name}.type to one of ${providerTypes.join(', ')}`;
   return `${escapeControls(match)} is set: did you mean ${name}.type?`;
 }
 
 /** Finds a variable that may be this profile's type: its own, or the type of a profile without other fields. */
 function findMisspelledType(name: string, variables: Variables): string | undefined {
-  const own = variables.below(name).map((variable) => variable.name);
-  const match = closestMatch(
-    `${name}.type`,
-    own.filter((variable) => profileNameOf(variable) === name),
-  );
+  const own = variables.below(name).flatMap((variable) => (profileNameOf(variable.name) === name ? variable.name : []));
+  const match = own.find((one) => one.startsWith(`${name}.type:`)) ?? closestMatch(`${name}.type`, own);
   if (match !== undefined) return match;
   const other = variables.suggest(name, variables.profileNames());
   return other !== undefined && variables.below(other).length === 1 ? `${other}.type` : undefined;

@@ -1,6 +1,6 @@
 import { isEmpty, type Value } from '../config/value.ts';
 import { locationOf, type Variable, type Variables } from '../config/variables.ts';
-import type { ProfileIssue } from '../errors.ts';
+import type { ProfileIssue, ProfileRemarks } from '../errors.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { displayName } from '../redaction/sensitive-names.ts';
 import type { Field } from './profile.ts';
@@ -24,15 +24,15 @@ export const KNOWN_FIELDS: readonly string[] = [
 ];
 
 /** A profile while it is parsed: its fields and options, and all issues found so far. */
-export class ProfileDraft {
+export class ProfileDraft implements ProfileRemarks {
   readonly fields = new Map<string, Field>();
   /** `basic.user` and `basic.password`, by these names. */
   readonly basic = new Map<string, Field>();
   /** Options by their names without `options.`. */
   readonly options = new Map<string, { readonly variable: Variable; readonly value: Value }>();
   readonly issues: ProfileIssue[] = [];
-  /** Remarks that do not make the profile invalid but may point to a mistake. */
   readonly notes: string[] = [];
+  readonly warnings: string[] = [];
 
   /** `expectedField` counts as present although it has no value yet: the refresh token that a login is going to supply. */
   constructor(
@@ -49,6 +49,7 @@ export class ProfileDraft {
     for (const [name, option] of this.options) copy.options.set(name, option);
     copy.issues.push(...this.issues);
     copy.notes.push(...this.notes);
+    copy.warnings.push(...this.warnings);
     return copy;
   }
 
@@ -66,6 +67,11 @@ export class ProfileDraft {
 
   addNote(text: string): void {
     this.notes.push(escapeControls(text));
+  }
+
+  /** Adds a note about a probable mistake. */
+  addWarning(text: string): void {
+    this.warnings.push(escapeControls(text));
   }
 
   hasIssue(field: string): boolean {

@@ -1,3 +1,4 @@
+import type { ProfileRemarks } from '../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
 import { Secret } from '../redaction/secret.ts';
 
@@ -82,7 +83,7 @@ export interface BasicPair {
 }
 
 /** A complete, validated profile, from which a token request can be built. */
-export interface Profile {
+export interface Profile extends ProfileRemarks {
   readonly name: string;
   readonly provider: Provider;
   /** Token endpoint. */
@@ -97,13 +98,16 @@ export interface Profile {
   /** Key of the stored token family, if the refresh token comes from a login. */
   readonly family: string | undefined;
   readonly options: ProfileOptions;
-  /** Remarks that do not make the profile invalid but may point to a mistake. */
-  readonly notes: readonly string[];
 }
 
 /** The client id as it is sent: `basic.user`, else the field `client_id`; empty if there is neither. */
 export function getClientId({ basic, fields }: Pick<Profile, 'basic' | 'fields'>): string | Secret {
   return basic?.user.value ?? fields.find(({ name }) => name === 'client_id')?.value ?? '';
+}
+
+/** Whether a field is shown, and may be part of a URL, even if its value comes from `${env:…}` or `${file:…}`. */
+export function isPublicField(name: string): boolean {
+  return /^(?:type|url|tenant_id|client_id|grant_type|scope|username|audience|basic\.user)$/.test(name);
 }
 
 /** Tests a value without revealing it. */

@@ -24,14 +24,11 @@ export function checkRequiredFields(
   const lacksLogin =
     isCustomWithoutLogin(draft, provider, grant, options) || isWithoutLogin(draft, provider, grant, missing);
   if (lacksLogin) draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
-  for (const field of missing) {
-    if (lacksLogin && USER_FIELDS.includes(field)) continue;
-    addMissingIssue(
-      draft,
-      field,
-      grant === undefined ? 'is missing' : `is missing (required by the ${grant} grant)`,
-      missingFieldHint(draft, provider, field, grant),
-    );
+  const message = grant === undefined ? 'is missing' : `is missing (required by the ${grant} grant)`;
+  // All hints first: they depend on the issues so far.
+  const hints = missing.map((field) => [field, missingFieldHint(draft, provider, field, grant)] as const);
+  for (const [field, hint] of hints) {
+    if (!lacksLogin || !USER_FIELDS.includes(field)) addMissingIssue(draft, field, message, hint);
   }
   if (draft.issues.length > 0 && !draft.has('grant_type')) addMisspellingIssues(draft, provider);
   return lacksLogin;
@@ -132,16 +129,18 @@ function isApplication(draft: ProfileDraft, grant: string | undefined): boolean 
   return grant === 'password' && hasClient && !draft.has('username');
 }
 
+/** The password grant is deprecated: a login or client_credentials is recommended instead, where possible. */
 function missingFieldHint(draft: ProfileDraft, { login }: Provider, field: string, grant: string | undefined): string {
-  const set = `set ${draft.name}.${field}`;
+  const { name } = draft;
+  const set = `set ${name}.${field}`;
   if (isApplication(draft, grant)) {
-    return `${set}, or set ${draft.name}.grant_type: client_credentials for a token of the application itself`;
+    const other = `set ${name}.grant_type: client_credentials for a token of the application itself`;
+    return draft.has('grant_type') || draft.has('password') ? `${other}, or ${set}` : other;
   }
-  // After a login none of the user fields is required.
-  const isUserField = USER_FIELDS.includes(field) && !draft.has('username');
   const usesLogin = login !== undefined && (grant === 'refresh_token' || !draft.has('grant_type'));
-  if (!isUserField || !usesLogin) return set;
-  const lacking = (login.requiredFields ?? []).filter((one) => !draft.has(one)).map((one) => `${draft.name}.${one}`);
-  const first = lacking.length === 0 ? '' : `set ${lacking.join(' and ')} and `;
-  return `${set}, or ${first}run: ${loginCommand(draft.name)}`;
+  if (!USER_FIELDS.includes(field) || !usesLogin || !hasNoUserField(draft)) return set;
+  const lacking = ['client_id', ...(login.requiredFields ?? [])].filter((one) => !draft.has(one));
+  const first = lacking.length === 0 ? '' : `set ${lacking.map((one) => `${name}.${one}`).join(' and ')} and `;
+  const run = `${first}run: ${loginCommand(name)}`;
+  return field === 'refresh_token' ? `${set}, or ${run}` : run;
 }

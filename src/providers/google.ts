@@ -10,6 +10,8 @@ export const google: Provider = {
   tokenUrl: 'https://accounts.google.com/o/oauth2/token',
   grantsByFields: [],
   defaultGrant: 'refresh_token',
+  // Neither is documented: applications use service accounts, users log in.
+  unsupportedGrants: [{ grant: 'client_credentials' }, { grant: 'password' }],
   required: {
     refresh_token: ['client_id', 'client_secret', 'refresh_token'],
     client_credentials: ['client_id', 'client_secret'],

@@ -16,9 +16,9 @@ export const microsoft: Provider = {
     // v2-protocols.md; the server returns AADSTS900023 for other values.
     pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
     description: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
-    // v2-oauth-ropc.md, AADSTS9001023.
-    unsupported: [{ grant: 'password', tenants: ['common', 'consumers'] }],
   },
+  // v2-oauth-ropc.md, AADSTS9001023.
+  unsupportedGrants: [{ grant: 'password', tenants: ['common', 'consumers'] }],
   grantsByFields: [{ grant: 'refresh_token', fields: ['refresh_token'] }],
   defaultGrant: 'password',
   required: {

@@ -78,9 +78,9 @@ export interface Provider {
     readonly pattern: RegExp;
     /** Completes "set tenant_id to …". */
     readonly description: string;
-    /** Tenants that do not support a grant. */
-    readonly unsupported?: readonly { readonly grant: string; readonly tenants: readonly string[] }[];
   };
+  /** Grants that the provider rejects: always, or at some tenants. */
+  readonly unsupportedGrants?: readonly { readonly grant: string; readonly tenants?: readonly string[] }[];
   /** Grants implied by fields: the first grant whose fields are all set is used, else `defaultGrant`. */
   readonly grantsByFields: readonly { readonly grant: string; readonly fields: readonly string[] }[];
   readonly defaultGrant?: string;

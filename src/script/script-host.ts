@@ -6,6 +6,7 @@ import { InvalidScriptError, OAuthProfileError } from '../errors.ts';
 import { type ProcessEnvironment, readNamedFile } from '../files/profile-files.ts';
 import { getProfileToken } from '../get-token.ts';
 import type { Send } from '../ports.ts';
+import { tlsFiles } from '../profile/profile.ts';
 import { Redactor } from '../redaction/redactor.ts';
 import { onSecretCreated, Secret } from '../redaction/secret.ts';
 import { version } from '../version.ts';
@@ -31,6 +32,8 @@ export class ScriptHost {
   /** Searches also for the secrets in the data of APIs. */
   readonly #redactor = new Redactor();
   readonly #stopListening: () => void;
+  /** Certificates of profiles for the origins of their `options.authorize_origin`. */
+  readonly #tlsByOrigin = new Map<string, ReturnType<typeof tlsFiles>>();
   /** By absolute path. */
   readonly #scripts = new Map<string, Promise<Script>>();
   #client: Client | undefined;
@@ -44,7 +47,8 @@ export class ScriptHost {
         write: (...args) => this.#connected.files.write(...args),
         create: (...args) => this.#connected.files.create(...args),
       },
-      callApi: (request, limits) => this.#connected.callApi(request, limits),
+      callApi: (request, limits) =>
+        this.#connected.callApi({ ...request, tls: request.tls ?? this.#tlsByOrigin.get(request.url.origin) }, limits),
       tokens: {
         getToken: async (name, variables, { signal, onRequest, onExchange }) => {
           const client = this.#connected;
@@ -65,6 +69,7 @@ export class ScriptHost {
           const { token, fromCache } = await getProfileToken(recording, profile, { signal });
           const response = token.response as Readonly<Record<string, Value>>;
           const { authorizeOrigin } = profile.options;
+          if (authorizeOrigin !== undefined) this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
           return { response, accessToken: token.accessToken, fromCache, authorizeOrigin };
         },
       },

@@ -44,6 +44,14 @@ async function failAfterRetries({ start, profile, clock }: ReturnType<typeof cre
 }
 
 describe('the journal of a refresh', () => {
+  it('does not delay the next refresh if the clock was set back', async () => {
+    const { start, profile, store, clock, provider } = await createExpired();
+    await storeAttempt(profile, store, 5_000);
+    clock.time -= 86_400_000;
+    expect(await start().get(profile)).toBe('access-token-2');
+    expect(provider.requests).toHaveLength(2);
+  });
+
   it('is written before the request is sent', async () => {
     const { start, profile, provider, store, clock } = createTokenFixture();
     const { send } = provider;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { familyKey } from '../../src/flows/token-family.ts';
+import type { TokenStore } from '../../src/ports.ts';
 import { settle } from '../support/manual-clock.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { json } from '../support/rotating-provider.ts';
@@ -119,6 +121,9 @@ describe('a refresh token', () => {
   });
 });
 
+const hashOf = (token: string, store: TokenStore): string =>
+  familyKey({ origin: 'https://id.test', clientId: 'app' }, token, store);
+
 describe('the record of a refresh', () => {
   it('contains the successor, the token and its scope, and no attempt', async () => {
     const { start, profile, provider, store } = createTokenFixture();
@@ -129,7 +134,7 @@ describe('the record of a refresh', () => {
       profile: 'svc',
       origin: 'https://id.test',
       client: store.fingerprint('app'),
-      tokenHashes: [store.fingerprint(FIRST), store.fingerprint('next')],
+      tokenHashes: [hashOf(FIRST, store), hashOf('next', store)],
       scope: 'read',
     });
     expect(record.refreshToken.reveal()).toBe('next');
@@ -149,8 +154,8 @@ describe('the record of a refresh', () => {
     const process = start(recording);
     await process.get(profile);
     expect(writes).toEqual([
-      [store.fingerprint(FIRST), true],
-      [store.fingerprint('rotated-refresh-token-1'), false],
+      [hashOf(FIRST, store), true],
+      [hashOf('rotated-refresh-token-1', store), false],
     ]);
     expect(process.lines).toEqual([]);
   });
@@ -179,8 +184,8 @@ describe('the record of a refresh', () => {
     for (let time = 0; time < 33; time++) await start().get(profile, { forceRefresh: true });
     const { tokenHashes } = await familyOf(profile, store);
     expect(tokenHashes).toHaveLength(32);
-    expect(tokenHashes.at(-1)).toBe(store.fingerprint(provider.current));
-    expect(tokenHashes).not.toContain(store.fingerprint(FIRST));
+    expect(tokenHashes.at(-1)).toBe(hashOf(provider.current, store));
+    expect(tokenHashes).not.toContain(hashOf(FIRST, store));
   });
 
   it('contains the newest 16 tokens that have not expired', async () => {
@@ -243,6 +248,14 @@ describe('the record of a refresh', () => {
 });
 
 describe('a cached error', () => {
+  it('is not returned if the clock was set back', async () => {
+    const { start, profile, provider, clock } = createTokenFixture();
+    provider.next.push(json(400, { error: 'invalid_grant' }));
+    await expect(start().get(profile)).rejects.toMatchObject({ code: 'login_required' });
+    clock.time -= 86_400_000;
+    expect(await start().get(profile)).toBe('access-token-1');
+  });
+
   it('is returned for exactly five minutes, and the same request is not sent again', async () => {
     const { start, profile, provider, clock } = createTokenFixture();
     provider.next.push(json(400, { error: 'invalid_grant' }));

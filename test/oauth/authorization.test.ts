@@ -83,6 +83,22 @@ describe('buildAuthorizationUrl()', () => {
     expect(error.hint).toContain('svc.client_id');
   });
 
+  it('rejects a value from the environment or a file, unless its field is public', () => {
+    const login = loginProfileOf({ ...okta, audience: 'a', pin: 'b' });
+    const build = (external: string) => {
+      const extraParameters = login.extraParameters.map((field) =>
+        field.name === external ? { ...field, external: true as const } : field,
+      );
+      return buildAuthorizationUrl({ ...login, extraParameters }, new URL('https://acme.okta.com/authorize'), request);
+    };
+    expect(Object.fromEntries(build('audience').searchParams)).toMatchObject({ audience: 'a', pin: 'b' });
+    expect(failureOf(() => build('pin'))).toMatchObject({
+      code: 'profile_invalid',
+      message: expect.stringContaining('svc.pin'),
+      hint: expect.stringContaining('svc.pin'),
+    });
+  });
+
   it('omits scope if there is none', () => {
     const login = { ...loginProfileOf(okta), scope: undefined };
     const url = buildAuthorizationUrl(login, new URL('https://acme.okta.com/authorize'), request);
@@ -215,6 +231,14 @@ describe('buildCodeTokenRequest()', () => {
       },
       authorization: undefined,
     });
+  });
+
+  it('RFC 8707 §2.2 sends the resource and other parameters of the profile, but not those of the login page', () => {
+    const exchange = { code: new Secret('4/0A'), redirectUri: request.redirectUri, verifier: new Secret('ver') };
+    const fields = { resource: 'https://api.example.com', audience: 'api', prompt: 'consent', login_hint: 'ada' };
+    const { form } = toWire(buildCodeTokenRequest(loginProfileOf({ ...google, ...fields }), exchange));
+    expect(form).toMatchObject({ resource: 'https://api.example.com', audience: 'api' });
+    for (const name of ['prompt', 'login_hint']) expect(form).not.toHaveProperty(name);
   });
 
   it('shows the login as the source of the fields that it adds', () => {

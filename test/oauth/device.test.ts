@@ -112,7 +112,13 @@ describe('buildDeviceTokenRequest()', () => {
     expect(poll.form).not.toHaveProperty('client_secret');
   });
 
-  it('sends the standard fields only for a custom profile', () => {
+  it('RFC 8707 §2.2 sends the resource and other parameters of the profile', () => {
+    const login = loginProfileOf({ ...okta, resource: 'https://api.example.com', my_token: 'secret-value' });
+    const { form } = toWire(buildDeviceTokenRequest(login, firstEndpoints(login), new Secret('dev-1')));
+    expect(form).toMatchObject({ resource: 'https://api.example.com', my_token: 'secret-value' });
+  });
+
+  it('sends the standard fields only for a custom profile without other parameters', () => {
     const { fields } = buildDeviceTokenRequest(customLogin, firstEndpoints(customLogin), new Secret('dev-1'));
     expect(fields.map(({ name, source }) => [name, source])).toEqual([
       ['grant_type', 'login'],
@@ -220,6 +226,9 @@ describe('parseDeviceAuthorizationResponse()', () => {
     'https://',
     'https:///x',
     'https:// x',
+    'https://microsoft.com@evil.example/devicelogin',
+    'https://microsoft.com:443@evil.example/devicelogin',
+    'https://:microsoft.com@evil.example/devicelogin',
     `https://id.example.com/${'x'.repeat(2048)}`,
     7,
     undefined,

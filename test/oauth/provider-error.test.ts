@@ -337,26 +337,19 @@ describe('the hint for invalid_client', () => {
   });
 
   it('points out stray characters of the client id', () => {
-    expect(customHint({ client_id: 'me ' })).toMatch(/; acme\.client_id starts or ends with whitespace$/);
+    expect(customHint({ client_id: 'me ' })).toMatch(/\nacme\.client_id starts or ends with whitespace$/);
   });
 
   it('points out stray characters even if the hint does not name the variable', () => {
     const fields = { ...samples.microsoftClient, client_id: `${samples.microsoftClient.client_id}\n` };
     const hint = hintFor(fields, 401, { ...invalidClient, error_codes: [7000215] });
-    expect(hint).toMatch(/set acme\.client_secret; acme\.client_id ends with a line break$/);
+    expect(hint).toMatch(/set acme\.client_secret\nacme\.client_id ends with a line break$/);
   });
 
   it('points out stray characters of the Basic credentials', () => {
     const basic = { user: "'u'", password: 'p\r\n' };
     const hint = customHint({ basic });
-    expect(hint).toContain('acme.basic.user is enclosed in quotes; acme.basic.password ends with a line break');
-  });
-
-  it('does not mention a secret that private_key_jwt replaces', () => {
-    const options = { client_auth: 'private_key_jwt', key_file: 'k' };
-    const keyed = readAcme({ ...samples.custom, client_secret: 'x ', options }, createSources({ k: 'key' }));
-    const { hint } = providerErrorFor(keyed, createResponse(401, invalidClient));
-    expect(hint).not.toContain('whitespace');
+    expect(hint).toContain('acme.basic.user is enclosed in quotes\nacme.basic.password ends with a line break');
   });
 
   it('has no remark about values without stray characters', () => {
@@ -372,8 +365,18 @@ describe('a hint that names other variables', () => {
     expect(hint).not.toContain('pass-word-1');
   });
 
-  it('does not mention variables that it does not name', () => {
-    const fields = { ...samples.gitlabPassword, client_secret: 'secret-value ' };
-    expect(hintFor(fields, 400, { error: 'invalid_grant' })).not.toContain('client_secret');
+  it('repeats all warnings of the profile, but not its notes', () => {
+    const fields = { ...samples.gitlabPassword, client_secret: 'secret-value ', scopes: 'api' };
+    const { notes, warnings } = readAcme(fields);
+    const [hint, ...lines] = hintFor(fields, 400, { error: 'invalid_grant' })?.split('\n') ?? [];
+    expect(hint).toContain('acme.password');
+    expect(lines).toEqual(warnings);
+    expect([warnings.length, notes.length]).toEqual([2, 1]);
+  });
+
+  it('consists of the warnings if nothing is known about the error', () => {
+    const fields = { ...samples.custom, grant_type: 'client_credential' };
+    expect(hintFor(fields, 400, { error: 'odd' })).toBe(readAcme(fields).warnings.join('\n'));
+    expect(hintFor(samples.custom, 400, { error: 'odd' })).toBeUndefined();
   });
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { flatten } from '../../src/config/flatten.ts';
+import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
-import { indentationHint, untypedNames } from '../../src/profile/collect-fields.ts';
+import { missingProfileHint, untypedNames } from '../../src/profile/collect-fields.ts';
 import {
   createSources,
   decodeRequest,
@@ -64,7 +64,7 @@ describe('collectFields()', () => {
   });
 
   it('D10 suggests options for a field below option', () => {
-    expect(readAcme({ ...custom, option: { timeout: '5s' } }).notes).toEqual([
+    expect(readAcme({ ...custom, option: { timeout: '5s' } }).warnings).toEqual([
       'acme.option.timeout belongs to profile acme.option and is not sent: did you mean acme.options?',
     ]);
   });
@@ -236,9 +236,25 @@ describe('a profile that is not defined', () => {
     expect(untypedNames(variables)).toEqual(['b.c', 'd']);
   });
 
-  it('may not be indented: indentationHint() names the line', () => {
+  it('is found by untypedNames() without a type if there is no profile at all', () => {
+    const names = (data: DataObject) => untypedNames(new Variables().add(flatten(data, 'data'), sources.given));
+    expect(names({ 'a.client_id': 'x', 'b.c.url': 'y', 'd.other': 'z', url: 'w' })).toEqual(['a', 'b.c']);
+    expect(names({ 'a.type:microsoft': null, 'a.other': 'x' })).toEqual(['a']);
+    expect(names({ 'a.client_id': 'x', 'b.type': 'y' })).toEqual([]);
+    expect(names({ 'a.client_id': 'x', 'b.typ': 'y' })).toEqual(['b']);
+  });
+
+  it('may lack the space after type:', () => {
+    expect(failure('graph', 'graph:\n  type:microsoft\n').hint).toMatch(/space.*profiles\.yaml:1/);
+    const issues = issuesOf(() => readFromYaml('graph', 'graph: {type:microsoft, client_id: x}\n'));
+    expect(issues).toMatchObject([{ variable: 'graph.type', hint: expect.stringContaining('space') }]);
+  });
+
+  it('may not be indented: missingProfileHint() names the line', () => {
     const hint = (label: string, name: string) =>
-      indentationHint(new Variables().add([{ name, value: 'x', line: 2 }], { label, directory: '', trust: 'given' }));
+      missingProfileHint(
+        new Variables().add([{ name, value: 'x', line: 2 }], { label, directory: '', trust: 'given' }),
+      );
     expect(hint('p.yaml', 'type')).toContain('p.yaml:2');
     expect(hint('P.YML', 'type')).toContain('P.YML:2');
     expect(hint('p.json', 'type')).toBeUndefined();
@@ -312,7 +328,7 @@ describe('a profile from a file given by the caller', () => {
       ['audience', 'evil'],
       ['my_token', 'x'],
     ]);
-    expect(profile.notes).toEqual([]);
+    expect(profile.notes).toEqual([expect.stringMatching(/^acme\.my_token is written in /)]);
   });
 });
 
@@ -330,7 +346,7 @@ describe('a variable that contains a response', () => {
 });
 
 describe('values with stray characters', () => {
-  it('are pointed out in notes that do not reveal them', () => {
+  it('are pointed out in warnings that do not reveal them', () => {
     const profile = readAcme({
       ...samples.custom,
       client_id: ' me',
@@ -338,7 +354,7 @@ describe('values with stray characters', () => {
       basic: { user: '"basic-user"', password: "'basic-password'" },
       audience: 'fine',
     });
-    expect(profile.notes).toEqual([
+    expect(profile.warnings).toEqual([
       'acme.client_id starts or ends with whitespace',
       'acme.client_secret ends with a line break',
       'acme.basic.user is enclosed in quotes',
@@ -347,8 +363,47 @@ describe('values with stray characters', () => {
   });
 
   it('are pointed out even if the profile has issues', () => {
-    const { notes } = invalidProfileError(() => readAcme({ type: 'google', client_id: 'x ' }));
-    expect(notes).toEqual(['acme.client_id starts or ends with whitespace']);
+    const { warnings } = invalidProfileError(() => readAcme({ type: 'google', client_id: 'x ' }));
+    expect(warnings).toEqual(['acme.client_id starts or ends with whitespace']);
+  });
+});
+
+describe('a value that looks like a reference', () => {
+  it.each(['$SHOP_KEY', ' $S ', '{{shop_key}}', '{{ secrets.KEY }}'])('is sent with a warning: %j', (text) => {
+    for (const field of ['client_secret', 'audience']) {
+      const profile = readAcme({ ...samples.custom, [field]: text });
+      expect(profile.warnings).toContainEqual(
+        expect.stringMatching(new RegExp(`^acme\\.${field} .*\\$\\{env:NAME\\}`)),
+      );
+      expect(profile.warnings.join()).not.toContain('SHOP_KEY');
+      expect(decodeRequest(profile).form).toContainEqual([field, text]);
+    }
+  });
+
+  it.each(['$', '$1.00', 'a$b', '{x}', '${env:S}', '$${x}'])('is not %j', (text) => {
+    const profile = readAcme({ ...samples.custom, audience: text }, createSources({}, { S: '$NAME' }));
+    expect(profile.warnings).toEqual([]);
+  });
+});
+
+describe('a secret that is written in a file', () => {
+  const read = (trust: 'user' | 'directory' | 'given', client_secret: string) => {
+    const source = { label: 'oauth-profiles.yaml', directory: '', trust } as const;
+    const entries = flatten({ acme: { ...samples.twitter, client_secret } }, source.label);
+    return readProfile('acme', new Variables().add(entries, source), createSources({}, { S: 'from-outside' }));
+  };
+
+  it('causes a note if the file is that of the directory', () => {
+    const { notes, warnings } = read('directory', 'literal-secret');
+    expect(notes).toEqual([expect.stringMatching(/^acme\.client_secret is written in oauth-profiles\.yaml/)]);
+    expect(notes.join()).not.toContain('literal-secret');
+    expect(warnings).toEqual([]);
+  });
+
+  it('causes no note in the file of the user, with --data, or as a reference', () => {
+    for (const { notes } of [read('user', 's'), read('given', 's'), read('directory', '${env:S}')]) {
+      expect(notes).toEqual([]);
+    }
   });
 });
 

@@ -58,15 +58,32 @@ const badTenants = [
 describe('the token URL of a built-in type', () => {
   it.each(badTenants)('D13 of microsoft cannot contain the tenant_id %j', (tenant_id) => {
     expect(issuesOf(() => readAcme({ ...microsoftRefresh, tenant_id }))).toMatchObject([
-      { variable: 'acme.tenant_id', hint: expect.stringContaining('contoso.onmicrosoft.com') },
+      { variable: 'acme.tenant_id', hint: expect.stringMatching(/contoso\.onmicrosoft\.com|did you mean/) },
     ]);
+  });
+
+  it.each([
+    [oktaRefresh, 'acme.okta.com', 'acme'],
+    [oktaRefresh, 'https://acme.okta.com/', 'acme'],
+    [oktaRefresh, 'https://acme.okta.com/oauth2/default', 'acme'],
+    [oktaRefresh, 'acme ', 'acme'],
+    [oktaRefresh, 'acme.oktapreview.com', undefined],
+    [oktaRefresh, 'a/../../b', undefined],
+    [microsoftRefresh, 'https://contoso.com/', 'contoso.com'],
+    [microsoftRefresh, 'https://login.microsoftonline.com/contoso.com/oauth2', 'contoso.com'],
+    [microsoftRefresh, 'contoso.com ', 'contoso.com'],
+    [microsoftRefresh, 'contoso', undefined],
+  ])('suggests the tenant in the URL or host: %#', (sample, tenant_id, expected) => {
+    const [issue] = issuesOf(() => readAcme({ ...sample, tenant_id }));
+    expect(issue?.message).toContain(`"${tenant_id}"`);
+    expect(/^did you mean (.*)\?$/.exec(issue?.hint ?? '')?.[1]).toBe(expected);
   });
 
   it.each([...badTenants, 'a.b', 'acme.okta.com', 'evil.com', 'acme-admin', 'ACME-Admin', 'xn--0', 'xn--a'])(
     'D13 of okta cannot contain the tenant_id %j',
     (tenant_id) => {
       expect(issuesOf(() => readAcme({ ...oktaRefresh, tenant_id }))).toMatchObject([
-        { variable: 'acme.tenant_id', hint: expect.stringContaining('trial-1234567') },
+        { variable: 'acme.tenant_id', hint: expect.stringMatching(/trial-1234567|did you mean/) },
       ]);
     },
   );

@@ -29,28 +29,28 @@ describe('selectFormParameters()', () => {
     for (const { source } of readAcme(sample).fields) expect(source).toMatch(/^(?:data|default of \w+( with .*)?)$/);
   });
 
-  it('D16 adds a note about a field that may be misspelled, and sends it', () => {
+  it('D16 adds a warning about a field that may be misspelled, and sends it', () => {
     const profile = readAcme({ ...samples.google, scopes: 'openid', 'Redirect-Uri': 'x' });
-    expect(profile.notes).toEqual([
+    expect(profile.warnings).toEqual([
       'acme.scopes is sent as is: did you mean acme.scope?',
       'acme.Redirect-Uri is sent as is: did you mean acme.redirect_uri?',
     ]);
     expect(decodeRequest(profile).form.map(([name]) => name)).toContain('scopes');
   });
 
-  it('adds no note if the similar field is set too, or for a custom profile', () => {
-    expect(readAcme({ ...samples.google, scope: 'a', scopes: 'b' }).notes).toEqual([]);
-    expect(readAcme({ ...samples.custom, scopes: 'b', clientid: 'x' }).notes).toEqual([]);
+  it('adds no warning if the similar field is set too, or for a custom profile', () => {
+    expect(readAcme({ ...samples.google, scope: 'a', scopes: 'b' }).warnings).toEqual([]);
+    expect(readAcme({ ...samples.custom, scopes: 'b', clientid: 'x' }).warnings).toEqual([]);
   });
 
-  it('adds no note about fields that the standards define', () => {
+  it('adds no warning about fields that the standards define', () => {
     const more = Object.fromEntries(
       'code code_verifier device_code assertion client_assertion_type subject_token subject_token_type actor_token actor_token_type requested_token_type claims nonce prompt login_hint domain_hint requested_token_use acr_values auth_req_id authorization_details'
         .split(' ')
         .map((name) => [name, 'x']),
     );
     const profile = readAcme({ ...samples.google, ...more, grant_type: 'urn:example:any' });
-    expect(profile.notes).toEqual([]);
+    expect(profile.warnings).toEqual([]);
   });
 
   it('adds a note about the password grant', () => {
@@ -59,7 +59,7 @@ describe('selectFormParameters()', () => {
   });
 });
 
-describe('notes about values that the provider probably rejects', () => {
+describe('warnings about values that the provider probably rejects', () => {
   const application = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c', client_secret: 's' };
   const note = expect.stringMatching(/^acme\.scope .*\/\.default.* client_credentials$/);
 
@@ -70,16 +70,16 @@ describe('notes about values that the provider probably rejects', () => {
     ['https://a.example/.default https://b.example/.default', [note]],
     ['', [note]],
   ])('are added for the scope %j of a Microsoft application', (scope, notes) => {
-    expect(readAcme({ ...application, grant_type: 'client_credentials', scope }).notes).toEqual(notes);
+    expect(readAcme({ ...application, grant_type: 'client_credentials', scope }).warnings).toEqual(notes);
   });
 
   it('are not added for a scope that is a secret', () => {
     const fields = { ...application, grant_type: 'client_credentials', scope: '${env:MY_TOKEN}' };
-    expect(readAcme(fields, createSources({}, { MY_TOKEN: 'hidden' })).notes).toEqual([]);
+    expect(readAcme(fields, createSources({}, { MY_TOKEN: 'hidden' })).warnings).toEqual([]);
   });
 
   it('are not added for the scope of another grant', () => {
-    expect(readAcme({ ...application, refresh_token: 'r', scope: 'User.Read' }).notes).toEqual([]);
+    expect(readAcme({ ...application, refresh_token: 'r', scope: 'User.Read' }).warnings).toEqual([]);
   });
 
   it.each([
@@ -90,8 +90,15 @@ describe('notes about values that the provider probably rejects', () => {
     ['urn:ietf:params:oauth:grant-type:device_code', []],
   ])('are added for the grant %s', (grant_type, notes) => {
     for (const sample of [samples.custom, samples.google]) {
-      const { notes: found } = readAcme({ ...sample, grant_type });
+      const { warnings: found } = readAcme({ ...sample, grant_type });
       expect(found.filter((text) => text.includes('did you mean'))).toEqual(notes);
     }
+  });
+
+  it.each(['client_credentials', 'password'])('are added for a google profile with the grant %s', (grant_type) => {
+    const fields = { ...samples.google, username: 'u', password: 'p', grant_type };
+    expect(readAcme(fields).warnings).toEqual([expect.stringMatching(/^acme\.grant_type .*oauth-profile login acme$/)]);
+    expect(readAcme({ ...fields, url: 'https://id.example.com/token' }).warnings).toEqual([]);
+    expect(readAcme(samples.google).warnings).toEqual([]);
   });
 });

@@ -108,7 +108,7 @@ describe('toLoginProfile()', () => {
     );
   });
 
-  it('returns client parameters and extra parameters, but no fields of other grants', () => {
+  it('returns client parameters and extra parameters of the login page and the token requests, but no fields of other grants', () => {
     const login = loginProfileOf({
       ...custom,
       client_secret: 's3cret-value',
@@ -116,10 +116,12 @@ describe('toLoginProfile()', () => {
       redirect_uri: 'https://elsewhere.example/',
       state: 'mine',
       my_token: 'hidden-value',
+      prompt: 'consent',
       refresh_token: 'configured-value',
     });
     expect(login.clientParameters.map(({ name }) => name)).toEqual(['client_id', 'client_secret']);
-    expect(login.extraParameters.map(({ name }) => name)).toEqual(['audience']);
+    expect(login.extraParameters.map(({ name }) => name)).toEqual(['audience', 'prompt']);
+    expect(login.tokenParameters.map(({ name }) => name)).toEqual(['audience', 'my_token']);
     expect(login.configuredRefreshToken?.source).toBe('data');
   });
 });

@@ -188,9 +188,9 @@ it('parseDuration() parses any whole number of each unit', () => {
   );
 });
 
-it('a key file of the working directory must be inside it', () => {
+it.each(['ca_file', 'cert_file', 'key_file'])('options.%s of the working directory must be inside it', (option) => {
   const directory = { label: 'p.yaml', directory: '/work', trust: 'directory' } as const;
-  const fields = { ...samples.twitter, options: { client_auth: 'private_key_jwt', key_file: '../key.pem' } };
+  const fields = { ...samples.twitter, options: { [option]: '../key.pem' } };
   const variables = new Variables().define(flatten({ acme: fields }, 'p.yaml'), directory);
   const sources = {
     ...createSources({ '../key.pem': 'KEY' }),
@@ -200,6 +200,6 @@ it('a key file of the working directory must be inside it', () => {
   };
   const issues = issuesOf(() => readProfile('acme', variables, sources));
   expect(issues).toMatchObject([
-    { variable: 'acme.options.key_file', message: expect.stringContaining('inside the directory') },
+    { variable: `acme.options.${option}`, message: expect.stringContaining('inside the directory') },
   ]);
 });

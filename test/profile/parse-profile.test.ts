@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DataObject } from '../../src/config/flatten.ts';
+import { type DataObject, flatten } from '../../src/config/flatten.ts';
+import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { toLoginProfile } from '../../src/profile/login-profile.ts';
@@ -117,6 +118,37 @@ function attempt(action: () => unknown): unknown {
     throw error;
   }
 }
+
+describe('a profile with values of --set', () => {
+  const directory = { label: 'p.yaml', directory: '', trust: 'directory' } as const;
+  const given = (label: string) => ({ label, directory: '', trust: 'given' }) as const;
+  const parseBoth = (file: DataObject, set: DataObject, label = '--set') => {
+    const variables = new Variables()
+      .define(flatten({ svc: file }, 'p.yaml'), directory)
+      .add(flatten({ svc: set }, label), given(label));
+    return parseProfile('svc', variables, createSources({}, { RT: 'refresh-1', APP: 'app' }));
+  };
+  const { url } = custom;
+
+  it.each<[string, DataObject, DataObject]>([
+    ['a secret', custom, { client_secret: 'secret-1' }],
+    ['a reference to a secret', { url }, { type: 'gitlab', client_id: 'a', refresh_token: '${env:RT}' }],
+    ['an external value', custom, { pin: '${env:RT}' }],
+    ['a Basic password', custom, { basic: { user: 'u', password: 'secret-1' } }],
+  ])('warns that %s is sent to the url of the directory', (_, file, set) => {
+    const { disclosure } = parseBoth(file, set);
+    expect(disclosure).toContain(url);
+    expect(disclosure).toContain('p.yaml');
+    expect(disclosure).not.toMatch(/secret-1|refresh-1/);
+  });
+
+  it('does not warn about public values, about other files, or about a url of its own', () => {
+    expect(parseBoth(custom, { client_id: '${env:APP}', scope: 'x' }).disclosure).toBeUndefined();
+    expect(parseBoth(custom, { client_secret: 's' }, 'mine.env').disclosure).toBeUndefined();
+    expect(parseBoth({ audience: 'a' }, { ...custom, client_secret: 's' }).disclosure).toBeUndefined();
+    expect(parseBoth(graph, { client_secret: 's' }).disclosure).toBeUndefined();
+  });
+});
 
 describe('the type of a profile', () => {
   const allTypes = 'microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom';

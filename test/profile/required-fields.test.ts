@@ -82,15 +82,14 @@ describe('a profile without a login', () => {
 
 describe('the hint for a missing field', () => {
   const microsoft = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'c' };
-  const login = 'or run: oauth-profile login acme';
 
   it.each<[description: string, fields: DataObject, issues: [field: string, hint: string][]]>([
     [
       'only a type',
       { type: 'gitlab' },
       [
-        ['username', `set acme.username, ${login}`],
-        ['password', `set acme.password, ${login}`],
+        ['username', 'set acme.client_id and run: oauth-profile login acme'],
+        ['password', 'set acme.client_id and run: oauth-profile login acme'],
       ],
     ],
     ['a username', { type: 'gitlab', username: 'u' }, [['password', 'set acme.password']]],
@@ -105,7 +104,7 @@ describe('the hint for a missing field', () => {
     [
       'the grant refresh_token and no client',
       { type: 'gitlab', grant_type: 'refresh_token' },
-      [['refresh_token', `set acme.refresh_token, ${login}`]],
+      [['refresh_token', 'set acme.refresh_token, or set acme.client_id and run: oauth-profile login acme']],
     ],
     [
       'the grant refresh_token and a client',
@@ -118,7 +117,7 @@ describe('the hint for a missing field', () => {
       [
         [
           'username',
-          'set acme.username, or set acme.grant_type: client_credentials for a token of the application itself',
+          'set acme.grant_type: client_credentials for a token of the application itself, or set acme.username',
         ],
       ],
     ],
@@ -146,6 +145,16 @@ describe('the hint for a missing field', () => {
     expect(issuesOf(() => readAcme(fields))).toMatchObject(
       issues.map(([field, hint]) => ({ variable: `acme.${field}`, hint })),
     );
+  });
+
+  it('recommends neither a username nor a password where a login or client_credentials is possible', () => {
+    for (const type of ['microsoft', 'okta', 'gitlab']) {
+      for (const fields of [{}, { client_id: 'c' }, { client_id: 'c', client_secret: 's' }, { client_secret: 's' }]) {
+        const hints = issuesOf(() => readAcme({ type, ...fields })).map(({ hint }) => hint);
+        expect(hints.join()).not.toMatch(/username|password/);
+        expect(hints.join()).toMatch(/oauth-profile login acme|client_credentials/);
+      }
+    }
   });
 
   it('D16 names the grant only if there is one', () => {
@@ -215,7 +224,7 @@ describe('a misspelled field', () => {
   it('D16 is not suggested if it is not similar', () => {
     const { username: _, ...rest } = samples.oktaPassword;
     expect(issuesOf(() => readAcme({ ...rest, user: 'u', nickname: 'n' }))).toMatchObject([
-      { variable: 'acme.username', hint: expect.stringMatching(/^set acme\.username/) },
+      { variable: 'acme.username', hint: expect.stringMatching(/set acme\.username$/) },
     ]);
   });
 });

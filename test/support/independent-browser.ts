@@ -34,23 +34,32 @@ export class Browser {
     throw new Error(`${start} redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  /** Submits the form of a page with its hidden fields and the given ones. */
-  submit(page: Arrival, entered: Record<string, string> = {}): Promise<Arrival> {
-    const [, action] = /<form[^>]* action="([^"]*)"/.exec(page.text) ?? [];
-    const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
-    const fields = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
-    return this.visit(new URL(action ?? page.url, page.url).href, { ...fields, ...entered });
+  /** Submits a form of a page with its hidden fields and the given ones. `index` counts the forms from 0. */
+  submit(page: Arrival, entered: Record<string, string> = {}, index = 0): Promise<Arrival> {
+    const form = [...page.text.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)][index];
+    if (form === undefined) throw new Error(`${page.url} (HTTP ${page.status}) has no form ${index}:\n${page.text}`);
+    const { action } = attributesOf(form[1] ?? '');
+    const hidden = [...(form[2] ?? '').matchAll(/<input\b([^>]*)>/g)]
+      .map(([, attributes = '']) => attributesOf(attributes))
+      .filter(({ type }) => type === 'hidden')
+      .map(({ name = '', value = '' }) => [name, value]);
+    return this.visit(new URL(action || page.url, page.url).href, { ...Object.fromEntries(hidden), ...entered });
   }
 
-  /** Sends one request, with the body as a form. */
-  send(url: string, body: string | undefined, headers: Record<string, string> = {}): Promise<Arrival> {
+  /** Sends one request, with the body as a form unless `headers` have another type. */
+  send(
+    url: string,
+    body: string | undefined,
+    headers: Record<string, string> = {},
+    method = body === undefined ? 'GET' : 'POST',
+  ): Promise<Arrival> {
     const secure = url.startsWith('https:');
     const cookies = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     return new Promise((resolve, reject) => {
       const request = (secure ? httpsRequest : httpRequest)(
         url,
         {
-          method: body === undefined ? 'GET' : 'POST',
+          method,
           agent: false,
           ...(secure && { ca: this.ca }),
           headers: {
@@ -84,4 +93,20 @@ export class Browser {
       else this.#cookies.set(name, value);
     }
   }
+}
+
+/** The attributes of an HTML tag. */
+function attributesOf(tag: string): Record<string, string> {
+  const found = [...tag.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)];
+  return Object.fromEntries(found.map(([, name, double, single]) => [name, decode(double ?? single ?? '')]));
+}
+
+/** Decodes the entities that occur in attributes. */
+function decode(value: string): string {
+  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+  return value.replace(/&(?:#x([\da-f]+)|#(\d+)|(amp|lt|gt|quot|apos));/gi, (_, hex, decimal, name) =>
+    name === undefined
+      ? String.fromCodePoint(hex === undefined ? Number(decimal) : parseInt(hex, 16))
+      : (named[name] ?? ''),
+  );
 }

@@ -1,9 +1,15 @@
 import type { Client } from '../../client.ts';
 import type { Variables } from '../../config/variables.ts';
-import { errorCodes, InvalidProfileError, OAuthProfileError, type ProfileIssue } from '../../errors.ts';
+import {
+  errorCodes,
+  InvalidProfileError,
+  OAuthProfileError,
+  type ProfileIssue,
+  type ProfileRemarks,
+} from '../../errors.ts';
 import type { Diagnostic } from '../../flows/diagnose/diagnostic.ts';
 import { buildTokenRequest } from '../../oauth/token-request.ts';
-import { indentationHint, untypedNames } from '../../profile/collect-fields.ts';
+import { missingProfileHint, untypedNames } from '../../profile/collect-fields.ts';
 import { completeProfile } from '../../profile/complete-profile.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../profile/parse-profile.ts';
@@ -15,10 +21,9 @@ import { alignColumns, type Style } from '../style.ts';
 import { withClient } from '../with-client.ts';
 
 /** A profile with its issues. `profile` is set if its provider can be inspected. */
-interface CheckedProfile {
+interface CheckedProfile extends ProfileRemarks {
   readonly name: string;
   readonly issues: readonly ProfileIssue[];
-  readonly notes: readonly string[];
   readonly profile?: Profile | undefined;
 }
 
@@ -34,7 +39,7 @@ export function runCheck(context: Context): Promise<number> {
       const complete = (parsed: ParsedProfile): Promise<Profile> => withLogin(parsed, client, context, storeErrors);
       checked.push(await checkProfile(name, variables, client, complete, signal));
     }
-    for (const message of storeErrors) warn(context, `stored logins are ignored: ${escapeControls(message)}`);
+    for (const message of storeErrors) warn(context, `stored logins are ignored: ${message}`);
     let diagnostics = new Map<Profile, readonly Diagnostic[]>();
     let store: Diagnostic | undefined;
     if (args.switches.has('online')) {
@@ -47,7 +52,8 @@ export function runCheck(context: Context): Promise<number> {
     if (args.switches.has('json')) terminal.stdoutJson(withCallerFlags({ profiles: results, store }, args));
     else terminal.stdout(formatResults(results, store, context));
     if (emulation !== undefined) warn(context, 'emulated: the emulator was checked, not the providers');
-    return results.every(({ ok }) => ok) && store?.level !== 'error' ? 0 : 2;
+    const isAccepted = ({ ok, warnings }: CheckResult) => ok && !(args.switches.has('strict') && warnings.length > 0);
+    return results.every(isAccepted) && store?.level !== 'error' ? 0 : 2;
   });
 }
 
@@ -55,7 +61,7 @@ function namesToCheck(given: readonly string[], variables: Variables): readonly 
   const names = given.length > 0 ? given : [...variables.profileNames(), ...untypedNames(variables)];
   if (names.length > 0) return names;
   throw new OAuthProfileError('profile_not_found', 'no profile is defined', {
-    hint: indentationHint(variables) ?? 'define one in oauth-profiles.yaml: its type and the fields of that type',
+    hint: missingProfileHint(variables) ?? 'define one in oauth-profiles.yaml: its type and the fields of that type',
   });
 }
 
@@ -71,16 +77,17 @@ async function checkProfile(
   try {
     parsed = parseProfile(name, variables, client.sources);
     const profile = await checkFiles(await complete(parsed), client, signal);
-    return { name, issues: [], notes: profile.notes, profile };
+    return { name, issues: [], notes: profile.notes, warnings: profile.warnings, profile };
   } catch (error) {
     if (error instanceof InvalidProfileError) {
-      const { issues, notes } = error;
+      const { issues, notes, warnings } = error;
       // The providers can be inspected before the first login.
       const profile = parsed && toProfileAfterLogin(parsed).then((login) => checkFiles(login, client, signal));
-      return { name, issues, notes, profile: await profile?.catch(() => undefined) };
+      return { name, issues, notes, warnings, profile: await profile?.catch(() => undefined) };
     }
     if (!(error instanceof OAuthProfileError) || error.code !== 'profile_not_found') throw error;
-    return { name, issues: [{ variable: name, message: 'is not a profile', hint: error.hint }], notes: [] };
+    const issue = { variable: name, message: 'is not a profile', hint: error.hint };
+    return { name, issues: [issue], notes: [], warnings: [] };
   }
 }
 
@@ -106,7 +113,7 @@ async function withLogin(
 async function toProfileAfterLogin(parsed: ParsedProfile): Promise<Profile> {
   const { clientParameters, scope, ...login } = toLoginProfile(parsed);
   const fields = scope === undefined ? clientParameters : [...clientParameters, scope];
-  return { ...login, grant: 'refresh_token', fields, family: undefined, notes: [] };
+  return { ...login, grant: 'refresh_token', fields, family: undefined };
 }
 
 /** Uses keys and certificates once, so that a wrong file is found before the first request. */
@@ -132,11 +139,11 @@ async function checkStoreOf(profiles: readonly Profile[], client: Client, signal
 }
 
 /** A result as `--json` prints it. `diagnostics` are set with `--online`. */
-function toResult({ name, issues, notes, profile }: CheckedProfile, diagnostics?: readonly Diagnostic[]) {
+function toResult({ name, issues, notes, warnings, profile }: CheckedProfile, diagnostics?: readonly Diagnostic[]) {
   const ok = issues.length === 0 && diagnostics?.some(({ level }) => level === 'error') !== true;
   const shown = issues.length === 0 ? profile : undefined;
   const target = { provider: shown?.provider.type, grant: shown?.grant, url: shown?.url.href };
-  return { profile: name, ok, ...target, notes, issues, diagnostics };
+  return { profile: name, ok, ...target, notes, warnings, issues, diagnostics };
 }
 
 type CheckResult = ReturnType<typeof toResult>;
@@ -150,12 +157,14 @@ function formatResults(results: readonly CheckResult[], store: Diagnostic | unde
     }),
     [style.bold, String, style.dim],
   );
-  const blocks = results.map(({ ok, issues, notes, diagnostics = [] }, index) => {
-    const shown = context.args.switches.has('quiet') ? [] : notes;
+  const isQuiet = context.args.switches.has('quiet');
+  const blocks = results.map(({ ok, issues, notes, warnings, diagnostics = [] }, index) => {
+    const sign = ok ? (warnings.length > 0 ? style.yellow('!') : style.green('✓')) : style.red('✗');
     return [
-      `${ok ? style.green('✓') : style.red('✗')} ${titles[index]}\n`,
+      `${sign} ${titles[index]}\n`,
       formatIssues(issues, style, context.args),
-      ...shown.map((note) => `    ${style.yellow('note:')} ${note}\n`),
+      ...(isQuiet ? [] : warnings).map((warning) => `    ${style.yellow('warning:')} ${warning}\n`),
+      ...(isQuiet ? [] : notes).map((note) => `    ${style.yellow('note:')} ${note}\n`),
       formatDiagnostics(diagnostics, '    ', context),
     ].join('');
   });

@@ -1,17 +1,15 @@
 import type { Client } from '../../client.ts';
+import type { ProfileRemarks } from '../../errors.ts';
 import { parseRecordOf } from '../../flows/records.ts';
 import { findFamily, hasRefreshToken } from '../../flows/token-family.ts';
 import { buildTokenRequest, encodeFormComponent, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
-import { type Profile, quoteShellArgument } from '../../profile/profile.ts';
+import { type Field, isPublicField, type Profile, quoteShellArgument } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
 import { version } from '../../version.ts';
 import { assertExclusive, type Context } from '../context.ts';
 import { alignColumns, type Style } from '../style.ts';
 import { withClient } from '../with-client.ts';
-
-/** Fields that are shown even if their value comes from `${env:…}` or `${file:…}`. */
-const PUBLIC_FIELDS = new Set(['type', 'url', 'tenant_id', 'client_id', 'grant_type', 'scope', 'username', 'audience']);
 
 /** `explain <profile>`: shows the request that `token` would send. */
 export async function runExplain(context: Context): Promise<number> {
@@ -23,7 +21,7 @@ export async function runExplain(context: Context): Promise<number> {
     const profile = await withNewestRefreshToken(loaded, client);
     const request = showRequest(profile, await buildRequest(profile, client, reveal, signal), reveal);
     if (args.switches.has('json')) return `${escapeControlsInJson(request, 2)}\n`;
-    return args.switches.has('curl') ? formatCurl(request) : formatText(request, profile.notes, terminal.style.out);
+    return args.switches.has('curl') ? formatCurl(request) : formatText(request, profile, terminal.style.out);
   });
   if (reveal) terminal.stdoutRaw(text);
   else terminal.stdout(text);
@@ -61,17 +59,28 @@ async function withNewestRefreshToken(profile: Profile, client: Client): Promise
 function showRequest(profile: Profile, { method, url, headers, form }: TokenRequest, reveal: boolean) {
   const show = (value: string | Secret): string =>
     reveal && typeof value !== 'string' ? value.reveal() : String(value);
+  const showField = ({ name, value, source, external }: Field) => {
+    const isMasked = external === true && !isPublicField(name) && !reveal;
+    return { name, value: isMasked ? MASK : show(value), source };
+  };
+  const credentials = basicCredentials(profile).map(showField);
   return {
     method,
     url: url.href,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, show(value)])),
-    form: form.map(({ name, value, source, external }) => {
-      const isMasked = external === true && !PUBLIC_FIELDS.has(name) && !reveal;
-      return { name, value: isMasked ? MASK : show(value), source };
-    }),
+    // Only with a Basic header, which shows nothing of its content.
+    ...(credentials.length > 0 && { basic: { method: profile.clientAuth, fields: credentials } }),
+    form: form.map(showField),
     grant: profile.grant ?? null,
     provider: profile.provider.type,
   };
+}
+
+/** The fields whose values are in the Basic header. */
+function basicCredentials({ clientAuth, basic, fields }: Profile): readonly Field[] {
+  if (!clientAuth.startsWith('client_secret_basic')) return [];
+  if (basic !== undefined) return [basic.user, basic.password];
+  return fields.filter(({ name }) => name === 'client_id' || name === 'client_secret');
 }
 
 type ShownRequest = ReturnType<typeof showRequest>;
@@ -79,16 +88,27 @@ type ShownRequest = ReturnType<typeof showRequest>;
 /** Wider cells are not aligned. */
 const MAX_WIDTH = 48;
 
-function formatText({ method, url, headers, form }: ShownRequest, notes: readonly string[], style: Style): string {
-  const rows = [
-    ...Object.entries(headers),
+function formatText(request: ShownRequest, { notes, warnings }: ProfileRemarks, style: Style): string {
+  const { method, url, headers, basic, form } = request;
+  const toRow = ({ name, value, source }: (typeof form)[number]): string[] =>
+    [name, escapeLineEnds(value), source].map((cell) => escapeControls(cell));
+  const names = basic?.fields.map(({ name }) => name).join(':');
+  const encoding = basic?.method === 'client_secret_basic' ? ', both percent-encoded' : '';
+  const rows = Object.entries(headers).map(([name, value]) =>
+    name === 'Authorization' ? [name, value, `base64 of ${names}${encoding}`] : [name, value],
+  );
+  rows.push(
+    ...(basic?.fields ?? []).map((field) => toRow({ ...field, name: `  ${field.name}` })),
     [],
-    ...form.map(({ name, value, source }) => [name, escapeLineEnds(value), source].map((cell) => escapeControls(cell))),
-  ];
+    ...form.map(toRow),
+  );
   const head = style.bold(`${method} ${url}`);
   const lines = alignColumns(rows, [style.cyan, String, style.dim], MAX_WIDTH).map((line) => `  ${line}`.trimEnd());
-  const noteLines = notes.map((note) => `${style.yellow('note:')} ${escapeControls(note)}`);
-  return `${[head, ...lines, ...(notes.length > 0 ? ['', ...noteLines] : [])].join('\n')}\n`;
+  const remarks = [
+    ...warnings.map((warning) => `${style.yellow('warning:')} ${escapeControls(warning)}`),
+    ...notes.map((note) => `${style.yellow('note:')} ${escapeControls(note)}`),
+  ];
+  return `${[head, ...lines, ...(remarks.length > 0 ? ['', ...remarks] : [])].join('\n')}\n`;
 }
 
 function escapeLineEnds(text: string): string {

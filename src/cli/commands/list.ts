@@ -1,7 +1,7 @@
 import { parseRecord } from '../../flows/records.ts';
 import type { TokenStore } from '../../ports.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
-import type { Context } from '../context.ts';
+import { type Context, formatTime } from '../context.ts';
 import { alignColumns } from '../style.ts';
 import { withClient } from '../with-client.ts';
 
@@ -27,6 +27,8 @@ interface Row {
   /** Whether the profile is defined in the files that were read. */
   readonly defined: boolean;
   readonly kind?: 'token' | 'refresh';
+  /** Origin of the token URL. */
+  readonly server?: string | undefined;
   /** First characters of a digest: enough to tell two tokens apart. */
   readonly fingerprint?: string;
   /** When the last access token was obtained. */
@@ -48,6 +50,7 @@ function toRow(record: ReturnType<typeof parseRecord>, store: TokenStore, define
       profile,
       defined: defined.includes(profile),
       kind: family === undefined ? 'token' : 'refresh',
+      server: record.origin,
       fingerprint: store.fingerprint(token).slice(0, 8),
       obtainedAt: formatTime(newest?.receivedAt),
       expiresAt: formatTime(newest?.expiresAt),
@@ -57,24 +60,19 @@ function toRow(record: ReturnType<typeof parseRecord>, store: TokenStore, define
   ];
 }
 
-/** ISO 8601; `undefined` outside the range of dates, which a provider's `expires_in` may exceed. */
-function formatTime(ms: number | undefined): string | undefined {
-  const date = new Date(ms ?? Number.NaN);
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
-}
-
 function formatTable(rows: readonly Row[], location: string, { terminal }: Context, now: number): string {
   const style = terminal.style.out;
   const cells = rows.map((row) => [
     escapeControls(row.profile) + (row.defined ? '' : ' (not defined here)'),
-    row.fingerprint ?? '',
+    escapeControls(row.server ?? ''),
     row.kind === undefined ? 'nothing stored' : formatExpiry(row, now),
-    row.refreshable ? 'refreshable' : row.kind === 'refresh' ? 'rejected: log in again' : '',
+    row.refreshable ? 'stored' : row.kind === 'refresh' ? 'rejected: log in again' : '',
     escapeControls(row.account ?? ''),
+    row.fingerprint ?? '',
   ]);
-  const head = ['profile', 'fingerprint', 'access token', '', 'account'];
+  const head = ['profile', 'server', 'access token', 'refresh token', 'account', 'fingerprint'];
   const [title = '', ...lines] = alignColumns([head, ...cells]);
-  const footer = style.dim(`stored in ${escapeControls(location)}`);
+  const footer = style.dim(`stored in ${escapeControls(location)}; to delete: oauth-profile forget <profile>`);
   return `${[style.dim(title), ...lines, footer].join('\n')}\n`;
 }
 
@@ -83,6 +81,6 @@ function formatExpiry({ obtainedAt, expiresAt }: Row, now: number): string {
   if (expiresAt === undefined) return 'expiry unknown';
   const seconds = Math.floor((Date.parse(expiresAt) - now) / 1000);
   if (seconds <= 0) return 'expired';
-  if (seconds < 120) return `${seconds} s left`;
-  return seconds < 7200 ? `${Math.floor(seconds / 60)} min left` : `${Math.floor(seconds / 3600)} h left`;
+  if (seconds < 120) return `expires in ${seconds} s`;
+  return `expires in ${seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`}`;
 }

@@ -7,7 +7,7 @@ import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.t
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
-import { assertExclusive, type Context, portFlag, warn } from '../context.ts';
+import { assertExclusive, type Context, formatTime, portFlag, warn } from '../context.ts';
 import type { Terminal } from '../terminal.ts';
 import { withClient } from '../with-client.ts';
 
@@ -23,6 +23,7 @@ export function runLogin(context: Context): Promise<number> {
   return withClient(context, async ({ client, variables, emulation }) => {
     const { ports } = client;
     const parsed = parseProfile(name, variables, client.sources);
+    if (parsed.disclosure !== undefined) warn(context, parsed.disclosure);
     const profile = withEmulateFlag(toLoginProfile(parsed), context);
     const method = chooseMethod(profile, context);
     if (method === 'device' && (port !== undefined || args.switches.has('no-open')))
@@ -138,8 +139,14 @@ function printResult(context: Context, profile: LoginProfile, result: LoginResul
   const name = escapeControls(profile.name);
   if (terminal.isInteractive) terminal.stderr('\r\u001b[K');
   if (args.switches.has('json')) {
-    const expiry = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
-    terminal.stdoutJson({ profile: profile.name, account, scope, expiresAt: expiry, store: location, replaced });
+    terminal.stdoutJson({
+      profile: profile.name,
+      account,
+      scope,
+      expiresAt: formatTime(expiresAt),
+      store: location,
+      replaced,
+    });
   } else {
     const user = account === undefined ? '' : ` as ${account}`;
     const { green } = terminal.style.out;

@@ -5,22 +5,14 @@ import { deleteLogin, type FoundLogin, findLogins, revokeToken } from '../../flo
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { parseProfile } from '../../profile/parse-profile.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
-import { usageError } from '../args.ts';
-import { type Context, warn } from '../context.ts';
+import { type Context, profileOrAll, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';
 import { withClient } from '../with-client.ts';
 
 /** `logout <profile>` and `logout --all`: deletes stored logins; `--revoke` also revokes them at the provider. */
 export function runLogout(context: Context): Promise<number> {
   const { args, terminal } = context;
-  const [name] = args.positionals;
-  const all = args.switches.has('all');
-  if ((name === undefined) !== all) {
-    throw usageError(
-      all ? 'a profile and --all cannot be combined' : 'missing argument: <profile>',
-      'write oauth-profile logout <profile>, or oauth-profile logout --all',
-    );
-  }
+  const name = profileOrAll(context);
   const json = args.switches.has('json');
   return withClient(context, async ({ client, variables }) => {
     const deleted: { profile: string; account: string | undefined; revoked: boolean }[] = [];
@@ -58,8 +50,8 @@ async function revokeAndDelete(
     await deleteLogin(found, store, (family) => revokeToken(login, family, client, store, context.signal));
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code === 'aborted') throw error;
-    const name = escapeControls(found.profile);
-    warn(context, `${name} is still logged in, so that you can try again; to delete the login anyway, omit --revoke`);
+    const hint = 'so that you can try again; to delete the login anyway, omit --revoke';
+    warn(context, `${found.profile} is still logged in, ${hint}`);
     throw error;
   }
 }
@@ -73,11 +65,10 @@ function printNotLoggedIn(context: Context, name: string | undefined, variables:
 }
 
 /** A refresh token in a file is not deleted. */
-function warnOfConfiguredToken(context: Context, profile: string, variables: Variables): void {
+export function warnOfConfiguredToken(context: Context, profile: string, variables: Variables): void {
   const configured = variables.get(`${profile}.refresh_token`);
   if (configured === undefined) return;
-  const name = escapeControls(profile);
-  warn(context, `${name}.refresh_token is set in ${locationOf(configured)} and will be used from now on: remove it`);
+  warn(context, `${profile}.refresh_token is set in ${locationOf(configured)} and will be used from now on: remove it`);
 }
 
 function formatLogout({ profile, account }: FoundLogin, revoked: boolean): string {

@@ -1,11 +1,15 @@
+import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
+import { requestToken } from '../../flows/request-token.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
 import { getProfileToken } from '../../get-token.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
+import type { Profile } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson, hasControls, isPrintableAscii } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
+import { usageError } from '../args.ts';
 import { assertExclusive, type Context, durationFlag, logVerbose, warn } from '../context.ts';
 import { withClient } from '../with-client.ts';
 
@@ -15,10 +19,21 @@ export async function runToken(context: Context): Promise<number> {
   assertExclusive(context, 'json', 'header', 'field');
   const { token } = await getTokenForCommand(context);
   const field = args.values.get('field')?.[0];
-  if (field !== undefined) terminal.stdoutRaw(`${formatField(token, field)}\n`);
-  else if (args.switches.has('header')) terminal.stdoutRaw(`${formatHeader(token)}\n`);
-  else if (args.switches.has('json')) printJson(context, token);
-  else terminal.stdoutRaw(`${formatToken(token)}\n`);
+  if (args.switches.has('json')) {
+    printJson(context, token);
+    return 0;
+  }
+  const value =
+    field === undefined ? (args.switches.has('header') ? formatHeader : formatToken)(token) : formatField(token, field);
+  if (terminal.escapeCommands(value) !== value)
+    throw new OAuthProfileError(
+      'response_unreadable',
+      'the value contains a command that this CI server would execute',
+      {
+        hint: 'show the response with --json, which escapes it',
+      },
+    );
+  terminal.stdoutRaw(`${value}\n`);
   return 0;
 }
 
@@ -28,12 +43,14 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
   const minTtlMs = durationFlag(context, 'min-ttl');
   return withClient(context, async ({ client, variables, emulation }) => {
     const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
-    const { name, provider, grant, url, notes } = profile;
-    if (args.switches.has('verbose')) for (const note of notes) warn(context, note);
+    const { name, provider, grant, url, notes, warnings } = profile;
+    if (args.switches.has('verbose')) for (const note of [...warnings, ...notes]) warn(context, note);
     const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
-    logVerbose(context, escapeControls(`${name}: ${parts.join(', ')}`));
+    logVerbose(context, `${name}: ${parts.join(', ')}`);
     const forceRefresh = args.switches.has('force-refresh');
-    const result = await getProfileToken(client, profile, { reuse: true, forceRefresh, minTtlMs, signal });
+    const result = args.switches.has('no-store')
+      ? await requestWithoutStore(client, profile, signal)
+      : await getProfileToken(client, profile, { reuse: true, forceRefresh, minTtlMs, signal });
     const origin = result.fromCache ? `from ${(await client.openStore()).location}` : 'new';
     const { expiresAt } = result.token;
     const lifetime = expiresAt && `, expires in ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
@@ -41,6 +58,17 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
     if (emulation !== undefined) warn(context, 'emulated: this token is only valid with the emulator');
     return result;
   });
+}
+
+/** A rotated refresh token would be lost, so a refresh must leave the former one valid. */
+async function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
+  const { name, grant, options } = profile;
+  if (grant === 'refresh_token' && options.refreshTokenReuse !== 'allowed')
+    throw usageError(
+      `--no-store is not possible for ${name}: the provider may replace its refresh token`,
+      'omit --no-store, and run oauth-profile forget afterwards',
+    );
+  return { token: await requestToken(profile, client.ports, signal), fromCache: false, profile };
 }
 
 /** The access token. Other characters than RFC 6749 §A.12 allows could control a terminal or end a header. */

@@ -48,7 +48,11 @@ function compareGrant(profile: Profile, document: Document): Diagnostic[] {
   const announced = listOf(document, 'grant_types_supported');
   if (grant === undefined || announced === undefined || announced.includes(grant)) return [];
   const message = `the metadata does not list the grant ${excerpt(grant, 100)}, only ${formatList(announced)}`;
-  const hint = findHint(profile, { status: 400, error: 'unsupported_grant_type' }, 'provider_rejected');
+  const hint = findHint(
+    { ...profile, warnings: [] },
+    { status: 400, error: 'unsupported_grant_type' },
+    'provider_rejected',
+  );
   // Many servers support refresh tokens without listing the grant.
   return [diagnostic(name, 'grant_type', grant === 'refresh_token' ? 'warning' : 'error', message, hint)];
 }
