@@ -69,6 +69,7 @@ const exceptions = {
     'script/parser',
     'profile',
     'config',
+    'ports',
     'errors',
     'redaction',
     'version',
