@@ -131,7 +131,7 @@ export function createClient(options: ClientOptions = {}): Client {
           settings: { entries: settings, source: { label: '--set', directory: '', trust: 'given' } },
         });
       }
-      const variables = new Variables();
+      const variables = new Variables('data');
       if (script !== undefined) variables.add(script.entries, script.source);
       return variables.add(flatten(data, 'data'), { label: 'data', directory: '', trust: 'given' });
     },

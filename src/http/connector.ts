@@ -18,6 +18,8 @@ const MAX_AGENTS = 64;
 export interface ConnectionTarget extends Pick<WireRequest, 'url' | 'reuseConnection' | 'tls'> {
   /** Profile to name in messages, if the request belongs to one. */
   readonly profile: string | undefined;
+  /** How long an idle connection stays open, in milliseconds. Default: 30,000. */
+  readonly idleTimeoutMs?: number | undefined;
 }
 
 /** How one request reaches its host. */
@@ -86,14 +88,15 @@ class NetworkConnector implements Connector {
   }
 
   #agentFor(
-    { url, tls, reuseConnection }: ConnectionTarget,
+    { url, tls, reuseConnection, idleTimeoutMs: timeout = IDLE_TIMEOUT_MS }: ConnectionTarget,
     proxy: ProxyServer | undefined,
     create: (options: AgentOptions) => Agent,
   ): Agent {
-    const key = JSON.stringify([url.protocol, proxy?.url.href, tls.ca, tls.cert, tls.certKey, reuseConnection]);
+    const lifetime = reuseConnection ? timeout : 0;
+    const key = JSON.stringify([url.protocol, proxy?.url.href, tls.ca, tls.cert, tls.certKey, lifetime]);
     let agent = this.#agents.get(key);
     if (agent === undefined) {
-      agent = create(reuseConnection ? { keepAlive: true, timeout: IDLE_TIMEOUT_MS } : { keepAlive: false });
+      agent = create(reuseConnection ? { keepAlive: true, timeout } : { keepAlive: false });
       // Certificates may be renewed every hour. A dropped agent still closes its idle connections.
       if (this.#agents.size >= MAX_AGENTS) this.#agents.clear();
       this.#agents.set(key, agent);

@@ -2,9 +2,9 @@ import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { registerEmulator } from '../../src/store/emulator-registry.ts';
 import type { ServedRequest } from '../../src/emulator/control/request-log.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
+import { registerEmulator } from '../../src/store/emulator-registry.ts';
 import { recordConnections } from '../support/record-connections.ts';
 import { Sandbox } from '../support/run-cli.ts';
 
