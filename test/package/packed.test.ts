@@ -31,7 +31,7 @@ describe('the tarball', () => {
     const required = ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'script.schema.json', 'dist/cli.js'];
     expect(paths).toEqual(expect.arrayContaining(required));
     const known =
-      /^dist\/[\w.-]+\.(?:js|js\.map|d\.ts)$|^bin\/oauth-profile\.js$|^(?:package|script\.schema|docs\/report\.schema)\.json$|^[A-Z]+(?:\.md)?$/;
+      /^dist\/[\w.-]+\.(?:js|js\.map|d\.ts)$|^dist\/console\/[\w.-]+$|^bin\/oauth-profile\.js$|^(?:package|script\.schema|docs\/report\.schema)\.json$|^[A-Z]+(?:\.md)?$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
     const executables = packed.files.filter(({ mode }) => mode & 0o111).map(({ path }) => path);
     expect(executables).toEqual(Object.values(manifest.bin));
@@ -178,11 +178,36 @@ describe('the installed package', () => {
       configFile: false,
       logLevel: 'error',
       ssr: { noExternal: true },
-      // Bundlers require optional dependencies to be declared external.
-      build: { ssr: 'app.mjs', outDir, rollupOptions: { external: ['@napi-rs/keyring'] } },
+      build: { ssr: 'app.mjs', outDir },
     });
     const main = readdirSync(outDir).find((file) => file.startsWith('app')) ?? '';
     expect((await installed.run(process.execPath, [join(outDir, main)])).stdout).toBe('Bearer\n');
+  });
+
+  it('can be bundled by esbuild without settings, and runs without its dependencies', async () => {
+    const file = join(installed.project, 'bundled.mjs');
+    const data = `{ x: { type: 'twitter', client_id: 'a', client_secret: 'b' } }`;
+    writeFileSync(
+      file,
+      `import { createTokenSource } from 'oauth-profile';
+import { startEmulator } from 'oauth-profile/emulator';
+const data = ${data};
+const emulator = await startEmulator({ profiles: data });
+console.log((await createTokenSource('x', { data, emulator }).get()).token_type);
+await emulator.close();
+`,
+    );
+    const outfile = join(installed.directory, '..', 'bundle.mjs');
+    const esbuild = join(root, 'node_modules', '.bin', 'esbuild');
+    await installed.run(esbuild, [
+      file,
+      '--bundle',
+      '--platform=node',
+      '--format=esm',
+      '--log-level=error',
+      `--outfile=${outfile}`,
+    ]);
+    expect((await installed.run(process.execPath, [outfile])).stdout).toMatch(/^bearer\n$/i);
   });
 
   it('works if Node may only read the project', async () => {
