@@ -69,6 +69,7 @@ const exceptions = {
     'script/parser',
     'profile',
     'config',
+    'ports',
     'errors',
     'redaction',
     'version',
@@ -103,6 +104,7 @@ const mayReveal = [
   'cli/commands/explain.ts',
   'cli/terminal.ts',
   'cli/emulation.ts',
+  'cli/emulator-config.ts',
 ];
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

@@ -171,11 +171,11 @@ export function profileDocs() {
     'If a profile sets no `grant_type`, its fields decide. Each grant requires these fields:',
     '',
     ...table(
-      ['type', 'default grant', 'password', 'refresh_token', 'client_credentials'],
+      ['type', 'default grant', 'client_credentials', 'refresh_token', 'password'],
       providers.map((provider) => [
         code(provider.type),
         grantOf(provider),
-        ...['password', 'refresh_token', 'client_credentials'].map(
+        ...['client_credentials', 'refresh_token', 'password'].map(
           (grant) => (provider.required[grant] ?? []).map(code).join(', ') || '–',
         ),
       ]),

@@ -66,11 +66,12 @@ export function withCallerFlags(value: unknown, args: ParsedArgs): unknown {
 /** A command in a hint, up to its profile as `quoteShellArgument` writes it. */
 const commandInHint = /oauth-profile (?:login|explain) (?:'(?:[^']|'\\'')*'|[^\s';]+)/g;
 
-/** Adds `--data`, `--set` and `--store` to the commands of a hint, so that they find the same profile and store. */
+/** Adds `--data`, `--env-file`, `--set` and `--store` to the commands of a hint, so that they find the same profile and store. */
 export function addCallerFlags(hint: string, { values }: ParsedArgs): string {
   const repeat = (flag: string, show: (value: string) => string): string[] =>
     (values.get(flag) ?? []).map((value) => ` --${flag} ${quoteShellArgument(show(value))}`);
-  const flags = [...repeat('data', String), ...repeat('set', maskSetting), ...repeat('store', maskPassword)].join('');
+  const files = [...repeat('data', String), ...repeat('env-file', String)];
+  const flags = [...files, ...repeat('set', maskSetting), ...repeat('store', maskPassword)].join('');
   return hint.replace(commandInHint, (command) => command + flags);
 }
 

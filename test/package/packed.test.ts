@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'vite';
@@ -127,12 +127,26 @@ describe('the installed package', () => {
     expect(stdout).toMatch(/^[!-~]{20,}\n$/);
   });
 
-  it('writes nothing into its own directory', async () => {
-    const list = () => readdirSync(installed.directory, { recursive: true, encoding: 'utf8' }).sort();
-    const before = list();
-    await installed.run(join('node_modules', '.bin', 'oauth-profile'), ['--version']);
-    await installed.evaluate(`import 'oauth-profile'; import 'oauth-profile/script';`);
-    expect(list()).toEqual(before);
+  it('writes nothing into its own directory, whatever the umask, and if it is killed', {
+    timeout: 120_000,
+  }, async () => {
+    const program = join('node_modules', '.bin', 'oauth-profile');
+    const set = ['type=twitter', 'client_id=me', 'client_secret=made-up'].map((field) => `--set=x.${field}`).join(' ');
+    const temporary = join(installed.project, 'tmp');
+    mkdirSync(temporary);
+    const before = installed.contents();
+    const shell = (line: string) => installed.run('/bin/bash', ['-c', line], { TMPDIR: temporary });
+    for (const umask of ['000', '022']) {
+      await shell(`umask ${umask}; ${program} --version; ${program} token x --emulate ${set}; ${program} list`);
+      for (const seconds of ['0.02', '0.08', '0.2']) {
+        await shell(`umask ${umask}; timeout -s KILL ${seconds} ${program} token x --emulate ${set}; true`);
+      }
+      const library = `import { oauthProfile } from 'oauth-profile'; import 'oauth-profile/script'; import 'oauth-profile/emulator';`;
+      await shell(`umask ${umask}; '${process.execPath}' --no-warnings --input-type=module --eval "${library}"`);
+    }
+    expect(installed.contents()).toEqual(before);
+    // No compiled code in a directory that other users can write to.
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   it('can be imported and required in the same process', async () => {
