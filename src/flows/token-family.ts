@@ -39,14 +39,14 @@ export async function findFamily(
 }
 
 /** Creates the record of a new token family. */
-export function createFamily(profile: Profile, refreshToken: Secret, store: TokenStore): FamilyRecord {
+export function createFamily(profile: Profile, refreshToken: Secret | undefined, store: TokenStore): FamilyRecord {
   return {
     kind: 'family',
     profile: profile.name,
     origin: profile.url.origin,
     client: store.fingerprint(getClientId(profile)),
     refreshToken,
-    tokenHashes: [familyKey(bindingOf(profile), refreshToken, store)],
+    tokenHashes: refreshToken === undefined ? [] : [familyKey(bindingOf(profile), refreshToken, store)],
     tokens: {},
   };
 }

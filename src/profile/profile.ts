@@ -53,6 +53,8 @@ export interface ProfileOptions {
   readonly authorizationUrl: URL | undefined;
   /** Device authorization endpoint, if not the provider's. */
   readonly deviceAuthorizationUrl: URL | undefined;
+  /** Revocation endpoint, if not the provider's. */
+  readonly revocationUrl: URL | undefined;
   /** Loopback redirect URI of a login, exactly as registered. */
   readonly redirectUri: string | undefined;
   /** `aud` of client assertions. Default: the token URL. */

@@ -58,7 +58,7 @@ describe('a refresh token', () => {
     provider.next.push(json(200, body));
     expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
     const { refreshToken, attempt } = await familyOf(profile, store);
-    expect([refreshToken.reveal(), attempt]).toEqual(['the-only-valid-one', undefined]);
+    expect([refreshToken?.reveal(), attempt]).toEqual(['the-only-valid-one', undefined]);
   });
 
   it('in a response that a bug keeps from being parsed is stored', async () => {
@@ -76,7 +76,7 @@ describe('a refresh token', () => {
     };
     await expect(start().get(profile)).rejects.toBe(bug);
     const { refreshToken, attempt, failure } = await familyOf(profile, store);
-    expect([refreshToken.reveal(), attempt, failure]).toEqual([provider.current, undefined, undefined]);
+    expect([refreshToken?.reveal(), attempt, failure]).toEqual([provider.current, undefined, undefined]);
   });
 
   it('is exchanged and its successor stored although every caller has left', async () => {
@@ -137,7 +137,7 @@ describe('the record of a refresh', () => {
       tokenHashes: [hashOf(FIRST, store), hashOf('next', store)],
       scope: 'read',
     });
-    expect(record.refreshToken.reveal()).toBe('next');
+    expect(record.refreshToken?.reveal()).toBe('next');
     expect([record.attempt, record.failure, record.cachedError, record.account]).toEqual(Array(4).fill(undefined));
     expect(Object.keys(record.tokens)).toHaveLength(1);
   });

@@ -116,7 +116,7 @@ describe('a stored login', () => {
     'is used if the configured refresh token is %s',
     async (configured) => {
       const grant = await storedGrant(configured);
-      expect([grant?.family, grant?.refreshToken.reveal()]).toEqual(['the-family', 'newest']);
+      expect([grant?.family, grant?.refreshToken?.reveal()]).toEqual(['the-family', 'newest']);
     },
   );
 

@@ -50,7 +50,10 @@ export async function runScripts(context: Context): Promise<number> {
   };
   const run = async ({ client, emulation }: OpenClient): Promise<number> => {
     if (args.switches.has('list') || args.switches.has('dry-run')) return listJobs(jobs, context);
-    if (emulation !== undefined) warn(context, 'emulated: the providers run on this machine, nothing leaves it');
+    if (emulation !== undefined) {
+      const others = emulation.allow?.join(', ') || 'nothing';
+      warn(context, `emulated: the providers run on this machine; connections beyond it: ${others}`);
+    }
     host.connect(client);
     const report = { ...(await runAll(jobs, parallel, host, context)), emulated: emulation !== undefined };
     await printReport(report, context, redact);
