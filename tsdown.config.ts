@@ -20,6 +20,8 @@ export default defineConfig({
   sourcemap: true,
   dts: { entry: ['src/index.ts', 'src/script.ts', 'src/emulator.ts', 'src/playwright.ts'] },
   logLevel: 'warn',
+  // The pages of the emulator's console are served as they are.
+  copy: [{ from: 'src/emulator/console', to: 'dist' }],
   // The build of yaml for Node prints every token of a file, secrets included, if the environment variable LOG_TOKENS or
   // LOG_STREAM is set. The build for browsers does not, but Node cannot import it, so it is bundled.
   alias: { yaml: `${yaml}/browser/index.js` },
@@ -34,7 +36,7 @@ export default defineConfig({
       groups: [
         {
           name: 'core',
-          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/|config\/(?!yaml)|profile\/|oauth\/|files\/|flows\/[^/]+\.ts).*(?<!\.d\.ts)$/,
+          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/|config\/(?!yaml)|profile\/|oauth\/(?!account)|files\/|flows\/[^/]+\.ts).*(?<!\.d\.ts)$/,
         },
         { name: 'yaml', test: /\/(?:src\/config\/yaml|node_modules\/yaml\/).*(?<!\.d\.ts)$/ },
         { name: 'store', test: /\/src\/store\/(?!redis\/).*(?<!\.d\.ts)$/ },

@@ -13,4 +13,10 @@ export {
 export { type OAuthProfileOptions, oauthProfile, type TokenResponse } from './oauth-profile.ts';
 export type { EmulatorEndpoint } from './ports.ts';
 export { Secret } from './redaction/secret.ts';
-export { createTokenSource, type GetOptions, type TokenSource, type TokenSourceOptions } from './token-source.ts';
+export {
+  type CurrentToken,
+  createTokenSource,
+  type GetOptions,
+  type TokenSource,
+  type TokenSourceOptions,
+} from './token-source.ts';

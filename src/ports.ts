@@ -73,6 +73,8 @@ export interface StoredRecord {
   readonly version: string;
   /** JSON; the store encrypts it. */
   readonly content: Secret;
+  /** Names by which {@link TokenStore.read} also finds the record. Default: none. */
+  readonly aliases?: readonly string[];
 }
 
 /** A stored record with its key. */
@@ -88,8 +90,8 @@ export interface TokenStore {
   fingerprint(value: string | Secret): string;
   /** Epoch milliseconds by the clock that all users of the store share. */
   now(): number;
-  /** Reads a record without waiting for its lock. */
-  read(key: string): Promise<StoredRecord | undefined>;
+  /** Reads the record with this key or alias, without waiting for its lock. */
+  read(name: string): Promise<FoundRecord | undefined>;
   list(): Promise<readonly FoundRecord[]>;
   /**
    * Acquires the exclusive lock for `key` and re-reads its record. Rejects with `store_locked` after `timeoutMs`. An abort ends the wait, but

@@ -3,11 +3,9 @@ import { type CallOptions, validateOptions } from './oauth-profile.ts';
 import type { Command, Registry } from './script/command.ts';
 import { commandDocs as docsOf } from './script/describe-command.ts';
 import type { Listener } from './script/events.ts';
-import { parseScriptObject, type ScriptObject } from './script/parser/object.ts';
-import { loadPathCheck } from './script/parser/parse-context.ts';
+import type { ScriptObject } from './script/parser/object.ts';
 import type { RunResult } from './script/result.ts';
 import { scriptSchema as schemaOf } from './script/schema.ts';
-import type { Script } from './script/script.ts';
 import { ScriptHost } from './script/script-host.ts';
 
 export { InvalidScriptError, OAuthProfileError, type ScriptIssue } from './errors.ts';
@@ -44,7 +42,9 @@ export async function runScript(script: string | ScriptObject, options: RunOptio
   const client = sharedClient(options);
   const host = new ScriptHost(commands).connect(client);
   try {
-    const read = await (typeof script === 'string' ? host.read(script, thisProcess) : readObject(script, host));
+    const read = await (typeof script === 'string'
+      ? host.read(script, thisProcess)
+      : host.readObject(script, thisProcess));
     const { data: entries, source } = read;
     const variables = await client.loadVariables({ data, script: { entries, source } });
     return await host.run(read, variables, signal ?? new AbortController().signal, onEvent ?? (() => {}));
@@ -67,12 +67,4 @@ function registryOf(commands: readonly Command[] | undefined): Registry {
   const host = new ScriptHost(commands);
   host.close();
   return host.registry;
-}
-
-async function readObject(script: ScriptObject, { registry }: ScriptHost): Promise<Script> {
-  const source = { label: 'script', directory: '', trust: 'given' } as const;
-  // The object may have any shape: it is validated later.
-  const { steps } = Object(script);
-  const names = Array.isArray(steps) ? steps.flatMap((step) => Object.keys(Object(step))).join() : '';
-  return parseScriptObject(script, source, registry, await loadPathCheck(names, registry));
 }

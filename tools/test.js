@@ -68,6 +68,10 @@ async function checkPackage() {
 const checks = [
   ['tests', () => runBin('vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`)],
   ['types', () => runNode('node_modules/typescript-native/bin/tsc', '--noEmit')],
+  [
+    'types (browser)',
+    () => runNode('node_modules/typescript-native/bin/tsc', '--noEmit', '-p', 'tsconfig.browser.json'),
+  ],
   ['lint', () => runBin('biome', 'check', '--error-on-warnings')],
   ['words', () => runNode('tools/check-words.js')],
   ['layers', () => runNode('tools/check-layers.js')],

@@ -20,6 +20,12 @@ export interface Command {
 
 const profileFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
+  {
+    name: 'env-file',
+    value: 'FILE',
+    repeatable: true,
+    help: 'read environment variables for ${env:NAME} from FILE (.env)',
+  },
   { name: 'set', value: 'NAME=VALUE', repeatable: true, help: 'set one variable, such as graph.scope=user.read' },
   { name: 'store', value: 'URL', help: 'use the Redis at URL instead of the vault (default: $OAUTH_PROFILE_STORE)' },
   { name: 'json', help: 'print results and errors as JSON' },

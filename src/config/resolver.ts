@@ -13,6 +13,9 @@ export interface ExternalSources {
   readFileInside(path: string, source: Source): string | undefined;
 }
 
+/** Calls a function of a reference. The name and the number of arguments are valid. */
+export type CallFunction = (name: string, args: readonly Value[]) => Value;
+
 /** Characters of one value. A larger value comes from references that multiply each other. */
 const MAX_LENGTH = 1_048_576;
 /** Characters of all values together. */
@@ -35,7 +38,12 @@ export class Resolver {
   readonly #sizes = new Map<object, number>();
   #total = 0;
 
-  constructor(variables: Variables, sources: ExternalSources) {
+  /** Without `callFunction`, a reference to a function is an error. */
+  constructor(
+    variables: Variables,
+    sources: ExternalSources,
+    readonly callFunction?: CallFunction,
+  ) {
     this.#variables = variables;
     this.#sources = sources;
   }
@@ -131,6 +139,7 @@ export class Resolver {
   }
 
   #lookUp(reference: Reference, variable: Variable): Value {
+    if (reference.kind === 'function') return this.#call(reference, variable);
     const found =
       reference.kind === 'variable' ? this.#findVariable(reference, variable) : this.#readExternal(reference, variable);
     if (reference.fallback !== undefined && isEmpty(found)) return this.#fill(reference.fallback, variable);
@@ -138,6 +147,16 @@ export class Resolver {
       throw reference.kind === 'variable' ? this.#undefinedName(reference) : this.#missing(reference, found);
     }
     return found;
+  }
+
+  #call({ text, names: [name = ''], args = [] }: Reference, variable: Variable): Value {
+    if (this.callFunction === undefined) {
+      const hint = 'write a value, or set it in the data of a script';
+      throw dataError(`${text}: functions can be used in scripts only`, hint);
+    }
+    const values = args.map((arg) => (typeof arg === 'object' ? this.#lookUp(arg, variable) : arg));
+    const result = this.callFunction(name, values);
+    return values.some(holdsSecret) ? wrapSecret(result) : result;
   }
 
   #readExternal({ kind, names: [name = ''] }: Reference, variable: Variable): Value | undefined {

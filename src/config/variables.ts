@@ -112,6 +112,15 @@ export class Variables {
     return this.add(entries, source);
   }
 
+  /** Adds the variables of a script that another one runs. What is defined already stays, a profile as a whole. */
+  addDefaults(entries: readonly Entry[], source: Source): this {
+    const isDefined = (name: string): boolean => this.#byName.has(name) || this.#byName.has(`${ownerOf(name)}.type`);
+    return this.define(
+      entries.filter(({ name }) => !isDefined(name)),
+      source,
+    );
+  }
+
   /**
    * Returns the sources, `a and b`, if a profile is defined in two of: the user's file, the directory's file, a script. A cloned
    * repository must not redirect a profile of the user. For the same reason a plain variable may not be in both files, but a script may
@@ -121,6 +130,20 @@ export class Variables {
     const isProfile = this.#byName.has(`${name}.type`);
     const sources = [...(this.#definedIn.get(name) ?? [])].filter(({ trust }) => isProfile || trust !== 'script');
     return sources.length > 1 ? sources.map(({ label }) => label).join(' and ') : undefined;
+  }
+
+  /** Sets a variable while a script runs. Its value has no references, and only the field of a profile is a secret because of its name. */
+  assign(name: string, value: Value, source: Source): void {
+    if (name.includes('.')) this.add([{ name, value, literal: true }], source);
+    else this.#byName.set(name, { name, value, literal: true, source });
+  }
+
+  /** Returns variables that can be changed without changing these. */
+  clone(): Variables {
+    const clone = new Variables();
+    for (const [name, variable] of this.#byName) clone.#byName.set(name, variable);
+    for (const [owner, sources] of this.#definedIn) clone.#definedIn.set(owner, new Set(sources));
+    return clone;
   }
 
   get(name: string): Variable | undefined {

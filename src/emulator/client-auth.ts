@@ -1,15 +1,18 @@
+import type { JWTPayload } from 'jose';
 import type { EmulatorRequest } from './messages.ts';
-import type { Client, Realm, RequestContext } from './realm.ts';
+import type { Realm, RequestContext } from './realm.ts';
 import { reject } from './rejection.ts';
+import type { Client, Credential } from './subjects.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /** Authenticates the client as the provider does. Returns `undefined` for a permitted request without a client. */
 export async function authenticateClient(
-  { realm, now }: RequestContext,
+  context: RequestContext,
   request: EmulatorRequest,
   grant: string,
 ): Promise<Client | undefined> {
+  const { realm } = context;
   const { provider } = realm;
   const { form } = request;
   const pairs = basicPairs(request, provider.clientAuth.basicDecoding);
@@ -21,34 +24,40 @@ export async function authenticateClient(
   if (pairs !== undefined) {
     const client = pairs.map(([id]) => realm.clients.get(id)).find((found) => found !== undefined);
     if (client === undefined) return reject('unknown_client', pairs[0]?.[0] ?? '');
-    checkMethod(realm, client, 'client_secret_basic');
-    if (!pairs.some(([id, secret]) => id === client.id && secret === (client.secret ?? '')))
-      reject('invalid_client_secret');
+    const credentials = registeredCredentials(realm, client, 'client_secret_basic');
+    const secrets = pairs.filter(([id]) => id === client.id).map(([, secret]) => secret);
+    if (!credentials.some(({ secret = '' }) => secrets.includes(secret))) reject('invalid_client_secret');
     return client;
   }
-  const id = form.get('client_id') || (assertion === undefined ? '' : await subjectOf(assertion));
+  const id = form.get('client_id') || (assertion === undefined ? '' : ((await decodeAssertion(assertion)).sub ?? ''));
   if (id === '') {
     if (bodySecret !== undefined || assertion !== undefined) reject('missing_field', 'client_id');
     if (provider.passwordGrantWithoutClient && (grant === 'password' || grant === 'refresh_token')) return undefined;
-    return provider.clientAuth.basicOnly ? reject('missing_client_auth') : reject('missing_field', 'client_id');
+    return reject(provider.clientAuth.basicOnly ? 'missing_client_auth' : 'missing_client', 'client_id');
   }
   const client = realm.clients.get(id) ?? reject('unknown_client', id);
-  if (assertion !== undefined) await checkAssertion({ realm, now }, client, request, assertion);
+  if (assertion !== undefined) await checkAssertion(context, client, request, assertion);
   else if (bodySecret !== undefined) checkBodySecret(realm, client, bodySecret);
-  else if (client.secret !== undefined || client.auth === 'private_key_jwt' || provider.clientAuth.basicOnly)
-    reject('missing_client_auth');
+  else if (provider.clientAuth.basicOnly || !client.credentials.some(isPublic)) reject('missing_client_auth');
   return client;
+}
+
+function isPublic({ secret, auth }: Credential): boolean {
+  return secret === undefined && auth !== 'private_key_jwt';
 }
 
 function checkBodySecret(realm: Realm, client: Client, secret: string): void {
   if (realm.provider.clientAuth.basicOnly) reject('missing_client_auth');
-  if (client.secret === undefined) reject('secret_for_public_client');
-  checkMethod(realm, client, 'client_secret_post');
-  if (secret !== client.secret) reject('invalid_client_secret');
+  if (client.credentials.every((credential) => credential.secret === undefined)) reject('secret_for_public_client');
+  const credentials = registeredCredentials(realm, client, 'client_secret_post');
+  if (!credentials.some((credential) => credential.secret === secret)) reject('invalid_client_secret');
 }
 
-function checkMethod(realm: Realm, client: Client, method: string): void {
-  if (realm.provider.clientAuth.registeredMethodOnly && client.auth !== method) reject('unexpected_auth_method');
+/** The credentials that a client may use with a method. */
+function registeredCredentials(realm: Realm, { credentials }: Client, method: string): readonly Credential[] {
+  if (!realm.provider.clientAuth.registeredMethodOnly) return credentials;
+  const registered = credentials.filter(({ auth }) => auth === method);
+  return registered.length > 0 ? registered : reject('unexpected_auth_method');
 }
 
 /** Id and secret of a Basic header, in each decoding that the provider accepts. */
@@ -72,43 +81,54 @@ function decodeFormValue(text: string): string {
   }
 }
 
-/** The client id of an assertion, for requests without a `client_id` (RFC 7521 §4.2). */
-async function subjectOf(assertion: string): Promise<string> {
+/** The claims of an assertion, not verified; none if it is malformed. */
+export async function decodeAssertion(assertion: string): Promise<JWTPayload> {
   const { decodeJwt } = await import('jose');
   try {
-    return decodeJwt(assertion).sub ?? '';
+    return decodeJwt(assertion);
   } catch {
-    return '';
+    return {};
   }
 }
 
-/** Checks issuer, subject, audience, times and signature (RFC 7523 §3). */
 async function checkAssertion(
-  { realm, now }: Pick<RequestContext, 'realm' | 'now'>,
+  context: RequestContext,
   client: Client,
-  { form, host, path, base }: EmulatorRequest,
+  request: EmulatorRequest,
   assertion: string,
 ): Promise<void> {
-  checkMethod(realm, client, 'private_key_jwt');
-  if (form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');
-  const urls = [
-    `https://${host}${path}`,
-    `http://${host}${path}`,
-    `${base}${path}`,
-    `https://${host}`,
-    `https://${host}/`,
-  ];
+  registeredCredentials(context.realm, client, 'private_key_jwt');
+  if (request.form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');
+  const expected = { issuer: client.id, subject: client.id };
+  if (!(await verifyAssertion(context, client, request, assertion, expected))) reject('invalid_assertion');
+}
+
+/** Checks issuer, subject, audience, times and signature (RFC 7523 §3). */
+export async function verifyAssertion(
+  { now }: RequestContext,
+  client: Client,
+  { host, path, origin }: EmulatorRequest,
+  assertion: string,
+  expected: { readonly issuer: string; readonly subject?: string },
+): Promise<boolean> {
   const { jwtVerify } = await import('jose');
-  try {
-    if (client.key === undefined) throw new Error('no key is registered');
-    await jwtVerify(assertion, client.key, {
-      issuer: client.id,
-      subject: client.id,
-      audience: client.audience === undefined ? urls : [...urls, client.audience],
-      requiredClaims: ['exp'],
-      currentDate: new Date(now),
-    });
-  } catch {
-    reject('invalid_assertion');
+  const own = `${origin}/${host}`;
+  const urls = ['https://', 'http://'].flatMap((scheme) => [
+    `${scheme}${host}${path}`,
+    `${scheme}${host}`,
+    `${scheme}${host}/`,
+  ]);
+  for (const { key, audience } of client.credentials) {
+    if (key === undefined) continue;
+    const audiences = [...urls, own, `${own}${path}`, ...(audience === undefined ? [] : [audience])];
+    const options = { ...expected, audience: audiences, requiredClaims: ['exp'], currentDate: new Date(now) };
+    if (
+      await jwtVerify(assertion, key, options).then(
+        () => true,
+        () => false,
+      )
+    )
+      return true;
   }
+  return false;
 }

@@ -7,15 +7,18 @@ export interface EmulatorRequest {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly form: URLSearchParams;
-  /** The URL of this host's pages in the user's browser: `http://127.0.0.1:<port>/<host>`. */
-  readonly base: string;
+  readonly body: string;
+  /** The emulator's own origin, such as `http://127.0.0.1:8400`. Pages of a host are below `/<host>`. */
+  readonly origin: string;
+  /** Whether the client connected to the emulator's own URL, not to the production URL. */
+  readonly viaLoopback: boolean;
 }
 
 /** A response of an endpoint. */
 export interface EmulatorResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 /** A JSON response that must not be cached (RFC 6749 §5.1). */

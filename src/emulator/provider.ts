@@ -1,8 +1,18 @@
-import type { EmulatorResponse } from './messages.ts';
+import type { EmulatorRequest, EmulatorResponse } from './messages.ts';
 import type { ErrorDescription, ErrorTable, Rejection } from './rejection.ts';
+import type { Claims, Client, User } from './subjects.ts';
 
 /** An endpoint; each provider defines its URL. */
-export type Action = 'token' | 'device' | 'verify' | 'authorize' | 'revoke' | 'resource' | 'metadata' | 'keys';
+export type Action =
+  | 'token'
+  | 'device'
+  | 'verify'
+  | 'authorize'
+  | 'revoke'
+  | 'introspect'
+  | 'resource'
+  | 'metadata'
+  | 'keys';
 
 /** The target of a request, as the real provider would see it. */
 export interface RequestTarget {
@@ -12,10 +22,16 @@ export interface RequestTarget {
   readonly origin: string;
   /** The token endpoint that a profile configures on this host. */
   readonly tokenUrl: URL | undefined;
+  /** The issuer that a profile configures. */
+  readonly configuredIssuer: string | undefined;
+  /** Tenants and authorization servers that exist. */
+  readonly tenants: ReadonlySet<string>;
 }
 
 /** The grant type of RFC 8628. */
 export const DEVICE_CODE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+/** The grant type of RFC 7523 §2.1. */
+export const JWT_BEARER_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** The body of a token response. Members that are `undefined` are not sent. */
 export type TokenResponse = Record<string, unknown>;
@@ -31,6 +47,36 @@ export interface IssuedTokens {
   /** Epoch seconds. */
   readonly issuedAt: number;
   readonly grant: string;
+}
+
+/** Everything that the claims of a token can depend on. Times are epoch seconds. */
+export interface TokenSubject {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly client: Client | undefined;
+  /** How the client authenticated. */
+  readonly clientAuth: 'none' | 'secret' | 'assertion';
+  readonly user: User | undefined;
+  readonly scopes: readonly string[];
+  /** The audience that the request or the configuration names. */
+  readonly audience: string | undefined;
+  readonly target: RequestTarget;
+  /** The unique id of the token. */
+  readonly id: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  readonly authTime: number | undefined;
+  readonly nonce: string | undefined;
+}
+
+/** The format of JWT access tokens. `iss`, `iat`, `exp`, the id and configured claims are added. */
+export interface AccessTokenFormat {
+  /** The header parameter `typ`. */
+  readonly typ?: string;
+  /** The claim with the id of the token. */
+  readonly idClaim: string;
+  readonly idPrefix?: string;
+  readonly claims: (subject: TokenSubject) => Claims;
 }
 
 /** The behaviour of one provider, as data. All providers share the endpoints. */
@@ -60,18 +106,30 @@ export interface EmulatedProvider {
   /** Whether the password grant works without a client id. */
   readonly passwordGrantWithoutClient?: boolean;
   readonly tenantsWithoutPasswordGrant?: readonly string[];
+  /** Request parameters that the provider rejects. */
+  readonly rejectedParameters?: readonly string[];
   /** Grants that require a scope. */
   readonly scopeRequiredFor?: readonly string[];
+  /** Whether a scope exists; default: all do. */
+  readonly isScope?: (scope: string) => boolean;
   /** Whether the client credentials grant may request this scope; default: any. */
   readonly allowsClientScope?: (scope: string) => boolean;
   /** Whether a reused code also revokes the tokens issued for it (RFC 6749 §4.1.2). It is always rejected. */
   readonly codeReuseRevokesTokens?: boolean;
   /** The metadata document (RFC 8414, OpenID Connect Discovery), if the provider has one. Common members are added. */
   readonly metadata?: (target: RequestTarget) => Record<string, unknown> | undefined;
-  /** The `iss` parameter of authorization responses (RFC 9207), if the provider sends it. */
-  readonly issuer?: (target: RequestTarget) => string;
-  /** Whether a token can be revoked without client authentication. */
-  readonly revocationWithoutClientAuth?: boolean;
+  /** The issuer of tokens that are requested at this target. */
+  readonly issuer: (target: RequestTarget) => string;
+  /** Whether authorization responses have the parameter `iss` (RFC 9207). */
+  readonly sendsIssuer?: boolean;
+  readonly revocation?: {
+    /** Whether tokens can be revoked without client authentication. */
+    readonly withoutClientAuth?: boolean;
+    /** Whether an unknown token is an error; RFC 7009 §2.2 says that it is not. */
+    readonly rejectsUnknown?: boolean;
+    /** Whether the token of another confidential client, or a failed authentication, is an error. */
+    readonly rejectsOthers?: boolean;
+  };
   readonly refresh: {
     /**
      * - `reusable`: each refresh returns a new refresh token, and the old one stays valid.
@@ -92,6 +150,7 @@ export interface EmulatedProvider {
   };
   /** Lifetime of access tokens. */
   readonly lifetimeSeconds: number;
+  readonly idTokenLifetimeSeconds?: number;
   readonly device?: {
     /** Seconds. */
     readonly expiresIn: number;
@@ -100,21 +159,49 @@ export interface EmulatedProvider {
     readonly verificationPath: string;
     /** Whether the response has a `message` for the user. */
     readonly hasMessage?: boolean;
+    /** Whether user codes have a dash. */
+    readonly hasDash?: boolean;
+    /** Another name of `verification_uri`. */
+    readonly uriMember?: string;
   };
   /** Whether a client gets the same access token each time. */
   readonly stableToken?: boolean;
-  /** Converts a signed token into the provider's format; default: unchanged. */
+  /** JWT access tokens. Without it, access tokens are opaque. */
+  readonly accessToken?: AccessTokenFormat;
+  /** Converts an opaque token into the provider's format; default: unchanged. */
   readonly encodeAccessToken?: (token: string) => string;
   readonly decodeAccessToken?: (token: string) => string;
+  /** The claims of an id token. `nonce`, `auth_time` and the claims of the user are added. */
+  readonly idClaims?: (subject: TokenSubject) => Claims;
+  /** Whether id tokens from the token endpoint have the claim `at_hash`. Default: true. */
+  readonly hasAccessTokenHash?: boolean;
   /** Changes the standard token response (RFC 6749 §5.1). */
   readonly response?: (standard: TokenResponse, issued: IssuedTokens) => TokenResponse;
   readonly errors?: ErrorTable;
   /** The response to a rejected request, if it is not the one of RFC 6749 §5.2. */
   readonly errorResponse?: (error: ErrorDescription, kind: Rejection['kind'], now: number) => EmulatorResponse;
+  /** The introspection response for a valid token. Default: the members of RFC 7662 §2.2. */
+  readonly introspection?: (standard: Claims, subject: ResourceSubject) => Claims;
   /** The protected resource: data about the user or the client. */
-  readonly resource: (user: string | undefined, clientId: string, path: string) => EmulatorResponse;
+  readonly resource: (subject: ResourceSubject, request: EmulatorRequest) => EmulatorResponse;
   /** The response of the protected resource to an invalid access token. */
   readonly unauthorizedResponse: () => EmulatorResponse;
-  /** The tenant in a URL. */
+  /** The tenant or authorization server in a URL. */
   readonly tenantOf?: (url: { readonly host: string; readonly path: string }) => string | undefined;
+  /** Tenants that always exist. */
+  readonly sharedTenants?: readonly string[];
+  /** Further names of the tenant of a profile. */
+  readonly relatedTenants?: (tenant: string) => readonly string[];
+}
+
+/** The client and the user that a valid access token was issued for. */
+export interface ResourceSubject {
+  readonly clientId: string;
+  readonly user: User | undefined;
+  readonly scopes: readonly string[];
+  readonly issuer: string;
+  readonly target: RequestTarget;
+  /** Epoch seconds. */
+  readonly issuedAt: number;
+  readonly expiresAt: number | undefined;
 }

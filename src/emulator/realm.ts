@@ -1,32 +1,31 @@
-import type { KeyObject } from 'node:crypto';
+import type { FaultKind } from './faults.ts';
 import type { EmulatedProvider } from './provider.ts';
-import type { TokenSigner } from './token-signer.ts';
+import type { ProviderSettings } from './settings.ts';
+import type { Client, Credential, User } from './subjects.ts';
+import type { SigningKeys } from './tokens/signing-keys.ts';
+import type { TokenStates } from './tokens/token-state.ts';
 
 /** The state and the time that an endpoint handles a request with. */
 export interface RequestContext {
   readonly realm: Realm;
-  readonly signer: TokenSigner;
+  readonly keys: SigningKeys;
+  readonly states: TokenStates;
   /** Epoch milliseconds. */
   readonly now: number;
-}
-
-/** A registered client. */
-export interface Client {
-  readonly id: string;
-  readonly secret: string | undefined;
-  /** `client_secret_basic`, `client_secret_post`, `none` or `private_key_jwt`. */
-  readonly auth: string;
-  readonly key: KeyObject | undefined;
-  /** An accepted audience of its assertions in addition to the endpoint's URL. */
-  readonly audience: string | undefined;
+  /** The fault to inject. */
+  readonly fault?: FaultKind | undefined;
 }
 
 /** All refresh tokens that come from one authorization (RFC 9700 §4.14). */
 export interface TokenFamily {
-  readonly id: string;
+  readonly id: number;
   readonly clientId: string;
   readonly user: string | undefined;
   readonly scope: string;
+  /** The audience that the authorization request named. */
+  readonly audience: string | undefined;
+  /** Epoch seconds. */
+  readonly authTime: number | undefined;
   revoked: boolean;
   /** The number of refreshes. Access tokens of an earlier generation are invalid where a refresh revokes them. */
   generation: number;
@@ -35,7 +34,7 @@ export interface TokenFamily {
 /** The record of a refresh token. Times are epoch milliseconds. */
 export interface RefreshToken {
   readonly family: TokenFamily;
-  readonly expiresAt: number;
+  expiresAt: number;
   usedAt: number | undefined;
   /** Whether it comes from a profile and is never evicted. */
   readonly pinned: boolean;
@@ -46,6 +45,10 @@ export interface Code {
   readonly clientId: string;
   readonly user: string;
   readonly scope: string;
+  readonly audience: string | undefined;
+  readonly nonce: string | undefined;
+  /** Epoch seconds. */
+  readonly authTime: number;
   readonly redirectUri: string;
   readonly challenge: string | undefined;
   readonly challengeMethod: string;
@@ -69,7 +72,13 @@ export interface Device {
 }
 
 /** A user who can always sign in, so that every flow works with any profile. */
-export const BUILT_IN_USER = { name: 'ada@example.com', password: 'lovelace' } as const;
+export const BUILT_IN_USER: User = {
+  name: 'ada@example.com',
+  password: 'lovelace',
+  displayName: 'Ada Lovelace',
+  givenName: 'Ada',
+  familyName: 'Lovelace',
+};
 
 const MAX_RECORDS = 10_000;
 
@@ -79,48 +88,82 @@ export const MAX_STORED_LENGTH = 4096;
 /** The state of one provider: clients, users and everything that was issued. All maps that requests can fill are bounded. */
 export class Realm {
   readonly clients = new Map<string, Client>();
-  /** Passwords by user name. */
-  readonly users = new Map<string, string | undefined>([[BUILT_IN_USER.name, BUILT_IN_USER.password]]);
-  readonly tenants = new Set(['common', 'organizations', 'consumers']);
+  /** Users of this realm's profiles. */
+  readonly #users = new Map<string, User>();
+  /** Tenants and authorization servers that exist. */
+  readonly tenants = new Set<string>();
   /** Token URLs of profiles, by host. */
   readonly tokenUrls = new Map<string, URL>();
+  /** The issuer that a profile configures. */
+  issuer: string | undefined;
   readonly refreshTokens = new BoundedMap<RefreshToken>();
   readonly codes = new BoundedMap<Code>();
   readonly devices = new BoundedMap<Device>();
-  /** Access tokens that were revoked without a token family, by `jti`. */
+  /** Access tokens that were revoked one by one, by token id or hash. */
   readonly revokedTokens = new BoundedMap<object>();
-  readonly families = new BoundedMap<TokenFamily>();
+  readonly families = new BoundedMap<TokenFamily, number>();
+  /** Access tokens that were issued up to this time count as expired. Epoch milliseconds. */
+  expiredBefore = -1;
   #familyCount = 0;
   /** How often each client invalidated its token, for providers with stable tokens. */
   readonly invalidations = new Map<string, number>();
 
-  constructor(readonly provider: EmulatedProvider) {}
-
-  /** Registers a client. Of several profiles with the same client id, one with credentials wins. */
-  addClient(client: Client): void {
-    const existing = this.clients.get(client.id);
-    const hasCredentials = ({ secret, key }: Client): boolean => secret !== undefined || key !== undefined;
-    if (existing === undefined || !hasCredentials(existing) || hasCredentials(client))
-      this.clients.set(client.id, client);
+  /** `everyone` are the users of all realms. */
+  constructor(
+    readonly provider: EmulatedProvider,
+    readonly everyone: ReadonlyMap<string, User>,
+    readonly settings: ProviderSettings,
+  ) {
+    for (const tenant of provider.sharedTenants ?? []) this.tenants.add(tenant);
   }
 
-  createFamily(clientId: string, user: string | undefined, scope: string): TokenFamily {
-    const id = String(++this.#familyCount);
-    const family: TokenFamily = { id, clientId, user, scope, revoked: false, generation: 0 };
-    this.families.set(id, family);
+  /** Registers a client, or another credential of a client that several profiles share. */
+  addClient(id: string, credential: Credential): Client {
+    const client = this.clients.get(id) ?? { id, credentials: [] };
+    this.clients.set(id, client);
+    client.credentials.push(credential);
+    return client;
+  }
+
+  /** Registers the user of a profile. */
+  addUser(name: string, password: string | undefined): void {
+    this.#users.set(name, { ...this.everyone.get(name), name, password });
+  }
+
+  /** Finds a user by login name. */
+  findUser(name: string | undefined): User | undefined {
+    return name === undefined ? undefined : (this.#users.get(name) ?? this.everyone.get(name));
+  }
+
+  /** The login names of all users. */
+  userNames(): string[] {
+    return [...new Set([...this.everyone.keys(), ...this.#users.keys()])];
+  }
+
+  createFamily(grant: Pick<TokenFamily, 'clientId' | 'user' | 'scope' | 'audience' | 'authTime'>): TokenFamily {
+    const family: TokenFamily = { ...grant, id: ++this.#familyCount, revoked: false, generation: 0 };
+    this.families.set(family.id, family);
     return family;
   }
 
   /** Registers the refresh token of a profile. */
-  registerRefreshToken(token: string, clientId: string, user: string | undefined, scope: string): void {
-    const family = this.createFamily(clientId, user ?? BUILT_IN_USER.name, scope);
+  addRefreshToken(token: string, clientId: string, user: string | undefined, scope: string): void {
+    const name = user ?? BUILT_IN_USER.name;
+    const family = this.createFamily({ clientId, user: name, scope, audience: undefined, authTime: undefined });
     this.refreshTokens.set(token, { family, expiresAt: Number.POSITIVE_INFINITY, usedAt: undefined, pinned: true });
+  }
+
+  /** Forgets clients, users and everything that was issued. */
+  clear(): void {
+    for (const map of [this.clients, this.#users, this.refreshTokens, this.codes, this.devices]) map.clear();
+    for (const map of [this.revokedTokens, this.families, this.invalidations]) map.clear();
+    this.expiredBefore = -1;
   }
 }
 
 /** A map that evicts its oldest entries, except pinned ones. */
-class BoundedMap<T extends object> extends Map<string, T> {
-  override set(key: string, value: T): this {
+class BoundedMap<T extends object, K = string> extends Map<K, T> {
+  override set(key: K, value: T): this {
     super.set(key, value);
     if (this.size <= MAX_RECORDS) return this;
     for (const [oldest, record] of this) {

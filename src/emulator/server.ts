@@ -2,9 +2,11 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
 import type { EmulatorRequest, EmulatorResponse } from './messages.ts';
 
-/** How the server handles a request: it responds, does not respond, or closes the connection. */
+/** How the server handles a request: it responds, sends events, does not respond, or closes the connection. */
 export type Outcome =
   | { readonly response: EmulatorResponse; readonly delayMs?: number; readonly isTruncated?: boolean }
+  /** Sends events until the client disconnects; then the returned function is called. */
+  | { readonly stream: (send: (event: string) => void) => () => void }
   | 'hang'
   | 'reset';
 
@@ -15,6 +17,7 @@ export type Handler = (request: EmulatorRequest) => Promise<Outcome>;
 export type Credentials = (host: string | undefined) => { readonly cert: string; readonly key: string };
 
 const MAX_BODY_BYTES = 65_536;
+const MAX_UNREAD_BYTES = 1_048_576;
 const TLS_HANDSHAKE = 0x16;
 
 /** A server on one loopback port that accepts both TLS and plain HTTP. */
@@ -27,10 +30,20 @@ export interface PortServer {
 export async function startServer(port: number, handle: Handler, credentials: Credentials): Promise<PortServer> {
   const connections: Connections = new Map();
   const plain = createHttpServer((request, response) => receive(request, response, handle, false, connections));
+  // A client whose proxy is the emulator reaches the production URLs of all hosts. No other host can be reached this way.
+  plain.on('connect', (_, socket: Socket, head) => {
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    if (head.length > 0) socket.unshift(head);
+    accept(socket);
+  });
   let secure: Promise<Server> | undefined;
   const listener = createNetServer((socket) => {
     trackConnection(socket, connections);
     socket.on('error', () => socket.destroy());
+    accept(socket);
+  });
+  /** Detects TLS by its first byte. */
+  const accept = (socket: Socket): void => {
     socket.once('readable', async () => {
       const first: Buffer | null = socket.read(1);
       if (first === null) return;
@@ -41,7 +54,7 @@ export async function startServer(port: number, handle: Handler, credentials: Cr
         (await secure).emit('connection', socket);
       }
     });
-  });
+  };
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject);
     listener.listen(port, '127.0.0.1', resolve);
@@ -140,25 +153,29 @@ function receive(
   });
 }
 
-/** The real host is in the Host header, or in the first path segment if the browser connects to the emulator itself. */
+/** The real host is in the Host header, or in the first path segment if the client connects to the emulator itself. */
 function toRequest(request: IncomingMessage, body: string, secure: boolean): EmulatorRequest {
   const { method = 'GET', headers, socket } = request;
   const own = `127.0.0.1:${socket.localPort}`;
   const named = String(headers.host ?? own).toLowerCase();
-  const isOwn = named.replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1') === own;
-  const url = request.url ?? '/';
-  const [, first, rest = ''] = (isOwn && /^\/([^/?]+)((?:\/|\?|$).*)/.exec(url)) || [];
-  const host = (first ?? named).toLowerCase();
+  const viaLoopback = named.replace(/^(?:localhost|\[::1\])(?=:)/, '127.0.0.1') === own;
+  // A request through a proxy has the whole URL (RFC 9112 §3.2.2).
+  const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]+/i, '') || '/';
+  const [, first, rest = ''] = (viaLoopback && /^\/([^/?]+)((?:\/|\?|$).*)/.exec(url)) || [];
+  const isRoot = viaLoopback && /^\/(?:\?|$)/.test(url);
+  const host = isRoot ? '' : (first ?? named).toLowerCase();
   const [path = '', ...query] = (first === undefined ? url : rest).split('?');
-  const isForm = /^application\/x-www-form-urlencoded/i.test(String(headers['content-type'] ?? ''));
+  const type = String(headers['content-type'] ?? '').toLowerCase();
   return {
     method,
-    host: secure ? host.replace(/:443$/, '') : host,
+    host: secure ? host.replace(/:443$/, '') : host.replace(/:80$/, ''),
     path: path || '/',
     query: new URLSearchParams(query.join('?')),
     headers,
-    form: new URLSearchParams(isForm ? body : ''),
-    base: `http://${own}/${host}`,
+    form: new URLSearchParams(type.startsWith('application/x-www-form-urlencoded') ? body : ''),
+    body,
+    origin: viaLoopback ? `${secure ? 'https' : 'http'}://${named}` : `http://${own}`,
+    viaLoopback,
   };
 }
 
@@ -170,6 +187,10 @@ function sendOutcome(
 ): void {
   if (outcome === 'reset') connection?.socket.resetAndDestroy();
   if (typeof outcome === 'string') return;
+  if ('stream' in outcome) {
+    sendEvents(outcome.stream, response);
+    return;
+  }
   const { status, headers = {}, body } = outcome.response;
   const finish = (): void => {
     if (connection !== undefined) startTimeout(connection);
@@ -182,4 +203,16 @@ function sendOutcome(
     const timer = setTimeout(finish, outcome.delayMs);
     response.on('close', () => clearTimeout(timer));
   }
+}
+
+/** Server-sent events (HTML standard §9.2). */
+function sendEvents(stream: (send: (event: string) => void) => () => void, response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+  response.flushHeaders();
+  const stop = stream((event) => {
+    // A client that does not read must not fill the memory.
+    if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+    else response.write(event);
+  });
+  response.on('close', stop);
 }

@@ -123,7 +123,10 @@ class EmulatorConnector implements Connector {
     this.#port = port;
     this.#agents = {
       http: { reused: new Agent({ keepAlive: true }), single: new Agent() },
-      https: { reused: new HttpsAgent({ keepAlive: true, ca }), single: new HttpsAgent({ ca }) },
+      https: {
+        reused: new HttpsAgent({ keepAlive: true, ca, rejectUnauthorized: true }),
+        single: new HttpsAgent({ ca, rejectUnauthorized: true }),
+      },
     };
   }
 

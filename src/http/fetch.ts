@@ -5,7 +5,7 @@ const MAX_BYTES = 33_554_432;
 /** A response with one of these statuses must be constructed without a body, not with an empty one (Fetch standard, "null body status"). */
 const NULL_BODY_STATUSES = new Set([204, 205, 304]);
 
-/** A `fetch` on {@link CallApi}, so that the requests of a token source can be sent to an emulator. Redirects are returned, not followed. */
+/** A `fetch` on {@link CallApi}, so that a token source can send requests to an emulator and always checks certificates. Redirects are returned, not followed. */
 export async function fetchThrough(callApi: CallApi, request: Request, tls?: TlsFiles): Promise<Response> {
   const { method, signal } = request;
   const body = request.body === null ? undefined : [new Uint8Array(await request.arrayBuffer())];

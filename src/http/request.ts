@@ -7,7 +7,7 @@ import { toNetworkError } from './network-errors.ts';
 import type { ConnectionAttempt } from './tunnel.ts';
 
 /** A timer that fires later than this shows that the process was stopped. */
-const LATE_MS = 500;
+const TIMER_DELAY_MS = 500;
 /** Time for a process that was stopped to read a response that has arrived. */
 const AFTER_STOP_MS = 1_000;
 
@@ -96,7 +96,7 @@ export function sendRequest<T>(
 
     function onTimeout(): void {
       // The process was stopped (SIGSTOP, Ctrl-Z): the response may have arrived in the meantime, but timers run before sockets are read.
-      const wasStopped = !isExtended && performance.now() - endsAt > LATE_MS;
+      const wasStopped = !isExtended && performance.now() - endsAt > TIMER_DELAY_MS;
       isExtended = true;
       if (wasStopped) timer = setTimeout(onTimeout, AFTER_STOP_MS);
       else fail(timeoutError());

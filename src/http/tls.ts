@@ -4,7 +4,10 @@ import * as tls from 'node:tls';
 import { InvalidProfileError } from '../errors.ts';
 import type { Environment, TlsFiles } from '../ports.ts';
 
-/** Options of TLS connections that use the files of a profile. Throws `profile_invalid` if a file is unusable. */
+/**
+ * Options of TLS connections that use the files of a profile. Throws `profile_invalid` if a file is unusable.
+ * `rejectUnauthorized` is explicit, because `NODE_TLS_REJECT_UNAUTHORIZED=0` would disable it.
+ */
 export function tlsOptions(
   { profile, tls: files }: { readonly profile: string | undefined; readonly tls: TlsFiles },
   env: Environment,

@@ -14,8 +14,13 @@ export function createLoginPorts(
     sha256: (value) => createHash('sha256').update(value.reveal()).digest('base64url'),
     listen: listenForRedirect,
     openBrowser: (url) => openBrowser(url, env),
-    pageUrl: ({ href, host, pathname, search }) =>
-      emulator === undefined ? href : `http://127.0.0.1:${emulator.port}/${host}${pathname}${search}`,
+    pageUrl({ href, host, pathname, searchParams }) {
+      if (emulator === undefined) return href;
+      const query = new URLSearchParams(searchParams);
+      // The emulator then redirects as the real provider would, although its page has another URL.
+      query.set('oauth_profile_page', '1');
+      return `http://127.0.0.1:${emulator.port}/${host}${pathname}?${query}`;
+    },
     callApi,
   };
 }

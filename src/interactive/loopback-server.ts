@@ -6,9 +6,11 @@ import { OAuthProfileError } from '../errors.ts';
 import type { Redirect, RedirectListener, RedirectTarget } from '../ports.ts';
 import { callbackPage, type PageKind } from './callback-page.ts';
 
-/** Time for a whole request to arrive. */
+/** Time for a whole request to arrive, and for its headers, which browsers send at once. */
 const REQUEST_TIMEOUT_MS = 10_000;
-const MAX_CONNECTIONS = 100;
+const HEADERS_TIMEOUT_MS = 3_000;
+/** Connections that may wait for their request. All users of the machine can connect, so the oldest is closed for a new one. */
+const MAX_WAITING = 100;
 /** Attempts to find a port that is free for both IPv4 and IPv6. */
 const MAX_PORT_ATTEMPTS = 10;
 /** Time for the browser to receive the result page before the server closes. */
@@ -42,6 +44,7 @@ class LoopbackServer implements RedirectListener {
   readonly #target: RedirectTarget;
   readonly #isExpected: (query: string) => boolean;
   readonly #servers: Server[] = [];
+  readonly #waiting = new Set<Duplex>();
   #resolve: (redirect: Redirect) => void = () => {};
   /** The response to the expected redirect, once it has arrived. */
   #accepted: ServerResponse | undefined;
@@ -81,19 +84,27 @@ class LoopbackServer implements RedirectListener {
   #createServer(): Server {
     const options = {
       requestTimeout: REQUEST_TIMEOUT_MS,
-      headersTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
     };
     const onRequest = (request: IncomingMessage, response: ServerResponse): void => this.#onRequest(request, response);
     const server = createServer(options, onRequest);
-    server.maxConnections = MAX_CONNECTIONS;
+    server.on('connection', (socket) => this.#onConnection(socket));
     server.on('clientError', rejectInvalidHttp);
     server.on('checkExpectation', onRequest);
     for (const event of ['upgrade', 'connect']) server.on(event, (_, socket: Duplex) => socket.destroy());
     return server;
   }
 
+  #onConnection(socket: Duplex): void {
+    this.#waiting.add(socket);
+    socket.once('close', () => this.#waiting.delete(socket));
+    const [oldest] = this.#waiting;
+    if (this.#waiting.size > MAX_WAITING) oldest?.destroy();
+  }
+
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    this.#waiting.delete(request.socket);
     response.on('error', () => {});
     const { method, url = '' } = request;
     const [path, ...rest] = url.split('?');

@@ -109,7 +109,7 @@ function rejectConflict(name: string, variables: Variables): void {
     {
       variable: name,
       message: `is defined in both ${files}`,
-      hint: 'rename or remove one of them: a file in the working directory cannot override your own profile',
+      hint: 'rename or remove one of them: a directory or a script cannot override your own profile',
     },
   ]);
 }

@@ -66,6 +66,9 @@ const outerEscapings: readonly Encode[] = [json, ourJson, percent, (text) => low
 /** Every string that the redactor searches for to find `value`; SECURITY.md lists them under "Redaction". */
 export function encodingsOf(value: string): Set<string> {
   const found = new Set([value, ...escapings.map((encode) => encode(value))]);
+  // Node decodes headers as latin1, whatever the server encoded them with.
+  const latin1 = binaryString(value);
+  if (latin1 !== value) for (const encode of escapings) found.add(encode(latin1));
   for (const text of [...found]) {
     if (text !== value) for (const encode of outerEscapings) found.add(encode(text));
   }
@@ -85,12 +88,16 @@ export function encodingsOf(value: string): Set<string> {
 
 /** The base64 digits that `text` alone determines if `alignment` bytes precede it in its group of three. */
 function base64Within(text: string, alignment: number): string {
-  let binary = '\0'.repeat(alignment);
-  for (const byte of utf8.encode(text)) binary += String.fromCharCode(byte);
+  const binary = '\0'.repeat(alignment) + binaryString(text);
   return btoa(binary).slice(Math.ceil((alignment * 8) / 6), Math.floor((binary.length * 8) / 6));
 }
 
 const utf8 = new TextEncoder();
+
+/** The UTF-8 bytes of a string, one character each. */
+function binaryString(text: string): string {
+  return Array.from(utf8.encode(text), (byte) => String.fromCharCode(byte)).join('');
+}
 
 function toHex(text: string): string {
   return Array.from(utf8.encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');

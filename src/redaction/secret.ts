@@ -13,15 +13,20 @@ export function onSecretCreated(listener: (secret: Secret) => void): () => void 
 export class Secret {
   readonly #value: string;
   readonly #shown: string;
+  readonly #tracked: boolean;
 
   /** `shown` is printed instead of the value; it may include parts that are not secret: `Basic ••••`. */
   constructor(value: string, shown = MASK, tracked = true) {
     this.#value = value;
     this.#shown = shown;
+    this.#tracked = tracked;
     if (tracked) for (const listener of listeners) listener(this);
   }
 
-  /** A secret that output is not searched for, because it only wraps secrets that are tracked themselves. */
+  /**
+   * A secret that output is not searched for: it only wraps secrets that are tracked themselves, or it came from an API that a script
+   * calls, and only the output of that script is searched for it.
+   */
   static untracked(value: string): Secret {
     return new Secret(value, MASK, false);
   }
@@ -33,7 +38,12 @@ export class Secret {
 
   /** Returns a new secret derived from this one. */
   map(change: (value: string) => string): Secret {
-    return new Secret(change(this.#value));
+    return new Secret(change(this.#value), MASK, this.#tracked);
+  }
+
+  /** Whether output is searched for this secret. */
+  get isTracked(): boolean {
+    return this.#tracked;
   }
 
   /** Tests the plaintext without returning it. */
@@ -67,5 +77,6 @@ export function registerSecret(value: string): void {
 /** Concatenates strings and secrets. The result is a secret if any part is one. */
 export function joinStrings(parts: readonly (string | Secret)[]): string | Secret {
   if (!parts.some((part) => part instanceof Secret)) return parts.join('');
-  return new Secret(parts.map((part) => (part instanceof Secret ? part.reveal() : part)).join(''));
+  const isTracked = parts.some((part) => part instanceof Secret && part.isTracked);
+  return new Secret(parts.map((part) => (part instanceof Secret ? part.reveal() : part)).join(''), MASK, isTracked);
 }

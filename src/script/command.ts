@@ -9,13 +9,17 @@ export interface Parameter {
   /** One sentence, without a full stop. */
   readonly help: string;
   readonly optional?: boolean;
-  /** The value may be a secret: the title of a step shows only references to it. */
-  readonly secret?: boolean;
+  /** The parameter may be left out when the parameters are a map; a list has it as `""`. */
+  readonly optionalInMap?: boolean;
+  /** The value may be a secret: the title of a step shows only references to it. A function decides by the parameters as written. */
+  readonly secret?: boolean | ((parameters: Readonly<Record<string, unknown>>) => boolean);
 }
 
 /** Arguments of a command's `run`, by parameter name. */
 export type ArgumentsOf<P extends readonly Parameter[]> = {
-  readonly [One in P[number] as One['name']]: One extends { readonly optional: true }
+  readonly [One in P[number] as One['name']]: One extends
+    | { readonly optional: true }
+    | { readonly optionalInMap: boolean }
     ? ValueOf<One['kind']> | undefined
     : ValueOf<One['kind']>;
 };
@@ -31,6 +35,8 @@ export interface CommandDefinition<P extends readonly Parameter[] = readonly Par
   readonly example: string;
   /** Runs the step. An error that it throws fails the step and discards the variables that it set. */
   run(args: ArgumentsOf<P>, context: StepContext): Promise<void> | void;
+  /** Called when the step has failed, also if `run` was not called because of an invalid parameter. */
+  onFailure?(context: StepContext): void;
 }
 
 /** A command with the types of its arguments erased. */
@@ -96,6 +102,11 @@ export class Registry {
   [Symbol.iterator](): IterableIterator<Command> {
     return this.#byName.values();
   }
+}
+
+/** Returns whether a parameter must be given when the parameters are a map. */
+export function isRequiredInMap({ optional, optionalInMap }: Parameter): boolean {
+  return !optional && !optionalInMap;
 }
 
 /** Returns the full name of a command: `ws.get`. */

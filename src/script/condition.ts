@@ -4,8 +4,8 @@ import { attempt } from './attempt.ts';
 import { contains, isSameValue, stringifyValue, testStrings } from './compare.ts';
 import { toNumber } from './parameter-kinds.ts';
 
-/** A parsed `if`: true when all of its terms are true. */
-export type Condition = readonly ((lookup: Lookup) => boolean)[];
+/** A parsed condition. */
+export type Condition = (lookup: Lookup) => boolean;
 
 /** A syntax error in an `if`; `offset` is its position in the condition. */
 export class ConditionSyntaxError extends Error {
@@ -61,23 +61,9 @@ const comparisons = {
     testStrings(stringifyValue(left), stringifyValue(right), matches),
 } as const;
 
-/** Parses a condition: `${me.status} = 200 & ${me.body.name} is not empty`. */
+/** Parses a condition: `${me.status} = 200 and (${me.body.name} is not empty or not ${strict} = yes)`; `&` is another way to write `and`. */
 export function parseCondition(text: string): Condition {
-  const plain = findPlainCharacters(text);
-  const terms: Condition[number][] = [];
-  let start = 0;
-  for (const { index } of text.matchAll(/ & /g)) {
-    if (!plain[index + 1]) continue;
-    terms.push(parseTerm(text, plain, start, index));
-    start = index + 3;
-  }
-  terms.push(parseTerm(text, plain, start, text.length));
-  return terms;
-}
-
-/** Evaluates a condition. */
-export function testCondition(condition: Condition, lookup: Lookup): boolean {
-  return condition.every((test) => test(lookup));
+  return new ConditionParser(text).parse('or', 0, text.length);
 }
 
 /** Returns whether a value is null, an empty string, list or map. */
@@ -110,7 +96,83 @@ function findPlainCharacters(text: string): readonly boolean[] {
 
 const OPERATOR = /\s+is\s+(not\s+)?(empty|defined)\s*$|(!=|<=|>=|<|>|=)|(?<=\s)(contains|matches)(?=\s)/g;
 
-function parseTerm(text: string, plain: readonly boolean[], start: number, stop: number): Condition[number] {
+/** Words that join conditions, the weakest first. */
+const joints = { or: /(?<![^\s)])or(?![^\s(])/g, and: /(?<![^\s)])(?:and|&)(?![^\s(])/g };
+const MAX_DEPTH = 50;
+
+/** Parses ranges of a condition. Operands are free text, so each range is split at the words outside quotes, references and parentheses. */
+class ConditionParser {
+  readonly #plain: readonly boolean[];
+  /** Number of parentheses that are open before each character. */
+  readonly #open: readonly number[];
+  #depth = 0;
+
+  constructor(readonly text: string) {
+    this.#plain = findPlainCharacters(text);
+    let open = 0;
+    this.#open = this.#plain.map((isPlain, at) => {
+      const before = open;
+      if (isPlain && text[at] === '(') open++;
+      if (isPlain && text[at] === ')' && open > 0) open--;
+      return Math.min(before, open);
+    });
+  }
+
+  parse(joint: keyof typeof joints, start: number, stop: number): Condition {
+    const parts: Condition[] = [];
+    let from = start;
+    const level = this.#levelOf(start, stop);
+    for (const { index, 0: word } of this.text.slice(0, stop).matchAll(joints[joint])) {
+      if (index < from || !this.#plain[index] || (this.#open[index] ?? 0) > level) continue;
+      parts.push(this.#parsePart(joint, from, index));
+      from = index + word.length;
+    }
+    parts.push(this.#parsePart(joint, from, stop));
+    const [only] = parts;
+    if (parts.length === 1 && only !== undefined) return only;
+    return (lookup) => (joint === 'or' ? parts.some((part) => part(lookup)) : parts.every((part) => part(lookup)));
+  }
+
+  /** Returns the number of parentheses that enclose a range. */
+  #levelOf(start: number, stop: number): number {
+    return this.#open.slice(start, stop).reduce((least, open) => Math.min(least, open), Number.POSITIVE_INFINITY);
+  }
+
+  #parsePart(joint: keyof typeof joints, start: number, stop: number): Condition {
+    return joint === 'or' ? this.parse('and', start, stop) : this.#parseNegation(start, stop);
+  }
+
+  #parseNegation(start: number, stop: number): Condition {
+    if (++this.#depth > MAX_DEPTH) throw new ConditionSyntaxError('too many nested conditions', start);
+    const range = this.text.slice(start, stop);
+    const first = start + (range.length - range.trimStart().length);
+    const last = start + range.trimEnd().length - 1;
+    let condition: Condition;
+    const [not] = /^not(?=[\s(])/.exec(this.text.slice(first, stop)) ?? [];
+    if (not !== undefined) {
+      const inner = this.#parseNegation(first + not.length, stop);
+      condition = (lookup) => !inner(lookup);
+    } else if (this.text[first] === '(' && this.#plain[first]) {
+      const close = this.#findClose(first, stop);
+      if (close === undefined) throw new ConditionSyntaxError('unclosed parenthesis', first);
+      condition = close === last ? this.parse('or', first + 1, close) : parseTerm(this.text, this.#plain, start, stop);
+    } else condition = parseTerm(this.text, this.#plain, start, stop);
+    this.#depth--;
+    return condition;
+  }
+
+  #findClose(open: number, stop: number): number | undefined {
+    let depth = 0;
+    for (let at = open; at < stop; at++) {
+      if (!this.#plain[at]) continue;
+      if (this.text[at] === '(') depth++;
+      if (this.text[at] === ')' && --depth === 0) return at;
+    }
+    return undefined;
+  }
+}
+
+function parseTerm(text: string, plain: readonly boolean[], start: number, stop: number): Condition {
   const term = text.slice(start, stop);
   const offset = start + (term.length - term.trimStart().length);
   const word = term.trim();
@@ -124,7 +186,7 @@ function parseTerm(text: string, plain: readonly boolean[], start: number, stop:
   }
   if (second !== undefined) {
     throw new ConditionSyntaxError(
-      'unexpected second operator: join conditions with " & " and quote operands that contain operators',
+      'unexpected second operator: join conditions with "and" or "or" and quote operands that contain operators',
       start + second.index,
     );
   }

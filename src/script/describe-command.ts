@@ -1,4 +1,4 @@
-import { type Command, commandName, commandSignature, type Registry } from './command.ts';
+import { type Command, commandName, commandSignature, type Parameter, type Registry } from './command.ts';
 import { kinds } from './parameter-kinds.ts';
 
 /** Lists all commands by group, one line each. */
@@ -15,9 +15,7 @@ export function listCommands(registry: Registry): string {
 /** Describes one command: signature, summary, parameters and example. */
 export function describeCommand(command: Command): string {
   const { parameters, summary } = command;
-  const rows = parameters.map(({ name, kind, help, optional }) => {
-    return [name, `${help} (${kinds[kind].help}${optional ? ', optional' : ''})`] as const;
-  });
+  const rows = parameters.map((one) => [one.name, `${one.help} (${describeKind(one)})`] as const);
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   const lines = rows.map(([name, help]) => `  ${name.padEnd(width)}  ${help}\n`);
   return [
@@ -55,11 +53,15 @@ export function exampleOf({ example }: Command): string {
 
 function commandSection(command: Command): string {
   const { parameters, summary } = command;
-  const rows = parameters.map(({ name, kind, help, optional }) => {
-    return `| \`${name}\` | ${escapeCell(kinds[kind].help)}${optional ? ', optional' : ''} | ${escapeCell(help)} |\n`;
-  });
+  const rows = parameters.map(
+    (one) => `| \`${one.name}\` | ${escapeCell(describeKind(one))} | ${escapeCell(one.help)} |\n`,
+  );
   const table = rows.length > 0 ? `| parameter | type | description |\n|---|---|---|\n${rows.join('')}\n` : '';
   return `### ${commandName(command)}\n\n\`${commandSignature(command)}\`\n\n${summary}.\n\n${table}\`\`\`yaml\n${exampleOf(command)}\n\`\`\`\n`;
+}
+
+function describeKind({ kind, optional, optionalInMap }: Parameter): string {
+  return `${kinds[kind].help}${optional ? ', optional' : optionalInMap ? ', optional in a map' : ''}`;
 }
 
 function groupCommands(registry: Registry): [group: string, commands: Command[]][] {

@@ -19,6 +19,8 @@ interface Events {
     /** Names of the members of the token response. */
     readonly members?: readonly string[] | undefined;
   };
+  /** An attempt that a `retry` repeats: its steps are not part of the result. */
+  'step-retry': { readonly attempt: number; readonly step: StepResult };
   'step-end': { readonly step: StepResult };
   'run-end': Pick<RunResult, 'name' | 'state' | 'interrupted' | 'counts' | 'elapsedMs'>;
 }

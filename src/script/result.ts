@@ -31,10 +31,17 @@ export interface Exchange {
 export interface StepResult {
   /** Counted from 1. */
   readonly number: number;
-  /** Full name of the command: `ws.get`. */
+  /** Full name of the command: `ws.get`. `group` or `run` for a group that was skipped or failed as a whole. */
   readonly command: string;
   /** The step's `name`, else the command with its parameters as written, secrets masked. */
   readonly title: string;
+  /** Titles of the enclosing groups, the outermost first. */
+  readonly groups?: readonly string[] | undefined;
+  readonly phase?: 'setup' | 'teardown' | undefined;
+  /** File of a step that another script runs. */
+  readonly file?: string | undefined;
+  /** Number of attempts, if a `retry` repeated the step. The result is that of the last one. */
+  readonly attempts?: number | undefined;
   readonly position?: Position | undefined;
   readonly state: StepState;
   /** Why the step was skipped. */

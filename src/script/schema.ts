@@ -1,5 +1,13 @@
-import { type Command, commandName, commandSignature, type Parameter, type Registry } from './command.ts';
+import {
+  type Command,
+  commandName,
+  commandSignature,
+  isRequiredInMap,
+  type Parameter,
+  type Registry,
+} from './command.ts';
 import { exampleOf } from './describe-command.ts';
+import { type KeyDefinition, scriptKeys, stepKeys } from './keys.ts';
 import { kinds } from './parameter-kinds.ts';
 
 type Schema = Record<string, unknown>;
@@ -11,41 +19,30 @@ export function scriptSchema(registry: Registry): Schema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'oauth-profile script',
     type: 'object',
-    properties: {
-      version: { const: 1, description: 'Version of the script format' },
-      name: { ...text, description: 'Name of the script; default: the name of its file' },
-      data: {
-        type: ['object', 'null'],
-        description: 'Variables: dotted names, nested maps, or both',
-        examples: [{ 'graph.type': 'microsoft', 'graph.tenant_id': 'contoso.onmicrosoft.com' }],
-      },
-      steps: { type: 'array', minItems: 1, items: { $ref: '#/$defs/step' }, description: 'Steps, run in order' },
-    },
+    properties: describeKeys(scriptKeys),
     required: ['steps'],
     additionalProperties: false,
     $defs: { step: stepSchema(commands) },
   };
 }
 
-const text: Schema = { type: ['string', 'number', 'boolean'], minLength: 1 };
+function describeKeys(keys: Readonly<Record<string, KeyDefinition>>): Schema {
+  return Object.fromEntries(
+    Object.entries(keys).map(([key, { help, schema }]) => [key, { ...schema, description: help }]),
+  );
+}
 
 function stepSchema(commands: readonly Command[]): Schema {
   return {
     type: 'object',
-    description: 'One command with its parameters',
+    description: 'One command with its parameters, a group of steps, or another script to run',
     properties: {
-      name: { ...text, description: 'Name of the step' },
-      if: {
-        type: ['string', 'boolean'],
-        description: 'Condition; the step is skipped if it is false',
-        examples: ['${me.status} = 200', '${me.body.name} is not empty & ${me.status} < 300'],
-      },
-      continueOnFailure: { type: 'boolean', description: 'Continue with the next step if this one fails' },
-      always: { type: 'boolean', description: 'Run the step even if an earlier step failed' },
+      ...describeKeys(stepKeys),
       ...Object.fromEntries(commands.map((command) => [commandName(command), commandSchema(command)])),
     },
     additionalProperties: false,
-    oneOf: commands.map((command) => ({ required: [commandName(command)] })),
+    oneOf: ['steps', 'run', ...commands.map(commandName)].map((key) => ({ required: [key] })),
+    dependentRequired: { with: ['run'], save: ['run'] },
   };
 }
 
@@ -60,7 +57,12 @@ function commandSchema(command: Command): Schema {
       items: false,
       minItems: required.length,
     },
-    { type: 'object', properties, required, additionalProperties: false },
+    {
+      type: 'object',
+      properties,
+      required: parameters.filter(isRequiredInMap).map(({ name }) => name),
+      additionalProperties: false,
+    },
   ];
   const [first] = parameters;
   if (first !== undefined && required.length <= 1) {

@@ -1,6 +1,8 @@
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Client } from '../client.ts';
 import { isCollection, type Value } from '../config/value.ts';
 import type { Variables } from '../config/variables.ts';
+import { InvalidScriptError, OAuthProfileError } from '../errors.ts';
 import { type ProcessEnvironment, readNamedFile } from '../files/profile-files.ts';
 import { getProfileToken } from '../get-token.ts';
 import { tlsFiles } from '../profile/profile.ts';
@@ -10,19 +12,29 @@ import { version } from '../version.ts';
 import { type Command, Registry } from './command.ts';
 import { builtinCommands } from './commands/builtin.ts';
 import { matchesPattern } from './commands/time-limit.ts';
+import { runScript } from './engine/run-script.ts';
 import type { Listener } from './events.ts';
+import { parseScriptObject, type ScriptObject } from './parser/object.ts';
 import { loadPathCheck } from './parser/parse-context.ts';
+import type { ParsedScript } from './parser/yaml.ts';
 import type { RunResult } from './result.ts';
-import { runScript } from './run-script.ts';
-import type { Script } from './script.ts';
+import { loadRows } from './rows.ts';
+import { allSteps, type Script } from './script.ts';
+
+const MAX_INCLUDE_DEPTH = 20;
 
 /** Parses scripts and, once it has a client, runs them. */
 export class ScriptHost {
   readonly registry: Registry;
+  /** Searches for the secrets of profiles and tokens. */
+  readonly #known = new Redactor();
+  /** Searches also for the secrets in the data of APIs. */
   readonly #redactor = new Redactor();
   readonly #stopListening: () => void;
   /** Certificates of profiles for the origins of their `options.authorize_origin`. */
   readonly #tlsByOrigin = new Map<string, ReturnType<typeof tlsFiles>>();
+  /** By absolute path. */
+  readonly #scripts = new Map<string, Promise<Script>>();
   #client: Client | undefined;
 
   constructor(commands: readonly Command[] = []) {
@@ -49,7 +61,7 @@ export class ScriptHost {
       },
     });
     this.registry = new Registry([...builtin, ...commands]);
-    this.#stopListening = onSecretCreated((secret) => this.#redactor.add(secret));
+    this.#stopListening = onSecretCreated((secret) => this.#addSecret(secret));
   }
 
   /** Sets the client. Scripts are parsed before it exists, because an emulator needs their profiles first. */
@@ -63,12 +75,62 @@ export class ScriptHost {
     return this.#client;
   }
 
-  /** Parses a script file. All its issues are one error. */
-  async read(path: string, environment: ProcessEnvironment): Promise<Script> {
+  /** Parses a script file and the scripts that it runs. All issues of a file are one error; a file is parsed once. */
+  read(path: string, environment: ProcessEnvironment): Promise<Script> {
+    return this.#read(path, environment, []);
+  }
+
+  /** `ancestors` are the paths of the scripts that run this one, the outermost first. */
+  #read(path: string, environment: ProcessEnvironment, ancestors: readonly string[]): Promise<Script> {
+    const file = resolve(environment.cwd, path);
+    const known = this.#scripts.get(file);
+    if (known !== undefined) return known;
+    const reading = this.#parse(path, environment, [...ancestors, file]);
+    this.#scripts.set(file, reading);
+    return reading;
+  }
+
+  async #parse(path: string, environment: ProcessEnvironment, ancestors: readonly string[]): Promise<Script> {
     const { text, source } = readNamedFile(path, environment, 'script_invalid');
     const checkPath = await loadPathCheck(text, this.registry);
     const { readScript } = await import('./parser/yaml.ts');
-    return readScript(text, source, this.registry, checkPath);
+    return this.#include(readScript(text, source, this.registry, checkPath), environment, ancestors);
+  }
+
+  /** Parses a script that is a JavaScript object. */
+  async readObject(script: ScriptObject, environment: ProcessEnvironment): Promise<Script> {
+    const source = { label: 'script', directory: '', trust: 'given' } as const;
+    const checkPath = await loadPathCheck(namesIn(script), this.registry);
+    return this.#include(parseScriptObject(script, source, this.registry, checkPath), environment, []);
+  }
+
+  /** Reads the scripts that a script runs. */
+  async #include({ script, includes }: ParsedScript, environment: ProcessEnvironment, ancestors: readonly string[]) {
+    for (const { path, setScript, fail } of includes) {
+      const label = join(dirname(script.source.label), path);
+      const file = resolve(environment.cwd, label);
+      const cycle = ancestors.indexOf(file);
+      if (cycle >= 0) {
+        const names = [...ancestors.slice(cycle), file].map((one) => basename(one)).join(' → ');
+        throw fail(`the scripts run each other: ${names}`, 'remove one of the run steps');
+      }
+      if (ancestors.length >= MAX_INCLUDE_DEPTH) throw fail(`more than ${MAX_INCLUDE_DEPTH} scripts run each other`);
+      setScript(
+        await this.#read(label, environment, ancestors).catch((error: unknown) => {
+          const isMissing = error instanceof OAuthProfileError && !(error instanceof InvalidScriptError);
+          throw isMissing ? fail(error.message, error.hint) : error;
+        }),
+      );
+    }
+    return script;
+  }
+
+  /** Returns the rows that a script runs with; `undefined` if it runs once. `file` replaces the rows of the script. */
+  async readRows({ rows, source }: Script, environment: ProcessEnvironment, file?: string) {
+    if (file !== undefined) return loadRows(`@${file}`, file, (path) => readNamedFile(path, environment).text);
+    if (rows === undefined) return undefined;
+    const readText = (path: string) => readNamedFile(join(source.directory, path), environment).text;
+    return loadRows(rows, source.label, readText);
   }
 
   /** Runs a script. Always returns a result. */
@@ -76,7 +138,7 @@ export class ScriptHost {
     const { sources, ports } = this.#connected;
     // Secrets of a program may have been created before this host.
     for (const { value } of variables) this.#addSecrets(value);
-    for (const { parameters } of script.steps) this.#addSecrets(parameters);
+    for (const step of allSteps(script)) if ('command' in step) this.#addSecrets(step.parameters);
     return runScript(script, {
       variables,
       externalSources: sources,
@@ -84,6 +146,9 @@ export class ScriptHost {
       signal,
       listener,
       redact: (text) => this.#redactor.redact(text),
+      redactKnown: (text) => this.#known.redact(text),
+      addSecret: (secret) => this.#redactor.add(secret),
+      readFile: (path, directory) => this.#connected.files.read(path, directory),
       matches: matchesPattern,
     });
   }
@@ -93,12 +158,26 @@ export class ScriptHost {
     return this.#redactor.redact(text);
   }
 
+  #addSecret(secret: Secret): void {
+    this.#known.add(secret);
+    this.#redactor.add(secret);
+  }
+
   #addSecrets(value: Value): void {
-    if (value instanceof Secret) this.#redactor.add(value);
+    if (value instanceof Secret) this.#addSecret(value);
     else if (isCollection(value)) for (const part of Object.values(value)) this.#addSecrets(part);
   }
 
   close(): void {
     this.#stopListening();
   }
+}
+
+/** The command names in an object of any shape. */
+function namesIn(value: unknown, seen = new Set<unknown>()): string {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return '';
+  seen.add(value);
+  return Object.entries(value)
+    .map(([name, part]) => `${name} ${namesIn(part, seen)}`)
+    .join();
 }

@@ -3,8 +3,22 @@ import type { Value } from '../config/value.ts';
 import type { Source, Variables } from '../config/variables.ts';
 import type { Clock } from '../ports.ts';
 import type { Secret } from '../redaction/secret.ts';
+import type { ApiSecrets } from './engine/api-secrets.ts';
 import type { ScriptEvent } from './events.ts';
 import type { Exchange } from './result.ts';
+
+/** Settings of all requests of a script, which a request can override. */
+export interface RequestSettings {
+  /** Whether cookies are stored and sent. Default: false. */
+  readonly cookies?: boolean | undefined;
+  /** Number of redirects to follow. Default: 0. */
+  readonly redirects?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** Paths of PEM files. */
+  readonly caFile?: string | undefined;
+  readonly certFile?: string | undefined;
+  readonly certKeyFile?: string | undefined;
+}
 
 /** The interface between a running command and the engine. */
 export interface StepContext {
@@ -14,6 +28,8 @@ export interface StepContext {
   set(name: string, value: Value): void;
   /** Removes a variable when the step has passed. */
   remove(name: string): void;
+  /** Resolves the references in a value. */
+  resolve(value: Value): Value;
   /** All variables of the script, to read a profile from. */
   readonly variables: Variables;
   /** The script's file; relative paths start from its directory. */
@@ -26,6 +42,16 @@ export interface StepContext {
   /** Adds a request and its response to the report. */
   record(exchange: Exchange): void;
   emit(event: ScriptEvent): void;
+  /** Finds and masks the secrets in the data of an API. */
+  readonly apiSecrets: ApiSecrets;
+  /** Settings of the script's requests. */
+  readonly requests: RequestSettings;
+  /** The step as parsed: the same object in each attempt. */
+  readonly step: object;
+  /** Counted from 1; more than 1 if a `retry` repeats the step. */
+  readonly attempt: number;
+  /** The step must not be repeated by a `retry`. */
+  forbidRetry(): void;
   /** Masks every secret known so far. */
   redact(text: string): string;
   /**
@@ -34,7 +60,7 @@ export interface StepContext {
    */
   rawParameter(name: string): Value | undefined;
   /** Returns state that a group of commands shares between the steps of one run; created on first use. */
-  state<T>(key: symbol, create: () => T): T;
+  state<T>(key: unknown, create: () => T): T;
 }
 
 /** Returns the value at a path, as a reference does: the longest defined variable name wins, the rest of the path selects inside its value. */

@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { registerEmulator } from '../../src/cli/emulation.ts';
-import { type ServedRequest, startEmulator } from '../../src/emulator/start-emulator.ts';
+import type { ServedRequest } from '../../src/emulator/control/request-log.ts';
+import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { recordConnections } from '../support/record-connections.ts';
 import { Sandbox } from '../support/run-cli.ts';
 

@@ -191,7 +191,7 @@ describe('A reference', () => {
 });
 
 describe('Any template', () => {
-  const name = fc.stringMatching(/^[^.[\]{}:"'\s]{1,5}$/u).filter((one) => one !== 'env' && one !== 'file');
+  const name = fc.stringMatching(/^[^.[\]{}():,"'\s]{1,5}$/u).filter((one) => one !== 'env' && one !== 'file');
   const member = fc.oneof(fc.nat(999_999_999), anyString(0, 5));
   const template = fc.letrec<{ reference: string; template: string }>((tie) => ({
     reference: fc

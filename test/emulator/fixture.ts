@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/start-emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/config.ts';
+import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ReceivedResponse, sendRequest } from '../support/send-request.ts';
 
 type Fields = Record<string, string>;
@@ -33,7 +34,7 @@ export function useEmulator(options: EmulatorOptions = { profiles }): EmulatorFi
 }
 
 /** A profile for each provider, with everything that the emulator can know. */
-const profiles = {
+export const profiles = {
   graph: {
     type: 'microsoft',
     tenant_id: 'contoso.com',

@@ -62,6 +62,8 @@ const providers = {
 };
 type Name = keyof typeof providers;
 const names = Object.keys(providers) as Name[];
+/** GitLab has no scope for refresh tokens. */
+const scopeOf = (name: Name): string => (name === 'gitlab' ? 'openid' : 'openid offline_access');
 const redirect = 'http://127.0.0.1:5555/callback';
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
@@ -85,7 +87,7 @@ describe('login at the emulator', () => {
       redirect_uri: redirect,
       response_type: 'code',
       state: 'st&te',
-      scope: 'openid offline_access',
+      scope: scopeOf(name),
       access_type: 'offline',
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
@@ -107,14 +109,15 @@ describe('login at the emulator', () => {
       });
     };
 
-    async function signIn(step = 'allow'): Promise<URL> {
-      const first = await sendRequest(server.emulator, authorizeUrl());
+    async function signIn(step = 'allow', changed: Record<string, string> = {}): Promise<URL> {
+      const url = authorizeUrl(changed);
+      const first = await sendRequest(server.emulator, url);
       expect(first.text).toContain('Sign in');
-      const second = await sendRequest(server.emulator, authorizeUrl(), {
+      const second = await sendRequest(server.emulator, url, {
         form: { ...hidden(first.text), username: 'ada@example.com', password: 'lovelace', step: 'sign-in' },
       });
       expect(second.text).toContain('Allow access?');
-      const third = await sendRequest(server.emulator, authorizeUrl(), { form: { ...hidden(second.text), step } });
+      const third = await sendRequest(server.emulator, url, { form: { ...hidden(second.text), step } });
       expect(third.status).toBe(302);
       return new URL(String(third.headers['location']));
     }
@@ -136,10 +139,13 @@ describe('login at the emulator', () => {
     });
 
     it('sends iss where the provider does, also when the user denies access', async () => {
-      const wanted =
-        { google: 'https://accounts.google.com', custom: 'https://login.example.test' }[name as string] ?? null;
+      const host = { google: 'accounts.google.com', custom: 'login.example.test' }[name as string];
+      const wanted = host === undefined ? null : `${server.emulator.url}/${host}`;
       expect((await signIn()).searchParams.get('iss')).toBe(wanted);
       expect((await signIn('deny')).searchParams.get('iss')).toBe(wanted);
+      // The page of a client that uses the production URLs.
+      const production = await signIn('allow', { oauth_profile_page: '1' });
+      expect(production.searchParams.get('iss')).toBe(host === undefined ? null : `https://${host}`);
     });
 
     it(`${name === 'custom' ? 'revokes' : 'does not revoke'} the tokens of a code that is used twice`, async () => {
@@ -223,7 +229,7 @@ describe('login at the emulator', () => {
     let started: ReceivedResponse;
     beforeEach(async () => {
       started = await sendRequest(server.emulator, device, {
-        form: { ...form, scope: 'openid offline_access' },
+        form: { ...form, scope: scopeOf(name) },
         headers: {},
       });
     });
@@ -233,7 +239,8 @@ describe('login at the emulator', () => {
         headers,
       });
     const verify = async (step: string): Promise<ReceivedResponse> => {
-      const { verification_uri: uri, user_code } = started.json;
+      const { verification_uri, verification_url, user_code } = started.json;
+      const uri = verification_uri ?? verification_url;
       const first = await sendRequest(server.emulator, uri, {
         form: { user_code: user_code.toLowerCase().replace('-', ' ') },
       });
@@ -248,7 +255,7 @@ describe('login at the emulator', () => {
       expect(started.json).toMatchObject({
         interval: 5,
         expires_in: expect.any(Number),
-        user_code: expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/),
+        user_code: expect.stringMatching(name === 'google' || name === 'custom' ? /^[A-Z]{4}-[A-Z]{4}$/ : /^[A-Z]{8}$/),
       });
       expect((await poll()).json.error).toBe('authorization_pending');
       expect((await verify('allow')).text).toContain('signed in');
@@ -272,7 +279,7 @@ describe('login at the emulator', () => {
     it('reports denial and expiry', async () => {
       expect((await verify('deny')).text).toContain('Denied');
       expect((await poll()).json.error).toBe(name === 'microsoft' ? 'authorization_declined' : 'access_denied');
-      started = await sendRequest(server.emulator, device, { form: { ...form, scope: 'a' } });
+      started = await sendRequest(server.emulator, device, { form: { ...form, scope: 'openid' } });
       server.now += started.json.expires_in * 1000;
       expect((await poll()).json.error).toBe('expired_token');
     });

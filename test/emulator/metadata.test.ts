@@ -76,7 +76,9 @@ describe('the metadata document', () => {
     for (const [, list] of lists) expect(Array.isArray(list) || typeof list === 'boolean').toBe(true);
     expect(json.token_endpoint_auth_methods_supported).toContain('client_secret_post');
     expect(json.response_types_supported).toContain('code');
-    expect((await get(json.jwks_uri)).json).toEqual({ keys: [] });
+    expect((await get(json.jwks_uri)).json).toEqual({
+      keys: [{ kty: 'RSA', n: expect.any(String), e: 'AQAB', use: 'sig', alg: 'RS256', kid: expect.any(String) }],
+    });
     expect((await get(json.authorization_endpoint)).text).toContain('Invalid request');
     for (const name of ['token_endpoint', 'device_authorization_endpoint', 'revocation_endpoint']) {
       if (json[name] === undefined) continue;
@@ -117,6 +119,26 @@ describe('the metadata document', () => {
     });
   });
 
+  it.each([
+    ['microsoft', `login.microsoftonline.com/${guid}/v2.0`],
+    ['google', 'accounts.google.com'],
+    ['okta', 'acme.okta.com/oauth2/default'],
+    ['okta, the org', 'acme.okta.com'],
+    ['gitlab', 'gitlab.com'],
+    ['gitlab, self-managed below a path', 'git.example.test/labs'],
+    ['custom', 'login.example.test'],
+    ['custom without TLS', 'login.example.test:8080'],
+  ])('has the loopback URLs of the issuer and the endpoints if it is read there: %s', async (_, issuer) => {
+    for (const origin of [emulator.url, `http://localhost:${emulator.port}`]) {
+      const { json } = await get(`${origin}/${issuer}/.well-known/openid-configuration`);
+      expect(json.issuer).toBe(`${origin}/${issuer}`);
+      const urls = Object.entries(json).filter(([name]) => /_(?:endpoint|uri)$/.test(name));
+      expect(urls.length).toBeGreaterThanOrEqual(4);
+      for (const [, url] of urls) expect(url).toMatch(new RegExp(`^${origin}/[a-z]`));
+      expect((await get(json.jwks_uri)).json.keys).toHaveLength(1);
+    }
+  });
+
   it('identifies a tenant with a domain name by a constant GUID', async () => {
     const url = `${ms}/contoso.com/v2.0/.well-known/openid-configuration`;
     const { json } = await get(url);
@@ -133,7 +155,7 @@ describe('the metadata document', () => {
     ['an API host', 'https://oauth2.googleapis.com/.well-known/openid-configuration', 404],
     ['another API host', 'https://graph.microsoft.com/common/v2.0/.well-known/openid-configuration', 404],
     ['a provider without one', 'https://api.twitter.com/.well-known/openid-configuration', 404],
-    ['a path that custom does not use', 'https://login.example.test/.well-known/openid-configuration', 404],
+    ['another issuer of custom', 'https://login.example.test/other/.well-known/openid-configuration', 404],
   ])('does not exist for %s', async (_, url, status) => {
     expect((await get(url)).status).toBe(status);
   });

@@ -21,7 +21,7 @@ describe('the emulated', () => {
     it.each([
       ['a wrong secret', {}, basic('o', 'x'), 401, 'invalid_client'],
       ['a wrong password', { password: 'x' }, auth, 400, 'invalid_grant'],
-      ['a missing scope', { scope: '' }, auth, 400, 'invalid_request'],
+      ['a missing scope', { scope: '' }, auth, 400, 'invalid_scope'],
       ['no credentials', { client_id: 'o' }, {}, 401, 'invalid_client'],
     ])('rejects %s', async (_, changed, headers, status, error) => {
       const response = await post(

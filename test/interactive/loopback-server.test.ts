@@ -180,10 +180,10 @@ describe('the loopback server keeps waiting after', () => {
     });
   }
 
-  it('fifty silent connections', async () => {
+  it.each([50, 300])('%i silent connections', async (length) => {
     const listener = await listen();
     const idle = await Promise.all(
-      Array.from({ length: 50 }, async () => {
+      Array.from({ length }, async () => {
         const socket = connect(listener.port, '127.0.0.1');
         socket.on('error', () => {});
         await once(socket, 'connect');

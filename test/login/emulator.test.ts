@@ -100,7 +100,7 @@ async function useAndRevoke(name: Name): Promise<void> {
   let revoked: string | undefined;
   const revoking = deleteLogin(found, store, async (family) => {
     await revokeToken(login, family, fixture.client, store, undefined);
-    revoked = family.refreshToken.reveal();
+    revoked = family.refreshToken?.reveal();
   });
   if (name === 'microsoft') {
     await expect(revoking).rejects.toMatchObject({ code: 'usage' });
@@ -126,7 +126,7 @@ describe.skipIf(chromiumPath === undefined)('a login with a browser', () => {
       if (real) await signInAt(page, url);
       else shown = (await new Visitor().visit(await signInByHand(url))).text;
     });
-    expect(saved).toMatchObject({ account: 'ada@example.com', replaced: false });
+    expect(saved).toMatchObject({ account: name === 'gitlab' ? 'ada' : 'ada@example.com', replaced: false });
     if (real) await page.getByText('You are logged in').waitFor();
     else await vi.waitFor(() => expect(shown).toContain('You are logged in'));
     await useAndRevoke(name);
@@ -149,7 +149,7 @@ describe.skipIf(chromiumPath === undefined)('a login with a device code', () => 
         },
         { ports: clockAfter(() => user) },
       );
-      expect(saved).toMatchObject({ account: 'ada@example.com', replaced: false });
+      expect(saved).toMatchObject({ account: name === 'gitlab' ? 'ada' : 'ada@example.com', replaced: false });
       if (name === 'microsoft') await page.getByText('The device is signed in').waitFor();
       await useAndRevoke(name);
     },

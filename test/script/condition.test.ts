@@ -5,7 +5,7 @@ import { RawScalar, type Value } from '../../src/config/value.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { ConditionSyntaxError, type Lookup, parseCondition, testCondition } from '../../src/script/condition.ts';
+import { ConditionSyntaxError, type Lookup, parseCondition } from '../../src/script/condition.ts';
 import { anyString } from '../support/any-string.ts';
 
 const source = { label: 'x', directory: '/', trust: 'given' } as const;
@@ -47,7 +47,7 @@ const data = {
   yes: true,
   operators: 'a = b & c is empty',
 };
-const check = (text: string) => testCondition(parseCondition(text), lookupOf(data));
+const check = (text: string) => parseCondition(text)(lookupOf(data));
 const syntaxError = (text: string): [string, number] => {
   try {
     parseCondition(text);
@@ -124,6 +124,24 @@ describe('A condition', () => {
     '"a & b" = "a & b"',
     'a&b = "a&b"',
     '${map} = ${map}',
+    'true and true',
+    'false or true',
+    'false and false or true',
+    'true or true and false',
+    'not false',
+    'not not true',
+    'not (true and false)',
+    'not(false)',
+    '(false or true) and (true or false)',
+    '((true))',
+    '${status} = 200 and ${name} = Ada & ${empty} is empty',
+    '${status} = 404 or (${name} contains d and not ${name} is empty)',
+    '${name} matches ^(Ada|Bob)$ and ${status} < 300',
+    '(${name} matches ^(Ada|Bob)$) and true',
+    '"a or b" = "a or b" and oreo = oreo',
+    '${name} = ${missing:-x or y} or ${status} is not empty',
+    '(a) = "(a)"',
+    'x = :) or true',
   ])('is true: %s', (text) => {
     expect(check(text)).toBe(true);
   });
@@ -146,6 +164,11 @@ describe('A condition', () => {
     '${missing} is defined',
     'status is not defined',
     'true & false',
+    'true and false',
+    'false or false',
+    'not true',
+    '(false or true) and false',
+    'true and not ${name} = Ada',
     '${status} = 200 & ${name} = Bob',
   ])('is false: %s', (text) => {
     expect(check(text)).toBe(false);
@@ -160,7 +183,16 @@ describe('A condition', () => {
     ['', 'condition expected', 0],
     ['  ', 'condition expected', 2],
     ['a = b & ', 'condition expected', 8],
-    [' & a = b', 'condition expected', 0],
+    [' & a = b', 'condition expected', 1],
+    ['a = b or ', 'condition expected', 9],
+    ['and a = b', 'condition expected', 0],
+    ['a = b and c', 'operator expected', 10],
+    ['not', 'operator expected', 0],
+    ['not ', 'condition expected', 4],
+    ['(a = b', 'unclosed parenthesis', 0],
+    ['a = b and (c = d or e', 'unclosed parenthesis', 10],
+    ['()', 'condition expected', 1],
+    [`${'not '.repeat(60)}true`, 'too many nested', 199],
     ['yes', 'operator expected', 0],
     ['a = b & True', 'operator expected', 8],
     ['a equals b', 'operator expected', 0],
@@ -207,7 +239,7 @@ describe('A condition', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const lookup = lookupOf({ one, other });
-        const evaluate = (condition: string) => testCondition(parseCondition(condition), lookup);
+        const evaluate = (condition: string) => parseCondition(condition)(lookup);
         expect(evaluate('${one} is empty')).toBe(one === '');
         expect(evaluate('${one} is defined')).toBe(true);
         expect(evaluate('${one} contains ${other}')).toBe(one.includes(other));
@@ -222,10 +254,8 @@ describe('A condition', () => {
     const plain = anyString(0, 10).filter((text) => !/["']|\$\{/.test(text));
     fc.assert(
       fc.property(plain, fc.constantFrom('"', "'"), (text, quote) => {
-        expect(
-          testCondition(parseCondition(`x${quote}${text}${quote} is defined & true`.slice(-4)), lookupOf({})),
-        ).toBe(true);
-        expect(testCondition(parseCondition(`${quote}${text}${quote} = \${text}`), lookupOf({ text }))).toBe(true);
+        expect(parseCondition(`x${quote}${text}${quote} is defined & true`.slice(-4))(lookupOf({}))).toBe(true);
+        expect(parseCondition(`${quote}${text}${quote} = \${text}`)(lookupOf({ text }))).toBe(true);
       }),
     );
   });
@@ -235,7 +265,7 @@ describe('A condition', () => {
     fc.assert(
       fc.property(number, number, (one, other) => {
         const lookup = lookupOf({ one, other: String(other) });
-        const evaluate = (sign: string) => testCondition(parseCondition(`\${one} ${sign} \${other}`), lookup);
+        const evaluate = (sign: string) => parseCondition(`\${one} ${sign} \${other}`)(lookup);
         expect(['=', '!=', '<', '<=', '>', '>='].map(evaluate)).toEqual([
           one === other,
           one !== other,
@@ -281,7 +311,7 @@ describe('A condition', () => {
       fc.property(fc.array(fc.oneof(piece, anyString(0, 3)), { maxLength: 12 }), (pieces) => {
         const text = pieces.join('');
         try {
-          expect(parseCondition(text).length).toBeGreaterThan(0);
+          expect(parseCondition(text)).toBeTypeOf('function');
         } catch (error) {
           if (!(error instanceof ConditionSyntaxError)) throw error;
           expect(error.offset).toBeGreaterThanOrEqual(0);

@@ -8,7 +8,7 @@ import { builtinCommands } from '../../src/script/commands/builtin.ts';
 import { exampleOf } from '../../src/script/describe-command.ts';
 import { readScript } from '../../src/script/parser/yaml.ts';
 import { scriptSchema } from '../../src/script/schema.ts';
-import { sampleRegistry, sampleSource } from '../support/sample-commands.ts';
+import { commandsOf, sampleRegistry, sampleSource } from '../support/sample-commands.ts';
 
 const schemaOf = (registry: Registry) =>
   new Ajv2020({ strict: true, strictRequired: false, strictTuples: false, allowUnionTypes: true }).compile(
@@ -37,6 +37,7 @@ describe('The JSON Schema of scripts', () => {
     'steps: [{base.clear: a}, {base.clear: [a]}, {base.clear: [a, b]}, {base.clear: [[a, b]]}]',
     'steps: [{base.note: }, {base.note: a}, {base.note: [a, true]}]',
     'steps: [{base.verbose: [[1, {a: b}]]}, {base.verbose: 7}]',
+    'steps: [{ws.get: {url: a, var: c}}]',
     'steps: [{ws.reset: , name: x, if: "a = b", continueOnFailure: true, always: false}, {ws.reset: , if: true}]',
   ])('accepts %j, like the parser', (text) => {
     expect(issuesIn(text)).toEqual([]);
@@ -119,8 +120,8 @@ describe('Built-in commands:', () => {
     '%s has a valid example',
     (_, command) => {
       const text = `steps:\n${exampleOf(command).replace(/^/gm, '  ')}\n`;
-      const { steps } = readScript(text, sampleSource, registry);
-      expect(steps[0]?.command).toBe(command);
+      const [step] = commandsOf(readScript(text, sampleSource, registry).script);
+      expect(step?.command).toBe(command);
       expect(takes(parse(text)), JSON.stringify(takes.errors)).toBe(true);
     },
   );

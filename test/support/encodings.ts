@@ -40,6 +40,7 @@ const asciiJson: Encode = (text) =>
 const xml: Encode = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 const html: Encode = (text) => xml(text).replaceAll("'", '&#39;');
+const latin1: Encode = (text) => Buffer.from(text).toString('latin1');
 const shell: Encode = (text) => text.replaceAll("'", `'\\''`);
 
 /**
@@ -48,6 +49,9 @@ const shell: Encode = (text) => text.replaceAll("'", `'\\''`);
  */
 export const encodings: Readonly<Record<string, Encode>> = {
   'in plaintext': (text) => text,
+  'as UTF-8 that a header decodes as latin1': latin1,
+  'as UTF-8 that a header decodes as latin1, percent-encoded': (text) => percent(latin1(text)),
+  'as UTF-8 that a header decodes as latin1, as the query of a URL': (text) => urlPart('search')(latin1(text)),
   'percent-encoded': percent,
   'percent-encoded with lower-case hex': lower(percent),
   'percent-encoded with + for a space': plusForSpace,

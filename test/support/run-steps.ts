@@ -13,10 +13,10 @@ import { jwtCommands } from '../../src/script/commands/jwt.ts';
 import { numberCommands } from '../../src/script/commands/number.ts';
 import { matchesPattern } from '../../src/script/commands/time-limit.ts';
 import { parseCondition } from '../../src/script/condition.ts';
+import { runScript } from '../../src/script/engine/run-script.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
-import { runScript } from '../../src/script/run-script.ts';
-import type { Step } from '../../src/script/script.ts';
+import type { Retry, Step } from '../../src/script/script.ts';
 import { FakeClock } from './fake-ports.ts';
 import { shown } from './resolving.ts';
 
@@ -24,7 +24,7 @@ import { shown } from './resolving.ts';
 export type TestStep = readonly [
   command: string | Command,
   parameters?: readonly Value[],
-  more?: { name?: string; if?: string; continueOnFailure?: boolean; always?: boolean },
+  more?: { name?: string; if?: string; continueOnFailure?: boolean; always?: boolean; retry?: Retry },
 ];
 
 /** Options of {@link runSteps}. */
@@ -65,7 +65,11 @@ export async function runSteps(steps: readonly TestStep[], options: RunOptions =
   const { data = {}, env = {}, files = {}, controller = new AbortController() } = options;
   const { clock = new ScriptClock(), variables = new Variables() } = options;
   const redactor = new Redactor();
-  const stop = onSecretCreated((secret) => redactor.add(secret));
+  const known = new Redactor();
+  const stop = onSecretCreated((secret) => {
+    redactor.add(secret);
+    known.add(secret);
+  });
   const registry = new Registry([
     ...baseCommands,
     ...numberCommands,
@@ -89,6 +93,9 @@ export async function runSteps(steps: readonly TestStep[], options: RunOptions =
         options.onRedact?.(text);
         return redactor.redact(text);
       },
+      redactKnown: (text) => known.redact(text),
+      addSecret: (secret) => redactor.add(secret),
+      readFile: (path, directory) => createFiles(files).read(path, directory),
       matches: matchesPattern,
     });
     return {
@@ -138,6 +145,7 @@ function toStep([given, values = [], more = {}]: TestStep, registry: Registry): 
     condition: more.if === undefined ? undefined : parseCondition(more.if),
     continueOnFailure: more.continueOnFailure ?? false,
     always: more.always ?? false,
+    retry: more.retry,
     position: undefined,
   };
 }

@@ -18,9 +18,9 @@ import { baseCommands } from '../../src/script/commands/base.ts';
 import { wsCommands } from '../../src/script/commands/builtin.ts';
 import { matchesPattern } from '../../src/script/commands/time-limit.ts';
 import type { ScriptToken, TokenService } from '../../src/script/commands/ws/oauth.ts';
+import { runScript } from '../../src/script/engine/run-script.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
-import { runScript } from '../../src/script/run-script.ts';
 import { callApiWith } from './api-server.ts';
 import { createSources } from './read-sample.ts';
 import { shown } from './resolving.ts';
@@ -65,7 +65,11 @@ export function createTestDirectory(): string {
 export async function runWs(steps: readonly WsStep[], options: WsOptions = {}): Promise<WsOutcome> {
   const { data = {}, env = {}, directory = createTestDirectory(), signal = new AbortController().signal } = options;
   const redactor = new Redactor();
-  const stop = onSecretCreated((secret) => redactor.add(secret));
+  const known = new Redactor();
+  const stop = onSecretCreated((secret) => {
+    redactor.add(secret);
+    known.add(secret);
+  });
   onTestFinished(() => stop());
   const externalSources = createSources({}, env);
   const registry = new Registry([
@@ -88,6 +92,9 @@ export async function runWs(steps: readonly WsStep[], options: WsOptions = {}): 
     signal,
     listener: (event) => events.push(event),
     redact: (text) => redactor.redact(text),
+    redactKnown: (text) => known.redact(text),
+    addSecret: (secret) => redactor.add(secret),
+    readFile: (path, directory) => localFiles.read(path, directory),
     matches: matchesPattern,
   });
   const last = result.steps.at(-1);

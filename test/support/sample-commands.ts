@@ -1,6 +1,7 @@
 import type { Source } from '../../src/config/variables.ts';
 import { InvalidScriptError, type ScriptIssue } from '../../src/errors.ts';
 import { type Command, defineCommand, type Parameter, Registry } from '../../src/script/command.ts';
+import { allSteps, type CommandStep, type Script } from '../../src/script/script.ts';
 
 const command = (name: string, ...parameters: Parameter[]): Command => {
   const [group = '', short = ''] = name.split('.');
@@ -17,7 +18,7 @@ export const sampleRegistry = new Registry([
   command(
     'ws.get',
     parameter('url', 'text'),
-    parameter('queryString', 'text'),
+    parameter('queryString', 'text', { optionalInMap: true }),
     parameter('var', 'variable'),
     parameter('options', 'map', optional),
   ),
@@ -52,4 +53,9 @@ export function issuesOf(read: () => unknown): readonly ScriptIssue[] {
     throw error;
   }
   throw new Error('no issue was reported');
+}
+
+/** Returns the commands of a script in order. */
+export function commandsOf(script: Script): CommandStep[] {
+  return [...allSteps(script)].filter((step) => 'command' in step);
 }

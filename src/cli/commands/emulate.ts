@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createClient } from '../../client.ts';
-import type { ServedRequest } from '../../emulator/start-emulator.ts';
+import type { ServedRequest } from '../../emulator/control/request-log.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { type Context, portFlag, warn } from '../context.ts';
 import { emulatedProfiles, registerEmulator, startEmulator } from '../emulation.ts';
@@ -21,15 +21,12 @@ export async function runEmulate(context: Context): Promise<number> {
     else if (!args.switches.has('quiet')) terminal.stdout(formatRequest(request, style));
   });
   const unregister = await registerEmulator(emulator, environment.env).catch((error: Error) => {
-    warn(context, `--emulate=${emulator.url} cannot verify this emulator: ${escapeControls(error.message)}`);
+    warn(context, `--emulate=${emulator.url} cannot verify this emulator: ${error.message}`);
   });
   const names = Object.keys(emulatedProfiles(sources, variables));
   const invalid = variables.profileNames().filter((name) => !names.includes(name));
   if (invalid.length > 0)
-    warn(
-      context,
-      `these profiles are invalid and not emulated: ${escapeControls(invalid.join(', '))}; run oauth-profile check`,
-    );
+    warn(context, `these profiles are invalid and not emulated: ${invalid.join(', ')}; run oauth-profile check`);
   if (json) terminal.stdoutJson({ url: emulator.url, profiles: names }, 0);
   else {
     terminal.stdout(`${style.bold('emulator')} running at ${style.cyan(emulator.url)}; press Ctrl-C to stop

@@ -23,7 +23,8 @@ export function runForget(context: Context): Promise<number> {
     if (deleted.length === 0 && name !== undefined) parseProfile(name, variables, client.sources);
     const profiles = [...new Set(deleted.map(({ profile }) => profile))];
     if (args.switches.has('json')) terminal.stdoutJson({ deleted });
-    else if (deleted.length === 0) terminal.stdout(`nothing is stored${name === undefined ? '' : ` for ${escapeControls(name)}`}\n`);
+    else if (deleted.length === 0)
+      terminal.stdout(`nothing is stored${name === undefined ? '' : ` for ${escapeControls(name)}`}\n`);
     else terminal.stdout(`deleted everything that was stored for ${escapeControls(profiles.join(', '))}\n`);
     for (const profile of profiles) warnOfConfiguredToken(context, profile, variables);
     return 0;

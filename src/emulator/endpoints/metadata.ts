@@ -1,31 +1,30 @@
 import { type EmulatorRequest, type EmulatorResponse, json, text } from '../messages.ts';
-import type { RequestTarget } from '../provider.ts';
 import type { RequestContext } from '../realm.ts';
-import { reject } from '../rejection.ts';
+import { publicUrl, requestTarget } from './target.ts';
 
 /** The metadata document: the issuer, the endpoints and what they support (RFC 8414). */
-export function metadataEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
-  const { provider, tenants } = context.realm;
-  const tenant = provider.tenantOf?.(request);
-  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject('tenant_without_metadata', tenant);
-  const metadata = provider.metadata?.(requestTarget(context, request));
+export function metadataEndpoint({ realm, keys }: RequestContext, request: EmulatorRequest): EmulatorResponse {
+  const { provider } = realm;
+  const metadata = provider.metadata?.(requestTarget(realm, request));
   if (metadata === undefined) return text(404, 'Not Found');
-  return json(200, {
+  const document = {
     grant_types_supported: provider.grants,
+    response_types_supported: ['code'],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256'],
+    id_token_signing_alg_values_supported: [keys.alg],
     code_challenge_methods_supported: ['plain', 'S256'],
     ...metadata,
-  });
+  };
+  const isUrl = (name: string): boolean => /^issuer$|_endpoint$|_uri$/.test(name);
+  return json(
+    200,
+    Object.fromEntries(
+      Object.entries(document).map(([name, value]) => [name, isUrl(name) ? publicUrl(request, String(value)) : value]),
+    ),
+  );
 }
 
-/** The JWKS. It is empty: tokens are signed with a symmetric key. */
-export function keysEndpoint(): EmulatorResponse {
-  return json(200, { keys: [] });
-}
-
-/** The target of a request at the real provider, also if it arrived on loopback. */
-export function requestTarget({ realm }: RequestContext, { host, path }: EmulatorRequest): RequestTarget {
-  const tokenUrl = realm.tokenUrls.get(host);
-  return { host, path, origin: tokenUrl?.origin ?? `https://${host}`, tokenUrl };
+/** The public keys that verify tokens (RFC 7517 §5). */
+export async function keysEndpoint({ keys }: RequestContext): Promise<EmulatorResponse> {
+  return json(200, await keys.jwks(), { 'Cache-Control': 'max-age=0' });
 }

@@ -1,20 +1,47 @@
-import type { EmulatorRequest, EmulatorResponse } from '../messages.ts';
+import { authenticateClient } from '../client-auth.ts';
+import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
+import { findToken } from '../tokens/verify-token.ts';
 
 /** A protected resource: returns data about the user, or rejects the token as the provider does. */
-export function resourceEndpoint(context: RequestContext, request: EmulatorRequest): EmulatorResponse {
-  const { realm, signer, now } = context;
-  const { provider } = realm;
-  const [, token = ''] = /^Bearer (.+)$/i.exec(String(request.headers['authorization'] ?? '')) ?? [];
-  const claims = signer.verify(provider.decodeAccessToken?.(token) ?? token);
-  if (claims === undefined || claims.iss !== provider.type) return provider.unauthorizedResponse();
-  const family = claims.fam === undefined ? undefined : realm.families.get(claims.fam);
-  const isInvalid =
-    (claims.exp !== undefined && claims.exp * 1000 <= now) ||
-    family?.revoked === true ||
-    realm.revokedTokens.get(claims.jti ?? '') !== undefined ||
-    // With single-use refresh tokens, a refresh invalidates earlier access tokens.
-    (provider.refresh.policy === 'single_use' && family !== undefined && claims.gen !== family.generation) ||
-    (provider.stableToken && claims.gen !== (realm.invalidations.get(claims.client_id) ?? 0));
-  return isInvalid ? provider.unauthorizedResponse() : provider.resource(claims.sub, claims.client_id, request.path);
+export async function resourceEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
+  const { provider } = context.realm;
+  const [, bearer] = /^Bearer (.+)$/i.exec(String(request.headers['authorization'] ?? '')) ?? [];
+  // RFC 6750 §2.2; OpenID Connect Core §5.3.1 allows POST for userinfo.
+  const token = bearer ?? request.form.get('access_token') ?? request.query.get('access_token') ?? '';
+  const known = await findToken(context, request, token);
+  return known === undefined || known.invalid !== undefined
+    ? provider.unauthorizedResponse()
+    : provider.resource(known, request);
+}
+
+/** Token introspection (RFC 7662). */
+export async function introspectEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
+  const { realm, now } = context;
+  await authenticateClient(context, request, 'introspect');
+  const token = request.form.get('token') ?? '';
+  const refreshToken = realm.refreshTokens.get(token);
+  if (refreshToken !== undefined) {
+    const { family, expiresAt, usedAt } = refreshToken;
+    const isActive = !family.revoked && expiresAt > now && usedAt === undefined;
+    const { scope, clientId, user } = family;
+    return json(200, isActive ? { active: true, scope, client_id: clientId, username: user } : { active: false });
+  }
+  const known = await findToken(context, request, token);
+  if (known === undefined || known.invalid !== undefined) return json(200, { active: false });
+  const { claims, clientId, user, scopes, issuer, audience, issuedAt, expiresAt } = known;
+  const standard = {
+    active: true,
+    scope: scopes.join(' '),
+    client_id: clientId,
+    username: user?.name,
+    token_type: 'Bearer',
+    exp: expiresAt,
+    iat: issuedAt,
+    sub: claims['sub'] ?? user?.sub ?? user?.name ?? clientId,
+    aud: audience,
+    iss: issuer,
+    jti: claims['jti'],
+  };
+  return json(200, { ...user?.claims, ...(realm.provider.introspection?.(standard, known) ?? standard) });
 }

@@ -1,26 +1,47 @@
 import { authenticateClient } from '../client-auth.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
-import { reject } from '../rejection.ts';
+import { Rejection, reject } from '../rejection.ts';
+import type { Client } from '../subjects.ts';
+import { findToken } from '../tokens/verify-token.ts';
 
 /** Token revocation (RFC 7009), and the invalidation of X's stable token. */
 export async function revokeEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
-  const { realm, signer } = context;
+  const { realm } = context;
   const { provider } = realm;
-  const token = request.form.get('token') || request.form.get('access_token') || reject('missing_field', 'token');
-  const client = provider.revocationWithoutClientAuth
-    ? undefined
-    : await authenticateClient(context, request, 'refresh_token');
+  const { withoutClientAuth, rejectsUnknown, rejectsOthers } = provider.revocation ?? {};
+  const { form, query } = request;
+  const token = form.get('token') || form.get('access_token') || query.get('token') || '';
+  if (token === '' && !rejectsOthers) reject('missing_field', 'token');
+  const client = withoutClientAuth ? undefined : await authenticate(context, request, rejectsOthers === true);
+  const mayRevoke = (clientId: string | undefined): boolean => {
+    if (clientId === undefined) return false;
+    if (withoutClientAuth || clientId === (client?.id ?? '')) return true;
+    const isPublic = realm.clients.get(clientId)?.credentials.every(({ auth }) => auth === 'none') ?? true;
+    return rejectsOthers ? isPublic || reject('revocation_by_other_client') : false;
+  };
   const record = realm.refreshTokens.get(token);
-  if (record !== undefined && (client === undefined || record.family.clientId === client.id))
-    record.family.revoked = true;
-  const claims = record === undefined ? signer.verify(provider.decodeAccessToken?.(token) ?? token) : undefined;
-  if (claims !== undefined && (client === undefined || claims.client_id === client.id)) {
-    const family = realm.families.get(claims.fam ?? '');
-    if (provider.stableToken) realm.invalidations.set(claims.client_id, (claims.gen ?? 0) + 1);
-    else if (family !== undefined) family.revoked = true;
-    else realm.revokedTokens.set(claims.jti ?? '', {});
-  }
+  const known = record === undefined ? await findToken(context, request, token) : undefined;
+  const isUsable = record === undefined ? known !== undefined && known.invalid === undefined : !record.family.revoked;
+  if (rejectsUnknown && !isUsable) reject('unknown_token');
+  const family = record?.family ?? known?.family;
+  if (!mayRevoke(record?.family.clientId ?? known?.clientId)) return json(200, {});
+  if (known !== undefined && provider.stableToken) realm.invalidations.set(known.clientId, known.invalidations + 1);
+  else if (family !== undefined) family.revoked = true;
+  else if (known !== undefined) realm.revokedTokens.set(known.key, {});
   // An unknown token counts as revoked (RFC 7009 §2.2).
   return json(200, provider.stableToken ? { access_token: token } : {});
+}
+
+async function authenticate(
+  context: RequestContext,
+  request: EmulatorRequest,
+  rejectsOthers: boolean,
+): Promise<Client | undefined> {
+  try {
+    return await authenticateClient(context, request, 'revoke');
+  } catch (error) {
+    if (rejectsOthers && error instanceof Rejection) return reject('revocation_by_other_client');
+    throw error;
+  }
 }

@@ -24,18 +24,19 @@ export function signInAndConsent(
   consent: ConsentRequest,
   hidden: Readonly<Record<string, string>>,
 ): SignInStep {
-  const { realm, signer, now } = context;
+  const { realm, states, now } = context;
   const { type } = realm.provider;
   const step = request.form.get('step');
-  const ticket = signer.verify<{ user: string; client: string; until: number }>(request.form.get('ticket') ?? '');
+  const ticket = states.unseal<{ user: string; client: string; until: number }>(request.form.get('ticket') ?? '');
   const signedIn =
     ticket !== undefined && ticket.client === consent.clientId && ticket.until > now ? ticket.user : undefined;
   if (signedIn !== undefined && step === 'allow') return { user: signedIn };
   if (step === 'deny') return 'denied';
   const user = request.form.get('username') ?? '';
-  const isValid = step === 'sign-in' && realm.users.has(user) && realm.users.get(user) === request.form.get('password');
+  const password = realm.findUser(user)?.password;
+  const isValid = step === 'sign-in' && password !== undefined && password === request.form.get('password');
   if (isValid) {
-    const signed = signer.sign({ user, client: consent.clientId, until: now + TICKET_MS });
+    const signed = states.seal({ user, client: consent.clientId, until: now + TICKET_MS });
     return {
       status: 200,
       page: page(
@@ -53,7 +54,7 @@ export function signInAndConsent(
 }
 
 function hintFor({ realm }: RequestContext): string {
-  const others = [...realm.users.keys()].filter((name) => name !== BUILT_IN_USER.name);
+  const others = realm.userNames().filter((name) => name !== BUILT_IN_USER.name);
   const builtIn = `Sign in as <code>${BUILT_IN_USER.name}</code> with the password <code>${BUILT_IN_USER.password}</code>`;
   if (others.length === 0) return `${builtIn}.`;
   return `${builtIn}, or as a user of your profiles: ${others.map((name) => `<code>${escapeHtml(name)}</code>`).join(', ')}.`;

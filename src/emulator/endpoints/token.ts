@@ -1,51 +1,72 @@
 import { createHash } from 'node:crypto';
 import { authenticateClient } from '../client-auth.ts';
-import { createRefreshToken, issueTokens, issueUserTokens } from '../issue-tokens.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
-import { DEVICE_CODE_GRANT, type IssuedTokens, type TokenResponse } from '../provider.ts';
-import { type Client, MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
+import {
+  DEVICE_CODE_GRANT,
+  type EmulatedProvider,
+  type IssuedTokens,
+  JWT_BEARER_GRANT,
+  type TokenResponse,
+} from '../provider.ts';
+import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
+import type { Client } from '../subjects.ts';
+import { createRefreshToken, issueTokens, issueUserTokens } from '../tokens/issue-tokens.ts';
+import type { GrantRequest } from './grant-request.ts';
+import { jwtBearerGrant } from './jwt-bearer.ts';
 
-/** Handles a token request after client authentication. */
-type GrantHandler = (context: RequestContext, request: EmulatorRequest, client: Client | undefined) => IssuedTokens;
-
-const grants: Readonly<Record<string, GrantHandler>> = {
-  client_credentials: (context, { form }, client) => {
-    const scope = form.get('scope') ?? '';
-    return issueTokens(context, { clientId: client?.id ?? '', user: undefined, scope, grant: 'client_credentials' });
+const grants: Readonly<Record<string, (grant: GrantRequest) => Promise<IssuedTokens>>> = {
+  client_credentials: ({ context, request, client, clientAuth }) => {
+    const grant = 'client_credentials';
+    const scope = request.form.get('scope') ?? '';
+    return issueTokens(context, request, {
+      ...{ clientId: client?.id ?? '', clientAuth, user: undefined, scope, grant },
+      audience: requestedAudience(request.form),
+    });
   },
   password: passwordGrant,
   refresh_token: refreshGrant,
   authorization_code: codeGrant,
   [DEVICE_CODE_GRANT]: deviceGrant,
+  [JWT_BEARER_GRANT]: jwtBearerGrant,
 };
 
-/** The token endpoint (RFC 6749 §3.2). `passwordGrantDisabled` emulates gitlab.com, which no longer supports that grant. */
-export async function tokenEndpoint(
-  context: RequestContext,
-  request: EmulatorRequest,
-  passwordGrantDisabled: boolean,
-): Promise<EmulatorResponse> {
-  const { provider, tenants } = context.realm;
+/** The token endpoint (RFC 6749 §3.2). */
+export async function tokenEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
+  const { provider } = context.realm;
   const { form } = request;
   const seen = new Set<string>();
   for (const name of form.keys()) {
-    if (seen.has(name)) reject('duplicate_field', name);
+    // RFC 8707 §2 allows several resources.
+    if (seen.has(name) && name !== 'resource') reject('duplicate_field', name);
     seen.add(name);
   }
-  const grant = requireField(request, 'grant_type');
+  const grant = form.get('grant_type') || reject('missing_grant_type', 'grant_type');
   const tenant = provider.tenantOf?.(request);
-  if (tenant !== undefined && !tenants.has(tenant.toLowerCase())) reject('unknown_tenant', tenant);
   const handleGrant = provider.grants.includes(grant) ? grants[grant] : undefined;
   if (handleGrant === undefined) return reject('unsupported_grant', grant);
   if (grant === 'password' && provider.tenantsWithoutPasswordGrant?.includes(tenant?.toLowerCase() ?? ''))
     reject('tenant_without_password_grant');
-  const client = await authenticateClient(context, request, grant);
-  if (grant === 'password' && passwordGrantDisabled) reject('password_grant_disabled');
-  checkScope(context, grant, form.get('scope') ?? '');
-  const issued = handleGrant(context, request, client);
+  checkParameters(provider, form);
+  // The assertion of a service account identifies the client.
+  const client = grant === JWT_BEARER_GRANT ? undefined : await authenticateClient(context, request, grant);
+  if (grant === 'password' && context.fault === 'no-password') reject('password_grant_disabled');
+  checkScope(context, grant, client, form.get('scope') ?? '');
+  const hasSecret = request.headers['authorization'] !== undefined || form.has('client_secret');
+  const clientAuth = form.has('client_assertion') ? 'assertion' : hasSecret ? 'secret' : 'none';
+  const issued = await handleGrant({ context, request, client, clientAuth });
   const standard = standardResponse(issued);
   return json(200, provider.response?.(standard, issued) ?? standard);
+}
+
+/** Rejects parameters that the provider does not support. */
+export function checkParameters({ rejectedParameters = [] }: EmulatedProvider, parameters: URLSearchParams): void {
+  for (const name of rejectedParameters) if (parameters.has(name)) reject('unsupported_parameter', name);
+}
+
+/** The API that a token is requested for (RFC 8707 §2; Auth0 and others call it `audience`). */
+export function requestedAudience(parameters: URLSearchParams): string | undefined {
+  return parameters.get('resource') || parameters.get('audience') || undefined;
 }
 
 function standardResponse({ accessToken, refreshToken, idToken, scope, lifetime }: IssuedTokens): TokenResponse {
@@ -59,36 +80,61 @@ function standardResponse({ accessToken, refreshToken, idToken, scope, lifetime 
   };
 }
 
-function checkScope({ realm: { provider } }: RequestContext, grant: string, scope: string): void {
+function checkScope(
+  { realm: { provider } }: RequestContext,
+  grant: string,
+  client: Client | undefined,
+  scope: string,
+): void {
   if (scope.length > MAX_STORED_LENGTH) reject('invalid_scope', `${scope.slice(0, 40)}…`);
-  if (!provider.scopeRequiredFor?.includes(grant)) return;
-  if (scope === '') reject('missing_field', 'scope');
+  if (scope === '') {
+    if (provider.scopeRequiredFor?.includes(grant)) reject('missing_scope', 'scope');
+    return;
+  }
+  if (!hasScopes(provider, client, scope)) reject('invalid_scope', scope);
   if (grant === 'client_credentials' && provider.allowsClientScope?.(scope) === false) reject('invalid_scope', scope);
+}
+
+/** Whether the provider has these scopes and the client may request them. */
+export function hasScopes({ isScope }: EmulatedProvider, client: Client | undefined, scope: string): boolean {
+  return scope
+    .split(' ')
+    .filter((one) => one !== '')
+    .every((one) => isScope?.(one) !== false && client?.scopes?.includes(one) !== false);
 }
 
 function requireField({ form }: EmulatorRequest, field: string): string {
   return form.get(field) || reject('missing_field', field);
 }
 
-function passwordGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
-  const user = requireField(request, 'username');
+async function passwordGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
+  const { realm, now } = context;
+  const name = requireField(request, 'username');
   const password = requireField(request, 'password');
-  const { users } = context.realm;
-  if (!users.has(user) || users.get(user) !== password) reject('invalid_password');
-  const scope = request.form.get('scope') ?? '';
-  return issueUserTokens(context, { clientId: client?.id ?? '', user, scope, grant: 'password' });
+  const user = realm.findUser(name);
+  if (user === undefined || user.password !== password) reject('invalid_password');
+  return issueUserTokens(context, request, {
+    clientId: client?.id ?? '',
+    clientAuth,
+    user: name,
+    scope: request.form.get('scope') ?? '',
+    audience: requestedAudience(request.form),
+    authTime: Math.floor(now / 1000),
+    grant: 'password',
+  });
 }
 
-function refreshGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
+async function refreshGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
   const { realm, now } = context;
-  const { policy, graceSeconds = 0, allowsNewScopes } = realm.provider.refresh;
+  const { provider, settings } = realm;
+  const { refreshPolicy: policy, graceSeconds } = settings;
   const token = requireField(request, 'refresh_token');
   const record = realm.refreshTokens.get(token) ?? reject('invalid_refresh_token');
   const { family } = record;
   if (family.revoked || family.clientId !== (client?.id ?? '')) reject('invalid_refresh_token');
   if (record.expiresAt <= now) reject('expired_refresh_token');
   const scope = request.form.get('scope') || family.scope;
-  if (!allowsNewScopes && !isGranted(scope, family.scope)) reject('invalid_scope', scope);
+  if (!provider.refresh.allowsNewScopes && !isGranted(scope, family.scope)) reject('invalid_scope', scope);
   const isReused = record.usedAt !== undefined;
   const graceEnded = graceSeconds === 0 || now - (record.usedAt ?? now) > graceSeconds * 1000;
   if (policy === 'single_use' && isReused) reject('invalid_refresh_token');
@@ -98,9 +144,11 @@ function refreshGrant(context: RequestContext, request: EmulatorRequest, client:
   }
   record.usedAt ??= now;
   family.generation++;
-  const grant = { clientId: family.clientId, user: family.user, scope, grant: 'refresh_token' };
+  const { clientId, user, authTime } = family;
+  const audience = requestedAudience(request.form) ?? family.audience;
+  const grant = { clientId, clientAuth, user, scope, audience, authTime, grant: 'refresh_token' };
   const next = policy === 'static' ? undefined : createRefreshToken(context, family);
-  return issueTokens(context, grant, family, next);
+  return issueTokens(context, request, grant, family, next);
 }
 
 /** Whether all scopes were granted before (RFC 6749 §6). The scope of a profile's refresh token may be unknown. */
@@ -109,7 +157,7 @@ function isGranted(scope: string, granted: string): boolean {
   return granted === '' || scope.split(' ').every((one) => allowed.includes(one));
 }
 
-function codeGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
+async function codeGrant({ context, request, client, clientAuth }: GrantRequest): Promise<IssuedTokens> {
   const { realm, now } = context;
   const code = requireField(request, 'code');
   const record = realm.codes.get(code) ?? reject('invalid_code');
@@ -128,13 +176,15 @@ function codeGrant(context: RequestContext, request: EmulatorRequest, client: Cl
       record.challengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
     if (hashed !== record.challenge) reject('invalid_code_verifier');
   }
-  const { clientId, user, scope, offline } = record;
-  const issued = issueUserTokens(context, { clientId, user, scope, grant: 'authorization_code' }, offline);
+  const { clientId, user, scope, nonce, authTime, offline } = record;
+  const audience = requestedAudience(request.form) ?? record.audience;
+  const grant = { clientId, clientAuth, user, scope, audience, nonce, authTime, grant: 'authorization_code' };
+  const issued = await issueUserTokens(context, request, grant, offline);
   record.family = realm.refreshTokens.get(issued.refreshToken ?? '')?.family;
   return issued;
 }
 
-function deviceGrant(context: RequestContext, request: EmulatorRequest, client: Client | undefined): IssuedTokens {
+async function deviceGrant({ context, request, clientAuth, client }: GrantRequest): Promise<IssuedTokens> {
   const { realm, now } = context;
   // Microsoft also accepts `code`; RFC 8628 §3.4 calls the field device_code.
   const code = request.form.get('device_code') || request.form.get('code') || reject('missing_field', 'device_code');
@@ -151,10 +201,12 @@ function deviceGrant(context: RequestContext, request: EmulatorRequest, client: 
   }
   if (device.decision === 'denied') return reject('access_denied');
   realm.devices.delete(code);
-  return issueUserTokens(context, {
+  return issueUserTokens(context, request, {
     clientId: device.clientId,
+    clientAuth,
     user: device.decision?.user ?? '',
     scope: device.scope,
+    authTime: Math.floor(now / 1000),
     grant: DEVICE_CODE_GRANT,
   });
 }

@@ -1,6 +1,7 @@
 import { json, text } from '../messages.ts';
-import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
+import { DEVICE_CODE_GRANT, type EmulatedProvider, type ResourceSubject } from '../provider.ts';
 import type { ErrorTable } from '../rejection.ts';
+import { hashOf, namesOf, numberOf } from './identifiers.ts';
 
 const errors: ErrorTable = {
   invalid_client:
@@ -8,7 +9,11 @@ const errors: ErrorTable = {
   invalid_grant:
     '400 invalid_grant: The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
   multiple_client_auth: '400 invalid_request: The request includes more than one client authentication method.',
+  missing_client:
+    '401 invalid_client: Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.',
   missing_field: '400 invalid_request: Missing required parameter: {}.',
+  missing_grant_type: '400 invalid_request: Missing required parameter: {}.',
+  revocation_by_other_client: '403 unauthorized_client: You are not authorized to revoke this token',
   duplicate_field: '400 invalid_request: The request includes a parameter twice: {}.',
   password_grant_disabled:
     '401 unauthorized_client: The client is not authorized to perform this request using this method.',
@@ -24,7 +29,30 @@ const errors: ErrorTable = {
     '400 expired_token: The device_code has expired, and the device authorization session has concluded.',
 };
 
-/** GitLab, which uses Doorkeeper. Profiles add self-managed instances. */
+/** Scopes of applications (docs.gitlab.com, "OAuth 2.0 identity provider API", "Authorized applications"). */
+const scopes =
+  'api read_api read_user create_runner manage_runner k8s_proxy self_rotate mcp read_repository write_repository read_registry write_registry read_virtual_registry write_virtual_registry read_observability write_observability ai_features ai_workflows sudo admin_mode read_service_ping openid profile email'.split(
+    ' ',
+  );
+
+/** The claims of config/initializers/doorkeeper_openid_connect.rb in GitLab. `groups_direct` is in id tokens only. */
+function userClaims({ user, scopes: granted, issuer }: Pick<ResourceSubject, 'user' | 'scopes' | 'issuer'>) {
+  if (user === undefined) return {};
+  const { name, email } = namesOf(user);
+  const username = user.name.split('@')[0] ?? user.name;
+  return {
+    sub: user.sub ?? numberOf(user.name, 7),
+    sub_legacy: hashOf(user.name),
+    name,
+    nickname: username,
+    preferred_username: username,
+    ...(granted.includes('email') && { email, email_verified: true }),
+    profile: `${issuer}/${username}`,
+    groups: user.groups ?? [],
+  };
+}
+
+/** GitLab, which uses Doorkeeper. Its access tokens are opaque. Profiles add self-managed instances. */
 export const gitlab: EmulatedProvider = {
   type: 'gitlab',
   tokenUrl: 'https://gitlab.com/oauth/token',
@@ -35,7 +63,8 @@ export const gitlab: EmulatedProvider = {
     authorize: /\/oauth\/authorize$/,
     verify: /\/oauth\/device$/,
     revoke: /\/oauth\/revoke$/,
-    resource: /\/api\/v4\/user$/,
+    introspect: /\/oauth\/introspect$/,
+    resource: /\/(?:api\/v4\/user|oauth\/userinfo|oauth\/token\/info)$/,
     metadata: /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
     keys: /\/oauth\/discovery\/keys$/,
   },
@@ -45,6 +74,8 @@ export const gitlab: EmulatedProvider = {
   passwordGrantWithoutClient: true,
   // Doorkeeper supports it since 2026, but only after a database migration.
   codeReuseRevokesTokens: false,
+  isScope: (scope) => scopes.includes(scope),
+  revocation: { rejectsOthers: true },
   metadata: ({ origin, path }) => {
     const issuer = `${origin}${path.replace(/\/\.well-known\/.*$/, '')}`;
     // The device endpoint exists, but the document does not list it.
@@ -53,16 +84,20 @@ export const gitlab: EmulatedProvider = {
       authorization_endpoint: `${issuer}/oauth/authorize`,
       token_endpoint: `${issuer}/oauth/token`,
       revocation_endpoint: `${issuer}/oauth/revoke`,
+      introspection_endpoint: `${issuer}/oauth/introspect`,
+      userinfo_endpoint: `${issuer}/oauth/userinfo`,
       jwks_uri: `${issuer}/oauth/discovery/keys`,
-      scopes_supported: 'api read_api read_user read_repository write_repository sudo openid profile email'.split(' '),
-      response_types_supported: ['code'],
+      scopes_supported: scopes,
       response_modes_supported: ['query', 'fragment', 'form_post'],
       grant_types_supported: ['authorization_code', 'password', 'client_credentials', 'device_code', 'refresh_token'],
       token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     };
   },
+  // A GitLab below a path has it in its issuer.
+  issuer: ({ origin, path }) => `${origin}${path.replace(/\/(?:oauth|api|\.well-known)\/.*$/, '')}`,
   refresh: { policy: 'single_use', lifetimeSeconds: Number.POSITIVE_INFINITY },
   lifetimeSeconds: 7200,
+  idTokenLifetimeSeconds: 120,
   device: { expiresIn: 300, hasCompleteUri: true, verificationPath: '/oauth/device' },
   response: (standard, { scope, issuedAt }) => ({ ...standard, scope: scope || 'api', created_at: issuedAt }),
   errors,
@@ -72,6 +107,18 @@ export const gitlab: EmulatedProvider = {
     const challenge = `Bearer realm="Doorkeeper", error="${body.error}", error_description="${description}"`;
     return json(status, body, { 'WWW-Authenticate': challenge });
   },
-  resource: (user, clientId) => json(200, { id: 1, username: user ?? clientId, state: 'active' }),
+  idClaims: (subject) => ({ ...userClaims(subject), groups_direct: subject.user?.groups ?? [] }),
+  // Doorkeeper's response has no user.
+  introspection: ({ active, scope, client_id, token_type, exp, iat }) => ({
+    ...{ active, scope, client_id, token_type, exp, iat },
+  }),
+  resource(subject, { path }) {
+    const { user, clientId, scopes: granted } = subject;
+    const id = Number(user?.sub ?? numberOf(user?.name ?? clientId, 7));
+    if (path.endsWith('/userinfo')) return json(200, { ...userClaims(subject), ...user?.claims });
+    if (path.endsWith('/token/info'))
+      return json(200, { resource_owner_id: id, scope: granted, application: { uid: clientId } });
+    return json(200, { id, username: user?.name ?? clientId, name: user && namesOf(user).name, state: 'active' });
+  },
   unauthorizedResponse: () => json(401, { message: '401 Unauthorized' }),
 };

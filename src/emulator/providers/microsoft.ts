@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { json, text } from '../messages.ts';
-import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
+import { DEVICE_CODE_GRANT, type EmulatedProvider, type RequestTarget, type TokenSubject } from '../provider.ts';
 import type { ErrorTable } from '../rejection.ts';
+import { guidOf, hashOf, isGuid, namesOf } from './identifiers.ts';
 
 const credentialRequired =
   "401 invalid_client: AADSTS7000218: The request body must contain the following parameter: 'client_assertion' or 'client_secret'.";
@@ -21,6 +21,10 @@ const errors: ErrorTable = {
   unexpected_auth_method: credentialRequired,
   missing_field: "400 invalid_request: AADSTS900144: The request body must contain the following parameter: '{}'.",
   duplicate_field: "400 invalid_request: AADSTS90100: '{}' parameter is not valid: it is duplicated.",
+  missing_client: "400 invalid_request: AADSTS900144: The request body must contain the following parameter: '{}'.",
+  missing_grant_type: "400 invalid_request: AADSTS900144: The request body must contain the following parameter: '{}'.",
+  missing_scope: "400 invalid_request: AADSTS900144: The request body must contain the following parameter: '{}'.",
+  unsupported_parameter: "400 invalid_request: AADSTS901002: The '{}' request parameter is not supported.",
   unknown_tenant: `400 invalid_request: ${unknownTenant}`,
   tenant_without_metadata: `400 invalid_tenant: ${unknownTenant}`,
   tenant_without_password_grant:
@@ -47,6 +51,8 @@ const errors: ErrorTable = {
   invalid_device_code: '400 bad_verification_code: AADSTS70018: Invalid verification code.',
 };
 
+const sharedTenants = ['common', 'organizations', 'consumers'];
+
 /** Microsoft Entra ID, identity platform v2.0. */
 export const microsoft: EmulatedProvider = {
   type: 'microsoft',
@@ -57,14 +63,16 @@ export const microsoft: EmulatedProvider = {
     device: /^\/[^/]+\/oauth2\/v2\.0\/devicecode$/,
     authorize: /^\/[^/]+\/oauth2\/v2\.0\/authorize$/,
     verify: /^\/devicelogin$/,
-    resource: /^\/v1\.0\/(?:me|users|organization)$/,
+    resource: /^\/(?:v1\.0\/(?:me|users|organization)|oidc\/userinfo)$/,
     metadata: /^\/[^/]+\/v2\.0\/\.well-known\/openid-configuration$/,
     keys: /^\/[^/]+\/discovery\/v2\.0\/keys$/,
   },
   grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', DEVICE_CODE_GRANT],
   // Basic is documented as well, and has been observed to be compared without decoding.
   clientAuth: { default: 'client_secret_post', basicDecoding: 'either' },
+  sharedTenants,
   tenantsWithoutPasswordGrant: ['common', 'consumers'],
+  rejectedParameters: ['resource'],
   scopeRequiredFor: ['client_credentials'],
   allowsClientScope: (scope) => scope.endsWith('/.default'),
   metadata: ({ host, origin, path }) => {
@@ -85,11 +93,43 @@ export const microsoft: EmulatedProvider = {
       code_challenge_methods_supported: undefined,
       authorization_endpoint: `${origin}/${tenant}/oauth2/v2.0/authorize`,
       device_authorization_endpoint: `${origin}/${tenant}/oauth2/v2.0/devicecode`,
+      userinfo_endpoint: 'https://graph.microsoft.com/oidc/userinfo',
     };
+  },
+  issuer: (target) => {
+    const origin = target.host.startsWith('login.') ? target.origin : 'https://login.microsoftonline.com';
+    return `${origin}/${homeTenant(target)}/v2.0`;
   },
   refresh: { policy: 'reusable', allowsNewScopes: true, requiredScope: 'offline_access', lifetimeSeconds: 90 * 86_400 },
   lifetimeSeconds: 3599,
   device: { expiresIn: 900, verificationPath: '/devicelogin', hasMessage: true },
+  accessToken: {
+    typ: 'JWT',
+    idClaim: 'uti',
+    claims: (subject) => {
+      const { audience, clientId, client, clientAuth, user, scopes, issuedAt } = subject;
+      const scp = withoutProtocolScopes(scopes.map((scope) => scope.slice(scope.lastIndexOf('/') + 1)).join(' '));
+      return {
+        aud: audience ?? audienceOf(scopes),
+        nbf: issuedAt,
+        azp: clientId,
+        azpacr: { none: '0', secret: '1', assertion: '2' }[clientAuth],
+        ...userClaims(subject),
+        ...(user ? { scp: scp || undefined, groups: user.groups } : { idtyp: 'app' }),
+        roles: user === undefined ? client?.roles : user.roles,
+        ver: '2.0',
+      };
+    },
+  },
+  idClaims: (subject) => {
+    const { user, scopes, issuedAt, id } = subject;
+    const email = user && scopes.includes('email') ? namesOf(user).email : undefined;
+    // Microsoft has no auth_time by default.
+    const claims = { nbf: issuedAt, auth_time: undefined, email, uti: id, ver: '2.0' };
+    return { ...userClaims(subject), ...claims, groups: user?.groups, roles: user?.roles };
+  },
+  // "This claim isn't returned on ID tokens from the /token endpoint" (ID token claims reference).
+  hasAccessTokenHash: false,
   response: (standard, { scope, lifetime, grant }) => ({
     ...standard,
     scope: (grant !== 'client_credentials' && withoutProtocolScopes(scope)) || undefined,
@@ -111,9 +151,14 @@ export const microsoft: EmulatedProvider = {
       error_uri: `https://login.microsoftonline.com/error?code=${code}`,
     });
   },
-  resource(user, _, path) {
+  resource(subject, { path }) {
+    const { user } = subject;
     if (path.endsWith('/organization')) return json(200, { value: [{ id: 'contoso', displayName: 'Contoso' }] });
-    const profile = { displayName: user, givenName: givenName(user), userPrincipalName: user };
+    const { name, given, family, email } = user ? namesOf(user) : {};
+    const { oid, sub } = userClaims(subject);
+    if (path.endsWith('/userinfo'))
+      return json(200, { sub, name, given_name: given, family_name: family, email, ...user?.claims });
+    const profile = { id: oid, displayName: name, givenName: given, surname: family, userPrincipalName: user?.name };
     if (path.endsWith('/users')) return json(200, { value: user === undefined ? [] : [profile] });
     // An app-only token has no user.
     if (user !== undefined) return json(200, profile);
@@ -122,16 +167,53 @@ export const microsoft: EmulatedProvider = {
   },
   unauthorizedResponse: () =>
     json(401, { error: { code: 'InvalidAuthenticationToken', message: 'Access token is empty, expired or invalid.' } }),
-  tenantOf: ({ path }) => path.split('/')[1],
+  tenantOf: ({ host, path }) => (host.startsWith('login.') ? tenantIn(path) : undefined),
+  relatedTenants: (tenant) => [guidOf(tenant)],
 };
 
-/** The issuer contains the GUID of the tenant, or a placeholder for shared endpoints. */
+const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad';
+/** Application id of Microsoft Graph. */
+const GRAPH = '00000003-0000-0000-c000-000000000000';
+
+/** The issuer in metadata contains the GUID of the tenant, or a placeholder for shared endpoints. */
 function tenantIdOf(tenant: string): string {
   if (tenant === 'common' || tenant === 'organizations') return '{tenantid}';
-  if (tenant === 'consumers') return '9188040d-6c67-4c5b-b112-36a304b66dad';
-  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(tenant)) return tenant;
-  const digits = createHash('sha256').update(tenant).digest('hex');
-  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
+  return tenant === 'consumers' ? CONSUMERS : guidOf(tenant);
+}
+
+/** The tenant of a user: the one in the URL, or the first one that a profile has if the URL leaves it open. */
+function homeTenant({ path, tenants }: Pick<RequestTarget, 'path' | 'tenants'>): string {
+  const named = tenantIn(path)?.toLowerCase() ?? 'organizations';
+  if (named === 'consumers') return CONSUMERS;
+  if (named !== 'common' && named !== 'organizations') return guidOf(named);
+  const own = [...tenants].find((tenant) => !sharedTenants.includes(tenant));
+  return guidOf(own ?? 'contoso.onmicrosoft.com');
+}
+
+function tenantIn(path: string): string | undefined {
+  return /^\/([^/]+)\/(?:oauth2|v2\.0|discovery)\//.exec(path)?.[1];
+}
+
+/** The API that the scopes belong to: `api://<client id>/read` is for `<client id>`. */
+function audienceOf(scopes: readonly string[]): string {
+  const scope = scopes.find((one) => /^\w+:\/\//.test(one));
+  const [, resource = GRAPH] = /^(.*)\/[^/]*$/.exec(scope ?? '') ?? [];
+  if (/^https:\/\/graph\.microsoft\./.test(resource)) return GRAPH;
+  const name = resource.replace(/^api:\/\//, '');
+  return isGuid(name) ? name : resource;
+}
+
+/** The claims that all tokens about a user have (learn.microsoft.com, "Access token claims reference"). */
+function userClaims({ user, clientId, target }: Pick<TokenSubject, 'user' | 'clientId' | 'target'>) {
+  const tid = homeTenant(target);
+  const oid = guidOf(`${tid} ${user?.name ?? clientId}`);
+  return {
+    oid,
+    // Pairwise for users; the object id of its service principal for an app.
+    sub: user === undefined ? oid : (user.sub ?? hashOf(clientId, user.name)),
+    tid,
+    ...(user && { name: namesOf(user).name, preferred_username: user.name }),
+  };
 }
 
 /** Removes the OpenID Connect scopes, which are not scopes of the access token. */
@@ -140,9 +222,4 @@ function withoutProtocolScopes(scope: string): string {
     .split(' ')
     .filter((one) => !['openid', 'profile', 'offline_access'].includes(one))
     .join(' ');
-}
-
-function givenName(user: string | undefined): string | null {
-  const name = user?.split(/[@.]/)[0];
-  return name ? name.charAt(0).toUpperCase() + name.slice(1) : null;
 }

@@ -1,6 +1,7 @@
 import { json } from '../messages.ts';
-import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
+import { DEVICE_CODE_GRANT, type EmulatedProvider, type RequestTarget, type ResourceSubject } from '../provider.ts';
 import type { ErrorTable } from '../rejection.ts';
+import { identifierOf, namesOf } from './identifiers.ts';
 
 const errors: ErrorTable = {
   unknown_client: "401 invalid_client: Invalid value for 'client_id' parameter.",
@@ -14,6 +15,10 @@ const errors: ErrorTable = {
   multiple_client_auth:
     '401 invalid_request: Cannot supply multiple client credentials. Use one of the following: credentials in the Authorization header, credentials in the post body, or a client_assertion in the post body.',
   missing_field: "400 invalid_request: The token request must specify the '{}' parameter.",
+  missing_grant_type: "400 invalid_request: The token request must specify the '{}' parameter.",
+  missing_client: '401 invalid_client: No client credentials found.',
+  missing_scope:
+    "400 invalid_scope: The authorization server resource does not have any configured default scopes, 'scope' must be provided.",
   duplicate_field: "400 invalid_request: Duplicate parameter '{}'.",
   invalid_password: '400 invalid_grant: The credentials provided were invalid.',
   password_grant_disabled:
@@ -36,6 +41,31 @@ const errors: ErrorTable = {
 
 const authMethods = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'];
 
+/** The claims that the scopes allow (developer.okta.com, "OpenID Connect & OAuth 2.0 API", "Scope-dependent claims"). */
+function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>) {
+  if (user === undefined) return {};
+  const { name, given, family, email } = namesOf(user);
+  return {
+    sub: user.sub ?? identifierOf('00u', user.name),
+    preferred_username: user.name,
+    ...(scopes.includes('profile') && {
+      ...{ name, given_name: given, family_name: family, locale: 'en-US', zoneinfo: 'America/Los_Angeles' },
+    }),
+    ...(scopes.includes('email') && { email, email_verified: true }),
+    groups: user.groups,
+  };
+}
+
+/** The id of the authorization server in a path; empty for the org authorization server. */
+function serverOf(path: string): string {
+  return /^\/oauth2\/(?!v1\/)([A-Za-z0-9]+)\//.exec(path)?.[1] ?? '';
+}
+
+function issuerOf({ origin, path }: RequestTarget): string {
+  const server = serverOf(path);
+  return server === '' ? origin : `${origin}/oauth2/${server}`;
+}
+
 /** An Okta org with its org authorization server and custom ones such as `default`. */
 export const okta: EmulatedProvider = {
   type: 'okta',
@@ -47,6 +77,7 @@ export const okta: EmulatedProvider = {
     device: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/device\/authorize$/,
     authorize: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/authorize$/,
     revoke: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/revoke$/,
+    introspect: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/introspect$/,
     verify: /^\/activate$/,
     resource: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/userinfo$/,
     // Without a path it is the org authorization server.
@@ -57,8 +88,9 @@ export const okta: EmulatedProvider = {
   clientAuth: { default: 'client_secret_basic', registeredMethodOnly: true },
   scopeRequiredFor: ['password', 'client_credentials'],
   allowsClientScope: (scope) => !scope.split(' ').includes('openid'),
-  metadata: ({ origin, path }) => {
-    const issuer = `${origin}${path.replace(/\/\.well-known\/.*$/, '')}`;
+  metadata: (target) => {
+    const { origin, path } = target;
+    const issuer = issuerOf(target);
     const base = issuer === origin ? `${origin}/oauth2/v1` : `${issuer}/v1`;
     return {
       issuer,
@@ -72,14 +104,45 @@ export const okta: EmulatedProvider = {
       token_endpoint_auth_methods_supported: authMethods,
       code_challenge_methods_supported: ['S256'],
       revocation_endpoint: `${base}/revoke`,
+      introspection_endpoint: `${base}/introspect`,
+      introspection_endpoint_auth_methods_supported: authMethods,
       revocation_endpoint_auth_methods_supported: authMethods,
       request_parameter_supported: true,
       device_authorization_endpoint: `${base}/device/authorize`,
     };
   },
+  issuer: issuerOf,
   refresh: { policy: 'rotating', graceSeconds: 30, requiredScope: 'offline_access', lifetimeSeconds: 7 * 86_400 },
   lifetimeSeconds: 3600,
   device: { expiresIn: 600, hasCompleteUri: true, verificationPath: '/activate' },
+  accessToken: {
+    idClaim: 'jti',
+    idPrefix: 'AT.',
+    claims: ({ issuer, audience, clientId, user, scopes, authTime, target }) => {
+      const server = serverOf(target.path);
+      return {
+        ver: 1,
+        aud: audience ?? (server === '' ? issuer : `api://${server}`),
+        cid: clientId,
+        ...(user && { uid: identifierOf('00u', user.name), auth_time: authTime }),
+        scp: scopes,
+        sub: user?.name ?? clientId,
+        groups: user?.groups,
+      };
+    },
+  },
+  idClaims: (subject) => ({
+    ver: 1,
+    jti: `ID.${subject.id}`,
+    amr: ['pwd'],
+    idp: identifierOf('00o', subject.target.host),
+    ...userClaims(subject),
+  }),
+  introspection: (standard, { user, clientId }) => ({
+    ...standard,
+    ...(user && { uid: identifierOf('00u', user.name) }),
+    sub: user?.name ?? clientId,
+  }),
   errors,
   errorResponse({ status, body }, kind, now) {
     if (kind === 'rate_limited') {
@@ -102,11 +165,13 @@ export const okta: EmulatedProvider = {
     }
     return json(status, body);
   },
-  resource: (user, clientId) => json(200, { sub: user ?? clientId, preferred_username: user ?? null }),
+  resource: (subject) => json(200, { ...userClaims(subject), ...subject.user?.claims }),
   unauthorizedResponse: () => ({
     status: 401,
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token", error_description="The access token is invalid"' },
     body: '',
   }),
-  tenantOf: ({ host }) => host.split('.')[0],
+  tenantOf: ({ host, path }) => `${host.split('.')[0]}/${serverOf(path)}`,
+  // Every org has the org authorization server; most have one that is called `default`.
+  relatedTenants: (tenant) => [tenant.replace(/\/.*/, '/'), tenant.replace(/\/.*/, '/default')],
 };

@@ -1,7 +1,7 @@
 import { json } from '../messages.ts';
 import type { EmulatedProvider } from '../provider.ts';
 
-/** X (Twitter), app-only. Invalid credentials and exceeded rate limits get the same response. */
+/** X (Twitter), app-only, with opaque access tokens. Invalid credentials and exceeded rate limits get the same response. */
 export const twitter: EmulatedProvider = {
   type: 'twitter',
   tokenUrl: 'https://api.twitter.com/oauth2/token',
@@ -21,12 +21,13 @@ export const twitter: EmulatedProvider = {
   response: (_, { accessToken }) => ({ token_type: 'bearer', access_token: accessToken }),
   errorResponse(_, kind) {
     const error =
-      kind === 'missing_field'
+      kind === 'missing_field' || kind === 'missing_grant_type'
         ? { code: 170, label: 'forbidden_missing_parameter', message: 'Missing required parameter: grant_type' }
         : { code: 99, label: 'authenticity_token_error', message: 'Unable to verify your credentials' };
     return json(403, { errors: [error] });
   },
-  resource: (_, clientId) => json(200, { data: { id: '1', name: 'X Dev', username: clientId } }),
+  issuer: ({ origin }) => origin,
+  resource: ({ clientId }) => json(200, { data: { id: '1', name: 'X Dev', username: clientId } }),
   unauthorizedResponse: () =>
     json(401, { title: 'Unauthorized', type: 'about:blank', status: 401, detail: 'Unauthorized' }),
 };

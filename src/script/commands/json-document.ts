@@ -2,11 +2,11 @@ import type { Ajv, AnySchema, ErrorObject, Options, ValidateFunction } from 'ajv
 import { parseJson } from '../../config/json.ts';
 import { member } from '../../config/resolver.ts';
 import { isCollection, type Value } from '../../config/value.ts';
-import { wrapSecret, wrapSecretsByName } from '../../config/variables.ts';
+import { wrapSecret } from '../../config/variables.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { MASK, Secret } from '../../redaction/secret.ts';
 import { stringifyValue, testString, testStrings } from '../compare.ts';
-import { StepFailure } from '../step-context.ts';
+import { type StepContext, StepFailure } from '../step-context.ts';
 import { runWithTimeLimit } from './time-limit.ts';
 
 /** A path with more matches is a mistake. */
@@ -23,7 +23,7 @@ export interface JsonDocument {
 }
 
 /** Returns a JSON parameter as a document; a string is parsed. `what` names it in failures. */
-export function readDocument(json: Value, what: string): JsonDocument {
+export function readDocument(json: Value, what: string, { apiSecrets }: StepContext): JsonDocument {
   if (isCollection(json)) return { value: json, text: stringifyValue(json), hidden: false };
   const hidden = json instanceof Secret;
   if (typeof json !== 'string' && !hidden) return { value: json, text: JSON.stringify(json), hidden };
@@ -31,7 +31,7 @@ export function readDocument(json: Value, what: string): JsonDocument {
   testString(json, (clear) => {
     try {
       const parsed = parseJson(clear, what);
-      value = hidden ? wrapSecret(parsed) : wrapSecretsByName('', parsed);
+      value = hidden ? wrapSecret(parsed) : apiSecrets.wrap(parsed, 'body');
     } catch (error) {
       // The parser's message could quote a member name of a secret document.
       throw new StepFailure(hidden ? `${what} is not valid JSON` : escapeControls((error as Error).message));

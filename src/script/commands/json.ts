@@ -19,43 +19,47 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
     group('assertWellformed', 'Asserts that a string is valid JSON without duplicate names in an object', {
       parameters: [json],
       example: 'json.assertWellformed: "${me.text}"',
-      run(args) {
-        readDocument(args.json, 'json');
+      run(args, context) {
+        readDocument(args.json, 'json', context);
       },
     }),
     group('assertValue', 'Asserts that the value at a path equals a value; several matches are compared as a list', {
       parameters: [json, jsonpath, parameter('expected', 'value', 'Expected value')],
       example: 'json.assertValue: ["${me.body}", "manager.name", Grace]',
-      async run(args) {
+      async run(args, context) {
         const { expected } = args;
-        const actual = singleOrList(await findNodes(args), args.jsonpath, expected);
+        const actual = singleOrList(await findNodes(args, context), args.jsonpath, expected);
         if (!isSameValue(expected, actual)) throw new StepFailure(`${args.jsonpath} differs`, { expected, actual });
       },
     }),
     group('assertElementPresent', 'Asserts that a path matches an element, which may be null', {
       parameters: [json, jsonpath],
       example: 'json.assertElementPresent: ["${me.body}", "$.value[0].id"]',
-      async run(args) {
-        singleOrList(await findNodes(args), args.jsonpath);
+      async run(args, context) {
+        singleOrList(await findNodes(args, context), args.jsonpath);
       },
     }),
     group('assertElementNotPresent', 'Asserts that a path matches no element', {
       parameters: [json, jsonpath],
       example: 'json.assertElementNotPresent: ["${me.body}", "error"]',
-      async run(args) {
-        const [actual] = await findNodes(args);
+      async run(args, context) {
+        const [actual] = await findNodes(args, context);
         if (actual !== undefined) throw new StepFailure(`${args.jsonpath} matches an element`, { actual });
       },
     }),
-    group('assertElementCount', 'Asserts how many elements a path matches', {
-      parameters: [json, jsonpath, parameter('count', 'count', 'Expected number of elements')],
-      example: 'json.assertElementCount: ["${me.body}", "$.value[*]", 3]',
-      async run({ count: expected, ...args }) {
-        const { length: actual } = await findNodes(args);
-        if (actual === expected) return;
-        throw new StepFailure(`${args.jsonpath} matches a different number of elements`, { expected, actual });
+    group(
+      'assertElementCount',
+      'Asserts how many elements a path matches; of a single array, its elements are counted',
+      {
+        parameters: [json, jsonpath, parameter('count', 'count', 'Expected number of elements')],
+        example: 'json.assertElementCount: ["${me.body}", value, 3]',
+        async run({ count: expected, ...args }, context) {
+          const actual = countElements(await findNodes(args, context));
+          if (actual === expected) return;
+          throw new StepFailure(`${args.jsonpath} matches a different number of elements`, { expected, actual });
+        },
       },
-    }),
+    ),
     group(
       'assertCorrectness',
       'Validates JSON against a JSON Schema (2020-12, 2019-09 or draft-07); remote $refs are not fetched',
@@ -66,7 +70,7 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
         ],
         example: 'json.assertCorrectness: ["${me.body}", "@user.schema.json"]',
         async run(args, context) {
-          const document = readDocument(args.json, 'json');
+          const document = readDocument(args.json, 'json', context);
           const errors = await findSchemaErrors(document, await readSchema(args.schema, files, context));
           if (errors.length === 0) return;
           const more = errors.length > MAX_LISTED ? `; and ${errors.length - MAX_LISTED} more` : '';
@@ -81,22 +85,27 @@ export function jsonCommands(files: Pick<Files, 'read'>): readonly Command[] {
         parameters: [json, jsonpath, variable],
         example: 'json.storeValue: ["${me.body}", "$.value[0].id", firstId]',
         async run(args, context) {
-          context.set(args.var, singleOrList(await findNodes(args), args.jsonpath));
+          context.set(args.var, singleOrList(await findNodes(args, context), args.jsonpath));
         },
       },
     ),
-    group('storeCount', 'Saves the number of elements that a path matches', {
+    group('storeCount', 'Saves the number of elements that a path matches, or of the elements of a single array', {
       parameters: [json, jsonpath, variable],
-      example: 'json.storeCount: ["${me.body}", "$.value[*]", people]',
+      example: 'json.storeCount: ["${me.body}", value, people]',
       async run(args, context) {
-        context.set(args.var, (await findNodes(args)).length);
+        context.set(args.var, countElements(await findNodes(args, context)));
       },
     }),
   ];
 }
 
-function findNodes(args: { json: Value; jsonpath: string }): Promise<readonly Value[]> {
-  return queryDocument(readDocument(args.json, 'json'), args.jsonpath);
+function findNodes(args: { json: Value; jsonpath: string }, context: StepContext): Promise<readonly Value[]> {
+  return queryDocument(readDocument(args.json, 'json', context), args.jsonpath);
+}
+
+function countElements(found: readonly Value[]): number {
+  const [first] = found;
+  return found.length === 1 && Array.isArray(first) ? first.length : found.length;
 }
 
 function singleOrList(found: readonly Value[], path: string, expected?: Value): Value {
@@ -109,7 +118,7 @@ function singleOrList(found: readonly Value[], path: string, expected?: Value): 
 async function readSchema(schema: Value, files: Pick<Files, 'read'>, context: StepContext): Promise<JsonDocument> {
   const raw = context.rawParameter('schema');
   const isFile = typeof raw === 'string' && raw.startsWith('@') && typeof schema === 'string';
-  if (!isFile) return readDocument(schema, 'schema');
+  if (!isFile) return readDocument(schema, 'schema', context);
   const path = schema.slice(1);
-  return readDocument(new TextDecoder().decode(await files.read(path, context.source.directory)), path);
+  return readDocument(new TextDecoder().decode(await files.read(path, context.source.directory)), path, context);
 }

@@ -40,7 +40,7 @@ export const jwtCommands = [
         const token = revealText(args.token).trim();
         const jwt = decodeJwt(token);
         if (args.key !== undefined) await verifyJwt(token, jwt, requireKey(args.key), context.clock.now());
-        context.set(args.var, { header: jwt.header, payload: jwt.payload });
+        context.set(args.var, context.apiSecrets.wrap({ header: jwt.header, payload: jwt.payload }, ''));
       },
     },
   ),

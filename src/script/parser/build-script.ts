@@ -1,43 +1,52 @@
 import { type ConfigNode, toValue, variablesIn } from '../../config/node.ts';
-import { toText } from '../../config/value.ts';
+import { toText, type Value } from '../../config/value.ts';
 import type { Entry } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import type { Script, Step } from '../script.ts';
-import { literalValue, type ParseContext, parseName, showKey, suggestHint } from './parse-context.ts';
-import { parseStep } from './step.ts';
+import { requestKeys, scriptKeys } from '../keys.ts';
+import type { Script } from '../script.ts';
+import type { RequestSettings } from '../step-context.ts';
+import { literalValue, type ParseContext, showKey, suggestHint } from './parse-context.ts';
+import { parseDurationNode, parseFlag, parseInteger, parseName, parseNames, parsePathNode } from './scalars.ts';
+import { parseSteps, STEPS_HINT } from './step.ts';
 
-/** Keys of a script. */
-export const scriptKeys: readonly string[] = ['version', 'name', 'data', 'steps'];
 /** Same limit as for variable files. */
 const MAX_VARIABLES = 20_000;
-const STEPS_HINT = 'write steps: and a list of commands below it, such as - base.verbose: hello';
 
 /** Builds a script from its nodes. If `context` receives an issue, the returned script is incomplete. */
 export function buildScript<At>(root: ConfigNode<At>, context: ParseContext<At>): Script {
   const { source } = context;
   const members = root.kind === 'map' ? root.members : [];
-  const find = (key: string): ConfigNode<At> | undefined => members.find(({ name }) => name === key)?.node;
+  const find = (key: keyof typeof scriptKeys): ConfigNode<At> | undefined =>
+    members.find(({ name }) => name === key)?.node;
   if (root.kind === 'list') {
     context.addIssue(root.at, 'a script must be a map, not a list', 'write steps: and put the list below it');
   } else if (root.kind === 'scalar' && root.value !== null) {
     context.addIssue(root.at, 'not a script', 'write steps: and a list of commands below it');
   } else if (find('steps') === undefined) context.addIssue(root.at, 'the script has no steps', STEPS_HINT);
+  const known = Object.keys(scriptKeys);
   for (const { name, at } of members) {
-    if (scriptKeys.includes(name)) continue;
-    context.addIssue(at, `unknown key ${showKey(name)}`, suggestHint(name, scriptKeys, keyHint(name, context)));
+    if (known.includes(name)) continue;
+    context.addIssue(at, `unknown key ${showKey(name)}`, suggestHint(name, known, keyHint(name, known, context)));
   }
   checkVersion(find('version'), context);
   return {
     name: parseName(find('name'), context) ?? source.label.split(/[\\/]/).at(-1) ?? source.label,
     source,
+    tags: parseNames('tags', find('tags'), context),
     data: parseData(find('data'), context),
-    steps: parseSteps(find('steps'), context),
+    rows: parseRows(find('rows'), context),
+    secrets: parseNames('secrets', find('secrets'), context),
+    unmask: parseNames('unmask', find('unmask'), context),
+    requests: parseRequests(find, context),
+    setup: parseSteps('setup', find('setup'), context),
+    steps: parseSteps('steps', find('steps'), context),
+    teardown: parseSteps('teardown', find('teardown'), context),
   };
 }
 
-function keyHint<At>(name: string, { registry }: ParseContext<At>): string {
+function keyHint<At>(name: string, known: readonly string[], { registry }: ParseContext<At>): string {
   if (registry.find(name) !== undefined) return `${name} is a command: write it as - ${name}: … below steps:`;
-  return `the keys of a script are ${scriptKeys.join(', ')}; variables belong below data:`;
+  return `the keys of a script are ${known.join(', ')}; variables belong below data:`;
 }
 
 function checkVersion<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): void {
@@ -76,11 +85,36 @@ function parseData<At>(node: ConfigNode<At> | undefined, context: ParseContext<A
   return [...entries.values()];
 }
 
-function parseSteps<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): Step[] {
-  if (node === undefined) return [];
-  const items = node.kind === 'list' ? node.items : [];
-  if (node.kind === 'map' || (node.kind === 'scalar' && node.value !== null)) {
-    context.addIssue(node.at, 'steps must be a list', 'start each step with -, such as - base.verbose: hello');
-  } else if (items.length === 0) context.addIssue(node.at, 'the script has no steps', STEPS_HINT);
-  return items.map((item) => parseStep(item, context)).filter((step) => step !== undefined);
+function parseRows<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): Value | undefined {
+  if (node === undefined) return undefined;
+  const hint = 'write rows: users.csv, or a list of maps such as - {user: ada, role: admin}';
+  if (node.kind === 'scalar') {
+    const path = parsePathNode('rows', node, context, hint);
+    return path === undefined ? undefined : `@${path.replace(/^@/, '')}`;
+  }
+  if (node.kind === 'map' || node.items.length === 0) context.addIssue(node.at, 'rows must be a list of maps', hint);
+  else {
+    for (const item of node.items) {
+      if (item.kind !== 'map') context.addIssue(item.at, 'a row must be a map', hint);
+      literalValue(item, context);
+    }
+  }
+  return toValue(node);
+}
+
+function parseRequests<At>(
+  find: (key: keyof typeof scriptKeys) => ConfigNode<At> | undefined,
+  context: ParseContext<At>,
+): RequestSettings {
+  const { redirects } = requestKeys;
+  const settings: RequestSettings = {
+    cookies: find('cookies') && parseFlag('cookies', find('cookies'), context),
+    redirects: parseInteger('redirects', find('redirects'), 0, redirects.schema.maximum, context),
+    timeoutMs: parseDurationNode('timeout', find('timeout'), context),
+    caFile: parsePathNode('ca_file', find('ca_file'), context),
+    certFile: parsePathNode('cert_file', find('cert_file'), context),
+    certKeyFile: parsePathNode('cert_key_file', find('cert_key_file'), context),
+  };
+  // A script that another one runs overrides only what it sets.
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

@@ -3,22 +3,48 @@ import type { Source } from '../../config/variables.ts';
 import { InvalidScriptError, type ScriptIssue } from '../../errors.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import type { Registry } from '../command.ts';
-import type { Script } from '../script.ts';
 import { buildScript } from './build-script.ts';
-import { type CheckPath, MAX_VALUES } from './parse-context.ts';
+import { type CheckPath, type Include, MAX_VALUES } from './parse-context.ts';
+import type { ParsedScript } from './yaml.ts';
 
 /** A script as a JavaScript object. */
 export interface ScriptObject {
   readonly version?: 1;
   readonly name?: string;
+  readonly tags?: readonly string[];
   readonly data?: DataObject;
+  readonly rows?: string | readonly DataObject[];
+  readonly secrets?: readonly string[];
+  readonly unmask?: readonly string[];
+  readonly cookies?: boolean;
+  readonly redirects?: number;
+  readonly timeout?: string;
+  readonly ca_file?: string;
+  readonly cert_file?: string;
+  readonly cert_key_file?: string;
+  readonly setup?: readonly StepObject[];
   readonly steps: readonly StepObject[];
+  readonly teardown?: readonly StepObject[];
 }
 
-/** A step as a JavaScript object: `{ 'ws.get': [url, '', 'me'] }`. */
+/** A step as a JavaScript object: `{ 'ws.get': [url, '', 'me'] }`, or a group: `{ retry: { times: 3 }, steps: [] }`. */
 export interface StepObject {
   readonly name?: string;
   readonly if?: string | boolean;
+  readonly retry?:
+    | number
+    | {
+        readonly times: number;
+        readonly interval?: string;
+        readonly backoff?: number;
+        readonly max?: string;
+        readonly until?: string;
+      };
+  readonly forEach?: Readonly<Record<string, unknown>>;
+  readonly steps?: readonly StepObject[];
+  readonly run?: string;
+  readonly with?: DataObject;
+  readonly save?: string | readonly string[];
   readonly continueOnFailure?: boolean;
   readonly always?: boolean;
   readonly [command: `${string}.${string}`]: unknown;
@@ -33,7 +59,7 @@ export function parseScriptObject(
   source: Source,
   registry: Registry,
   checkPath?: CheckPath,
-): Script {
+): ParsedScript {
   const issues: ScriptIssue[] = [];
   const addIssue = (path: string, message: string, hint?: string): void => {
     const shown = path === '' ? 'script' : excerpt(path, MAX_PATH);
@@ -48,7 +74,19 @@ export function parseScriptObject(
   };
   const root = toNode(object, '', { enter, addIssue });
   const within = (path: string): string => path;
-  const script = buildScript(root, { source, registry, checkPath, addIssue, within, positionOf: () => undefined });
+  const positionOf = () => undefined;
+  const includes: Include<string>[] = [];
+  const script = buildScript(root, { source, registry, checkPath, addIssue, within, positionOf, includes });
   if (issues.length > 0) throw invalid();
-  return script;
+  return {
+    script,
+    includes: includes.map(({ path, at, setScript }) => ({
+      path,
+      setScript,
+      fail(message, hint) {
+        addIssue(at, message, hint);
+        return invalid();
+      },
+    })),
+  };
 }

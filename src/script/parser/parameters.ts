@@ -3,7 +3,7 @@ import { hasReference } from '../../config/reference.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import type { Value } from '../../config/value.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
-import { type Command, commandName, commandSignature, type Parameter } from '../command.ts';
+import { type Command, commandName, commandSignature, isRequiredInMap, type Parameter } from '../command.ts';
 import { InvalidArgument, kinds } from '../parameter-kinds.ts';
 import { literalValue, type ParseContext, showKey } from './parse-context.ts';
 
@@ -78,7 +78,7 @@ function assignByName<At>(command: Command, { members }: MapNode<At>, at: At, co
     }
   }
   // A misspelled parameter is not reported as missing.
-  const missing = parameters.filter((one) => !one.optional && !given.has(one) && !suggested.has(one.name));
+  const missing = parameters.filter((one) => isRequiredInMap(one) && !given.has(one) && !suggested.has(one.name));
   if (missing.length > 0) {
     const missingNames = missing.map(({ name }) => name).join(', ');
     context.addIssue(at, `${commandName(command)}: missing parameter ${missingNames}`, `the signature is ${signature}`);

@@ -1,11 +1,12 @@
 import type { ConfigNode, Position } from '../../config/node.ts';
 import { hasReference, parseTemplate, ReferenceSyntaxError } from '../../config/reference.ts';
 import { closestMatch } from '../../config/suggestions.ts';
-import { toText, type Value } from '../../config/value.ts';
+import type { Value } from '../../config/value.ts';
 import type { Source } from '../../config/variables.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import type { Registry } from '../command.ts';
+import type { Script } from '../script.ts';
 
 /** Maximum number of values in a script, after aliases are expanded. A script of 10,000 steps has fewer. */
 export const MAX_VALUES = 300_000;
@@ -25,6 +26,16 @@ export interface ParseContext<At> {
   /** Returns the location of a character inside a scalar. */
   within(at: At, index: number): At;
   positionOf(at: At): Position | undefined;
+  /** Receives the scripts that this one runs. */
+  readonly includes: Include<At>[];
+}
+
+/** A script that another one runs with `run`. */
+export interface Include<At> {
+  /** As it is written. */
+  readonly path: string;
+  readonly at: At;
+  setScript(script: Script): void;
 }
 
 /** Formats a key for a message. */
@@ -36,15 +47,6 @@ export function showKey(name: string): string {
 export function suggestHint(name: string, candidates: Iterable<string>, otherwise: string): string {
   const near = closestMatch(name, candidates);
   return near === undefined ? otherwise : `did you mean ${near}?`;
-}
-
-/** Parses the `name` of a script or a step. */
-export function parseName<At>(node: ConfigNode<At> | undefined, context: ParseContext<At>): string | undefined {
-  if (node === undefined) return undefined;
-  const text = node.kind === 'scalar' ? toText(node.value) : '';
-  if (typeof text === 'string' && text !== '') return text;
-  context.addIssue(node.at, 'name must be a string');
-  return undefined;
 }
 
 /** Returns the value of a node, or `undefined` if it contains references. Syntax errors in references are added as issues. */

@@ -4,7 +4,7 @@ import { escapeControls, truncate } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import type { Parameter, Registry } from '../command.ts';
-import { scriptKeys } from './build-script.ts';
+import { scriptKeys } from '../keys.ts';
 
 const MAX_LENGTH = 120;
 /** Maximum length of the part of a long line before the issue, in characters. */
@@ -53,7 +53,7 @@ export class SourceLines {
       const [key, name = ''] = KEY.exec(text) ?? [];
       if (this.isPublic(name) || /^(?:---|\.\.\.)\s*$/.test(text)) return text.length;
       // Another name may be a line of a secret.
-      return key !== undefined && (name.includes('.') || scriptKeys.includes(name)) ? key.length : indent;
+      return key !== undefined && (name.includes('.') || Object.hasOwn(scriptKeys, name)) ? key.length : indent;
     }
     let end = text.length;
     for (const secret of this.secrets) {
@@ -90,7 +90,8 @@ function truncateAround(line: string, caret: number): Excerpt {
 /** Finds the locations of all secrets in a script. A value below an unknown key may be a misplaced variable, so it counts as a secret. */
 export function* findSecrets<At>(root: ConfigNode<At>, registry: Registry): Generator<At> {
   for (const { name, node } of root.kind === 'map' ? root.members : []) {
-    if (name !== 'steps' || node.kind !== 'list') yield* findSecretsIn(node, registry, !scriptKeys.includes(name));
+    const isSteps = ['setup', 'steps', 'teardown'].includes(name) && node.kind === 'list';
+    if (!isSteps) yield* findSecretsIn(node, registry, !Object.hasOwn(scriptKeys, name));
     else {
       for (const step of node.items) {
         // An item that is not a step may be a misplaced parameter of the step above it.
@@ -127,7 +128,7 @@ function* findSecretsIn<At>(node: ConfigNode<At>, registry: Registry, secret: bo
 
 /** Returns whether a parameter may contain a secret. */
 export function isSecretParameter(parameter: Parameter | undefined): boolean {
-  return parameter !== undefined && (parameter.secret === true || isSensitiveName(parameter.name));
+  return parameter !== undefined && (parameter.secret !== undefined || isSensitiveName(parameter.name));
 }
 
 /** Source of one character of a YAML scalar: a line break with the spaces around it, an escape sequence, or the character itself. */

@@ -87,7 +87,7 @@ function formatStep({ number, title, state, reason, failure, elapsedMs, output }
 
 /** Redraws one status line below the printed lines. The cursor stays at the start of the line after it. */
 class LiveProgress implements Progress {
-  /** What each running script does, by file; the latest step is last. */
+  /** The current step of each running script, by file; the latest step is last. */
   readonly #running = new Map<string, string>();
   readonly #counts: Record<StepState, number> = { passed: 0, failed: 0, skipped: 0 };
   #done = 0;

@@ -223,7 +223,7 @@ describe('base.save and base.clear', () => {
     ['id-${n}', 'id-5'],
     ['${n}', 5],
     ['$${n}', '${n}'],
-    [{ access_token: 'abc' }, { access_token: { secret: 'abc' } }],
+    [{ access_token: 'abc' }, { access_token: 'abc' }],
     ['Bearer ${client_secret}', { secret: 'Bearer hunter22' }],
   ])('save %j', async (written, saved) => {
     const data = { list: [1, 2], n: 5, client_secret: 'hunter22' };

@@ -93,7 +93,13 @@ describe.each<[kind: string, document: Value]>([
     ['$.__proto__', 0],
     ['$.value[0].name.length', 0],
     ['$.total[0]', 0],
-  ])('%s matches %d elements', async (path, count) => {
+    ['$.value', 2],
+    ['value', 2],
+    ['$.value[0].tags[*]', 1],
+    ['$.value[0].tags', 1],
+    ['$.value[0]', 1],
+    ['$.value[*].tags', 2],
+  ])('%s has %d elements', async (path, count) => {
     const outcome = await runSteps(
       [
         ['json.assertElementCount', [document, path, count]],
@@ -197,7 +203,7 @@ describe('json.assertValue', () => {
   });
 
   it('compares a secret and masks it in the failure', async () => {
-    const document = { access_token: 'hunter22hunter' };
+    const document = JSON.stringify({ access_token: 'hunter22hunter' });
     expect((await over(document, 'assertValue', ['access_token', 'hunter22hunter'])).result.state).toBe('passed');
     const { result } = await over(document, 'assertValue', ['access_token', 'x']);
     expect(result.steps[1]?.failure).toMatchObject({ expected: 'x', actual: '••••' });

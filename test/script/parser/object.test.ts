@@ -6,9 +6,9 @@ import { InvalidScriptError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { parseScriptObject, type ScriptObject } from '../../../src/script/parser/object.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
-import { issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
+import { commandsOf, issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
-const read = (object: unknown) => parseScriptObject(object as ScriptObject, sampleSource, sampleRegistry);
+const read = (object: unknown) => parseScriptObject(object as ScriptObject, sampleSource, sampleRegistry).script;
 const issues = (object: unknown) => issuesOf(() => read(object)).map(({ path, message }) => `${path} ${message}`);
 
 describe('A script as an object', () => {
@@ -27,7 +27,7 @@ describe('A script as an object', () => {
       { name: 'list', value: [1, false] },
     ]);
     expect(
-      script.steps.map(({ parameters, always, name, position }) => ({ parameters, always, name, position })),
+      commandsOf(script).map(({ parameters, always, name, position }) => ({ parameters, always, name, position })),
     ).toEqual([
       {
         parameters: { url: 'https://x', queryString: '', var: 'me' },
@@ -45,10 +45,12 @@ describe('A script as an object', () => {
   });
 
   it('can contain secrets, in which references are not resolved', () => {
-    const { steps, data } = read({
+    const script = read({
       data: { password: new Secret('a${b}') },
       steps: [{ 'ws.header': ['a', new Secret('hunter2')] }, { 'base.verbose': [[new Secret('x${')]] }],
     });
+    const { data } = script;
+    const steps = commandsOf(script);
     const clear = (value: unknown) => (value instanceof Secret ? value.reveal() : value);
     expect(clear(data[0]?.value)).toBe('a$${b}');
     expect(clear(steps[0]?.parameters['value'])).toBe('hunter2');

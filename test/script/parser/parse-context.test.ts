@@ -13,7 +13,7 @@ describe('A JSONPath parameter', () => {
   it.each(['a', '$', '$.a', 'a.b[0]', '[0]', "$..book[?@.price<10]['title']", '${path}', '$.a[${i}]'])(
     'can be %s',
     async (path) => {
-      expect((await issues(path))().steps).toHaveLength(1);
+      expect((await issues(path))().script.steps).toHaveLength(1);
     },
   );
 

@@ -6,7 +6,7 @@ import { renderIssues } from '../../../src/script/parser/render-issues.ts';
 import { readScript } from '../../../src/script/parser/yaml.ts';
 import { issuesOf, sampleRegistry, sampleSource } from '../../support/sample-commands.ts';
 
-const read = (text: string) => readScript(text, sampleSource, sampleRegistry);
+const read = (text: string) => readScript(text, sampleSource, sampleRegistry).script;
 /** All output for a script: rendered, as JSON, and in the error itself. */
 const said = (text: string): string => {
   try {

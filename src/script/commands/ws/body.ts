@@ -1,12 +1,11 @@
 import { parseJson } from '../../../config/json.ts';
 import { holdsSecret } from '../../../config/resolver.ts';
 import { isCollection, isEmpty, type Scalar, toText, type Value } from '../../../config/value.ts';
-import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { BodyPart, Files } from '../../../ports.ts';
-import { Secret } from '../../../redaction/secret.ts';
-import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
+import { MASK, Secret } from '../../../redaction/secret.ts';
 import { attempt } from '../../attempt.ts';
 import { displayValue, toJson } from '../../compare.ts';
+import { isSecretMember } from '../../engine/api-secrets.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 
 /** Body of a request. */
@@ -25,7 +24,7 @@ const JSON_TYPE = 'application/json';
 
 /** Reads a body parameter: a string is sent unchanged, a list or map as JSON, `@path` is the content of a file, an empty value no body. */
 export async function readBody(value: Value, context: StepContext, files: Files): Promise<Body | undefined> {
-  if (isCollection(value)) return jsonBody(value);
+  if (isCollection(value)) return jsonBody(value, context);
   if (isEmpty(value)) return undefined;
   const path = filePath(value, context);
   if (path !== undefined) {
@@ -46,11 +45,11 @@ export async function readGraphqlBody(value: Value, context: StepContext, files:
       hint: 'pass the query, or a map of query, variables and operationName',
     });
   }
-  return jsonBody(request);
+  return jsonBody(request, context);
 }
 
-function jsonBody(value: Value): Body {
-  const shown = displayValue(wrapSecretsByName('', value));
+function jsonBody(value: Value, { apiSecrets }: StepContext): Body {
+  const shown = displayValue(apiSecrets.wrap(value, 'body'));
   return { pieces: toJson(value), contentType: JSON_TYPE, secret: holdsSecret(value), shown };
 }
 
@@ -123,7 +122,7 @@ export async function readForm(fields: Fields, fileParams: Fields, context: Step
     const text = toText(value);
     startPart(name, '');
     pieces.push(typeof text === 'string' ? toCrlf(text) : text.map(toCrlf), '\r\n');
-    shown.push(`${name}=${String(typeof text === 'string' && isSensitiveName(name) ? new Secret(text) : text)}`);
+    shown.push(`${name}=${String(isSecretMember(name, text) ? MASK : text)}`);
   }
   for (const [name, value] of fieldsOf(fileParams, 'fileParams')) {
     if (typeof value !== 'string') throw new StepFailure(`fileParams: ${name} must be the path of a file`);

@@ -3,7 +3,7 @@ import type { Secret } from '../../../redaction/secret.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
 import { StepFailure } from '../../step-context.ts';
 import { readForm } from './body.ts';
-import { queryString, responseVariable, sendAndSave, unexpectedStatus, url } from './http.ts';
+import { queryString, requestCommand, responseVariable, sendAndSave, unexpectedStatus, url } from './http.ts';
 import { getPayload, showBody } from './response.ts';
 import { type HttpPorts, optionsParameter, sendRequest } from './send.ts';
 import { readUrl } from './url.ts';
@@ -15,7 +15,7 @@ const ws = commandGroup('ws');
 /** Creates the commands that transfer files. A path starts from the script's directory and may lead out of it: the user trusts the script. */
 export function fileCommands(ports: HttpPorts): Command[] {
   return [
-    ws(
+    requestCommand(
       'download',
       'Sends a GET and saves the response body in a file, of any size; fails without a file unless the status is 200 to 299',
       {
@@ -41,10 +41,10 @@ export function fileCommands(ports: HttpPorts): Command[] {
             isSuccess(status) ? async (chunk: Uint8Array) => (await create()).write(chunk) : undefined;
           try {
             const request = { method: 'GET', target, options: args.options, save };
-            const { response, shownUrl } = await sendRequest(request, context, ports);
+            const { response, decoded, shownUrl } = await sendRequest(request, context, ports);
             const { status, statusText } = response;
             if (!isSuccess(status)) {
-              const body = showBody(response, MAX_QUOTED, context.redact);
+              const body = showBody(response, decoded, MAX_QUOTED, context.redact);
               throw unexpectedStatus(shownUrl, '200-299', `${status} ${statusText}`, body, context);
             }
             await (await create()).commit();
@@ -56,21 +56,25 @@ export function fileCommands(ports: HttpPorts): Command[] {
         },
       },
     ),
-    ws('upload', 'Posts files and fields as multipart/form-data and saves the response; sets its own Content-Type', {
-      parameters: [
-        url,
-        parameter('body', 'map', 'Form fields; a list repeats its field'),
-        parameter('fileParams', 'map', 'Path of a file, or a list of paths, by field name'),
-        responseVariable,
-        optionsParameter,
-      ],
-      example: 'ws.upload: ["https://api.example.com/files", {title: Report}, {file: report.pdf}, sent]',
-      async run(args, context) {
-        const target = readUrl(context, args.url);
-        const body = await readForm(args.body, args.fileParams, context, ports.files);
-        await sendAndSave({ method: 'POST', target, body, options: args.options }, args.var, context, ports);
+    requestCommand(
+      'upload',
+      'Posts files and fields as multipart/form-data and saves the response; sets its own Content-Type',
+      {
+        parameters: [
+          url,
+          parameter('body', 'map', 'Form fields; a list repeats its field', { optionalInMap: true }),
+          parameter('fileParams', 'map', 'Path of a file, or a list of paths, by field name', { optionalInMap: true }),
+          responseVariable,
+          optionsParameter,
+        ],
+        example: 'ws.upload: ["https://api.example.com/files", {title: Report}, {file: report.pdf}, sent]',
+        async run(args, context) {
+          const target = readUrl(context, args.url);
+          const body = await readForm(args.body ?? {}, args.fileParams ?? {}, context, ports.files);
+          await sendAndSave({ method: 'POST', target, body, options: args.options }, args.var, context, ports);
+        },
       },
-    }),
+    ),
     ws('saveResponsePayload', 'Writes the body of a response to a file, byte for byte as received', {
       parameters: [
         parameter('var', 'variable', 'Variable with the response'),

@@ -48,6 +48,16 @@ export class ScriptHeaders {
     }
   }
 
+  /** Removes the pending secrets and returns the names of their headers: after a failed request it is unknown where they belong. */
+  dropPending(): readonly string[] {
+    const pending = [...this.#byName.values()].filter((entry) => entry.pending !== undefined);
+    for (const { name, bound } of pending) {
+      if (bound.size === 0) this.clear(name);
+      else this.#put({ name, bound });
+    }
+    return pending.map(({ name }) => name);
+  }
+
   /** Selects the headers for a request to an origin. `withheld` are secret headers that are bound to other origins. */
   select(origin: string) {
     const sent: (readonly [name: string, value: string | Secret])[] = [];
@@ -80,13 +90,30 @@ export function isSecretHeader(name: string): boolean {
 const ws = commandGroup('ws');
 const name = parameter('name', 'text', 'Name of the header');
 
+/**
+ * Drops the pending secrets when a request has failed before its URL was known, such as for an undefined variable: the origin of a later
+ * request may be another one.
+ */
+export function dropPendingHeaders(context: StepContext): void {
+  for (const dropped of headersOf(context).dropPending()) {
+    context.log(
+      `${dropped} is removed: it contains a secret for the URL of this step; set it again before the next request`,
+    );
+  }
+}
+
 /** The commands that set headers. */
 export const headerCommands = [
   ws(
     'header',
     'Sets a header for the following requests; a header with a secret is sent only to the origin of the next request',
     {
-      parameters: [name, parameter('value', 'text', 'Value of the header', { secret: true })],
+      parameters: [
+        name,
+        parameter('value', 'text', 'Value of the header', {
+          secret: ({ name }: Readonly<Record<string, unknown>>) => typeof name !== 'string' || isSecretHeader(name),
+        }),
+      ],
       example: 'ws.header: [Authorization, "Bearer ${token.access_token}"]',
       run: (args, context) => setHeader(args.name, args.value, context),
     },

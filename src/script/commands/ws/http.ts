@@ -3,6 +3,7 @@ import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue } from '../../compare.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { readBody, readGraphqlBody } from './body.ts';
+import { dropPendingHeaders } from './headers.ts';
 import { getResponse, storePayload, toResponse } from './response.ts';
 import { type HttpPorts, optionsParameter, type RequestSpec, sendRequest } from './send.ts';
 import { readUrl } from './url.ts';
@@ -11,6 +12,10 @@ const MAX_QUOTED = 500;
 const MAX_STATUS = 100;
 
 const ws = commandGroup('ws');
+
+/** Defines a command that sends a request. */
+export const requestCommand: typeof ws = (name, summary, definition) =>
+  ws(name, summary, { ...definition, onFailure: dropPendingHeaders });
 
 /** The parameter for the URL of a request. */
 export const url = parameter('url', 'text', 'URL, starting with https://');
@@ -23,23 +28,29 @@ export const queryString = parameter(
   'queryString',
   'value',
   'Appended to the URL: a string such as a=1&b=2, or a map; may be empty',
+  { optionalInMap: true },
 );
 
 /** Creates the commands that send a request and save its response, and the one that checks the status. */
 export function httpCommands(ports: HttpPorts): Command[] {
   const bodyCommand = (name: string, summary: string, help: string, example: string, read = readBody): Command =>
-    ws(name, summary, {
-      parameters: [url, parameter('body', 'value', help), responseVariable, optionsParameter],
+    requestCommand(name, summary, {
+      parameters: [
+        url,
+        parameter('body', 'value', help, { optionalInMap: read === readBody }),
+        responseVariable,
+        optionsParameter,
+      ],
       example,
       async run(args, context) {
         const target = readUrl(context, args.url);
-        const body = await read(args.body, context, ports.files);
+        const body = await read(args.body ?? '', context, ports.files);
         const method = read === readBody ? name.toUpperCase() : 'POST';
         await sendAndSave({ method, target, body, options: args.options }, args.var, context, ports);
       },
     });
   return [
-    ws('get', 'Sends a GET request and saves the response, whatever its status', {
+    requestCommand('get', 'Sends a GET request and saves the response, whatever its status', {
       parameters: [url, queryString, responseVariable, optionsParameter],
       example: 'ws.get: [https://graph.microsoft.com/v1.0/me, "", me]',
       run(args, context) {
@@ -47,7 +58,7 @@ export function httpCommands(ports: HttpPorts): Command[] {
         return sendAndSave({ method: 'GET', target, options: args.options }, args.var, context, ports);
       },
     }),
-    ws('head', 'Sends a HEAD request and saves the response, which has no body', {
+    requestCommand('head', 'Sends a HEAD request and saves the response, which has no body', {
       parameters: [url, responseVariable, optionsParameter],
       example: 'ws.head: [https://api.example.com/report.pdf, report]',
       run(args, context) {
@@ -90,8 +101,8 @@ export function httpCommands(ports: HttpPorts): Command[] {
 
 /** Sends a request and saves its response in a variable. */
 export async function sendAndSave(request: RequestSpec, name: string, context: StepContext, ports: HttpPorts) {
-  const { response, elapsedMs } = await sendRequest(request, context, ports);
-  const value = toResponse(response, elapsedMs);
+  const { response, decoded, elapsedMs } = await sendRequest(request, context, ports);
+  const value = toResponse(response, decoded, elapsedMs);
   storePayload(name, value['text'] ?? '', response.body, context);
   context.set(name, value);
 }

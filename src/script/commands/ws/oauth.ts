@@ -1,5 +1,5 @@
 import { isCollection, type Value } from '../../../config/value.ts';
-import { type Entry, Variables } from '../../../config/variables.ts';
+import { type Entry, Variables, wrapSecretsByName } from '../../../config/variables.ts';
 import { OAuthProfileError } from '../../../errors.ts';
 import type { Secret } from '../../../redaction/secret.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
@@ -114,7 +114,7 @@ async function saveToken(
   });
   const { response, accessToken, fromCache, authorizeOrigin } = token;
   emitResponse({ outcome: fromCache ? 'reused' : 'issued', members: Object.keys(response) });
-  context.set(name, response);
+  context.set(name, wrapSecretsByName('', response));
   if (authorizeOrigin === undefined) return;
   const value = accessToken.map((clear) => `Bearer ${clear}`);
   if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {

@@ -10,7 +10,7 @@ import { displayText, displayValue, MAX_REDACTED } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { isSecretHeader } from './headers.ts';
-import { showUrl } from './url.ts';
+import { isTokenEndpoint, showUrl } from './url.ts';
 
 const MAX_DEPTH = 64;
 /** Larger documents are parsed with `JSON.parse`, which is faster but rounds numbers beyond 2^53. */
@@ -19,8 +19,11 @@ const MAX_EXACT = 2 * 1_048_576;
 const MAX_STORED = 64 * 1_048_576;
 
 /** Creates the value of a response variable. */
-export function toResponse(response: ApiResponse, elapsedMs: number): { readonly [member: string]: Value } {
-  const { text, body } = decodeBody(response);
+export function toResponse(
+  response: ApiResponse,
+  { text, body }: DecodedBody,
+  elapsedMs: number,
+): { readonly [member: string]: Value } {
   const { status, statusText } = response;
   const headers = Object.entries(response.headers).flatMap(([name, value]): [string, Value][] =>
     value === undefined ? [] : [[name, value]],
@@ -42,10 +45,17 @@ export function getResponse(name: string, context: StepContext): { status: numbe
   return { status, statusText: typeof statusText === 'string' ? statusText : '', body };
 }
 
-/** Decodes a body to text and parses it if it is JSON. Secrets are wrapped at once, so that this step masks them too. */
-function decodeBody(response: ApiResponse): { readonly text: string; readonly body: Value } {
+/** A body as text, and parsed if it is JSON. */
+export interface DecodedBody {
+  readonly text: string;
+  readonly body: Value;
+}
+
+/** Decodes the body of a response from a URL. Secrets are wrapped at once, so that this step masks them too. */
+export function decodeBody(response: ApiResponse, url: URL, { apiSecrets }: StepContext): DecodedBody {
   const text = decodeText(response);
-  return { text, body: wrapSecretsByName('', parseBody(response, text)) };
+  const body = parseBody(response, text);
+  return { text, body: apiSecrets.wrap(isTokenEndpoint(url) ? wrapSecretsByName('', body) : body, 'body') };
 }
 
 /** Decodes a body by its charset; by default UTF-8. */
@@ -137,31 +147,38 @@ export interface SentRequest {
 export function toExchange(
   { method, shownUrl, headers, shownBody }: SentRequest,
   response: ApiResponse | undefined,
+  decoded: DecodedBody | undefined,
   elapsedMs: number,
-  { redact }: StepContext,
+  context: StepContext,
 ): Exchange {
+  const { redact } = context;
   const shownHeaders = (list: Iterable<readonly [string, unknown]>): [string, string][] =>
-    Array.from(list, ([name, value]) => [name, showHeader(name, String(value), redact)]);
+    Array.from(list, ([name, value]) => [name, showHeader(name, String(value), context)]);
   const body = shownBody === undefined ? {} : { body: displayText(shownBody, MAX_SHOWN, redact) };
   const request = { method, url: redact(shownUrl), headers: shownHeaders(headers), ...body };
   if (response === undefined) return { request, elapsedMs };
   const { status } = response;
-  const responseBody = response.body.length > 0 ? { body: showBody(response, MAX_SHOWN, redact) } : {};
+  const responseBody = response.body.length > 0 ? { body: showBody(response, decoded, MAX_SHOWN, redact) } : {};
   const responseHeaders = shownHeaders(Object.entries(response.headers));
   return { request, response: { status, headers: responseHeaders, ...responseBody }, elapsedMs };
 }
 
 /** Returns the start of a response body; for binary data its size and type. */
-export function showBody(response: ApiResponse, length: number, redact: (text: string) => string): string {
-  if (!isTextual(response) || response.body.length > MAX_REDACTED) {
+export function showBody(
+  response: ApiResponse,
+  decoded: DecodedBody | undefined,
+  length: number,
+  redact: (text: string) => string,
+): string {
+  if (decoded === undefined || !isTextual(response) || response.body.length > MAX_REDACTED) {
     return `<${response.body.length} bytes of ${mediaTypeOfResponse(response) || 'unknown type'}>`;
   }
-  const { text, body } = decodeBody(response);
+  const { text, body } = decoded;
   return displayText(holdsSecret(body) ? displayValue(body) : text, length, redact);
 }
 
-function showHeader(name: string, value: string, redact: (text: string) => string): string {
+function showHeader(name: string, value: string, context: StepContext): string {
   if (isSecretHeader(name)) return MASK;
   const url = /^(?:content-)?location$/i.test(name) ? parseUrl(value) : undefined;
-  return redact(url === undefined ? value : showUrl(url));
+  return context.redact(url === undefined ? value : showUrl(url, context));
 }

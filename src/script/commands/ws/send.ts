@@ -10,7 +10,7 @@ import { kinds } from '../../parameter-kinds.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
 import { headersOf } from './headers.ts';
-import { toExchange } from './response.ts';
+import { type DecodedBody, decodeBody, toExchange } from './response.ts';
 import { type RequestUrl, showUrl } from './url.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -63,13 +63,15 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
     const left = startedAt + timeoutMs - attemptAt;
     const limits = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: spec.save };
     let response: ApiResponse | undefined;
+    let decoded: DecodedBody | undefined;
     try {
       response = await ports.callApi({ method, url, headers, body: body?.pieces }, limits);
+      decoded = decodeBody(response, url, context);
     } finally {
-      context.record(toExchange(sent, response, clock.now() - attemptAt, context));
+      context.record(toExchange(sent, response, decoded, clock.now() - attemptAt, context));
     }
     const next = followRedirects ? redirectTarget(response, url, shown) : undefined;
-    if (next === undefined) return { response, shownUrl: shown, elapsedMs: clock.now() - startedAt };
+    if (next === undefined) return { response, decoded, shownUrl: shown, elapsedMs: clock.now() - startedAt };
     if (redirects >= MAX_REDIRECTS) throw new StepFailure(`${shown}: more than ${MAX_REDIRECTS} redirects`);
     if (changesToGet(method, response.status)) {
       method = 'GET';
@@ -78,7 +80,7 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
     }
     if (next.origin !== url.origin) headers = removeSecrets(headers, body, next, context);
     url = next;
-    shown = showUrl(next);
+    shown = showUrl(next, context);
   }
 }
 

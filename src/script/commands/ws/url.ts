@@ -3,6 +3,7 @@ import { parseUrl } from '../../../profile/url.ts';
 import { joinStrings, MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
+import { isSecretMember } from '../../engine/api-secrets.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 
@@ -27,22 +28,32 @@ export function readUrl(context: StepContext, text: string | Secret, query: Valu
     url.search = url.search === '' ? clear : `${url.search}&${clear}`;
   }
   if (text instanceof Secret) return { url, secret: true, shown: `${origin}/${MASK}` };
-  if (added instanceof Secret) return { url, secret: true, shown: `${showUrl(new URL(href)).split('?')[0]}?${MASK}` };
-  return { url, secret: false, shown: showUrl(url) };
+  if (added instanceof Secret)
+    return { url, secret: true, shown: `${showUrl(new URL(href), context).split('?')[0]}?${MASK}` };
+  return { url, secret: false, shown: showUrl(url, context) };
 }
 
-/** Formats a URL with the values of sensitive query parameters masked. */
-export function showUrl(url: URL): string {
+/** Formats a URL with the values of sensitive query parameters masked; they are masked in all other output of the script too. */
+export function showUrl(url: URL, { apiSecrets }: StepContext): string {
+  const isRedirect = url.searchParams.has('code') && url.searchParams.has('state');
   const shown = url.search.replace(
     /([?&])([^=&]*)=([^&]+)/g,
-    (whole, separator: string, name: string, value: string) => {
-      if (!isSensitiveName(decodeComponent(name))) return whole;
-      // Registers the value, so that it is masked in all other output too.
-      new Secret(decodeComponent(value));
-      return `${separator}${name}=${MASK}`;
+    (whole, separator: string, rawName: string, rawValue: string) => {
+      const [name, value] = [decodeComponent(rawName), decodeComponent(rawValue)];
+      const isSecret = isTokenEndpoint(url) ? isSensitiveName(name) : isSecretMember(name, value);
+      if (!isSecret && !(isRedirect && name === 'code')) return whole;
+      apiSecrets.add(value);
+      return `${separator}${rawName}=${MASK}`;
     },
   );
   return `${url.origin}${url.pathname}${shown}`;
+}
+
+/** Returns whether a URL is likely a token, authorization, introspection or revocation endpoint: names decide there what is a secret. */
+export function isTokenEndpoint({ pathname }: URL): boolean {
+  return /\/(?:token|introspect(?:ion)?|revoke|revocation|authorize|device_?authorization|devicecode|par)\/?$/i.test(
+    pathname,
+  );
 }
 
 function parseUrlParameter(text: string | Secret): URL {

@@ -199,14 +199,14 @@ describe('ws.upload', () => {
     writeFileSync(join(directory, 'a.txt'), 'content of the file');
     const api = await ApiServer.start(json({}));
     const { last, everything } = await runWs(
-      [['ws.upload', api.origin, { title: 'T', password: 'hunter2', k: '${env:MY_SECRET}' }, { f: 'a.txt' }, 'r']],
+      [['ws.upload', api.origin, { title: 'T', password: 'hunter22', k: '${env:MY_SECRET}' }, { f: 'a.txt' }, 'r']],
       { directory, env: { MY_SECRET: 'from-the-environment' } },
     );
     expect(last.exchanges[0]?.request.body).toBe('title=T\npassword=••••\nk=••••\nf=<19 bytes of a.txt>');
     expect(everything).not.toMatch(/from-the|content of/);
     expect((await formOf(api)).slice(0, 3)).toEqual([
       ['title', 'T'],
-      ['password', 'hunter2'],
+      ['password', 'hunter22'],
       ['k', 'from-the-environment'],
     ]);
   });

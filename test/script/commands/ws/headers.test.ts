@@ -117,6 +117,30 @@ describe('D20 a header with a secret', () => {
     expect(everything).not.toContain('token-number');
   });
 
+  it.each<[string, WsStep]>([
+    ['an undefined variable in its URL', ['ws.get', '${not_defined}/x', '', 'r']],
+    ['an undefined variable in its query', ['ws.get', 'https://a.example.test', 'q=${not_defined}', 'r']],
+    ['an undefined variable in its body', ['ws.post', 'https://a.example.test', '${not_defined}', 'r']],
+    ['an invalid URL', ['ws.get', 'a.example.test', '', 'r']],
+    ['a URL with a password', ['ws.get', 'https://a:b@a.example.test', '', 'r']],
+  ])('is dropped if the next request fails because of %s', async (_what, request) => {
+    const b = await ApiServer.start(json({}));
+    const [command, ...parameters] = request;
+    const failing: WsStep = [`!${command}`, ...parameters];
+    const { steps, everything } = await runWs([set, failing, ['ws.get', b.origin, '', 'r']], { env });
+    expect(b.sent('Authorization')).toEqual([undefined]);
+    expect(steps[1]?.output).toEqual([expect.stringMatching(/^Authorization is removed/)]);
+    expect(everything).not.toContain('token-number');
+  });
+
+  it('stays bound to the origins of earlier requests if a request fails before its URL is known', async () => {
+    const a = await ApiServer.start(json({}));
+    const get: WsStep = ['ws.get', a.origin, '', 'r'];
+    const other: WsStep = ['ws.header', 'Authorization', 'Bearer ${env:OTHER_TOKEN}'];
+    await runWs([set, get, other, ['!ws.get', '${not_defined}', '', 'r'], get], { env });
+    expect(a.sent('Authorization')).toEqual([bearer, bearer]);
+  });
+
   it('is bound to another origin too if it is set again', async () => {
     const [a, b] = [await ApiServer.start(json({})), await ApiServer.start(json({}))];
     await runWs(
@@ -348,7 +372,7 @@ describe('D20 a redirect', () => {
   });
 
   it('from https to http is not followed', async () => {
-    const api = await ApiServer.start(redirect(302, 'http://b.example.test/x?code=abc123'), certificate);
+    const api = await ApiServer.start(redirect(302, 'http://b.example.test/x?code=abc123&state=s'), certificate);
     const callApi = callApiWith({}, { port: api.port, ca: authority.ca.cert });
     const { last, everything } = await runWs([set, ['ws.get', 'https://a.example.test/', '', 'r', follow]], {
       env,

@@ -148,14 +148,14 @@ describe('A response', () => {
     );
   });
 
-  it('masks members with sensitive names in the variable and in the report', async () => {
-    const api = await ApiServer.start(json({ user: 'ada', session_token: 'very-secret-session-0815' }));
+  it('masks its tokens in the variable and in the report', async () => {
+    const api = await ApiServer.start(json({ user: 'ada', access_token: 'very-secret-session-0815' }));
     const { value, everything } = await runWs([
       ['ws.get', api.origin, '', 'r'],
       ['base.verbose', '${r.text}'],
-      ['base.verbose', 'as ${r.body.session_token}'],
+      ['base.verbose', 'as ${r.body.access_token}'],
     ]);
-    expect(value('r.body.session_token')).toEqual({ secret: 'very-secret-session-0815' });
+    expect(value('r.body.access_token')).toEqual({ secret: 'very-secret-session-0815' });
     expect(everything).not.toContain('very-secret-session');
     expect(everything).toContain('ada');
   });
@@ -270,7 +270,7 @@ describe('A query', () => {
         ['ws.get', api.origin, { key: '${env:MY_TOKEN}', q: '1' }, 'r'],
         ['ws.get', `${api.origin}/p?k=\${env:MY_TOKEN}`, 'x=1', 'r'],
         ['ws.get', `${api.origin}/p`, 'api_key=${env:MY_TOKEN}', 'r'],
-        ['ws.get', `${api.origin}/p?api_key=a-literal-key`, 'x=1', 'r'],
+        ['ws.get', `${api.origin}/p?password=a-literal-key`, 'x=1', 'r'],
       ],
       { env: { MY_TOKEN: 'tökén value+1234' } },
     );
@@ -280,11 +280,11 @@ describe('A query', () => {
       `/?key=${encoded}&q=1`,
       `/p?k=t%C3%B6k%C3%A9n%20value+1234&x=1`,
       '/p?api_key=t%C3%B6k%C3%A9n%20value+1234',
-      '/p?api_key=a-literal-key&x=1',
+      '/p?password=a-literal-key&x=1',
     ]);
     const shown = JSON.stringify(steps.map(({ exchanges, output }) => [exchanges, output]));
     expect(shown).not.toMatch(/value.1234|value%2B1234|a-literal-key/);
-    expect(last.exchanges[0]?.request.url).toBe(`${api.origin}/p?api_key=••••&x=1`);
+    expect(last.exchanges[0]?.request.url).toBe(`${api.origin}/p?password=••••&x=1`);
   });
 });
 
@@ -456,12 +456,14 @@ describe('ws.assertReturnCode', () => {
   });
 
   it('quotes a JSON body with its secrets masked', async () => {
-    const api = await ApiServer.start(json({ error: 'denied', reset_token: 'abc' }, 401));
+    const api = await ApiServer.start(json({ error: 'denied', refresh_token: 'abcdefgh', code: 'not_found' }, 401));
     const { last } = await runWs([
       ['ws.get', api.origin, '', 'r'],
       ['ws.assertReturnCode', 'r', 200],
     ]);
-    expect(last.failure?.message).toBe('r returned HTTP 401 Unauthorized: {"error":"denied","reset_token":"••••"}');
+    expect(last.failure?.message).toBe(
+      'r returned HTTP 401 Unauthorized: {"error":"denied","refresh_token":"••••","code":"not_found"}',
+    );
   });
 
   it.each<[WsStep[2]]>([['20'], ['2xx'], ['204-200'], [''], ['200,'], [[200]]])(

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Value } from '../../src/config/value.ts';
-import { Variables } from '../../src/config/variables.ts';
-import { InvalidProfileError, OAuthProfileError } from '../../src/errors.ts';
-import { Secret } from '../../src/redaction/secret.ts';
-import { type Command, defineCommand } from '../../src/script/command.ts';
-import type { StepContext } from '../../src/script/step-context.ts';
-import { StepFailure } from '../../src/script/step-context.ts';
-import { leaksIn } from '../support/leaks.ts';
-import { type Outcome, runStep, runSteps, ScriptClock, type TestStep } from '../support/run-steps.ts';
+import type { Value } from '../../../src/config/value.ts';
+import { Variables } from '../../../src/config/variables.ts';
+import { InvalidProfileError, OAuthProfileError } from '../../../src/errors.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
+import { type Command, defineCommand } from '../../../src/script/command.ts';
+import type { StepContext } from '../../../src/script/step-context.ts';
+import { StepFailure } from '../../../src/script/step-context.ts';
+import { leaksIn } from '../../support/leaks.ts';
+import { type Outcome, runStep, runSteps, ScriptClock, type TestStep } from '../../support/run-steps.ts';
 
 /** Creates a command that runs this function. */
 const doing = (run: (context: StepContext, text: Value) => Promise<void> | void): Command =>
@@ -93,9 +93,7 @@ describe('Variables that a step sets', () => {
   );
 
   it.each(['a', '_', 'A9_', 'environment', 'token'])('D3 can have the name %j', async (name) => {
-    expect((await runStep(['json.storeCount', ['{}', '$', name]])).saved(name)).toEqual(
-      name === 'token' ? { secret: '1' } : 1,
-    );
+    expect((await runStep(['json.storeCount', ['{}', '$', name]])).saved(name)).toBe(1);
   });
 
   it('D3 cannot have an invalid name from a reference', async () => {

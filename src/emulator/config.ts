@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import type { RequestLog, ServedRequest } from './control/request-log.ts';
+import type { Fault } from './faults.ts';
+import { parseUrl } from './messages.ts';
+import type { Realm } from './realm.ts';
+import { type EmulatedProfiles, type Realms, toPublicKey } from './realms.ts';
+import { configSchema, findIssues } from './schemas.ts';
+import { type Duration, type ProviderOptions, parseDuration } from './settings.ts';
+import { createStubs, pathInside, type StubOptions, type Stubs } from './stubs.ts';
+import type { Claims, Client, User } from './subjects.ts';
+import type { SigningAlgorithm } from './tokens/signing-keys.ts';
+
+/** A user who can sign in. */
+export interface UserOptions {
+  readonly password?: string | undefined;
+  readonly sub?: string | undefined;
+  readonly name?: string | undefined;
+  readonly given_name?: string | undefined;
+  readonly family_name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly roles?: readonly string[] | undefined;
+  readonly claims?: Claims | undefined;
+}
+
+/** A client, in addition to those of the profiles. */
+export interface ClientOptions {
+  readonly client_id: string;
+  readonly provider?: string | undefined;
+  readonly host?: string | undefined;
+  readonly client_secret?: string | undefined;
+  readonly auth_method?: string | undefined;
+  readonly public_key?: string | undefined;
+  readonly redirect_uris?: readonly string[] | undefined;
+  readonly audience?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly roles?: readonly string[] | undefined;
+  readonly claims?: Claims | undefined;
+  readonly access_token_lifetime?: Duration | undefined;
+}
+
+/** The members of `emulator.yaml`. */
+export interface EmulatorConfig {
+  /** Users of all providers, by login name. */
+  readonly users?: Readonly<Record<string, UserOptions>> | undefined;
+  readonly clients?: readonly ClientOptions[] | undefined;
+  /** Settings by type of provider. */
+  readonly providers?: Readonly<Record<string, ProviderOptions>> | undefined;
+  /** Stub responses by host. */
+  readonly hosts?: Readonly<Record<string, readonly StubOptions[]>> | undefined;
+  readonly signing?:
+    | {
+        readonly alg?: SigningAlgorithm | undefined;
+        /** A fixed private key, PEM or JWK. */
+        readonly key?: string | undefined;
+        readonly key_file?: string | undefined;
+      }
+    | undefined;
+  /** Origins that clients may reach directly, such as `https://staging.example.com`. */
+  readonly allow?: readonly string[] | undefined;
+  /** Whether the control API and the console are available. Default: true. */
+  readonly control?: boolean | undefined;
+}
+
+/** Options of `startEmulator`: the members of `emulator.yaml`, and what only a program can supply. */
+export interface EmulatorOptions extends EmulatorConfig {
+  /** Profiles by name, as in `oauth-profiles.yaml`. Their clients, users and refresh tokens are accepted. */
+  readonly profiles?: EmulatedProfiles | undefined;
+  /** Port on 127.0.0.1. Default: a free port. */
+  readonly port?: number | undefined;
+  /** Faults to inject. */
+  readonly faults?: readonly Fault[] | undefined;
+  /** The directory of the files that the options name. Default: the working directory. */
+  readonly directory?: string | undefined;
+  /** The current time in epoch milliseconds, for tests. Default: `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+  /** Called after each request, without its secrets. */
+  readonly onRequest?: ((request: ServedRequest) => void) | undefined;
+}
+
+/** The configuration after validation. */
+export interface ParsedConfig {
+  readonly port: number;
+  readonly providers: Readonly<Record<string, ProviderOptions>>;
+  readonly faults: readonly Fault[];
+  readonly signing: { readonly alg: SigningAlgorithm | undefined; readonly key: string | undefined };
+  readonly stubs: Stubs;
+  readonly allow: readonly string[];
+  readonly control: boolean;
+  /** Adds users and clients. Also called when the control API resets the emulator. */
+  apply(realms: Realms, log: RequestLog): void;
+}
+
+/** Validates the options of an emulator and reads the files that they name. Throws a `TypeError` with all issues. */
+export async function readConfig(options: EmulatorOptions): Promise<ParsedConfig> {
+  const { profiles, directory = process.cwd(), clock, onRequest, ...config } = options;
+  const given = JSON.parse(JSON.stringify(config));
+  const isPlain = Object.keys(given).every((name) => name === 'port');
+  const issues = isPlain ? [] : await findIssues(configSchema, given);
+  if (issues.length > 0) throw new TypeError(`invalid emulator configuration: ${issues.join('; ')}`);
+  const { users = {}, clients = [], providers = {}, hosts = {}, signing = {}, faults = [], allow = [] } = config;
+  const { alg, key, key_file: keyFile } = signing;
+  return {
+    port: config.port ?? 0,
+    providers,
+    faults,
+    signing: { alg, key: keyFile === undefined ? key : readFileSync(pathInside(directory, keyFile), 'utf8') },
+    stubs: createStubs(hosts, directory),
+    allow: allow.map(parseOrigin),
+    control: config.control ?? true,
+    apply(realms, log) {
+      for (const profile of Object.values(profiles ?? {})) addSecrets(log, profile);
+      for (const [name, user] of Object.entries(users)) addUser(realms, log, name, user);
+      for (const client of clients) addClient(realms, log, client);
+    },
+  };
+}
+
+/** Registers a user of all providers. */
+export function addUser(realms: Realms, log: RequestLog, name: string, options: UserOptions): void {
+  log.addSecret(options.password);
+  const { password, sub, name: displayName, email, groups, roles, claims } = options;
+  const { given_name: givenName, family_name: familyName } = options;
+  const user: User = { name, password, sub, displayName, givenName, familyName, email, groups, roles, claims };
+  realms.users.set(name, user);
+}
+
+/** Registers a client. */
+export function addClient(
+  realms: Realms,
+  log: RequestLog,
+  options: ClientOptions,
+): { readonly realm: Realm; readonly client: Client } {
+  const { client_id: id, client_secret: secret, public_key: publicKey, auth_method: auth } = options;
+  log.addSecret(secret);
+  const realm = realms.open(options.provider, options.host?.toLowerCase());
+  const key = toPublicKey(publicKey);
+  const usual =
+    key !== undefined ? 'private_key_jwt' : secret === undefined ? 'none' : realm.provider.clientAuth.default;
+  const client = realm.addClient(id, { secret, auth: auth ?? usual, key, audience: undefined });
+  client.redirectUris = options.redirect_uris;
+  client.audience = options.audience;
+  client.scopes = options.scopes;
+  client.roles = options.roles;
+  client.claims = options.claims;
+  const lifetime = options.access_token_lifetime;
+  client.accessTokenLifetime = lifetime === undefined ? undefined : parseDuration(lifetime);
+  return { realm, client };
+}
+
+/** The secrets of a profile never appear in the list of requests, whatever the names of the fields that contain them. */
+function addSecrets(log: RequestLog, profile: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(profile)) {
+    if (typeof value === 'object' && value !== null) addSecrets(log, value as Record<string, unknown>);
+    else if (/secret|passw|token$|assertion$/i.test(name)) log.addSecret(String(value));
+  }
+}
+
+function parseOrigin(value: string): string {
+  const url = parseUrl(value);
+  if (url === undefined || !/^https?:$/.test(url.protocol) || ![url.origin, `${url.origin}/`].includes(url.href))
+    throw new TypeError(`invalid emulator configuration: allow: ${value} is not an origin such as https://host`);
+  return url.origin;
+}

@@ -1,0 +1,119 @@
+import { consoleFile } from '../console-files.ts';
+import type { ControlledEmulator } from '../emulator-state.ts';
+import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
+import { findIssues, objectOf } from '../schemas.ts';
+import type { Outcome } from '../server.ts';
+import { ControlError } from './control-error.ts';
+import { type ControlRequest, handlers } from './handlers.ts';
+import { type Operation, openApiDocument, operations } from './routes.ts';
+
+interface Route {
+  readonly operation: Operation & (typeof operations)[number];
+  readonly pattern: RegExp;
+}
+
+const routes: readonly Route[] = operations.map((operation) => ({
+  operation,
+  pattern: new RegExp(`^${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+}));
+
+const HEARTBEAT_MS = 15_000;
+
+/** The HTTP control API below `/_emulator/` and the console at `/`. */
+export class ControlApi {
+  readonly #emulator: ControlledEmulator;
+
+  constructor(emulator: ControlledEmulator) {
+    this.#emulator = emulator;
+  }
+
+  async handle(request: EmulatorRequest): Promise<Outcome> {
+    const { method, path, host, origin } = request;
+    try {
+      rejectOtherOrigins(request);
+      if (method === 'GET') {
+        const file = host === '' ? await consoleFile('/') : await consoleFile(path);
+        if (file !== undefined) return { response: file };
+        if (path === '/openapi.json') return { response: json(200, openApiDocument(origin)) };
+        if (path === '/events') return { stream: (send) => this.#sendRequests(send) };
+      }
+      return { response: await this.#call(request) };
+    } catch (error) {
+      if (!(error instanceof ControlError)) throw error;
+      const { status, message, issues } = error;
+      return { response: json(status, { error: message, issues }) };
+    }
+  }
+
+  async #call(request: EmulatorRequest): Promise<EmulatorResponse> {
+    const found = routes.filter(({ pattern }) => request.host !== '' && pattern.test(request.path));
+    const route = found.find(({ operation }) => operation.method === request.method);
+    if (route === undefined)
+      throw new ControlError(found.length === 0 ? 404 : 405, found.length === 0 ? 'not found' : 'method not allowed');
+    const { operation, pattern } = route;
+    const { status = 200, query: querySchema = {}, body: bodySchema } = operation as Operation;
+    const query = Object.fromEntries(
+      [...request.query].map(([name, value]) => [name, toNumber(querySchema[name]?.['type'], value)]),
+    );
+    await check(objectOf(querySchema), query);
+    const body = bodySchema === undefined ? undefined : parseBody(request);
+    if (bodySchema !== undefined) await check(bodySchema, body);
+    const parameters: Record<string, string> = {};
+    for (const [name, value] of Object.entries(pattern.exec(request.path)?.groups ?? {}))
+      parameters[name] = decodeParameter(value);
+    const controlRequest: ControlRequest = { origin: request.origin, parameters, query, body };
+    const result = await handlers[operation.id](this.#emulator, controlRequest);
+    return result === undefined ? { status, headers: { 'Cache-Control': 'no-store' }, body: '' } : json(status, result);
+  }
+
+  #sendRequests(send: (event: string) => void): () => void {
+    send(': connected\n\n');
+    const stop = this.#emulator.log.subscribe((request) => send(`data: ${JSON.stringify(request)}\n\n`));
+    // Browsers and proxies close connections without data.
+    const timer = setInterval(() => send(': waiting\n\n'), HEARTBEAT_MS);
+    return () => {
+      clearInterval(timer);
+      stop();
+    };
+  }
+}
+
+/**
+ * Browsers send these headers, and pages cannot change them. Together with the check of the Host header, pages of other
+ * origins can neither use the API (CSRF) nor read it under another name of this machine (DNS rebinding).
+ */
+function rejectOtherOrigins({ headers, origin }: EmulatorRequest): void {
+  const site = headers['sec-fetch-site'];
+  const isForeign =
+    (headers['origin'] !== undefined && headers['origin'] !== origin) ||
+    (site !== undefined && site !== 'same-origin' && site !== 'none');
+  if (isForeign) throw new ControlError(403, 'requests from pages of other origins are rejected');
+}
+
+/** A page of another origin cannot send JSON without asking first, which is never allowed. */
+function parseBody({ headers, body }: EmulatorRequest): unknown {
+  if (!/^application\/json\s*(?:;|$)/i.test(String(headers['content-type'] ?? '')))
+    throw new ControlError(415, 'the Content-Type must be application/json');
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new ControlError(400, 'the body is not JSON');
+  }
+}
+
+async function check(schema: ReturnType<typeof objectOf>, value: unknown): Promise<void> {
+  const issues = await findIssues(schema, value);
+  if (issues.length > 0) throw new ControlError(400, 'the request is invalid', issues);
+}
+
+function toNumber(type: unknown, value: string): string | number {
+  return type === 'integer' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+}
+
+function decodeParameter(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw new ControlError(400, 'the path is not valid');
+  }
+}

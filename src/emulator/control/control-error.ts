@@ -1,0 +1,10 @@
+/** A request that the control API rejects. */
+export class ControlError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly issues?: readonly string[],
+  ) {
+    super(message);
+  }
+}

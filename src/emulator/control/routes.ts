@@ -1,0 +1,323 @@
+import { clientSchema, faultSchema, objectOf, type Schema, userSchema } from '../schemas.ts';
+
+/** An operation of the control API: one entry of its OpenAPI document. */
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** A path below `/_emulator`; `{name}` is a parameter. */
+  readonly path: string;
+  readonly id: string;
+  readonly summary: string;
+  readonly query?: Readonly<Record<string, Schema>>;
+  /** The schema of the request body, if there is one. */
+  readonly body?: Schema;
+  /** The status and the schema of a successful response; without a schema it has no body. */
+  readonly status?: number;
+  readonly response?: Schema;
+  /** Whether the operation responds with 404 if what it names does not exist. */
+  readonly canMiss?: boolean;
+}
+
+const text: Schema = { type: 'string' };
+const texts: Schema = { type: 'array', items: text };
+const number: Schema = { type: 'integer' };
+const members: Schema = { type: 'object' };
+
+const served = objectOf(
+  {
+    id: number,
+    time: { type: 'string', format: 'date-time' },
+    method: text,
+    host: text,
+    path: text,
+    provider: text,
+    authorization: text,
+    form: { type: 'array', items: { type: 'array', prefixItems: [text, text], minItems: 2, maxItems: 2 } },
+    status: number,
+    fault: text,
+    response: {},
+    tokens: { type: 'object', additionalProperties: objectOf({ header: members, claims: members }) },
+  },
+  ['id', 'time', 'method', 'host', 'path', 'form'],
+);
+
+const { password: _, ...shownUser } = userSchema['properties'] as Record<string, Schema>;
+const user = objectOf({ ...shownUser, login: text, can_sign_in: { type: 'boolean' } }, ['login', 'can_sign_in']);
+const client = objectOf(
+  {
+    client_id: text,
+    provider: text,
+    host: text,
+    auth_methods: texts,
+    redirect_uris: texts,
+    audience: text,
+    scopes: texts,
+    roles: texts,
+    claims: members,
+    access_token_lifetime: number,
+  },
+  ['client_id', 'provider', 'auth_methods'],
+);
+const fault = objectOf({ faults: { type: 'array', items: faultSchema, maxItems: 100 } }, ['faults']);
+
+const target: Readonly<Record<string, Schema>> = {
+  provider: (clientSchema['properties'] as Record<string, Schema>)['provider'] ?? {},
+  host: (clientSchema['properties'] as Record<string, Schema>)['host'] ?? {},
+};
+const given: Schema = { type: 'string', minLength: 1, maxLength: 16_384 };
+const name: Schema = { type: 'string', minLength: 1, maxLength: 4096 };
+
+/** All operations. */
+export const operations = [
+  {
+    method: 'GET',
+    path: '/status',
+    id: 'getStatus',
+    summary: 'What is emulated, and the URLs to use',
+    response: objectOf(
+      {
+        url: text,
+        faults: texts,
+        providers: texts,
+        issuers: {
+          type: 'array',
+          items: objectOf(
+            { profile: text, provider: text, loopback: text, production: text, jwks_uri: text, token_endpoint: text },
+            ['profile', 'provider'],
+          ),
+        },
+        hosts: texts,
+      },
+      ['url', 'issuers', 'hosts'],
+    ),
+  },
+  {
+    method: 'GET',
+    path: '/requests',
+    id: 'listRequests',
+    summary: 'List handled requests; with wait, as soon as there are enough of them',
+    query: {
+      after: { type: 'integer', minimum: 0, maximum: 2 ** 53 - 1, description: 'only requests with a greater id' },
+      method: { ...name, description: 'only requests with this method' },
+      host: { ...name, description: 'only requests to this real host' },
+      path: { ...name, description: 'only requests to this path' },
+      count: { type: 'integer', minimum: 1, maximum: 1000, description: 'how many requests to wait for; default: 1' },
+      wait: { type: 'integer', minimum: 0, maximum: 60, description: 'seconds to wait at most; default: 0' },
+    },
+    response: objectOf({ requests: { type: 'array', items: served } }, ['requests']),
+  },
+  {
+    method: 'DELETE',
+    path: '/requests',
+    id: 'clearRequests',
+    summary: 'Forget all handled requests',
+    status: 204,
+  },
+  {
+    method: 'GET',
+    path: '/users',
+    id: 'listUsers',
+    summary: 'List the users of all providers, without passwords',
+    response: objectOf({ users: { type: 'array', items: user } }, ['users']),
+  },
+  {
+    method: 'PUT',
+    path: '/users/{login}',
+    id: 'putUser',
+    summary: 'Add or replace a user',
+    body: userSchema,
+    response: user,
+  },
+  {
+    method: 'DELETE',
+    path: '/users/{login}',
+    id: 'deleteUser',
+    summary: 'Remove a user',
+    status: 204,
+    canMiss: true,
+  },
+  {
+    method: 'GET',
+    path: '/clients',
+    id: 'listClients',
+    summary: 'List the clients, without secrets',
+    response: objectOf({ clients: { type: 'array', items: client } }, ['clients']),
+  },
+  {
+    method: 'POST',
+    path: '/clients',
+    id: 'addClient',
+    summary: 'Add a client, or another credential of an existing one',
+    body: clientSchema,
+    status: 201,
+    response: client,
+  },
+  {
+    method: 'DELETE',
+    path: '/clients/{client_id}',
+    id: 'deleteClient',
+    summary: 'Remove a client from all providers',
+    status: 204,
+    canMiss: true,
+  },
+  {
+    method: 'POST',
+    path: '/tokens',
+    id: 'issueToken',
+    summary: 'Issue any token directly',
+    body: objectOf({
+      ...target,
+      path: { type: 'string', pattern: '^/', maxLength: 4096, description: 'the path of the token endpoint' },
+      type: { enum: ['access_token', 'id_token', 'refresh_token'], description: 'default: access_token' },
+      urls: { enum: ['loopback', 'production'], description: 'whose issuer the token has; default: loopback' },
+      client_id: name,
+      user: { ...name, description: 'the login name; it need not be registered' },
+      scope: { type: 'string', maxLength: 4096 },
+      audience: name,
+      nonce: name,
+      expires_in: { type: 'integer', minimum: -3_155_760_000, maximum: 3_155_760_000 },
+      claims: { type: 'object', description: 'claims to set; null removes a claim' },
+      header: { type: 'object', description: 'header parameters to set; null removes one' },
+    }),
+    status: 201,
+    response: objectOf({ token: text, type: text, header: members, claims: members, issuer: text }, ['token', 'type']),
+  },
+  {
+    method: 'POST',
+    path: '/tokens/inspect',
+    id: 'inspectToken',
+    summary: 'Decode a token and tell whether it is valid',
+    body: objectOf({ token: given }, ['token']),
+    response: objectOf(
+      {
+        format: { enum: ['jwt', 'opaque', 'refresh_token', 'unknown'] },
+        status: { enum: ['active', 'expired', 'revoked', 'invalid_signature', 'unknown'] },
+        provider: text,
+        client_id: text,
+        user: text,
+        scope: text,
+        header: members,
+        claims: members,
+      },
+      ['format', 'status'],
+    ),
+  },
+  {
+    method: 'POST',
+    path: '/tokens/revoke',
+    id: 'revokeToken',
+    summary: 'Revoke an access token or refresh token',
+    body: objectOf({ token: given }, ['token']),
+    status: 204,
+    canMiss: true,
+  },
+  {
+    method: 'POST',
+    path: '/tokens/expire',
+    id: 'expireTokens',
+    summary: 'Let all access tokens, or one token, expire now',
+    body: objectOf({ token: given }),
+    status: 204,
+    canMiss: true,
+  },
+  {
+    method: 'GET',
+    path: '/faults',
+    id: 'listFaults',
+    summary: 'List the faults that are injected, and all kinds of faults',
+    response: objectOf({ faults: { type: 'array', items: faultSchema }, kinds: texts }, ['faults', 'kinds']),
+  },
+  {
+    method: 'PUT',
+    path: '/faults',
+    id: 'setFaults',
+    summary: 'Replace the faults; requests are counted from 1 again',
+    body: fault,
+    response: fault,
+  },
+  { method: 'DELETE', path: '/faults', id: 'clearFaults', summary: 'Inject no faults', status: 204 },
+  {
+    method: 'GET',
+    path: '/keys',
+    id: 'listKeys',
+    summary: 'The JSON Web Key Set',
+    response: objectOf({ keys: { type: 'array', items: members } }, ['keys']),
+  },
+  {
+    method: 'POST',
+    path: '/keys/rotate',
+    id: 'rotateKeys',
+    summary: 'Replace the signing key',
+    body: objectOf({ publish_old: { type: 'boolean', description: 'leave the old key in the JWKS; default: false' } }),
+    response: objectOf({ kid: text }, ['kid']),
+  },
+  {
+    method: 'POST',
+    path: '/reset',
+    id: 'reset',
+    summary: 'Return to the state after the start: users, clients, tokens, faults and requests',
+    status: 204,
+  },
+] as const satisfies readonly Operation[];
+
+/** The names of all operations. */
+export type OperationId = (typeof operations)[number]['id'];
+
+const problem: Schema = objectOf({ error: text, issues: texts }, ['error']);
+
+function jsonContent(schema: Schema): Schema {
+  return { content: { 'application/json': { schema } } };
+}
+
+/** The OpenAPI document of the control API. */
+export function openApiDocument(origin: string): Record<string, unknown> {
+  const paths: Record<string, Record<string, unknown>> = {
+    '/openapi.json': {
+      get: {
+        operationId: 'getOpenApi',
+        summary: 'This document',
+        responses: { 200: { description: 'The document', ...jsonContent(members) } },
+      },
+    },
+    '/events': {
+      get: {
+        operationId: 'streamRequests',
+        summary: 'Handled requests as server-sent events',
+        responses: { 200: { description: 'Events', content: { 'text/event-stream': { schema: text } } } },
+      },
+    },
+  };
+  for (const operation of operations as readonly Operation[]) {
+    const { method, path, id, summary, query = {}, body, status = 200, response, canMiss } = operation;
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => ({
+      name: parameter,
+      in: 'path',
+      required: true,
+      schema: name,
+    }));
+    const inQuery = Object.entries(query).map(([parameter, schema]) => ({ name: parameter, in: 'query', schema }));
+    paths[path] ??= {};
+    paths[path][method.toLowerCase()] = {
+      operationId: id,
+      summary,
+      ...(inPath.length + inQuery.length > 0 && { parameters: [...inPath, ...inQuery] }),
+      ...(body && { requestBody: { required: true, ...jsonContent(body) } }),
+      responses: {
+        [status]: { description: summary, ...(response && jsonContent(response)) },
+        400: { description: 'The request is invalid', ...jsonContent(problem) },
+        403: { description: 'The request comes from a page of another origin', ...jsonContent(problem) },
+        ...(canMiss && { 404: { description: 'Not found', ...jsonContent(problem) } }),
+        ...(body && { 415: { description: 'The request is not JSON', ...jsonContent(problem) } }),
+      },
+    };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'oauth-profile emulator: control API',
+      version: '1',
+      description: 'Controls a running emulator. Available on this machine only.',
+    },
+    servers: [{ url: `${origin}/_emulator` }],
+    paths,
+  };
+}

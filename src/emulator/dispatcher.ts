@@ -1,0 +1,121 @@
+import type { EmulatorState } from './emulator-state.ts';
+import { authorizeEndpoint } from './endpoints/authorize.ts';
+import { deviceEndpoint } from './endpoints/device.ts';
+import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
+import { introspectEndpoint, resourceEndpoint } from './endpoints/resource.ts';
+import { revokeEndpoint } from './endpoints/revoke.ts';
+import { tokenEndpoint } from './endpoints/token.ts';
+import { verifyEndpoint } from './endpoints/verify.ts';
+import { applyFault } from './faults.ts';
+import { type EmulatorRequest, type EmulatorResponse, json, text } from './messages.ts';
+import type { Action } from './provider.ts';
+import type { Realm, RequestContext } from './realm.ts';
+import { describeError, Rejection } from './rejection.ts';
+import type { Handler, Outcome } from './server.ts';
+import { findStub } from './stubs.ts';
+
+type Endpoint = (context: RequestContext, request: EmulatorRequest) => EmulatorResponse | Promise<EmulatorResponse>;
+
+const endpoints: Readonly<Record<Action, Endpoint>> = {
+  token: tokenEndpoint,
+  device: deviceEndpoint,
+  verify: verifyEndpoint,
+  authorize: authorizeEndpoint,
+  revoke: revokeEndpoint,
+  introspect: introspectEndpoint,
+  resource: resourceEndpoint,
+  metadata: metadataEndpoint,
+  keys: keysEndpoint,
+};
+
+/** Pages and the protected resource accept every method. */
+const methods: Readonly<Partial<Record<Action, string>>> = {
+  token: 'POST',
+  device: 'POST',
+  revoke: 'POST',
+  introspect: 'POST',
+  metadata: 'GET',
+  keys: 'GET',
+};
+
+/** The CA certificate is served at `/oauth-profile-emulator/ca.pem` for clients that connect to a running emulator. */
+const EMULATOR_HOST = 'oauth-profile-emulator';
+
+/** Finds the endpoint of each request and calls it. */
+export class Dispatcher {
+  readonly #state: EmulatorState;
+  readonly #certificate: string;
+  readonly #control: Handler | undefined;
+
+  constructor(state: EmulatorState, certificate: string, control: Handler | undefined) {
+    this.#state = state;
+    this.#certificate = certificate;
+    this.#control = control;
+  }
+
+  async handle(request: EmulatorRequest): Promise<Outcome> {
+    if (request.host === EMULATOR_HOST && request.path === '/ca.pem') return { response: text(200, this.#certificate) };
+    if (request.viaLoopback && (request.host === '' || request.host === '_emulator'))
+      return (await this.#control?.(request)) ?? { response: text(404, 'Not Found') };
+    const { realms, log, faults, keys, states, stubs, clock } = this.#state;
+    const now = clock();
+    const stub = findStub(stubs, request);
+    const realm = stub === undefined ? realms.find(request.host) : undefined;
+    const action = realm && findAction(realm, request);
+    if (realm === undefined || action === undefined) {
+      const response =
+        stub?.() ??
+        (realm === undefined && !stubs.has(request.host) ? notEmulated(request.host) : text(404, 'Not Found'));
+      const outcome = { response: await response };
+      log.add(request, realm, outcome, undefined, now);
+      return outcome;
+    }
+    const fault = faults.next(action);
+    const context = { realm, keys, states, now, fault: fault?.kind };
+    const outcome = await applyFault(
+      fault,
+      () => callEndpoint(endpoints[action], action, context, request),
+      () => errorResponse(realm, new Rejection('rate_limited'), now),
+    );
+    log.add(request, realm, outcome, fault, now);
+    return outcome;
+  }
+}
+
+async function callEndpoint(
+  endpoint: Endpoint,
+  action: Action,
+  context: RequestContext,
+  request: EmulatorRequest,
+): Promise<EmulatorResponse> {
+  const { provider, tenants } = context.realm;
+  try {
+    const tenant = provider.tenantOf?.(request);
+    if (tenant !== undefined && !tenants.has(tenant.toLowerCase()))
+      throw new Rejection(action === 'metadata' ? 'tenant_without_metadata' : 'unknown_tenant', tenant);
+    return await endpoint(context, request);
+  } catch (error) {
+    // A request must not stop the server.
+    if (!(error instanceof Rejection)) return text(500, `emulator error: ${String(error)}`);
+    return errorResponse(context.realm, error, context.now);
+  }
+}
+
+function errorResponse({ provider }: Realm, rejection: Rejection, now: number): EmulatorResponse {
+  const error = describeError(rejection, provider.errors);
+  return provider.errorResponse?.(error, rejection.kind, now) ?? json(error.status, error.body);
+}
+
+function findAction({ provider }: Realm, { method, path }: EmulatorRequest): Action | undefined {
+  const actions = Object.keys(provider.routes) as Action[];
+  return actions.find((action) => (methods[action] ?? method) === method && provider.routes[action]?.test(path));
+}
+
+/** The header distinguishes this response from those of an emulated provider. */
+function notEmulated(host: string): EmulatorResponse {
+  return json(
+    421,
+    { error: 'not_emulated', error_description: `${host} is not emulated` },
+    { 'X-Oauth-Profile-Emulator': 'not_emulated' },
+  );
+}

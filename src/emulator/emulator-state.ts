@@ -1,0 +1,24 @@
+import type { RequestLog } from './control/request-log.ts';
+import type { FaultPlan } from './faults.ts';
+import type { Realms } from './realms.ts';
+import type { Stubs } from './stubs.ts';
+import type { SigningKeys } from './tokens/signing-keys.ts';
+import type { TokenStates } from './tokens/token-state.ts';
+
+/** Everything that a running emulator consists of. */
+export interface EmulatorState {
+  readonly realms: Realms;
+  readonly log: RequestLog;
+  readonly faults: FaultPlan;
+  readonly keys: SigningKeys;
+  readonly states: TokenStates;
+  readonly stubs: Stubs;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+}
+
+/** A running emulator with everything that the control API can change. */
+export interface ControlledEmulator extends EmulatorState {
+  /** Adds the users and clients of the configuration again. */
+  readonly restore: () => void;
+}

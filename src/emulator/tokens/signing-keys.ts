@@ -1,0 +1,161 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
+import { promisify } from 'node:util';
+
+/** Algorithms that tokens can be signed with (RFC 7518 §3.1). */
+export const signingAlgorithms = ['RS256', 'PS256', 'ES256'] as const;
+
+/** One of {@link signingAlgorithms}. */
+export type SigningAlgorithm = (typeof signingAlgorithms)[number];
+
+/** A key that signs tokens. */
+export interface SigningKey {
+  readonly alg: SigningAlgorithm;
+  /** The thumbprint of the public key (RFC 7638). */
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+  /** The entry of the JWKS. */
+  readonly jwk: Readonly<Record<string, unknown>>;
+}
+
+const generate = promisify(generateKeyPair);
+const signAsync = promisify(sign);
+/** Retired keys that the emulator itself still accepts. */
+const MAX_RETIRED = 10;
+
+/** The keys of one emulator. The first one is generated when it is needed. */
+export class SigningKeys {
+  readonly #alg: SigningAlgorithm;
+  #current: Promise<SigningKey> | undefined;
+  #previous: SigningKey[] = [];
+  #retired: SigningKey[] = [];
+
+  /** `pem` is a fixed private key (PEM or JWK). Default: a random key per process. */
+  constructor(alg: SigningAlgorithm | undefined, pem: string | undefined) {
+    const fixed = pem === undefined ? undefined : importKey(pem, alg);
+    this.#alg = fixed?.alg ?? alg ?? 'RS256';
+    if (fixed !== undefined) this.#current = Promise.resolve(fixed);
+  }
+
+  get alg(): SigningAlgorithm {
+    return this.#alg;
+  }
+
+  /** The key that signs new tokens. */
+  current(): Promise<SigningKey> {
+    this.#current ??= processKey(this.#alg);
+    return this.#current;
+  }
+
+  /** A key that signed tokens once and is no longer published. */
+  async retired(): Promise<SigningKey> {
+    const [key] = this.#retired;
+    if (key !== undefined) return key;
+    const created = await generateKey(this.#alg);
+    this.#retired.push(created);
+    return created;
+  }
+
+  /** Replaces the current key. The old one stays in the JWKS if `publishOld` is set. */
+  async rotate(publishOld: boolean): Promise<SigningKey> {
+    const old = await this.current();
+    const next = await generateKey(this.#alg);
+    this.#current = Promise.resolve(next);
+    if (publishOld) this.#previous.unshift(old);
+    else this.#retired.unshift(old, ...this.#previous.splice(0));
+    this.#retired.splice(MAX_RETIRED);
+    this.#retired.unshift(...this.#previous.splice(MAX_RETIRED));
+    return next;
+  }
+
+  /** The JSON Web Key Set (RFC 7517 §5). */
+  async jwks(): Promise<{ keys: SigningKey['jwk'][] }> {
+    return { keys: [await this.current(), ...this.#previous].map(({ jwk }) => jwk) };
+  }
+
+  /** The claims of a JWT that one of the keys signed, published or not. */
+  async verify(jwt: string): Promise<Record<string, unknown> | undefined> {
+    const [header = '', payload = '', signature = '', ...rest] = jwt.split('.');
+    if (rest.length > 0) return undefined;
+    try {
+      const { kid } = parseJson(header);
+      const keys = [await this.current(), ...this.#previous, ...this.#retired];
+      const key = keys.find((candidate) => candidate.kid === kid);
+      if (key === undefined) return undefined;
+      const bytes = Buffer.from(signature, 'base64url');
+      const isValid = verify('sha256', Buffer.from(`${header}.${payload}`), signOptions(key.alg, key.publicKey), bytes);
+      return isValid ? parseJson(payload) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Signs claims as a JWT (RFC 7515 §3.1). RSA signatures are computed on another thread. */
+export async function signJwt(key: SigningKey, header: object, claims: object): Promise<string> {
+  const data = `${encodeJson(header)}.${encodeJson(claims)}`;
+  const options = signOptions(key.alg, key.privateKey);
+  const signature =
+    key.alg === 'ES256'
+      ? sign('sha256', Buffer.from(data), options)
+      : await signAsync('sha256', Buffer.from(data), options);
+  return `${data}.${signature.toString('base64url')}`;
+}
+
+function signOptions(alg: SigningAlgorithm, key: KeyObject) {
+  if (alg === 'ES256') return { key, dsaEncoding: 'ieee-p1363' as const };
+  // RSASSA-PSS with a salt as long as the hash (RFC 7518 §3.5).
+  return alg === 'PS256' ? { key, padding: 6, saltLength: 32 } : { key, padding: 1 };
+}
+
+const processKeys = new Map<SigningAlgorithm, Promise<SigningKey>>();
+
+/** Generating an RSA key takes up to a second, so the emulators of a process share one. Token ids tell their tokens apart. */
+function processKey(alg: SigningAlgorithm): Promise<SigningKey> {
+  const key = processKeys.get(alg) ?? generateKey(alg);
+  processKeys.set(alg, key);
+  return key;
+}
+
+async function generateKey(alg: SigningAlgorithm): Promise<SigningKey> {
+  const { privateKey } =
+    alg === 'ES256' ? await generate('ec', { namedCurve: 'P-256' }) : await generate('rsa', { modulusLength: 2048 });
+  return describeKey(privateKey, alg);
+}
+
+/** Reads a private key from a PEM or JWK. */
+function importKey(pem: string, alg: SigningAlgorithm | undefined): SigningKey {
+  const jwk = pem.trimStart().startsWith('{') ? JSON.parse(pem) : undefined;
+  const key = createPrivateKey(jwk === undefined ? pem : { key: jwk, format: 'jwk' });
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details = {} } = key;
+  const isP256 = type === 'ec' && details.namedCurve === 'prime256v1';
+  if (!isP256 && (type !== 'rsa' || (details.modulusLength ?? 0) < 2048))
+    throw new TypeError('the signing key must be RSA with 2048 bits or more, or EC on the curve P-256');
+  const natural = isP256 ? 'ES256' : 'RS256';
+  if (alg !== undefined && (alg === 'ES256') !== isP256) throw new TypeError(`the signing key does not fit ${alg}`);
+  return describeKey(key, alg ?? natural, jwk?.kid);
+}
+
+function describeKey(privateKey: KeyObject, alg: SigningAlgorithm, kid?: string): SigningKey {
+  const publicKey = createPublicKey(privateKey);
+  const { kty, n, e, crv, x, y } = publicKey.export({ format: 'jwk' });
+  const members = kty === 'EC' ? { crv, kty, x, y } : { e, kty, n };
+  const id = kid ?? createHash('sha256').update(JSON.stringify(members)).digest('base64url');
+  return { alg, kid: id, privateKey, publicKey, jwk: { ...members, use: 'sig', alg, kid: id } };
+}
+
+function encodeJson(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function parseJson(part: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(part, 'base64url').toString());
+}

@@ -1,0 +1,285 @@
+import type { Value } from '../../config/value.ts';
+import { OAuthProfileError } from '../../errors.ts';
+import { commandName } from '../command.ts';
+import type { StepState } from '../result.ts';
+import type { CommandStep, RunStep, Script, Step } from '../script.ts';
+import { StepFailure } from '../step-context.ts';
+import { toFailure } from './failure.ts';
+import { type LabelledItem, readItems } from './items.ts';
+import { createLookup, createResolver, prepareCommand } from './run-command.ts';
+import { AttemptResults, type Run, type Scope } from './scope.ts';
+
+/** Maximum number of steps of one run, attempts and items included: the results of more would not fit into memory. */
+const MAX_STARTED = 200_000;
+/** Time for the teardown after an interruption, in milliseconds. */
+const TEARDOWN_MS = 10_000;
+
+/** Runs the setup, the steps and the teardown of a script. Returns whether all of them passed. */
+export async function runPhases(script: Script, run: Run, scope: Scope): Promise<boolean> {
+  const { setup = [], steps, teardown = [] } = script;
+  const isSetUp = await runSteps(setup, run, { ...scope, phase: scope.phase ?? 'setup' });
+  const isPassed = (await runSteps(steps, run, scope, !isSetUp)) && isSetUp;
+  if (teardown.length === 0) return isPassed;
+  // The teardown removes what the steps have created, also after Ctrl-C.
+  const signal = scope.signal.aborted ? AbortSignal.timeout(TEARDOWN_MS) : scope.signal;
+  return withoutStop(run, async () => {
+    let isTornDown = true;
+    for (const step of teardown) {
+      const passed = await runStep(
+        { ...step, always: true },
+        step,
+        run,
+        { ...scope, signal, phase: 'teardown' },
+        false,
+      );
+      isTornDown &&= passed;
+    }
+    return isPassed && isTornDown;
+  });
+}
+
+/** Runs steps although an earlier step has ended the script. */
+async function withoutStop<T>(run: Run, work: () => Promise<T>): Promise<T> {
+  const before = run.isStopped;
+  run.isStopped = false;
+  try {
+    return await work();
+  } finally {
+    run.isStopped ||= before;
+  }
+}
+
+/** Runs steps in order. After a failure, or if `isEnded`, only steps with `always` run. Returns whether all of them passed. */
+async function runSteps(steps: readonly Step[], run: Run, scope: Scope, isEnded = false): Promise<boolean> {
+  let isPassed = true;
+  for (const step of steps) {
+    const passed = await runStep(step, step, run, scope, isEnded || run.isStopped);
+    isPassed &&= passed;
+    if (!passed && !step.continueOnFailure) isEnded = true;
+  }
+  return isPassed;
+}
+
+/** Runs a step, or all items of its `forEach`. `original` is the step as parsed. Returns whether it passed or was skipped. */
+async function runStep(step: Step, original: Step, run: Run, scope: Scope, isEnded: boolean): Promise<boolean> {
+  const title = run.titles.get(original) ?? '';
+  if (scope.signal.aborted) return skip(step, title, run, scope, 'the run was interrupted');
+  if (isEnded && !step.always) return skip(step, title, run, scope, 'an earlier step failed');
+  let items: readonly LabelledItem[] | undefined;
+  const startedAt = run.context.clock.now();
+  try {
+    if (step.condition !== undefined && !step.condition(createLookup(run, scope))) {
+      return skip(step, title, run, scope, 'its condition is false');
+    }
+    if (step.forEach !== undefined) items = await readItems(step.forEach.items, run, scope);
+  } catch (error) {
+    emitStart(step, title, startedAt, run, scope);
+    return fail(step, title, startedAt, error, run, scope);
+  }
+  if (items === undefined) return runAttempts(step, title, run, scope);
+  return runItems(step, title, items, run, scope);
+}
+
+async function runItems(
+  step: Step,
+  title: string,
+  items: readonly LabelledItem[],
+  run: Run,
+  scope: Scope,
+): Promise<boolean> {
+  const { variable = '' } = step.forEach ?? {};
+  const before = scope.variables.get(variable);
+  let isPassed = true;
+  for (const { label, value } of items) {
+    if (scope.signal.aborted || (run.isStopped && !step.always) || (!isPassed && !step.continueOnFailure)) {
+      skip(
+        step,
+        `${title} [${label}]`,
+        run,
+        scope,
+        scope.signal.aborted ? 'the run was interrupted' : 'an earlier item failed',
+      );
+      break;
+    }
+    scope.variables.assign(variable, run.wrapListedSecrets(variable, value), scope.source);
+    const passed = await runAttempts(step, `${title} [${label}]`, run, scope);
+    isPassed &&= passed;
+  }
+  if (before === undefined) scope.variables.delete(variable);
+  else scope.variables.add([before], before.source);
+  return isPassed;
+}
+
+/** Runs a step until it passes, as often as its `retry` allows. */
+async function runAttempts(step: Step, title: string, run: Run, scope: Scope): Promise<boolean> {
+  const { retry } = step;
+  if (retry === undefined) return runOnce(step, title, run, scope);
+  const { clock, listener } = run.context;
+  const { times, until, backoff, maxMs } = retry;
+  let { intervalMs } = retry;
+  for (let attempt = 1; ; attempt++) {
+    const startedAt = clock.now();
+    const results = new AttemptResults(scope.results);
+    const inner = { ...scope, attempt: scope.attempt + attempt - 1, results };
+    run.isRetryForbidden = false;
+    let isPassed = await runOnce(step, title, run, inner, attempt < times);
+    let isMet = isPassed;
+    try {
+      isMet &&= until === undefined || until.test(createLookup(run, inner));
+    } catch (error) {
+      isPassed = fail(step, title, startedAt, error, run, inner);
+      isMet = false;
+    }
+    const isLast = attempt >= times || run.isRetryForbidden || run.isStopped || scope.signal.aborted;
+    if (isMet || isLast) {
+      if (isPassed && !isMet) {
+        const error = new StepFailure(`the condition is still false after ${attempt} attempts`, {
+          expected: until?.text,
+        });
+        fail(step, title, startedAt, error, run, inner);
+      }
+      results.commit(attempt);
+      return isMet;
+    }
+    const file = scope.source.label;
+    for (const result of results.numbered())
+      listener({ type: 'step-retry', at: clock.now(), file, attempt, step: result });
+    try {
+      await clock.sleep(Math.min(intervalMs, maxMs), scope.signal);
+    } catch (error) {
+      results.commit(attempt);
+      if (isPassed) fail(step, title, startedAt, error, run, scope);
+      return false;
+    }
+    intervalMs *= backoff;
+  }
+}
+
+/** Runs one attempt. If it `isRepeated` after a failure, `onFailure` is not called. */
+function runOnce(step: Step, title: string, run: Run, scope: Scope, isRepeated = false): Promise<boolean> {
+  if ('command' in step) return runCommand(step, title, run, scope, isRepeated);
+  const inner = { ...scope, groups: [...scope.groups, title] };
+  const work = () => ('steps' in step ? runSteps(step.steps, run, inner) : runOther(step, title, run, inner));
+  return step.always ? withoutStop(run, work) : work();
+}
+
+async function runCommand(
+  step: CommandStep,
+  title: string,
+  run: Run,
+  scope: Scope,
+  isRepeated: boolean,
+): Promise<boolean> {
+  const startedAt = run.context.clock.now();
+  const prepared = prepareCommand(step, run, scope);
+  emitStart(step, title, startedAt, run, scope);
+  try {
+    if (++run.started > MAX_STARTED) {
+      throw new StepFailure(`the script has run ${MAX_STARTED} steps`, {
+        hint: 'reduce the items or attempts',
+        endsScript: true,
+      });
+    }
+    await prepared.run(scope.results.next);
+    addResult(step, title, startedAt, 'passed', { ...prepared }, run, scope);
+    return true;
+  } catch (error) {
+    if (!isRepeated || run.isRetryForbidden) prepared.fail();
+    return fail(step, title, startedAt, error, run, scope, prepared);
+  }
+}
+
+/** Runs the steps of another script with the variables of this one. */
+async function runOther(step: RunStep, title: string, run: Run, scope: Scope): Promise<boolean> {
+  const { script, save } = step;
+  const startedAt = run.context.clock.now();
+  const variables = scope.variables.clone();
+  const requests = { ...scope.requests, ...script.requests };
+  const inner: Scope = { ...scope, variables, requests, source: script.source };
+  try {
+    const given = createResolver(run, scope).follow(step.with, scope.source) as Readonly<Record<string, Value>>;
+    variables.addDefaults(script.data, { ...script.source, trust: 'script' });
+    for (const [name, value] of Object.entries(given))
+      variables.assign(name, run.wrapListedSecrets(name, value), scope.source);
+    if (!(await runPhases(script, run, inner))) return false;
+    for (const name of save) {
+      const variable = variables.get(name);
+      if (variable === undefined) throw new StepFailure(`${name} is not defined in ${script.source.label}`);
+      scope.variables.assign(name, createResolver(run, inner).resolve(variable), scope.source);
+    }
+    return true;
+  } catch (error) {
+    return fail(step, title, startedAt, error, run, scope);
+  }
+}
+
+function emitStart(step: Step, title: string, at: number, run: Run, scope: Scope): void {
+  const { listener } = run.context;
+  listener({
+    type: 'step-start',
+    at,
+    file: run.script.source.label,
+    number: scope.results.next,
+    command: kindOf(step),
+    title,
+  });
+}
+
+function kindOf(step: Step): string {
+  if ('command' in step) return commandName(step.command);
+  return 'run' in step ? 'run' : 'group';
+}
+
+function skip(step: Step, title: string, run: Run, scope: Scope, reason: string): boolean {
+  addResult(step, title, run.context.clock.now(), 'skipped', { reason }, run, scope);
+  return true;
+}
+
+/** Adds the result of a failed step. Returns `false`. */
+function fail(
+  step: Step,
+  title: string,
+  startedAt: number,
+  error: unknown,
+  run: Run,
+  scope: Scope,
+  more: ResultDetails = {},
+): false {
+  if (error instanceof StepFailure && error.details.endsScript) run.isStopped = true;
+  // After an interruption the error of the step is a consequence of it.
+  const isAborted = error instanceof OAuthProfileError && error.code === 'aborted';
+  const cause =
+    scope.signal.aborted && !isAborted ? new OAuthProfileError('aborted', 'the run was interrupted') : error;
+  addResult(step, title, startedAt, 'failed', { ...more, failure: toFailure(cause, run.context) }, run, scope);
+  return false;
+}
+
+type ResultDetails = Partial<
+  Pick<Parameters<Scope['results']['add']>[0], 'reason' | 'failure' | 'output' | 'exchanges'>
+>;
+
+function addResult(
+  step: Step,
+  title: string,
+  startedAt: number,
+  state: StepState,
+  { reason, failure, output = [], exchanges = [] }: ResultDetails,
+  run: Run,
+  { groups, phase, source, results }: Scope,
+): void {
+  results.add({
+    command: kindOf(step),
+    title,
+    ...(groups.length > 0 && { groups }),
+    ...(phase !== undefined && { phase }),
+    ...(source.label !== run.script.source.label && { file: source.label }),
+    position: step.position,
+    state,
+    ...(reason !== undefined && { reason }),
+    ...(failure !== undefined && { failure }),
+    startedAt,
+    elapsedMs: run.context.clock.now() - startedAt,
+    output,
+    exchanges,
+  });
+}

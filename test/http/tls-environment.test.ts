@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createCallApi } from '../../src/http/call-api.ts';
+import { createConnector } from '../../src/http/connector.ts';
+import { createTokenSource } from '../../src/index.ts';
+import { openRedisStore } from '../../src/store/redis/redis-store.ts';
+import { Authority, SERVER_NAMES } from '../support/certificates.ts';
+import { ConnectProxy } from '../support/connect-proxy.ts';
+import { anyKey } from '../support/store-home.ts';
+import { bounds, errorOf, post, sendWith } from '../support/wire-request.ts';
+import { serve } from '../support/wire-server.ts';
+
+const untrusted = new Authority('Untrusted CA').issue({ name: 'server', hosts: SERVER_NAMES });
+
+describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate is still rejected', () => {
+  const variable = 'NODE_TLS_REJECT_UNAUTHORIZED';
+  const before = process.env[variable];
+  beforeAll(() => {
+    process.env[variable] = '0';
+  });
+  afterAll(() => {
+    if (before === undefined) delete process.env[variable];
+    else process.env[variable] = before;
+  });
+
+  it('by a token request', async () => {
+    const server = await serve(undefined, untrusted);
+    expect((await errorOf(sendWith()(post(server.url), bounds()))).code).toBe('tls_failed');
+    expect(server.requests).toEqual([]);
+  });
+
+  it('by a request to an API', async () => {
+    const server = await serve(undefined, untrusted);
+    const callApi = createCallApi(createConnector({}));
+    const request = { method: 'GET', url: new URL(server.url), headers: [], body: undefined };
+    expect((await errorOf(callApi(request, { ...bounds(), maxBytes: 1000 }))).code).toBe('tls_failed');
+    expect(server.requests).toEqual([]);
+  });
+
+  it('by a connection to a proxy', async () => {
+    const proxy = await ConnectProxy.start(1, undefined, untrusted);
+    const env = { HTTPS_PROXY: `https://user:password@127.0.0.1:${proxy.port}` };
+    expect((await errorOf(sendWith(env)(post('https://login.example.test/token'), bounds()))).code).toBe('tls_failed');
+    expect(proxy.connects).toEqual([]);
+  });
+
+  it('by the fetch of a token source', async () => {
+    const api = await serve(undefined, untrusted);
+    const tokens = await serve((response) => response.end('{"access_token":"t","expires_in":60}'));
+    const source = createTokenSource('robot', {
+      data: { robot: { type: 'custom', url: tokens.url, grant_type: 'client_credentials', client_id: 'tls' } },
+      store: 'memory',
+      origins: [new URL(api.url).origin],
+    });
+    expect((await errorOf(source.fetch(api.url))).code).toBe('tls_failed');
+    expect(api.requests).toEqual([]);
+  });
+
+  it('by a connection to Redis', async () => {
+    const server = await serve(undefined, untrusted);
+    const { port } = new URL(server.url);
+    const env = { OAUTH_PROFILE_KEY: anyKey() };
+    const store = await openRedisStore(`rediss://:password@localhost:${port}`, { env, warn: () => {} }).catch((e) => e);
+    const error = store instanceof Error ? store : await errorOf(store.read('key'));
+    onTestFinished(() => (store instanceof Error ? undefined : store.close()));
+    expect(String(error.message)).toMatch(/UNABLE_TO_VERIFY|SELF_SIGNED|certificate/i);
+  });
+});
