@@ -28,7 +28,7 @@ describeServer(
     testPassword(server, { client_id: 'tool' }, { error: 'invalid_request' });
     testBrowserLogin(server, decide('deny'));
     testDeviceLogin(server, ['tool', 'web'], decideDevice('allow'), decideDevice('deny'));
-    testRefresh(server, { deadTokenError: 'invalid_grant' });
+    testRefresh(server, { deadToken: { error: 'invalid_grant' } });
     testReducedScope(server, 'read admin', 'read');
     testRevocation(server);
     testCheckOnline(server, '/.well-known/oauth-authorization-server');

@@ -65,7 +65,7 @@ describeServer(
     testWrongSecret(server);
     testBrowserLogin(server, decide({ accept: false }));
     testDeviceLogin(server, ['tool', 'web'], decideDevice('approve'), decideDevice('deny'));
-    testRefresh(server, { deadTokenError: 'invalid_grant' });
+    testRefresh(server, { deadToken: { error: 'invalid_grant' } });
     testReducedScope(server, 'openid offline_access read write', scope, decide({ accept: true, scope }));
     testRevocation(server);
     testCheckOnline(server, '/.well-known/oauth-authorization-server/api/auth');

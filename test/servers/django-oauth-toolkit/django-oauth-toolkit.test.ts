@@ -23,7 +23,7 @@ describeServer(
     testPassword(server, { client_id: 'password', client_secret: 'password-secret' });
     testBrowserLogin(server, decide({}));
     testNoDeviceLogin(server);
-    testRefresh(server, { deadTokenError: 'invalid_grant' });
+    testRefresh(server, { deadToken: { error: 'invalid_grant' } });
     testNoRevocation(server);
     testRevocation(server, ['web', 'tool'], '/o/revoke_token/');
     testCheckWithoutMetadata(server);

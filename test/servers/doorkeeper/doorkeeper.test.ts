@@ -28,7 +28,7 @@ describeServer(
     testPassword(server, { client_id: 'web', client_secret: 'web-secret' });
     testBrowserLogin(server, decide(1));
     testNoDeviceLogin(server);
-    testRefresh(server, { deadTokenError: 'invalid_grant' });
+    testRefresh(server, { deadToken: { error: 'invalid_grant' } });
     testNoRevocation(server);
     testRevocation(server, ['web', 'tool'], '/oauth/revoke');
     testCheckWithoutMetadata(server);

@@ -95,10 +95,12 @@ export class Server {
     return `${this.origin}${this.settings.paths[endpoint]}`;
   }
 
-  /** Options of profiles for a login. */
-  loginOptions(): Record<string, string> {
+  /** Options of a profile for a login. */
+  loginOptions(profile: 'web' | 'tool'): Record<string, string> {
+    const { clientAuth } = this.settings;
     return {
       authorization_url: this.url('authorization'),
+      ...(profile === 'web' && clientAuth !== undefined && { client_auth: clientAuth }),
       ...(this.settings.paths.device !== undefined && { device_authorization_url: this.url('device') }),
     };
   }
@@ -107,7 +109,6 @@ export class Server {
   write(changes: Profiles): void {
     const { scope, clientAuth } = this.settings;
     const auth = clientAuth === undefined ? {} : { client_auth: clientAuth };
-    const options = this.loginOptions();
     const base = { type: 'custom', url: this.url('token') };
     const profiles: Profiles = {
       robot: {
@@ -118,8 +119,8 @@ export class Server {
         scope: 'read',
         options: auth,
       },
-      web: { ...base, client_id: 'web', client_secret: 'web-secret', scope, options: { ...options, ...auth } },
-      tool: { ...base, client_id: 'tool', scope, options },
+      web: { ...base, client_id: 'web', client_secret: 'web-secret', scope, options: this.loginOptions('web') },
+      tool: { ...base, client_id: 'tool', scope, options: this.loginOptions('tool') },
     };
     for (const [name, fields] of Object.entries(changes)) profiles[name] = { ...base, ...profiles[name], ...fields };
     this.sandbox.write('oauth-profiles.json', JSON.stringify(profiles));

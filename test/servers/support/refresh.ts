@@ -5,12 +5,12 @@ import type { Decide, Server } from './describe-server.ts';
 interface RefreshBehaviour {
   /** A refresh returns a new refresh token, and the old one is rejected. Default: true. */
   readonly rotates?: boolean;
-  /** Error for a refresh token that is no longer valid; `undefined` if the server accepts all. */
-  readonly deadTokenError?: string | undefined;
+  /** Response to a refresh token that is no longer valid; `undefined` if the server accepts all. */
+  readonly deadToken?: { error: string } | { status: number };
 }
 
 /** Declares the tests of refresh tokens. */
-export function testRefresh(server: Server, { rotates = true, deadTokenError }: RefreshBehaviour): void {
+export function testRefresh(server: Server, { rotates = true, deadToken }: RefreshBehaviour): void {
   describe('refresh', () => {
     it.each(['web', 'tool'])('every refresh of the client %s uses the newest refresh token', async (profile) => {
       await server.login(profile);
@@ -37,7 +37,7 @@ export function testRefresh(server: Server, { rotates = true, deadTokenError }: 
       expect(await server.run('token web --force-refresh', env)).toMatchObject({ exit: 0, stderr: '' });
     });
 
-    if (deadTokenError === undefined) return;
+    if (deadToken === undefined) return;
     it('a refresh token that is no longer valid requires a login', async () => {
       await server.login('tool');
       const { refresh_token = '' } = await server.response('tool');
@@ -51,7 +51,7 @@ export function testRefresh(server: Server, { rotates = true, deadTokenError }: 
       expect(JSON.parse(stderr)).toMatchObject({
         code: 'login_required',
         hint: expect.stringContaining('oauth-profile login tool'),
-        provider: { error: deadTokenError },
+        provider: deadToken,
       });
       // A new login ends the error.
       expect(await server.login('tool')).toMatchObject({ exit: 0 });
@@ -74,11 +74,11 @@ export function testReducedScope(server: Server, requested: string, granted: str
 }
 
 /** Declares the tests of `logout --revoke` with the endpoint of the metadata, or with the configured one at `path`. */
-export function testRevocation(server: Server, profiles = ['web', 'tool'], path?: string): void {
+export function testRevocation(server: Server, profiles: ('web' | 'tool')[] = ['web', 'tool'], path?: string): void {
   describe('revocation', () => {
     it.each(profiles)('logout --revoke ends the refresh token of the client %s at the server', async (profile) => {
       const configured = path === undefined ? {} : { revocation_url: `${server.origin}${path}` };
-      server.write({ [profile]: { options: { ...server.loginOptions(), ...configured } } });
+      server.write({ [profile]: { options: { ...server.loginOptions(profile), ...configured } } });
       await server.login(profile);
       const { refresh_token = '' } = await server.response(profile);
       expect(await server.run(`logout ${profile} --revoke`)).toMatchObject({ exit: 0, stderr: '' });
