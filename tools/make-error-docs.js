@@ -211,6 +211,7 @@ function standardHint(error, grant) {
       grant,
       clientAuth: 'client_secret_post',
       fields: [],
+      warnings: [],
       options: { authorizationUrl: new URL('https://id.example.com') },
     })
   );
