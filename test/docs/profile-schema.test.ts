@@ -61,7 +61,7 @@ describe('The JSON Schema of profiles', () => {
     'a: {type: custom, options: {timeot: 5s}}',
     'a: {type: custom, options.timeot: 5s}',
     'a: {type: custom, options: {timeout: soon}}',
-    'a: {type: custom, options: {client_auth: basic}}',
+    'a: {type: custom, options: {client_auth: secret}}',
     'a: {type: custom, options: {reuse: maybe}}',
     'a: {prod: {type: unknown}}',
     'a: {type: custom, prod: {type: unknown}}',
