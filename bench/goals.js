@@ -1,7 +1,7 @@
 import { OURS, references } from './clients.js';
 import { REDIS, VAULT } from './parts/rotation.js';
 import { BARE, FROM_HTTP, FROM_VAULT, scriptWith } from './parts/startup.js';
-import { medianRatio } from './statistics.js';
+import { median, medianRatio } from './statistics.js';
 
 /**
  * The measurements; a part that did not run is missing.
@@ -10,13 +10,14 @@ import { medianRatio } from './statistics.js';
  * @property {Awaited<ReturnType<typeof import('./parts/requests.js').measure>>} [requests]
  * @property {Awaited<ReturnType<typeof import('./parts/cached.js').measure>>} [cached]
  * @property {Awaited<ReturnType<typeof import('./parts/rotation.js').measure>>} [rotation]
+ * @property {Awaited<ReturnType<typeof import('./parts/families.js').measure>>} [families]
  */
 
 /** @typedef {Record<string, number[]>} Rounds */
 /** @typedef {{ name: string, goal: string, found: string, met: boolean }} Goal */
 
 /** Compares the results with the goals. A missed goal is reported and does not fail the run. @param {Results} results @returns {Goal[]} */
-export function goals({ startup, requests, cached, rotation }) {
+export function goals({ startup, requests, cached, rotation, families }) {
   return [
     ...(startup ? startupGoals(startup) : []),
     ...(requests
@@ -27,6 +28,13 @@ export function goals({ startup, requests, cached, rotation }) {
       : []),
     ...(cached ? [lead('cached gets/s', 1, cached, 'most')] : []),
     ...(rotation ? rotationGoals(rotation) : []),
+    ...Object.entries(families ?? {}).map(([name, row]) =>
+      atMost(
+        `${name}: first use with 100,000 families ÷ with 100`,
+        1.5,
+        median(row[100_000] ?? []) / median(row[100] ?? []),
+      ),
+    ),
   ].filter(({ found }) => !found.startsWith('NaN'));
 }
 

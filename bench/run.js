@@ -34,6 +34,7 @@ const parts = {
   requests: await import('./parts/requests.js'),
   cached: await import('./parts/cached.js'),
   rotation: await import('./parts/rotation.js'),
+  families: await import('./parts/families.js'),
   behaviour: await import('./parts/behaviour.js'),
 };
 

@@ -37,12 +37,14 @@ export interface ErrorDetails {
 
 /** Base class of all errors of this package. `code` is for programs, `message` and `hint` are for users. */
 export class OAuthProfileError extends Error {
-  override readonly name: string = 'OAuthProfileError';
+  /** `AbortError` if a signal ended the call, as for other calls that accept a signal. */
+  override readonly name: string;
   readonly code: ErrorCode;
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = code === 'aborted' ? 'AbortError' : 'OAuthProfileError';
     this.code = code;
     this.hint = details.hint;
   }

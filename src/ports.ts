@@ -65,6 +65,10 @@ export interface EmulatorEndpoint {
   readonly port: number;
   /** PEM. */
   readonly ca: string;
+  /** Hosts on this machine that are emulated. All others on this machine are connected to directly. */
+  readonly loopbackHosts?: readonly string[] | undefined;
+  /** Further origins that are connected to directly. */
+  readonly allow?: readonly string[] | undefined;
 }
 
 /** A record as the store returns it. */
@@ -73,6 +77,8 @@ export interface StoredRecord {
   readonly version: string;
   /** JSON; the store encrypts it. */
   readonly content: Secret;
+  /** Names by which {@link TokenStore.read} also finds the record. Default: none. */
+  readonly aliases?: readonly string[];
 }
 
 /** A stored record with its key. */
@@ -88,8 +94,8 @@ export interface TokenStore {
   fingerprint(value: string | Secret): string;
   /** Epoch milliseconds by the clock that all users of the store share. */
   now(): number;
-  /** Reads a record without waiting for its lock. */
-  read(key: string): Promise<StoredRecord | undefined>;
+  /** Reads the record with this key or alias, without waiting for its lock. */
+  read(name: string): Promise<FoundRecord | undefined>;
   list(): Promise<readonly FoundRecord[]>;
   /**
    * Acquires the exclusive lock for `key` and re-reads its record. Rejects with `store_locked` after `timeoutMs`. An abort ends the wait, but

@@ -1,11 +1,12 @@
 import { type Client, shared, sharedClient, thisProcess } from './client.ts';
 import type { Variables } from './config/variables.ts';
-import { OAuthProfileError } from './errors.ts';
+import { abortError, OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
 import { tlsFiles } from './profile/profile.ts';
 import { isSecure, parseUrl } from './profile/url.ts';
+import { isPrintableAscii } from './redaction/sanitize.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Options of {@link createTokenSource}. */
@@ -21,10 +22,18 @@ export interface GetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A token response, with the time at which the token expires. */
+export interface CurrentToken extends TokenResponse {
+  /** `undefined` if the response has no `expires_in`. */
+  readonly expiresAt: Date | undefined;
+}
+
 /** Returns a profile's token, and refreshes it in time. */
 export interface TokenSource {
   /** The token response, from memory while it is usable. */
-  get(options?: GetOptions): Promise<TokenResponse>;
+  get(options?: GetOptions): Promise<CurrentToken>;
+  /** The access token, from memory while it is usable. */
+  getAccessToken(options?: GetOptions): Promise<string>;
   /**
    * `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token. With the
    * profile's `ca_file` or `cert_file`, redirects are not followed and a response has at most 32 MiB.
@@ -76,14 +85,22 @@ class ProfileTokenSource implements TokenSource {
     this.#origins = new Set((options.origins ?? []).map(parseOrigin));
   }
 
-  async get({ signal }: GetOptions = {}): Promise<TokenResponse> {
-    const now = this.#client.ports.clock.now();
-    if (this.#held !== undefined && now < this.#held.usableUntil) return withRemainingTime(this.#held, now);
-    // Callers that come while a token is requested share it; after `invalidate` another request is needed.
-    const key = `source ${this.#id} ${this.#invalidations}`;
-    return copyOf(
-      await this.#client.singleFlight.run(key, (control) => this.#load(control.signal), shared({ signal })),
-    );
+  async get(options: GetOptions = {}): Promise<CurrentToken> {
+    const former = this.#held;
+    const held = await this.#getHeld(options);
+    const { response, isFlat, expiresAt, tokenPath } = held;
+    // A copy, so that no caller changes the response of another. `structuredClone` takes 100 times as long as a copy of the members.
+    const copy = isFlat ? { ...response } : structuredClone(response);
+    // D4: a reused response has the remaining seconds in `expires_in`.
+    if (expiresAt !== undefined && held === former)
+      setExpiresIn(copy, tokenPath, Math.floor((expiresAt - this.#client.ports.clock.now()) / 1000));
+    // A provider's `expires_in` may exceed the range of dates.
+    const date = new Date(expiresAt ?? Number.NaN);
+    return Object.assign(copy, { expiresAt: Number.isNaN(date.getTime()) ? undefined : date });
+  }
+
+  async getAccessToken(options: GetOptions = {}): Promise<string> {
+    return (await this.#getHeld(options)).accessToken.reveal();
   }
 
   invalidate(): void {
@@ -104,24 +121,37 @@ class ProfileTokenSource implements TokenSource {
     // A request body can be read only once.
     const retry = request.clone();
     const { signal } = request;
-    const used = await this.get({ signal });
+    const used = await this.#getHeld({ signal });
     const response = await this.#send(request, used);
     // The token is not sent along a redirect to another origin, so a 401 from there says nothing about it.
     const isRedirected = response.url !== '' && new URL(response.url).origin !== origin;
     if (response.status !== 401 || isRedirected) return response;
     await response.body?.cancel();
     // Another call may have replaced the same token already.
-    if (this.#held?.response.access_token === used.access_token) this.invalidate();
-    return this.#send(retry, await this.get({ signal }));
+    if (this.#held?.accessToken.reveal() === used.accessToken.reveal()) this.invalidate();
+    return this.#send(retry, await this.#getHeld({ signal }));
   }
 
-  async #send(request: Request, { access_token: token }: TokenResponse): Promise<Response> {
-    request.headers.set('Authorization', `Bearer ${token}`);
+  async #send(request: Request, { accessToken }: HeldToken): Promise<Response> {
+    // The error of `Headers` would show the token.
+    if (!accessToken.test(isPrintableAscii)) {
+      const message = `the access token of ${this.#profile} contains characters that are not allowed in a header`;
+      throw new OAuthProfileError('response_unreadable', message, { hint: 'RFC 6749 allows printable ASCII only' });
+    }
+    request.headers.set('Authorization', `Bearer ${accessToken.reveal()}`);
     const hasTlsFiles = Object.values(this.#tls ?? {}).some((file) => file !== undefined);
     // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
-    const isChecked = thisProcess.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
-    if (this.#options.emulator === undefined && !hasTlsFiles && isChecked) return fetch(request);
+    const { NODE_TLS_REJECT_UNAUTHORIZED: checks, OAUTH_PROFILE_EMULATOR: emulator } = thisProcess.env;
+    if (this.#options.emulator === undefined && !emulator && !hasTlsFiles && checks !== '0') return fetch(request);
     return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request, this.#tls);
+  }
+
+  async #getHeld({ signal }: GetOptions): Promise<HeldToken> {
+    if (signal?.aborted) throw abortError(signal);
+    if (this.#held !== undefined && this.#client.ports.clock.now() < this.#held.usableUntil) return this.#held;
+    // Callers that come while a token is requested share it; after `invalidate` another request is needed.
+    const key = `source ${this.#id} ${this.#invalidations}`;
+    return this.#client.singleFlight.run(key, (control) => this.#load(control.signal), shared({ signal }));
   }
 
   async #load(signal: AbortSignal): Promise<HeldToken> {
@@ -152,18 +182,6 @@ class ProfileTokenSource implements TokenSource {
     };
     return this.#held;
   }
-}
-
-/** The response with the remaining seconds in `expires_in` (D4). */
-function withRemainingTime(held: HeldToken, now: number): TokenResponse {
-  const response = copyOf(held);
-  if (held.expiresAt !== undefined) setExpiresIn(response, held.tokenPath, Math.floor((held.expiresAt - now) / 1000));
-  return response;
-}
-
-/** A copy, so that no caller changes the response of another. `structuredClone` takes 100 times as long as a copy of the members. */
-function copyOf({ response, isFlat }: HeldToken): { -readonly [name in keyof TokenResponse]: TokenResponse[name] } {
-  return isFlat ? { ...response } : structuredClone(response);
 }
 
 function parseOrigin(value: string): string {

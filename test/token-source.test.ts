@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startEmulator } from '../src/emulator.ts';
 import { createTokenSource } from '../src/index.ts';
@@ -88,7 +89,7 @@ describe('a token source', () => {
     const tokens = await Promise.all(Array.from({ length: 1000 }, () => source.get()));
     expect(new Set(tokens.map(({ access_token }) => access_token))).toEqual(new Set(['token-1']));
     advanceTo(3539);
-    expect(await source.get()).toEqual({ access_token: 'token-1', expires_in: 61 });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1', expires_in: 61 });
     expect(issued).toBe(1);
     advanceTo(3541);
     expect(await source.get()).toMatchObject({ access_token: 'token-2' });
@@ -103,9 +104,9 @@ describe('a token source', () => {
     const source = createSource({ minTtlMs });
     await source.get();
     advanceTo(expires_in - marginSeconds - 1);
-    expect(await source.get()).toEqual({ access_token: 'token-1', expires_in: marginSeconds + 1 });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1', expires_in: marginSeconds + 1 });
     advanceTo(expires_in - marginSeconds + 1);
-    expect(await source.get()).toEqual({ access_token: 'token-2', expires_in });
+    expect(await source.get()).toMatchObject({ access_token: 'token-2', expires_in });
   });
 
   it('does not reuse a token without expires_in', async () => {
@@ -113,7 +114,7 @@ describe('a token source', () => {
     const source = createSource();
     await source.get();
     advanceTo(1);
-    expect(await source.get()).toEqual({ access_token: 'token-2' });
+    expect(await source.get()).toMatchObject({ access_token: 'token-2' });
   });
 
   it('reuses a token without expires_in for options.default_ttl', async () => {
@@ -121,9 +122,9 @@ describe('a token source', () => {
     const source = createSource({}, { options: { default_ttl: '1h' } });
     await source.get();
     advanceTo(3539);
-    expect(await source.get()).toEqual({ access_token: 'token-1' });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1' });
     advanceTo(3541);
-    expect(await source.get()).toEqual({ access_token: 'token-2' });
+    expect(await source.get()).toMatchObject({ access_token: 'token-2' });
   });
 
   it('returns expires_in in the type of the response, also next to a nested token', async () => {
@@ -143,12 +144,32 @@ describe('a token source', () => {
     const source = createSource({}, { options: { default_ttl: '1h' } });
     const expected = { access_token: 'token-1', ...JSON.parse(JSON.stringify(members)) };
     const concurrent = await Promise.all([source.get(), source.get()]);
-    for (const response of [...concurrent, await source.get(), await source.get()]) {
+    for (const { expiresAt, ...response } of [...concurrent, await source.get(), await source.get()]) {
+      expect(expiresAt === undefined).toBe(members['expires_in'] === undefined);
       expect(response).toEqual(expected);
       const changed = response as { access_token: string; data?: { list: number[] } };
       changed.access_token = 'changed';
       changed.data?.list.push(2);
     }
+  });
+
+  it('returns the time of expiry as a Date', async () => {
+    const source = createSource();
+    const { expiresAt } = await source.get();
+    expect(expiresAt).toEqual(new Date(startedAt + 3_600_000));
+    advanceTo(1000);
+    expect((await source.get()).expiresAt).toEqual(expiresAt);
+  });
+
+  it('returns no time of expiry if it is outside the range of dates', async () => {
+    members = { expires_in: 1e13 };
+    expect((await createSource().get()).expiresAt).toBeUndefined();
+  });
+
+  it('returns the access token alone, also a nested one', async () => {
+    expect(await createSource().getAccessToken()).toBe('token-1');
+    members = { data: { token: 'nested' } };
+    expect(await createSource({}, { options: { token_path: 'data.token' } }).getAccessToken()).toBe('nested');
   });
 
   it('requests a new token in time after the clock was set back', async () => {
@@ -157,9 +178,9 @@ describe('a token source', () => {
     await source.get();
     advanceTo(-3_600);
     onTestFinished(() => void vi.setSystemTime(startedAt + 100_000));
-    expect(await source.get()).toEqual({ access_token: 'token-1', expires_in: 65 });
+    expect(await source.get()).toMatchObject({ access_token: 'token-1', expires_in: 65 });
     vi.advanceTimersByTime(60_000);
-    expect(await source.get()).toEqual({ access_token: 'token-2', expires_in: 65 });
+    expect(await source.get()).toMatchObject({ access_token: 'token-2', expires_in: 65 });
   });
 
   it('shares its tokens with another source of the same profile', async () => {
@@ -168,10 +189,14 @@ describe('a token source', () => {
     expect(await createTokenSource('robot', options).get()).toMatchObject({ access_token: 'token-1' });
   });
 
-  it('can be used after an aborted call', async () => {
+  it('rejects an aborted call with an AbortError, also if it has a token, and can be used afterwards', async () => {
     const source = createSource();
-    await expect(source.get({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
+    const aborted = { name: 'AbortError', code: 'aborted' };
+    await expect(source.get({ signal: AbortSignal.abort() })).rejects.toMatchObject(aborted);
     expect(await source.get()).toMatchObject({ access_token: 'token-1' });
+    await expect(source.get({ signal: AbortSignal.abort() })).rejects.toMatchObject(aborted);
+    await expect(source.getAccessToken({ signal: AbortSignal.abort() })).rejects.toMatchObject(aborted);
+    await expect(source.fetch(origin, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
   });
 
   it('detaches one aborted caller while others wait for the same request', async () => {
@@ -226,6 +251,26 @@ describe('a token source', () => {
 });
 
 describe('fetch of a token source', () => {
+  it.each(['line\nend', 'line\rend', 'nul\0byte', 'h\u00e4\u00df\u4e00'])(
+    'does not show a token that is not allowed in a header: %j',
+    async (part) => {
+      const token = `the-token-with-a-${part}`;
+      members = { access_token: token };
+      const error: Error = await createSource()
+        .fetch(`${origin}/me`)
+        .catch((thrown) => thrown);
+      expect(error).toMatchObject({ name: 'OAuthProfileError', code: 'response_unreadable' });
+      expect(inspect(error, { depth: 9 })).not.toContain('the-token-with-a');
+      expect(received).toEqual([]);
+    },
+  );
+
+  it('sends a nested access token', async () => {
+    members = { data: { token: 'nested' } };
+    await createSource({}, { options: { token_path: 'data.token' } }).fetch(`${origin}/me`);
+    expect(received).toEqual(['Bearer nested']);
+  });
+
   it('adds the token', async () => {
     const response = await createSource().fetch(`${origin}/me`, { method: 'POST', body: 'hello' });
     expect(await response.text()).toBe('POST hello');

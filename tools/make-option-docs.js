@@ -53,6 +53,7 @@ export const environment = {
   TERM: '`dumb`: no colours and no live display',
   CI: 'no live display, if set',
   GITHUB_ACTIONS: '`true`: annotations, masks and a summary ([how](../how-to/ci.md#github-actions))',
+  'TF_BUILD, TEAMCITY_VERSION': 'if set, commands of Azure Pipelines and TeamCity in the output are escaped',
   'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'file of the summary; base directory of paths in annotations',
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
@@ -170,11 +171,11 @@ export function profileDocs() {
     'If a profile sets no `grant_type`, its fields decide. Each grant requires these fields:',
     '',
     ...table(
-      ['type', 'default grant', 'password', 'refresh_token', 'client_credentials'],
+      ['type', 'default grant', 'client_credentials', 'refresh_token', 'password'],
       providers.map((provider) => [
         code(provider.type),
         grantOf(provider),
-        ...['password', 'refresh_token', 'client_credentials'].map(
+        ...['client_credentials', 'refresh_token', 'password'].map(
           (grant) => (provider.required[grant] ?? []).map(code).join(', ') || '–',
         ),
       ]),

@@ -20,6 +20,12 @@ export interface Command {
 
 const profileFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
+  {
+    name: 'env-file',
+    value: 'FILE',
+    repeatable: true,
+    help: 'read environment variables for ${env:NAME} from FILE (.env)',
+  },
   { name: 'set', value: 'NAME=VALUE', repeatable: true, help: 'set one variable, such as graph.scope=user.read' },
   { name: 'store', value: 'URL', help: 'use the Redis at URL instead of the vault (default: $OAUTH_PROFILE_STORE)' },
   { name: 'json', help: 'print results and errors as JSON' },
@@ -32,6 +38,11 @@ const faultFlag: Flag = { name: 'fault', value: 'KIND[:N]', repeatable: true, he
 
 const emulateHelp = 'use an emulator instead of the real providers: a new one, or the one at URL';
 const emulateFlag: Flag = { name: 'emulate', value: 'URL', optional: true, help: emulateHelp };
+
+const allowHelp = 'connect to the real ORIGIN; servers on this machine are always real';
+const allowFlag: Flag = { name: 'allow', value: 'ORIGIN', repeatable: true, help: allowHelp };
+const configHelp = 'users, clients and settings of the emulator (default: emulator.yaml)';
+const configFlag: Flag = { name: 'config', value: 'FILE', help: configHelp };
 
 const cacheFlags: readonly Flag[] = [
   { name: 'force-refresh', help: 'ignore cached tokens and request a new one' },
@@ -64,6 +75,8 @@ export const commands: readonly Command[] = [
       { name: 'events', help: 'print events as JSON lines' },
       emulateFlag,
       faultFlag,
+      allowFlag,
+      configFlag,
       ...profileFlags,
     ],
     examples: [
@@ -82,6 +95,8 @@ export const commands: readonly Command[] = [
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
       emulateFlag,
       faultFlag,
+      allowFlag,
+      configFlag,
       ...profileFlags,
       { ...revealFlag, help: 'with --json: show all secrets of the response, not only the access token' },
     ],
@@ -100,6 +115,8 @@ export const commands: readonly Command[] = [
       ...cacheFlags,
       emulateFlag,
       faultFlag,
+      allowFlag,
+      configFlag,
       ...profileFlags,
     ],
     examples: [
@@ -120,6 +137,8 @@ export const commands: readonly Command[] = [
       { name: 'force', help: 'replace the login of another account without confirmation' },
       emulateFlag,
       faultFlag,
+      allowFlag,
+      configFlag,
       ...profileFlags,
     ],
     examples: [
@@ -202,17 +221,20 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'emulate',
-    usage: '',
+    usage: '[-- command…]',
     summary: 'run an emulator of the providers on this machine',
     flags: [
       { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
+      { name: 'no-control', help: 'without the control API and the web console' },
       faultFlag,
+      allowFlag,
+      configFlag,
       ...profileFlags,
     ],
     examples: [
       ['oauth-profile emulate --port 8400', 'emulate the providers you use'],
       ['oauth-profile token graph --emulate=http://127.0.0.1:8400', 'use it from another terminal'],
-      ['oauth-profile emulate --fault 429:1', 'return 429 to the first request'],
+      ['oauth-profile emulate -- npm test', 'run a command with the emulator up'],
     ],
   },
   {

@@ -1,5 +1,6 @@
 import type { ProcessEnvironment } from '../files/profile-files.ts';
 import { parseDuration } from '../profile/options.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { invalidFlag, type ParsedArgs, usageError } from './args.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,12 +17,13 @@ export interface Context {
 
 /** Prints a warning, unless `--quiet` is given. */
 export function warn({ terminal, args }: Context, message: string): void {
-  if (!args.switches.has('quiet')) terminal.stderr(`${terminal.style.err.yellow('warning:')} ${message}\n`);
+  if (!args.switches.has('quiet'))
+    terminal.stderr(`${terminal.style.err.yellow('warning:')} ${escapeControls(message)}\n`);
 }
 
 /** Prints a line for `--verbose`. */
 export function logVerbose({ terminal, args }: Context, line: string): void {
-  if (args.switches.has('verbose')) terminal.stderr(`${terminal.style.err.dim(line)}\n`);
+  if (args.switches.has('verbose')) terminal.stderr(`${terminal.style.err.dim(escapeControls(line))}\n`);
 }
 
 /** Parses a flag whose value is a duration. */

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { normalize } from 'node:path/posix';
+import { readTextFile } from '../files/read-file.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { usageError } from './args.ts';
 
@@ -39,7 +40,7 @@ function scriptsOf(arg: string, cwd: string): string[] {
 function isScript(path: string): boolean {
   if (!/\.ya?ml$/.test(path)) return false;
   try {
-    return /^(?:steps|"steps"|'steps')\s*:/m.test(readFileSync(path, 'utf8'));
+    return /^(?:steps|"steps"|'steps')\s*:/m.test(readTextFile(path, path) ?? '');
   } catch {
     // The parser reports why it cannot be read.
     return true;

@@ -17,7 +17,8 @@ export function renderError(
 ): number {
   if (!(error instanceof OAuthProfileError)) {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    const details = args.switches.has('verbose') ? `${stack}\n` : '';
+    const lines = args.switches.has('verbose') ? (stack ?? '').split('\n') : [];
+    const details = lines.map((line) => `${escapeControls(line)}\n`).join('');
     terminal.stderr(`oauth-profile: internal error, please report it: ${name}: ${escapeControls(message)}\n${details}`);
     return BUG_STATUS;
   }
@@ -65,11 +66,12 @@ export function withCallerFlags(value: unknown, args: ParsedArgs): unknown {
 /** A command in a hint, up to its profile as `quoteShellArgument` writes it. */
 const commandInHint = /oauth-profile (?:login|explain) (?:'(?:[^']|'\\'')*'|[^\s';]+)/g;
 
-/** Adds `--data`, `--set` and `--store` to the commands of a hint, so that they find the same profile and store. */
+/** Adds `--data`, `--env-file`, `--set` and `--store` to the commands of a hint, so that they find the same profile and store. */
 export function addCallerFlags(hint: string, { values }: ParsedArgs): string {
   const repeat = (flag: string, show: (value: string) => string): string[] =>
     (values.get(flag) ?? []).map((value) => ` --${flag} ${quoteShellArgument(show(value))}`);
-  const flags = [...repeat('data', String), ...repeat('set', maskSetting), ...repeat('store', maskPassword)].join('');
+  const files = [...repeat('data', String), ...repeat('env-file', String)];
+  const flags = [...files, ...repeat('set', maskSetting), ...repeat('store', maskPassword)].join('');
   return hint.replace(commandInHint, (command) => command + flags);
 }
 

@@ -13,7 +13,7 @@ export class Terminal {
   /** The stream that was written to last. */
   #current: RedactedStream;
   readonly #masked = new Set<string>();
-  /** Whether output is searched for workflow commands of GitHub Actions. */
+  /** Whether secrets are registered with GitHub Actions. */
   readonly #onGithub: boolean;
   #writing = false;
 
@@ -56,7 +56,7 @@ export class Terminal {
 
   /** Writes a result. */
   stdout(text: string): void {
-    this.#switchTo(this.#out).push(this.#escapeCommands(text));
+    this.#switchTo(this.#out).push(this.escapeCommands(text));
   }
 
   /** Writes a result as JSON, indented unless it is one of many lines. */
@@ -66,12 +66,12 @@ export class Terminal {
 
   /** Writes a result that contains a secret on request. */
   stdoutRaw(text: string): void {
-    this.#switchTo(this.#out).pushClear(text);
+    this.#switchTo(this.#out).pushClear(this.escapeCommands(text));
   }
 
   /** Writes anything but a result. */
   stderr(text: string): void {
-    this.#switchTo(this.#err).push(this.#escapeCommands(text));
+    this.#switchTo(this.#err).push(this.escapeCommands(text));
   }
 
   /** Writes a line for the user at once, although it may end with the beginning of a secret. */
@@ -108,10 +108,13 @@ export class Terminal {
     await this.err.finish();
   }
 
-  /** GitHub Actions executes `::` at the start of a line and `##[` anywhere. The escapes have the same meaning in JSON. */
-  #escapeCommands(text: string): string {
-    if (!this.#onGithub) return text;
-    return text.replace(/^([^\S\n]*):(?=:)/gm, '$1\\u003a').replaceAll('##[', '#\\u0023[');
+  /**
+   * Escapes commands that CI servers find in the output: GitHub Actions executes `::` at the start of a line and `##[` anywhere, Azure Pipelines
+   * `##vso[`, TeamCity `##teamcity[`. The escapes have the same meaning in JSON.
+   */
+  escapeCommands(text: string): string {
+    if (!this.#onGithub && !this.env['TF_BUILD'] && !this.env['TEAMCITY_VERSION']) return text;
+    return text.replace(/^([^\S\n]*):(?=:)/gm, '$1\\u003a').replace(/##(?=(?:vso|teamcity)?\[)/g, '#\\u0023');
   }
 
   /** Ends the line of the other stream first: both may be the same terminal. */

@@ -1,7 +1,9 @@
 import { type Client, type ClientOptions, createClient, type VariableSources } from '../client.ts';
+import { readEnvironment } from '../config/dotenv.ts';
 import { hasReference } from '../config/reference.ts';
 import { type Entry, Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
+import { type ProcessEnvironment, readNamedFile } from '../files/profile-files.ts';
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { usageError } from './args.ts';
 import { type Context, logVerbose, warn } from './context.ts';
@@ -54,12 +56,23 @@ export function clientOptions(context: Context): ClientOptions {
       '--store contains a password, and other users can see command-line arguments: set OAUTH_PROFILE_STORE',
     );
   return {
-    environment,
+    environment: withEnvironmentFiles(environment, args.values.get('env-file') ?? []),
     store,
     keepAlive: false,
     log: (line) => logVerbose(context, line),
     warn: (message) => warn(context, message),
   };
+}
+
+/** Adds the variables of `--env-file`. A variable that is set in the environment has precedence, as with `node --env-file`. */
+function withEnvironmentFiles(environment: ProcessEnvironment, paths: readonly string[]): ProcessEnvironment {
+  const variables = paths.map((path) => {
+    const { text, source } = readNamedFile(path, environment);
+    return readEnvironment(text, source.label);
+  });
+  return variables.length === 0
+    ? environment
+    : { ...environment, env: Object.assign({}, ...variables, environment.env) };
 }
 
 /** The variables that `--data` and `--set` name. */

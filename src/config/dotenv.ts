@@ -57,6 +57,15 @@ export function readEnv(text: string, label: string): Entry[] {
   return entries;
 }
 
+/** Reads environment variables from a `.env` file. Their values have no references: `${` has no meaning in them. */
+export function readEnvironment(text: string, label: string): Record<string, string> {
+  const entries = readEnv(text, label).map(({ name, value, literal }) => {
+    const plain = String(value);
+    return [name, literal ? plain : plain.replaceAll('$${', () => '${')];
+  });
+  return Object.fromEntries(entries);
+}
+
 function removeComment(value: string): string {
   return value.replace(/(?:^|\s)#[^\n]*$/, '').trim();
 }

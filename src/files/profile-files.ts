@@ -48,9 +48,7 @@ export function readNamedFile(
 ): DataFile {
   const file = readDataFile(resolve(cwd, path), path, 'given');
   if (file !== undefined) return file;
-  throw new OAuthProfileError(code, `file not found: ${path}`, {
-    hint: code === 'data_invalid' ? 'check the path after --data' : 'check the path',
-  });
+  throw new OAuthProfileError(code, `file not found: ${path}`, { hint: 'check the path' });
 }
 
 function readDataFile(path: string, label: string, trust: Source['trust']): DataFile | undefined {

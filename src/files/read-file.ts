@@ -6,7 +6,7 @@ import { OAuthProfileError } from '../errors.ts';
 const MAX_TEXT_BYTES = 1_048_576;
 
 /**
- * Reads a regular file; `undefined` if it does not exist. Type and size are checked first, and never more than `maxBytes` are read: a file may be
+ * Reads a regular file; `undefined` if it does not exist. Type and size are checked first, and hardly more than `maxBytes` are read: a file may be
  * sparse, endless, a device or a pipe. Errors have a `code`: that of the system, `not a regular file` or `EFBIG`.
  */
 export function readRegularFile(
@@ -21,8 +21,8 @@ export function readRegularFile(
     if (!stats.isFile()) throw Object.assign(new Error(), { code: 'not a regular file' });
     check?.(stats);
     if (stats.size <= maxBytes) {
-      // Files of /proc have size 0 and a content.
-      const buffer = Buffer.allocUnsafe(stats.size || maxBytes + 1);
+      // Files of /proc have size 0 and a content, which some of them only return in units of 8 bytes.
+      const buffer = Buffer.allocUnsafe(stats.size || maxBytes + 8);
       let length = 0;
       for (let read = -1; read !== 0 && length < buffer.length; length += read) {
         read = readSync(fd, buffer, length, buffer.length - length, null);

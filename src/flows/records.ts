@@ -49,8 +49,9 @@ export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
   readonly origin: string;
   /** Fingerprint of the client id that the family is bound to. */
   readonly client: string;
-  readonly refreshToken: Secret;
-  /** Fingerprints of the last refresh tokens, newest last. */
+  /** `undefined` if the provider issued none at the login: the access token is used until it expires. */
+  readonly refreshToken?: Secret | undefined;
+  /** {@link familyKey} of the last refresh tokens, newest last. The family is found by each of them. */
   readonly tokenHashes: readonly string[];
   /** Journal: a request was sent and its outcome is not known yet. Its response may arrive until `until`. */
   readonly attempt?: { readonly sentAt: number; readonly until: number } | undefined;
@@ -59,6 +60,8 @@ export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
   readonly account?: string | undefined;
   /** Granted scope. */
   readonly scope?: string | undefined;
+  /** Scope that the login requested, empty if none; `undefined` for a configured refresh token. */
+  readonly requestedScope?: string | undefined;
 }
 
 /** A record with cached tokens. */
@@ -84,7 +87,9 @@ export function serializeRecord(record: AnyRecord): StoredRecord {
     return original instanceof Secret ? original.reveal() : value;
   };
   const content = Secret.untracked(JSON.stringify(record, reveal));
-  if (record.kind === 'family') return { version: record.tokenHashes.at(-1) ?? '', content };
+  if (record.kind === 'family') {
+    return { version: record.tokenHashes.at(-1) ?? 'no refresh token', content, aliases: record.tokenHashes };
+  }
   return { version: record.kind === 'login' ? record.family : '', content };
 }
 
@@ -95,7 +100,7 @@ export function parseRecord(stored: StoredRecord): AnyRecord {
   for (const token of Object.values<{ response: string | Secret }>(record.tokens)) {
     token.response = Secret.untracked(String(token.response));
   }
-  if (record.kind === 'family') record.refreshToken = new Secret(record.refreshToken);
+  if (record.refreshToken !== undefined) record.refreshToken = new Secret(record.refreshToken);
   return record;
 }
 

@@ -4,13 +4,13 @@ import type { HttpResponse } from '../oauth/http-response.ts';
 import { ATTEMPT_MS } from '../oauth/retry-policy.ts';
 import { findRefreshToken } from '../oauth/token-response.ts';
 import type { RecordLock, TokenStore } from '../ports.ts';
-import { loginCommand } from '../profile/profile.ts';
+import { loginCommand, type Profile, providerName } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, parseError, parseRecordOf, serializeError, serializeRecord } from './records.ts';
 import { failureOf, requestToken } from './request-token.ts';
 import type { TokenResult, TokenTask } from './token-cache.ts';
 import { expiryOf, findSharedResult, findUsableToken, timeUntil, toCachedToken } from './token-cache.ts';
-import { assertBoundTo, createFamily } from './token-family.ts';
+import { assertBoundTo, bindingOf, createFamily, familyKey } from './token-family.ts';
 
 const MAX_TOKEN_HASHES = 32;
 const MAX_CACHED_TOKENS = 16;
@@ -35,7 +35,10 @@ export async function refreshToken(task: TokenTask, lock: RecordLock<TokenResult
       family = (await reloadAfterAttempt(task, lock, family)) ?? family;
       continue;
     }
-    const exchange = new RefreshExchange(task, lock, family);
+    const { refreshToken } = family;
+    if (refreshToken === undefined) return useAccessToken(task, family);
+    const request = withRefreshToken(withGrantedScope(profile, family), refreshToken);
+    const exchange = new RefreshExchange(task, lock, family, request);
     try {
       return await exchange.send();
     } catch (error) {
@@ -59,6 +62,48 @@ function startFamily({ profile, store }: TokenTask): FamilyRecord {
   }
   const token = getRefreshToken(profile) ?? '';
   return createFamily(profile, typeof token === 'string' ? new Secret(token) : token, store);
+}
+
+/** After a login without a refresh token: every caller gets the access token until it expires, except one that forces a refresh. */
+function useAccessToken(task: TokenTask, family: FamilyRecord): TokenResult {
+  const { profile, criteria } = task;
+  const found = findUsableToken(
+    { ...task, criteria: { ...criteria, forceRefresh: criteria.ignoreCachedError } },
+    family,
+    0,
+  );
+  if (found !== undefined) return found;
+  throw new OAuthProfileError(
+    'login_required',
+    `${profile.name} has no valid access token, and ${providerName(profile)} issued no refresh token`,
+    { hint: `run: ${loginCommand(profile.name)}` },
+  );
+}
+
+/**
+ * The profile without its scope if the login got less than it requested (RFC 6749 §6: a refresh must not request what was not granted). Throws if
+ * the profile has a scope that the login did not request.
+ */
+export function withGrantedScope(profile: Profile, { scope, requestedScope }: FamilyRecord): Profile {
+  const { name, fields, provider } = profile;
+  if (requestedScope === undefined || provider.login?.grantedScopeDiffers) return profile;
+  const wanted = scopesOf(String(fields.find((field) => field.name === 'scope')?.value ?? ''));
+  const missing = wanted.filter((one) => !scopesOf(scope ?? requestedScope).includes(one));
+  const added = missing.filter((one) => !scopesOf(requestedScope).includes(one));
+  if (added.length > 0) {
+    throw new OAuthProfileError(
+      'login_required',
+      `${name}.scope contains ${added.join(' ')}, which your login has not`,
+      {
+        hint: `run: ${loginCommand(name)}`,
+      },
+    );
+  }
+  return missing.length === 0 ? profile : { ...profile, fields: fields.filter((field) => field.name !== 'scope') };
+}
+
+function scopesOf(scope: string): string[] {
+  return scope.split(/\s+/).filter((one) => one !== '');
 }
 
 /**
@@ -110,6 +155,7 @@ class WriteConflict extends OAuthProfileError {
 class RefreshExchange {
   readonly #task: TokenTask;
   readonly #lock: RecordLock<TokenResult>;
+  readonly #request: Profile;
   readonly #startedAt: number;
   /** Journal entry of an earlier attempt whose outcome is unknown. */
   readonly #earlierAttempt: FamilyRecord['attempt'];
@@ -119,17 +165,18 @@ class RefreshExchange {
   #responseLost = false;
   #writeError: unknown;
 
-  constructor(task: TokenTask, lock: RecordLock<TokenResult>, family: FamilyRecord) {
+  constructor(task: TokenTask, lock: RecordLock<TokenResult>, family: FamilyRecord, request: Profile) {
     this.#task = task;
     this.#lock = lock;
     this.#family = family;
+    this.#request = request;
     this.#earlierAttempt = family.attempt;
     this.#startedAt = task.store.now();
   }
 
   async send(): Promise<TokenResult> {
     const { profile, ports, store, key } = this.#task;
-    const token = await requestToken(withRefreshToken(profile, this.#family.refreshToken), ports, undefined, {
+    const token = await requestToken(this.#request, ports, undefined, {
       onSend: (timeoutMs) => this.#writeJournal(timeoutMs),
       onResponse: (response) => {
         this.#response = response;
@@ -212,7 +259,7 @@ class RefreshExchange {
 
   #withSuccessor(token: Secret | undefined): FamilyRecord {
     if (token === undefined) return this.#family;
-    const hash = this.#task.store.fingerprint(token);
+    const hash = familyKey(bindingOf(this.#task.profile), token, this.#task.store);
     const { tokenHashes } = this.#family;
     if (tokenHashes.at(-1) === hash) return this.#family;
     return { ...this.#family, refreshToken: token, tokenHashes: [...tokenHashes, hash].slice(-MAX_TOKEN_HASHES) };

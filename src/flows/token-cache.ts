@@ -91,7 +91,9 @@ export function findUsableToken(
 ): TokenResult | undefined {
   const { profile, key, criteria, store } = task;
   const cached = criteria.forceRefresh ? undefined : record?.tokens[key];
-  const expiresAt = cached && expiryOf(cached, profile);
+  // Without a refresh token, a token without `expires_in` cannot be replaced.
+  const isFinal = record?.kind === 'family' && record.refreshToken === undefined;
+  const expiresAt = cached && (expiryOf(cached, profile) ?? (isFinal ? Number.POSITIVE_INFINITY : undefined));
   if (cached === undefined || expiresAt === undefined) return undefined;
   // At most half of the lifetime: otherwise a token that lives no longer than `minTtlMs` would be requested at every call.
   const lifetimeMs = expiresAt - cached.receivedAt;
@@ -122,7 +124,7 @@ export function restoreToken(task: TokenTask, record: CacheRecord | undefined): 
   const { profile, key, criteria, store } = task;
   const cached = record?.tokens[key];
   if (cached === undefined) return undefined;
-  const refreshToken = record?.kind === 'family' ? record.refreshToken.reveal() : undefined;
+  const refreshToken = record?.kind === 'family' ? record.refreshToken?.reveal() : undefined;
   const now = store.now();
   const withRefreshToken = (name: string, value: unknown): unknown =>
     name === REFRESH_TOKEN && value === '' ? refreshToken : value;
@@ -136,6 +138,13 @@ export function restoreToken(task: TokenTask, record: CacheRecord | undefined): 
   if (token === undefined || token === 'too_deep') return undefined;
   const isRejected = criteria.rejectedToken?.test((one) => token.accessToken.test((other) => one === other));
   return isRejected ? undefined : { token, fromCache: true, profile };
+}
+
+/** The access token of a login without a refresh token. */
+export function getAccessToken({ tokens }: CacheRecord, profile: Pick<Profile, 'options'>): Secret | undefined {
+  const [cached] = Object.values(tokens);
+  const token = cached && parseTokenMembers(profile, JSON.parse(cached.response.reveal()), cached.receivedAt);
+  return token === 'too_deep' ? undefined : token?.accessToken;
 }
 
 /** Sets `expires_in` at the top and on the way to a nested token, in the type that the provider sent. */

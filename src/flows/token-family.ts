@@ -33,41 +33,30 @@ export async function findFamily(
   profile: Profile,
   store: TokenStore,
 ): Promise<{ readonly key: string; readonly record: StoredRecord | undefined }> {
-  if (profile.family !== undefined) return { key: profile.family, record: await store.read(profile.family) };
-  const token = getRefreshToken(profile) ?? '';
-  const binding = bindingOf(profile);
-  const key = familyKey(binding, token, store);
-  const record = await store.read(key);
-  if (record !== undefined) return { key, record };
-  // The configured value may be a later member of a family.
-  const hash = store.fingerprint(token);
-  for (const stored of await store.list()) {
-    const family = parseRecordOf('family', stored);
-    if (family?.tokenHashes.includes(hash) && isBoundTo(family, binding, store))
-      return { key: stored.key, record: stored };
-  }
-  return { key, record: undefined };
+  const name = profile.family ?? familyKey(bindingOf(profile), getRefreshToken(profile) ?? '', store);
+  const record = await store.read(name);
+  return { key: record?.key ?? name, record };
 }
 
 /** Creates the record of a new token family. */
-export function createFamily(profile: Profile, refreshToken: Secret, store: TokenStore): FamilyRecord {
+export function createFamily(profile: Profile, refreshToken: Secret | undefined, store: TokenStore): FamilyRecord {
   return {
     kind: 'family',
     profile: profile.name,
     origin: profile.url.origin,
     client: store.fingerprint(getClientId(profile)),
     refreshToken,
-    tokenHashes: [store.fingerprint(refreshToken)],
+    tokenHashes: refreshToken === undefined ? [] : [familyKey(bindingOf(profile), refreshToken, store)],
     tokens: {},
   };
 }
 
 /** The server and client that a profile's tokens are bound to. */
-function bindingOf(profile: Profile): Binding {
+export function bindingOf(profile: Profile): Binding {
   return { origin: profile.url.origin, clientId: getClientId(profile) };
 }
 
-/** Key of the family that starts with a refresh token. It includes the binding, so that no other client or server finds the record. */
+/** Name of a refresh token's family: the key of one that starts with it, else an alias. No other client or server finds the record. */
 export function familyKey({ origin, clientId }: Binding, token: string | Secret, store: TokenStore): string {
   return store.fingerprint(encodeTuple(['family', origin, clientId, token]));
 }
@@ -100,8 +89,8 @@ export async function findStoredGrant(
   if (found === undefined) return undefined;
   const { login, family } = found;
   if (configured !== undefined) {
-    const hash = store.fingerprint(configured);
-    if (!login.replaced.includes(hash) && !family.tokenHashes.includes(hash)) return undefined;
+    const isReplaced = login.replaced.includes(store.fingerprint(configured));
+    if (!isReplaced && !family.tokenHashes.includes(familyKey(binding, configured, store))) return undefined;
   }
   return { refreshToken: family.refreshToken, family: login.family };
 }

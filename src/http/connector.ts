@@ -2,6 +2,7 @@ import { Agent, type AgentOptions, request as httpRequest, type IncomingMessage,
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { TransportError } from '../errors.ts';
 import type { EmulatorEndpoint, Environment, WireRequest } from '../ports.ts';
+import { isLoopback } from '../profile/url.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { endpointOf } from './endpoint.ts';
 import { toProxyError } from './network-errors.ts';
@@ -47,7 +48,8 @@ export interface Connector {
 
 /** Connects to the network through the proxies that `env` names, or to the emulator for every host. */
 export function createConnector(env: Environment, emulator?: EmulatorEndpoint): Connector {
-  return emulator === undefined ? new NetworkConnector(env) : new EmulatorConnector(emulator);
+  const network = new NetworkConnector(env);
+  return emulator === undefined ? network : new EmulatorConnector(emulator, network);
 }
 
 /** Connects directly, through a tunnel (https with a proxy), or to a proxy that forwards the request (http with a proxy). */
@@ -117,13 +119,19 @@ function directRoute(url: URL, agent: Agent): Route {
   };
 }
 
-/** Connects to the emulator whatever the host, without DNS and proxies. TLS verifies the name of the real host. */
+/**
+ * Connects to the emulator whatever the host, without DNS and proxies, except for servers on this machine and allowed
+ * origins. TLS verifies the name of the real host.
+ */
 class EmulatorConnector implements Connector {
-  readonly #port: number;
+  readonly #emulator: EmulatorEndpoint;
+  readonly #network: Connector;
   readonly #agents: Readonly<Record<'http' | 'https', Record<'reused' | 'single', Agent>>>;
 
-  constructor({ port, ca }: EmulatorEndpoint) {
-    this.#port = port;
+  constructor(emulator: EmulatorEndpoint, network: Connector) {
+    const { ca } = emulator;
+    this.#emulator = emulator;
+    this.#network = network;
     this.#agents = {
       http: { reused: new Agent({ keepAlive: true }), single: new Agent() },
       https: {
@@ -133,12 +141,16 @@ class EmulatorConnector implements Connector {
     };
   }
 
-  route({ url, profile, reuseConnection }: ConnectionTarget): Route {
+  route(target: ConnectionTarget): Route {
+    const { url, profile, reuseConnection } = target;
+    const { port, loopbackHosts = [], allow = [] } = this.#emulator;
+    const isLocal = isLoopback(url.hostname) && !loopbackHosts.includes(url.host);
+    if (isLocal || allow.includes(url.origin)) return this.#network.route(target);
     const agents = this.#agents[url.protocol === 'https:' ? 'https' : 'http'];
     const route = directRoute(url, reuseConnection ? agents.reused : agents.single);
     return {
       ...route,
-      options: { ...route.options, host: '127.0.0.1', port: this.#port },
+      options: { ...route.options, host: '127.0.0.1', port },
       toResponseError: ({ headers }) =>
         headers['x-oauth-profile-emulator'] === 'not_emulated' ? notEmulated(url, profile) : undefined,
     };
@@ -147,8 +159,12 @@ class EmulatorConnector implements Connector {
 
 function notEmulated({ host }: URL, profile: string | undefined): TransportError {
   const hint = 'the emulator serves the hosts of the built-in providers and of the profiles it was started with';
+  const allow = `or connect to the real server with --allow https://${host}`;
   return new TransportError('not_emulated', `${host} is not emulated`, {
     sent: true,
-    hint: profile === undefined ? hint : `${hint}: start it with --data and the file that defines ${profile}`,
+    hint:
+      profile === undefined
+        ? `${hint}: add the host to emulator.yaml, ${allow}`
+        : `${hint}: start it with --data and the file that defines ${profile}`,
   });
 }

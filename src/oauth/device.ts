@@ -2,6 +2,7 @@ import { ProviderError } from '../errors.ts';
 import type { DeviceEndpoints } from '../profile/endpoints.ts';
 import type { LoginProfile } from '../profile/login-profile.ts';
 import type { Profile } from '../profile/profile.ts';
+import { parseUrl } from '../profile/url.ts';
 import { escapeControls, excerpt } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import type { Exchange } from './http-response.ts';
@@ -83,12 +84,13 @@ export function buildDeviceTokenRequest(login: LoginProfile, { tokenUrl }: Devic
   return createLoginRequest(login, tokenUrl, tokenUrl, DEVICE_GRANT, fields);
 }
 
-/** Only http: and https: URIs are shown: users open them. */
+/** Only http: and https: URIs are shown: users open them. User info would hide the host: `https://microsoft.com@evil.example`. */
 function parsePageUri(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_URI_LENGTH || !/^https?:\/\/[^\s/]/i.test(value)) {
     return undefined;
   }
-  return escapeControls(value);
+  const { username = '?', password } = parseUrl(value) ?? {};
+  return username === '' && password === '' ? escapeControls(value) : undefined;
 }
 
 function parseSeconds(value: unknown): number | undefined {

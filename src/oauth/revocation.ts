@@ -5,20 +5,29 @@ import { type Exchange, isSuccess, parseBody } from './http-response.ts';
 import { toProviderError } from './provider-error.ts';
 import { createLoginRequest } from './token-request.ts';
 
-/** Builds the request that revokes a refresh token (RFC 7009 §2.1). */
-export function buildRevocationRequest(login: LoginProfile, endpoint: URL, token: Secret): Profile {
+/** Builds the request that revokes a token (RFC 7009 §2.1). */
+export function buildRevocationRequest(
+  login: LoginProfile,
+  endpoint: URL,
+  token: Secret,
+  typeHint: 'refresh_token' | 'access_token',
+): Profile {
   const tokenField = { name: 'token', value: token, source: 'login' };
   if (login.provider.login?.revocationWithoutClientAuth === true) {
     return { ...createLoginRequest(login, endpoint, login.url, undefined, [tokenField]), clientAuth: 'passthrough' };
   }
   return createLoginRequest(login, endpoint, login.url, undefined, [
     tokenField,
-    { name: 'token_type_hint', value: 'refresh_token', source: 'login' },
+    { name: 'token_type_hint', value: typeHint, source: 'login' },
     ...login.clientParameters,
   ]);
 }
 
 /** Throws an error unless the status is 2xx: the body of a revocation response has no meaning (RFC 7009 §2.2). */
 export function parseRevocationResponse(exchange: Exchange): void {
-  if (!isSuccess(exchange.response)) throw toProviderError(exchange, parseBody(exchange.response.body));
+  if (isSuccess(exchange.response)) return;
+  const error = toProviderError(exchange, parseBody(exchange.response.body));
+  const { status, error: code = '' } = error.provider;
+  // A token that is invalid already needs no revocation. Google responds with invalid_token instead of 200.
+  if (status !== 400 || !/^invalid_(?:token|grant)$/.test(code)) throw error;
 }

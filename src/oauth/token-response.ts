@@ -1,8 +1,8 @@
-import { OAuthProfileError, ProviderError } from '../errors.ts';
-import { type Profile, providerName, quoteShellArgument } from '../profile/profile.ts';
+import { ProviderError } from '../errors.ts';
+import { type Profile, quoteShellArgument } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type Exchange, type HttpResponse, isSuccess, parseBody } from './http-response.ts';
-import { fillHint, parseSuccessBody } from './provider-error.ts';
+import { parseSuccessBody } from './provider-error.ts';
 import { createRedactedQuote } from './redacted-quote.ts';
 import { memberNames, secretMembers } from './secret-members.ts';
 
@@ -17,11 +17,6 @@ export interface ParsedToken {
   readonly tokenType: string | undefined;
   /** Epoch milliseconds; `undefined` if the response has no `expires_in`. */
   readonly expiresAt: number | undefined;
-}
-
-/** The token response at the end of a login: it contains a refresh token. */
-export interface LoginResponse extends ParsedToken {
-  readonly refreshToken: Secret;
 }
 
 /** Parses a token response (RFC 6749 §5.1). Throws {@link ProviderError} if there is no token in it. */
@@ -46,7 +41,7 @@ const BODY_KINDS = {
 
 /** Parses the members of a token response; `undefined` without an access token. */
 export function parseTokenMembers(
-  { options }: Profile,
+  { options }: Pick<Profile, 'options'>,
   members: Readonly<Record<string, unknown>>,
   receivedAt: number,
 ): ParsedToken | 'too_deep' | undefined {
@@ -83,19 +78,6 @@ export function findRefreshToken(
   const tokens = parents.map((path) => readPath(body.members, [...path, 'refresh_token']).value);
   const nearest = tokens.findLast((token) => typeof token === 'string' && token !== '');
   return typeof nearest === 'string' ? new Secret(nearest) : undefined;
-}
-
-/** Parses the token response at the end of a login. Throws `provider_rejected` without a refresh token. */
-export function parseLoginResponse(exchange: Exchange): LoginResponse {
-  const { profile } = exchange;
-  const token = parseTokenResponse(exchange);
-  const { refreshToken } = token;
-  if (refreshToken !== undefined) return { ...token, refreshToken };
-  const hint =
-    profile.provider.login?.missingRefreshTokenHint ??
-    'many servers send one only with the scope offline_access, or to clients registered for refresh tokens: check {scope}, then {login}';
-  const message = `the login succeeded, but ${providerName(profile)} returned no refresh token`;
-  throw new OAuthProfileError('provider_rejected', message, { hint: fillHint(hint, profile) });
 }
 
 function unreadableResponse({ profile, response: { status } }: Exchange, description: string): ProviderError {

@@ -1,5 +1,5 @@
 import { InvalidProfileError } from '../errors.ts';
-import type { Secret } from '../redaction/secret.ts';
+import { Secret } from '../redaction/secret.ts';
 import { selectTokenUrl } from './endpoints.ts';
 import { selectFormParameters } from './form-parameters.ts';
 import { checkGrantSupport, selectGrant } from './grant.ts';
@@ -7,12 +7,16 @@ import type { ParsedProfile } from './parse-profile.ts';
 import type { Profile } from './profile.ts';
 import { checkRequiredFields } from './required-fields.ts';
 
-/** A refresh token from the vault, stored by a login. */
+/** A login in the vault. */
 export interface StoredGrant {
-  readonly refreshToken: Secret;
-  /** Key of the token family that the refresh token belongs to. */
+  /** `undefined` if the provider issued none, but only an access token. */
+  readonly refreshToken: Secret | undefined;
+  /** Key of the token family that the login started. */
   readonly family: string;
 }
+
+/** Selects the grant of a login without a refresh token. It is never sent: the access token is used until it expires. */
+const NO_REFRESH_TOKEN = Secret.untracked('none');
 
 /**
  * Selects the grant and checks the required fields. A stored refresh token replaces the configured one. Throws one
@@ -23,7 +27,8 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
   const draft = parsed.draft.copy();
   if (provider === undefined) throw new InvalidProfileError(name, draft.issues, draft);
   if (stored !== undefined) {
-    draft.fields.set('refresh_token', { name: 'refresh_token', value: stored.refreshToken, source: 'vault' });
+    const value = stored.refreshToken ?? NO_REFRESH_TOKEN;
+    draft.fields.set('refresh_token', { name: 'refresh_token', value, source: 'vault' });
   }
   const selected = selectGrant(draft, provider, stored !== undefined);
   checkGrantSupport(draft, provider, selected?.grant);

@@ -68,7 +68,7 @@ export interface LoginEndpoints {
 export function selectLoginEndpoints(
   provider: Provider,
   tokenUrl: URL,
-  options: Pick<ProfileOptions, 'authorizationUrl' | 'deviceAuthorizationUrl'>,
+  options: Pick<ProfileOptions, 'authorizationUrl' | 'deviceAuthorizationUrl' | 'revocationUrl'>,
 ): LoginEndpoints {
   const { login } = provider;
   const resolve = (url: string | undefined): URL | undefined =>
@@ -78,7 +78,7 @@ export function selectLoginEndpoints(
     preferredFlow: login?.preferredFlow ?? (authorizationUrl === undefined ? 'device' : 'browser'),
     authorizationUrl,
     device: selectDeviceEndpoints(provider, tokenUrl, options.deviceAuthorizationUrl),
-    revocationUrl: selectRevocationUrl(provider, tokenUrl),
+    revocationUrl: options.revocationUrl ?? selectRevocationUrl(provider, tokenUrl),
   };
 }
 

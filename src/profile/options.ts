@@ -43,6 +43,7 @@ export const optionNames: Readonly<Record<string, string>> = {
   grace: 'how long a used refresh token is accepted again (default 30s)',
   authorization_url: 'authorization endpoint: the page where users log in',
   device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
+  revocation_url: 'revocation endpoint, for logout --revoke (default: from the provider or its metadata)',
   redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
 
@@ -99,6 +100,7 @@ export function parseOptions(
     authorizeOrigin: parse('authorize_origin', 'an origin such as https://graph.microsoft.com', parseOrigin),
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
+    revocationUrl: endpoint('revocation_url'),
     redirectUri: parse(
       'redirect_uri',
       'a loopback URL without a query, such as http://127.0.0.1:8912/callback',

@@ -53,6 +53,8 @@ export interface ProfileOptions {
   readonly authorizationUrl: URL | undefined;
   /** Device authorization endpoint, if not the provider's. */
   readonly deviceAuthorizationUrl: URL | undefined;
+  /** Revocation endpoint, if not the provider's. */
+  readonly revocationUrl: URL | undefined;
   /** Loopback redirect URI of a login, exactly as registered. */
   readonly redirectUri: string | undefined;
   /** `aud` of client assertions. Default: the token URL. */
@@ -107,7 +109,7 @@ export function getClientId({ basic, fields }: Pick<Profile, 'basic' | 'fields'>
 
 /** Whether a field is shown, and may be part of a URL, even if its value comes from `${env:…}` or `${file:…}`. */
 export function isPublicField(name: string): boolean {
-  return /^(?:type|url|tenant_id|client_id|grant_type|scope|username|audience)$/.test(name);
+  return /^(?:type|url|tenant_id|client_id|grant_type|scope|username|audience|basic\.user)$/.test(name);
 }
 
 /** Tests a value without revealing it. */

@@ -48,6 +48,9 @@ export const microsoft: Provider = {
     metadataUrl: '../../v2.0/.well-known/openid-configuration',
     // v2-oauth2-auth-code-flow.md: a refresh token is returned only with this scope.
     requiredScopes: ['offline_access'],
+    // v2-oauth2-auth-code-flow.md: responses do not list offline_access and name scopes in another form; a refresh may
+    // request other scopes than the login.
+    grantedScopeDiffers: true,
     missingRefreshTokenHint: 'the application or a policy does not allow offline_access: check {scope} and {client_id}',
     // Redirect URI restrictions, "Localhost exceptions": the portal accepts http: only for localhost, and the port is
     // ignored.

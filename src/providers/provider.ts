@@ -50,6 +50,8 @@ interface ProviderLogin {
   readonly requiredFields?: readonly string[];
   /** Scopes without which the provider returns no refresh token. */
   readonly requiredScopes?: readonly string[];
+  /** Whether the `scope` of a token response is not comparable with the requested one. Default: false. */
+  readonly grantedScopeDiffers?: boolean;
   /** Additional parameters of the authorization request. */
   readonly authorizationParameters?: Readonly<Record<string, string>>;
   /** Hint for a login that returned no refresh token; placeholders as in {@link ErrorHints}. */

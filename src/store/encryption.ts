@@ -16,6 +16,8 @@ export type KeyRing = readonly [Key, ...Key[]];
 
 /** The plaintext of an encrypted record. */
 export interface RecordPlaintext extends FoundRecord {
+  /** Without the key. */
+  readonly aliases: readonly string[];
   /** Incremented by each write. An interrupted change of keys can leave two copies of a record; the higher revision is valid. */
   readonly revision: number;
 }
@@ -113,7 +115,7 @@ export function decryptRecord(bytes: Buffer, id: string, keys: KeyRing, location
     // Verifies the tag.
     decipher.final();
     const record = JSON.parse(plaintext.toString());
-    return { ...record, content: Secret.untracked(record.content) };
+    return { aliases: [], ...record, content: Secret.untracked(record.content) };
   } catch (error) {
     throw damagedError(location, error);
   }

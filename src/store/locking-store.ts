@@ -28,7 +28,7 @@ export interface LockedOperations {
   /** Writes nothing and returns `false` if another version than that of `current` is stored, or if the required lock was lost. */
   replace(next: RecordPlaintext, current: RecordPlaintext | undefined, options: ReplaceOptions): Promise<boolean>;
   /** Removes nothing and returns `false` if the lock was lost. */
-  remove(): Promise<boolean>;
+  remove(current: RecordPlaintext | undefined): Promise<boolean>;
   release(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export abstract class LockingStore implements TokenStore {
 
   abstract readonly location: string;
   abstract now(): number;
-  abstract read(key: string): Promise<StoredRecord | undefined>;
+  abstract read(name: string): Promise<FoundRecord | undefined>;
   abstract list(): Promise<readonly FoundRecord[]>;
   /** Acquires the lock of a record. Called for one caller of this process at a time. */
   protected abstract acquire<T>(key: string, waiter: Waiter<T>): Promise<Acquisition<T>>;
@@ -105,8 +105,9 @@ function createRecordLock<T>(
       current = await requireLock().read();
       return current;
     },
-    async write({ version, content }, { reserve = false } = {}) {
-      const next = { key, revision: (current?.revision ?? 0) + 1, version, content };
+    async write({ version, content, aliases = [] }, { reserve = false } = {}) {
+      const revision = (current?.revision ?? 0) + 1;
+      const next = { key, revision, version, content, aliases: aliases.filter((alias) => alias !== key) };
       // Without the lock, only a new version may be written: it may be the only copy of a valid refresh token. Any other write could hide what
       // the next owner wrote.
       const requiresLock = reserve || current?.version === version;
@@ -115,7 +116,7 @@ function createRecordLock<T>(
       return isWritten;
     },
     async remove() {
-      if (!(await requireLock().remove())) throw lockTimeoutError('another process', 0);
+      if (!(await requireLock().remove(current))) throw lockTimeoutError('another process', 0);
       current = undefined;
     },
     async release() {

@@ -11,6 +11,8 @@ export class MemoryStore extends LockingStore {
   readonly #records = new Map<string, RecordPlaintext>();
   /** Keys of the records without a version, oldest first. */
   readonly #cachedKeys = new Set<string>();
+  /** Key of the record for each alias. */
+  readonly #aliases = new Map<string, string>();
 
   constructor(readonly clock: Pick<Clock, 'now'> = { now: Date.now }) {
     super();
@@ -20,8 +22,8 @@ export class MemoryStore extends LockingStore {
     return this.clock.now();
   }
 
-  async read(key: string): Promise<FoundRecord | undefined> {
-    return this.#records.get(key);
+  async read(name: string): Promise<FoundRecord | undefined> {
+    return this.#records.get(name) ?? this.#records.get(this.#aliases.get(name) ?? '');
   }
 
   async list(): Promise<FoundRecord[]> {
@@ -34,25 +36,23 @@ export class MemoryStore extends LockingStore {
     if (accepted !== undefined) return { found, accepted };
     const operations = {
       read: async () => this.#records.get(key),
-      replace: async (next: RecordPlaintext) => this.#replace(next),
-      remove: async () => this.#remove(key),
+      replace: async (next: RecordPlaintext) => this.#replace(key, next),
+      remove: async () => this.#replace(key, undefined),
       release: async () => {},
     };
     return { found, operations };
   }
 
-  #replace(next: RecordPlaintext): boolean {
-    this.#remove(next.key);
-    this.#records.set(next.key, next);
-    if (next.version === '') this.#cachedKeys.add(next.key);
-    const [oldest] = this.#cachedKeys;
-    if (oldest !== undefined && this.#cachedKeys.size > MAX_CACHED) this.#remove(oldest);
-    return true;
-  }
-
-  #remove(key: string): boolean {
+  #replace(key: string, next: RecordPlaintext | undefined): boolean {
+    for (const alias of this.#records.get(key)?.aliases ?? []) this.#aliases.delete(alias);
+    for (const alias of next?.aliases ?? []) this.#aliases.set(alias, key);
     this.#records.delete(key);
     this.#cachedKeys.delete(key);
+    if (next === undefined) return true;
+    this.#records.set(key, next);
+    if (next.version === '') this.#cachedKeys.add(key);
+    const [oldest] = this.#cachedKeys;
+    if (oldest !== undefined && this.#cachedKeys.size > MAX_CACHED) return this.#replace(oldest, undefined);
     return true;
   }
 }

@@ -19,11 +19,11 @@ class Gate {
   });
 }
 
-/** The files in the vault that are neither records nor directories of records. */
+/** The files in the vault that are neither records, aliases nor their directories. */
 function leftoverFiles(): string[] {
   const vault = join(sandbox.home, '.local', 'share', 'oauth-profile', 'vault');
   return readdirSync(vault, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => !/^[0-9a-f]{16}(?:\/[0-9a-f]{32}\.record)?$/.test(name),
+    (name) => !/^[0-9a-f]{16}(?:\/[0-9a-f]{32}\.(?:record|alias))?$/.test(name),
   );
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Sandbox } from '../support/run-cli.ts';
 import { startTokenServer, type TokenServer } from '../support/token-server.ts';
 
@@ -86,6 +86,29 @@ describe('terminal output', () => {
     sandbox.write('invalid.yaml', '"##[group]": 1\n::error::boo\n');
     const invalid = await sandbox.run('oauth-profile run invalid.yaml', github);
     expect(invalid.stderr).not.toMatch(/^\s*::(?!add-mask::c4n4ry)|##\[/m);
+  });
+
+  it.each([
+    ['GITHUB_ACTIONS', 'true', '::stop-commands::pause'],
+    ['GITHUB_ACTIONS', 'true', 'a##[error]b'],
+    ['TF_BUILD', 'True', 'a##vso[task.setvariable variable=x]b'],
+    ['TEAMCITY_VERSION', '2026.1', "##teamcity[buildStatus status='SUCCESS']"],
+  ])('contains no command of a CI server (%s=%s) from a token: %s', async (name, value, hostile) => {
+    const response = { access_token: hostile, id_token: `first\n  ${hostile}`, refresh_token: hostile };
+    const server = await startTokenServer((reply) => reply.end(JSON.stringify(response)));
+    onTestFinished(() => server.close());
+    sandbox.write('hostile.yaml', `h: {type: custom, url: "http://127.0.0.1:${server.port}/", grant_type: x}\n`);
+    const isCommand = (line: string): boolean =>
+      /^\s*::(?!add-mask::)/.test(line) || (/##(?:vso|teamcity)?\[/.test(line) && !line.startsWith('::add-mask::'));
+    for (const flags of ['', '--header', '--field id_token', '--json', '--json --reveal']) {
+      const { stdout, stderr, exit } = await sandbox.run(`oauth-profile token h --data hostile.yaml ${flags}`, {
+        [name]: value,
+      });
+      expect(`${stdout}\n${stderr}`.split('\n').filter(isCommand)).toEqual([]);
+      if (flags.startsWith('--json')) expect(JSON.parse(stdout).access_token).toBe(hostile);
+      else if (flags !== '--header' || hostile.includes('##'))
+        expect({ stdout, exit }).toEqual({ stdout: '', exit: 4 });
+    }
   });
 
   it('check and explain escape control characters in JSON', async () => {

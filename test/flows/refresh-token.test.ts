@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { familyKey } from '../../src/flows/token-family.ts';
+import type { TokenStore } from '../../src/ports.ts';
 import { settle } from '../support/manual-clock.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { json } from '../support/rotating-provider.ts';
@@ -56,7 +58,7 @@ describe('a refresh token', () => {
     provider.next.push(json(200, body));
     expect(await errorOf(start().get(profile))).toMatchObject({ code: 'response_unreadable' });
     const { refreshToken, attempt } = await familyOf(profile, store);
-    expect([refreshToken.reveal(), attempt]).toEqual(['the-only-valid-one', undefined]);
+    expect([refreshToken?.reveal(), attempt]).toEqual(['the-only-valid-one', undefined]);
   });
 
   it('in a response that a bug keeps from being parsed is stored', async () => {
@@ -74,7 +76,7 @@ describe('a refresh token', () => {
     };
     await expect(start().get(profile)).rejects.toBe(bug);
     const { refreshToken, attempt, failure } = await familyOf(profile, store);
-    expect([refreshToken.reveal(), attempt, failure]).toEqual([provider.current, undefined, undefined]);
+    expect([refreshToken?.reveal(), attempt, failure]).toEqual([provider.current, undefined, undefined]);
   });
 
   it('is exchanged and its successor stored although every caller has left', async () => {
@@ -119,6 +121,9 @@ describe('a refresh token', () => {
   });
 });
 
+const hashOf = (token: string, store: TokenStore): string =>
+  familyKey({ origin: 'https://id.test', clientId: 'app' }, token, store);
+
 describe('the record of a refresh', () => {
   it('contains the successor, the token and its scope, and no attempt', async () => {
     const { start, profile, provider, store } = createTokenFixture();
@@ -129,10 +134,10 @@ describe('the record of a refresh', () => {
       profile: 'svc',
       origin: 'https://id.test',
       client: store.fingerprint('app'),
-      tokenHashes: [store.fingerprint(FIRST), store.fingerprint('next')],
+      tokenHashes: [hashOf(FIRST, store), hashOf('next', store)],
       scope: 'read',
     });
-    expect(record.refreshToken.reveal()).toBe('next');
+    expect(record.refreshToken?.reveal()).toBe('next');
     expect([record.attempt, record.failure, record.cachedError, record.account]).toEqual(Array(4).fill(undefined));
     expect(Object.keys(record.tokens)).toHaveLength(1);
   });
@@ -149,8 +154,8 @@ describe('the record of a refresh', () => {
     const process = start(recording);
     await process.get(profile);
     expect(writes).toEqual([
-      [store.fingerprint(FIRST), true],
-      [store.fingerprint('rotated-refresh-token-1'), false],
+      [hashOf(FIRST, store), true],
+      [hashOf('rotated-refresh-token-1', store), false],
     ]);
     expect(process.lines).toEqual([]);
   });
@@ -179,8 +184,8 @@ describe('the record of a refresh', () => {
     for (let time = 0; time < 33; time++) await start().get(profile, { forceRefresh: true });
     const { tokenHashes } = await familyOf(profile, store);
     expect(tokenHashes).toHaveLength(32);
-    expect(tokenHashes.at(-1)).toBe(store.fingerprint(provider.current));
-    expect(tokenHashes).not.toContain(store.fingerprint(FIRST));
+    expect(tokenHashes.at(-1)).toBe(hashOf(provider.current, store));
+    expect(tokenHashes).not.toContain(hashOf(FIRST, store));
   });
 
   it('contains the newest 16 tokens that have not expired', async () => {

@@ -70,7 +70,8 @@ describe.skipIf(chromiumPath === undefined)('oidc-provider', () => {
     expect(third).toMatchObject({ exit: 0, stderr: '' });
     expect(new Set([first.stdout, second.stdout, third.stdout]).size).toBe(3);
     expect(server.events.filter((event) => event === 'refresh_token')).toHaveLength(2);
-    expect((await sandbox.run('oauth-profile list')).stdout).toMatch(/^svc .*refreshable +ada$/m);
+    const { stdout: listed } = await sandbox.run('oauth-profile list --json');
+    expect(JSON.parse(listed).profiles).toMatchObject([{ profile: 'svc', refreshable: true, account: 'ada' }]);
 
     const logout = await sandbox.run('oauth-profile logout svc --revoke');
     expect(logout).toMatchObject({ exit: 0, stderr: '' });

@@ -1,9 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DataObject } from '../../src/config/flatten.ts';
-import { buildTokenRequest } from '../../src/oauth/token-request.ts';
-import { findRefreshToken, parseLoginResponse, parseTokenMembers } from '../../src/oauth/token-response.ts';
+import { findRefreshToken, parseTokenMembers } from '../../src/oauth/token-response.ts';
 import {
   createResponse,
   invalidVariables,
@@ -12,7 +10,6 @@ import {
   RECEIVED_AT,
   readAcme,
 } from '../support/read-sample.ts';
-import { failureOf } from '../support/resolving.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const profile = readAcme(samples.custom);
@@ -320,42 +317,4 @@ it('a response that is nested too deeply is unreadable', () => {
   expect(error.code).toBe('response_unreadable');
   expect(error.message).toContain('nested too deeply');
   expect(parseTokenMembers(profile, JSON.parse(deep), RECEIVED_AT)).toBe('too_deep');
-});
-
-describe('parseLoginResponse()', () => {
-  function parseLogin(fields: DataObject, body: object) {
-    const login = readAcme(fields);
-    return parseLoginResponse({
-      profile: login,
-      request: buildTokenRequest(login, '1'),
-      response: createResponse(200, body),
-      receivedAt: RECEIVED_AT,
-    });
-  }
-
-  it('returns access token and refresh token', () => {
-    const { accessToken, refreshToken } = parseLogin(samples.custom, { access_token: 'a', refresh_token: 'r' });
-    expect([accessToken.reveal(), refreshToken.reveal()]).toEqual(['a', 'r']);
-  });
-
-  it('throws a ProviderError for an error response', () => {
-    expect(failureOf(() => parseLogin(samples.custom, { error: 'access_denied' }))).toMatchObject({
-      name: 'ProviderError',
-      code: 'provider_rejected',
-      provider: { status: 200, error: 'access_denied' },
-    });
-  });
-
-  it('throws provider_rejected with a general hint if a custom server returned no refresh token', () => {
-    const error = failureOf(() => parseLogin(samples.custom, { access_token: 'a' }));
-    expect(error.code).toBe('provider_rejected');
-    expect(error.message).toContain('id.example.com');
-    expect(error.hint).toMatch(/offline_access.*acme\.scope/);
-  });
-
-  it("throws provider_rejected with the provider's hint if it returned no refresh token", () => {
-    const error = failureOf(() => parseLogin(samples.google, { access_token: 'a' }));
-    expect(error.code).toBe('provider_rejected');
-    expect(error.hint).toMatch(/myaccount\.google\.com.*oauth-profile login acme$/);
-  });
 });

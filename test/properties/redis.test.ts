@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { OAuthProfileError } from '../../src/errors.ts';
+import { recordId } from '../../src/store/encryption.ts';
 import { openRedisStore } from '../../src/store/redis/redis-store.ts';
-import { CONTENT, encrypted, headerTokens, KEY, NAME } from '../support/encrypted-record.ts';
+import { CONTENT, encrypted, headerTokens, KEY, keys, NAME } from '../support/encrypted-record.ts';
 import { itHolds } from '../support/mutated-input.ts';
 
 /** The value that the fake Redis server returns for every record. */
@@ -51,10 +52,11 @@ function parseCommand(text: string): string | undefined {
 function respond(command: string): string {
   const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
   if (/\r\ninfo\r\n/i.test(command)) return bulk('aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n');
-  return command.includes('HGET') ? `*1\r\n${bulk(stored)}` : `*2\r\n${bulk('1798761600')}${bulk('0')}`;
+  return command.includes('HGET') ? `*2\r\n${bulk(ID)}${bulk(stored)}` : `*2\r\n${bulk('1798761600')}${bulk('0')}`;
 }
 
 const VERSION = 'ab'.repeat(32);
+const ID = recordId(keys[0], NAME);
 
 itHolds('accepts only the authentic record from Redis', {
   runs: 25,

@@ -90,7 +90,7 @@ describe('8 processes with 20 callers each, with a vault', () => {
     await workers[0]?.get(family);
     const { issued } = await family.state();
     expect(await Promise.all(workers.map((worker) => worker.end()))).toEqual(workers.map(() => 0));
-    expect(home.files().filter((file) => !file.endsWith('.record'))).toEqual([]);
+    expect(home.files().filter((file) => !/\.(record|alias)$/.test(file))).toEqual([]);
     expect(leaksIn(home.content(), [...issued, 'the-secret-of-the-fleet'])).toEqual([]);
   });
 });
@@ -131,7 +131,7 @@ describe.skipIf(!hasRedis)('8 processes with 20 callers each, with a Redis (need
     const client = redis.connect();
     const names = await client.keys('*');
     client.disconnect();
-    expect(names.filter((name) => !name.startsWith('oauth-profile:{store}:records:'))).toEqual([
+    expect(names.filter((name) => !/^oauth-profile:\{store\}:(records|aliases):/.test(name))).toEqual([
       'oauth-profile:{store}:keys',
     ]);
   });

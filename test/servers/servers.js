@@ -53,6 +53,13 @@ export const servers = [
     debian: [],
   },
   {
+    directory: 'lemonldap-ng',
+    title: 'LemonLDAP::NG',
+    package: 'liblemonldap-ng-portal-perl',
+    command: ['/usr/bin/perl', 'server.pl'],
+    debian: ['liblemonldap-ng-portal-perl', 'libplack-perl', 'libstring-random-perl', 'libio-string-perl'],
+  },
+  {
     directory: 'oauth2-mock-server',
     title: 'oauth2-mock-server',
     package: 'oauth2-mock-server',

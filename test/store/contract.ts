@@ -107,6 +107,26 @@ export function describeStore(
         expect(plaintext(await other.read('a'))).toEqual(plaintext(storedRecord('three')));
       });
 
+      it('a record is read by its aliases, and with its key', async () => {
+        await put(store, 'a', storedRecord('one', '{}', 'a', 'x', 'y'));
+        for (const name of ['a', 'x', 'y']) expect(await other.read(name)).toMatchObject({ key: 'a', version: 'one' });
+        expect((await other.list()).map(({ key }) => key)).toEqual(['a']);
+        await put(other, 'a', storedRecord('two', '{}', 'y', 'z'));
+        for (const name of ['a', 'y', 'z']) expect(await store.read(name)).toMatchObject({ key: 'a', version: 'two' });
+        expect(await store.read('x')).toBeUndefined();
+        await withLock(store, 'a', (lock) => lock.remove());
+        for (const name of ['a', 'x', 'y', 'z']) expect(await other.read(name)).toBeUndefined();
+      });
+
+      it('a key takes precedence over an alias, and an alias has no lock or record of its own', async () => {
+        await put(store, 'a', storedRecord('one', '{}', 'b'));
+        expect(await withLock(store, 'b', (lock) => lock.reload())).toBeUndefined();
+        await put(store, 'b', storedRecord('two'));
+        expect(await other.read('b')).toMatchObject({ key: 'b', version: 'two' });
+        await withLock(store, 'b', (lock) => lock.remove());
+        expect(await other.read('b')).toMatchObject({ key: 'a', version: 'one' });
+      });
+
       it('every handle reports the same location', () => {
         expect(store.location).not.toBe('');
         expect(other.location).toBe(store.location);

@@ -39,7 +39,8 @@ describe('an encrypted record', () => {
         (recordKey, revision, version, content) => {
           const bytes = encryptRecord({ key: recordKey, revision, ...storedRecord(version, content) }, key);
           const decrypted = decryptRecord(bytes, recordId(key, recordKey), keys, 'the file');
-          expect({ ...decrypted, ...plaintext(decrypted) }).toEqual({ key: recordKey, revision, version, content });
+          const expected = { key: recordKey, revision, version, content, aliases: [] };
+          expect({ ...decrypted, ...plaintext(decrypted) }).toEqual(expected);
         },
       ),
     );

@@ -32,6 +32,8 @@ const calls = [
   'rmSync',
   'readdirSync',
   'mkdirSync',
+  'symlinkSync',
+  'readlinkSync',
 ] as const;
 const real: Record<string, unknown> = { ...Object.fromEntries(calls.map((call) => [call, fs[call]])), fsync: fs.fsync };
 let beforeCall: (() => void) | undefined;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { LockOptions, RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
@@ -10,10 +10,11 @@ import { Vault, type VaultOptions } from '../../src/store/vault/vault.ts';
 /** A random value for OAUTH_PROFILE_KEY. */
 export const anyKey = (): string => randomBytes(32).toString('base64');
 
-/** A record of this version; its content is derived from the version unless given. */
-export const storedRecord = (version: string, content = `{"token":"${version}"}`): StoredRecord => ({
+/** A record of this version, a `StoredRecord`; its content is derived from the version unless given. */
+export const storedRecord = (version: string, content = `{"token":"${version}"}`, ...aliases: string[]) => ({
   version,
   content: new Secret(content),
+  aliases,
 });
 
 /** A record in plaintext, for comparison. */
@@ -92,9 +93,10 @@ export class StoreHome {
       .map((file) => join(this.vaultDirectory, file));
   }
 
-  /** Files in the vault's directory other than records: locks and temporary files. */
+  /** Files in the vault's directory other than records and their aliases: locks and temporary files. */
   leftovers(): string[] {
-    return this.files().filter((file) => !file.endsWith('.record'));
+    const isAlias = (file: string) => file.endsWith('.alias') && existsSync(join(this.vaultDirectory, file));
+    return this.files().filter((file) => !file.endsWith('.record') && !isAlias(file));
   }
 
   createVaultDirectory(): void {

@@ -39,7 +39,7 @@ export function runCheck(context: Context): Promise<number> {
       const complete = (parsed: ParsedProfile): Promise<Profile> => withLogin(parsed, client, context, storeErrors);
       checked.push(await checkProfile(name, variables, client, complete, signal));
     }
-    for (const message of storeErrors) warn(context, `stored logins are ignored: ${escapeControls(message)}`);
+    for (const message of storeErrors) warn(context, `stored logins are ignored: ${message}`);
     let diagnostics = new Map<Profile, readonly Diagnostic[]>();
     let store: Diagnostic | undefined;
     if (args.switches.has('online')) {

@@ -1,6 +1,7 @@
 import type { Client } from '../../client.ts';
 import type { ProfileRemarks } from '../../errors.ts';
 import { parseRecordOf } from '../../flows/records.ts';
+import { withGrantedScope } from '../../flows/refresh-token.ts';
 import { findFamily, hasRefreshToken } from '../../flows/token-family.ts';
 import { buildTokenRequest, encodeFormComponent, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
 import { type Field, isPublicField, type Profile, quoteShellArgument } from '../../profile/profile.ts';
@@ -41,15 +42,23 @@ async function buildRequest(
   return withAssertion(request, await client.ports.sign(request.assertion, profile.name, { timeoutMs, signal }));
 }
 
-/** A configured refresh token that has been rotated is replaced by its successor. */
+/** A configured refresh token that has been rotated is replaced by its successor. After a login, only the granted scope is requested. */
 async function withNewestRefreshToken(profile: Profile, client: Client): Promise<Profile> {
-  if (profile.family !== undefined || !hasRefreshToken(profile)) return profile;
+  if (!hasRefreshToken(profile)) return profile;
   const { record } = await findFamily(profile, await client.openStore());
   const family = parseRecordOf('family', record);
-  if (family === undefined || family.tokenHashes.length < 2) return profile;
+  if (family === undefined) return profile;
+  const { refreshToken } = family;
+  if (refreshToken === undefined) {
+    const note =
+      'this request is not sent: the provider issued no refresh token, and the access token of the login is used';
+    return { ...profile, notes: [...profile.notes, note] };
+  }
+  if (profile.family !== undefined) return withGrantedScope(profile, family);
+  if (family.tokenHashes.length < 2) return profile;
   const fields = profile.fields.map((field) =>
     field.name === 'refresh_token'
-      ? { ...field, value: family.refreshToken, source: `vault, successor of ${field.source}` }
+      ? { ...field, value: refreshToken, source: `vault, successor of ${field.source}` }
       : field,
   );
   return { ...profile, fields };

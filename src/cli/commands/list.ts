@@ -49,12 +49,12 @@ function toRow(record: ReturnType<typeof parseRecord>, store: TokenStore, define
     {
       profile,
       defined: defined.includes(profile),
-      kind: family === undefined ? 'token' : 'refresh',
+      kind: family?.refreshToken === undefined ? 'token' : 'refresh',
       server: record.origin,
       fingerprint: store.fingerprint(token).slice(0, 8),
       obtainedAt: formatTime(newest?.receivedAt),
       expiresAt: formatTime(newest?.expiresAt),
-      refreshable: family !== undefined && family.cachedError === undefined,
+      refreshable: family?.refreshToken !== undefined && family.cachedError === undefined,
       account: family?.account,
     },
   ];

@@ -135,7 +135,9 @@ async function confirmReplacement(
 
 function printResult(context: Context, profile: LoginProfile, result: LoginResult, location: string): void {
   const { terminal, args } = context;
-  const { account, scope, expiresAt, replaced } = result;
+  const { account, scope, expiresAt, replaced, refreshHint } = result;
+  const refreshable = refreshHint === undefined;
+  const expiry = formatTime(expiresAt);
   const name = escapeControls(profile.name);
   if (terminal.isInteractive) terminal.stderr('\r\u001b[K');
   if (args.switches.has('json')) {
@@ -143,15 +145,22 @@ function printResult(context: Context, profile: LoginProfile, result: LoginResul
       profile: profile.name,
       account,
       scope,
-      expiresAt: formatTime(expiresAt),
+      expiresAt: expiry,
+      refreshable,
       store: location,
       replaced,
     });
   } else {
     const user = account === undefined ? '' : ` as ${account}`;
     const { green } = terminal.style.out;
-    terminal.stdout(
-      `${green('logged in')}: ${name}${user}; the refresh token is stored in ${escapeControls(location)}\n`,
+    const stored = `the ${refreshable ? 'refresh' : 'access'} token is stored in ${escapeControls(location)}`;
+    terminal.stdout(`${green('logged in')}: ${name}${user}; ${stored}\n`);
+  }
+  if (!refreshable) {
+    const end = expiry === undefined ? 'has no known expiry' : `expires at ${expiry}`;
+    warn(
+      context,
+      `the access token ${end}, and the provider returned no refresh token; ${escapeControls(refreshHint)}`,
     );
   }
   if (profile.configuredRefreshToken !== undefined) {

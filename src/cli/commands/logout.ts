@@ -50,8 +50,8 @@ async function revokeAndDelete(
     await deleteLogin(found, store, (family) => revokeToken(login, family, client, store, context.signal));
   } catch (error) {
     if (!(error instanceof OAuthProfileError) || error.code === 'aborted') throw error;
-    const name = escapeControls(found.profile);
-    warn(context, `${name} is still logged in, so that you can try again; to delete the login anyway, omit --revoke`);
+    const hint = 'so that you can try again; to delete the login anyway, omit --revoke';
+    warn(context, `${found.profile} is still logged in, ${hint}`);
     throw error;
   }
 }
@@ -68,8 +68,7 @@ function printNotLoggedIn(context: Context, name: string | undefined, variables:
 export function warnOfConfiguredToken(context: Context, profile: string, variables: Variables): void {
   const configured = variables.get(`${profile}.refresh_token`);
   if (configured === undefined) return;
-  const name = escapeControls(profile);
-  warn(context, `${name}.refresh_token is set in ${locationOf(configured)} and will be used from now on: remove it`);
+  warn(context, `${profile}.refresh_token is set in ${locationOf(configured)} and will be used from now on: remove it`);
 }
 
 function formatLogout({ profile, account }: FoundLogin, revoked: boolean): string {

@@ -19,10 +19,21 @@ export async function runToken(context: Context): Promise<number> {
   assertExclusive(context, 'json', 'header', 'field');
   const { token } = await getTokenForCommand(context);
   const field = args.values.get('field')?.[0];
-  if (field !== undefined) terminal.stdoutRaw(`${formatField(token, field)}\n`);
-  else if (args.switches.has('header')) terminal.stdoutRaw(`${formatHeader(token)}\n`);
-  else if (args.switches.has('json')) printJson(context, token);
-  else terminal.stdoutRaw(`${formatToken(token)}\n`);
+  if (args.switches.has('json')) {
+    printJson(context, token);
+    return 0;
+  }
+  const value =
+    field === undefined ? (args.switches.has('header') ? formatHeader : formatToken)(token) : formatField(token, field);
+  if (terminal.escapeCommands(value) !== value)
+    throw new OAuthProfileError(
+      'response_unreadable',
+      'the value contains a command that this CI server would execute',
+      {
+        hint: 'show the response with --json, which escapes it',
+      },
+    );
+  terminal.stdoutRaw(`${value}\n`);
   return 0;
 }
 
@@ -35,7 +46,7 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
     const { name, provider, grant, url, notes, warnings } = profile;
     if (args.switches.has('verbose')) for (const note of [...warnings, ...notes]) warn(context, note);
     const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
-    logVerbose(context, escapeControls(`${name}: ${parts.join(', ')}`));
+    logVerbose(context, `${name}: ${parts.join(', ')}`);
     const forceRefresh = args.switches.has('force-refresh');
     const result = args.switches.has('no-store')
       ? await requestWithoutStore(client, profile, signal)

@@ -33,7 +33,9 @@ export async function findToken(
   const { iss, iat, exp, aud, scope, scp, client_id, cid, azp, sub, jti, uti } = jwt ?? {};
   const id = opaque?.id ?? String(uti ?? jti ?? '').replace(/^AT\./, '');
   const state = states.readId(id);
-  // The signing key is shared by the emulators of a process; the issuer separates the realms of one emulator.
+  // The emulators of a process share the signing key; the id tells their tokens apart.
+  if (state === undefined && jwt !== undefined) return undefined;
+  // The issuer separates the realms of one emulator.
   const issuer = String(opaque?.issuer ?? iss);
   if (issuer !== provider.issuer(target) && !isOwnIssuer(issuer, realm, target.host)) return undefined;
   const family = state && realm.families.get(state.family);

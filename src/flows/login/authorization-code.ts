@@ -7,7 +7,7 @@ import {
 } from '../../oauth/authorization.ts';
 import { findIssuerMismatch, type ServerMetadata } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
-import { type LoginResponse, parseLoginResponse } from '../../oauth/token-response.ts';
+import { type ParsedToken, parseTokenResponse } from '../../oauth/token-response.ts';
 import type { LoginPorts, Ports, Redirect, RedirectTarget } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
@@ -45,7 +45,7 @@ export async function loginWithAuthorizationCode(
   loginPorts: LoginPorts,
   prompt: BrowserPrompt,
   signal: AbortSignal | undefined,
-): Promise<LoginResponse> {
+): Promise<ParsedToken> {
   const endpoint = login.endpoints.authorizationUrl;
   if (endpoint === undefined) {
     throw new OAuthProfileError('profile_invalid', `${login.name} has no authorization URL`, {
@@ -89,7 +89,7 @@ async function exchangeCode(
   { redirectUri, verifier, issuer }: { redirectUri: string; verifier: Secret; issuer: ServerMetadata | undefined },
   ports: Ports,
   signal: AbortSignal,
-): Promise<LoginResponse> {
+): Promise<ParsedToken> {
   try {
     const response = parseAuthorizationResponse(redirect.query);
     if (response.kind === 'invalid') throw invalidRedirectError(login, `invalid redirect: ${response.reason}`);
@@ -102,7 +102,7 @@ async function exchangeCode(
     }
     const request = buildCodeTokenRequest(login, { code: response.code, redirectUri, verifier });
     const token = await post(request, ports, {
-      parse: parseLoginResponse,
+      parse: parseTokenResponse,
       // A code can be used only once (RFC 6749 §4.1.2).
       mayRetry: (failure) => failure === 'not_sent',
       signal,

@@ -5,7 +5,7 @@ import {
   type DeviceCode,
   parseDeviceAuthorizationResponse,
 } from '../../oauth/device.ts';
-import { type LoginResponse, parseLoginResponse } from '../../oauth/token-response.ts';
+import { type ParsedToken, parseTokenResponse } from '../../oauth/token-response.ts';
 import type { Ports } from '../../ports.ts';
 import type { DeviceEndpoints } from '../../profile/endpoints.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
@@ -28,7 +28,7 @@ export async function loginWithDeviceCode(
   ports: Ports,
   prompt: DeviceCodePrompt,
   signal: AbortSignal | undefined,
-): Promise<LoginResponse> {
+): Promise<ParsedToken> {
   const candidates = login.endpoints.device;
   for (const [index, endpoints] of candidates.entries()) {
     try {
@@ -49,7 +49,7 @@ async function loginAt(
   ports: Ports,
   prompt: DeviceCodePrompt,
   signal: AbortSignal | undefined,
-): Promise<LoginResponse> {
+): Promise<ParsedToken> {
   const { clock, log } = ports;
   const code = await post(buildDeviceAuthorizationRequest(login, endpoints), ports, {
     parse: parseDeviceAuthorizationResponse,
@@ -68,7 +68,7 @@ async function loginAt(
     if (leftMs < waitMs) throw lastFailure ?? expiredError(login.command);
     try {
       // The next poll is the retry.
-      return await post(poll, ports, { parse: parseLoginResponse, mayRetry: () => false, signal });
+      return await post(poll, ports, { parse: parseTokenResponse, mayRetry: () => false, signal });
     } catch (error) {
       const nextMs = intervalAfter(error, intervalMs);
       if (nextMs === undefined) throw error;

@@ -1,11 +1,12 @@
 import { OAuthProfileError } from '../../errors.ts';
 import { parseAccount } from '../../oauth/account.ts';
-import type { LoginResponse } from '../../oauth/token-response.ts';
+import { fillHint } from '../../oauth/provider-error.ts';
+import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Ports, RecordLock, TokenStore } from '../../ports.ts';
 import { completeProfile } from '../../profile/complete-profile.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import type { ParsedProfile } from '../../profile/parse-profile.ts';
-import { loginCommand } from '../../profile/profile.ts';
+import { loginCommand, type Profile } from '../../profile/profile.ts';
 import { type FamilyRecord, type LoginRecord, parseRecordOf, serializeRecord } from '../records.ts';
 import { cacheKeyIn, toCachedToken } from '../token-cache.ts';
 import { createFamily, familyKey, findLogin, loginKey, withLock } from '../token-family.ts';
@@ -17,7 +18,7 @@ export interface LoginTask {
   readonly parsed: ParsedProfile;
   readonly login: LoginProfile;
   /** Lets the user log in, with the device code or the authorization code flow. */
-  readonly authenticate: () => Promise<LoginResponse>;
+  readonly authenticate: () => Promise<ParsedToken>;
   /** Called if the user logged in with another account than before. */
   readonly mayReplace: (former: string, account: string) => Promise<boolean>;
 }
@@ -30,6 +31,8 @@ export interface LoginResult {
   readonly expiresAt: number | undefined;
   /** Whether an earlier login was replaced. */
   readonly replaced: boolean;
+  /** Set if the provider returned no refresh token: how to get one. */
+  readonly refreshHint: string | undefined;
 }
 
 /** Logs the user in and stores the result. An error leaves an earlier login as it was. */
@@ -41,7 +44,7 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
   await withLock(store, key, async () => {});
   const former = await findLogin(name, binding, store);
   const response = await task.authenticate();
-  const { refreshToken, expiresAt } = response;
+  const { refreshToken, accessToken, expiresAt } = response;
   const account = parseAccount(response.response);
   const formerAccount = former?.family.account;
   if (formerAccount !== undefined && account !== undefined && formerAccount !== account) {
@@ -52,12 +55,13 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
       });
     }
   }
-  const family = familyKey(binding, refreshToken, store);
+  const family = familyKey(binding, refreshToken ?? accessToken, store);
   const profile = completeProfile(task.parsed, { refreshToken, family });
   const scope = typeof response.response['scope'] === 'string' ? response.response['scope'] : undefined;
   const tokens = { [cacheKeyIn(store, profile)]: toCachedToken(response, store.now(), store, clock) };
+  const requestedScope = String(task.login.scope?.value ?? '');
   await withLock(store, family, (lock) =>
-    write(lock, { ...createFamily(profile, refreshToken, store), tokens, account, scope }),
+    write(lock, { ...createFamily(profile, refreshToken, store), tokens, account, scope, requestedScope }),
   );
   const formerFamily = await withLock(store, key, async (lock) => {
     const old = parseRecordOf('login', lock.record);
@@ -68,7 +72,16 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
   });
   if (formerFamily !== undefined && formerFamily !== family)
     await withLock(store, formerFamily, (lock) => lock.remove());
-  return { account, scope, expiresAt, replaced: former !== undefined };
+  const refreshHint = refreshToken === undefined ? missingRefreshTokenHint(profile, requestedScope) : undefined;
+  return { account, scope, expiresAt, replaced: former !== undefined, refreshHint };
+}
+
+/** OpenID Connect Core §11: with offline_access, a provider may require that the user consents. */
+function missingRefreshTokenHint(profile: Profile, requestedScope: string): string {
+  const hint = /(?:^|\s)offline_access(?:\s|$)/.test(requestedScope)
+    ? 'many OpenID providers return one only after consent: set {prompt} to consent, then {login}'
+    : 'many servers return one only with the scope offline_access, or to clients registered for refresh tokens: check {scope}, then {login}';
+  return fillHint(profile.provider.login?.missingRefreshTokenHint ?? hint, profile);
 }
 
 async function write(lock: RecordLock, record: FamilyRecord | LoginRecord): Promise<void> {

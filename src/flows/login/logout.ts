@@ -6,6 +6,7 @@ import { providerName } from '../../profile/profile.ts';
 import { findMetadata, type MetadataPorts } from '../read-metadata.ts';
 import { type FamilyRecord, parseRecordOf } from '../records.ts';
 import { post } from '../request-token.ts';
+import { getAccessToken } from '../token-cache.ts';
 import { isBoundTo, withLock } from '../token-family.ts';
 
 /** A stored login. */
@@ -47,7 +48,7 @@ export async function deleteLogin(
   await withLock(store, key, (lock) => lock.remove());
 }
 
-/** Revokes the refresh token of a family (RFC 7009). It is only sent to the server that it is bound to. */
+/** Revokes the refresh token of a family, or the access token if it has none (RFC 7009). It is only sent to the server that it is bound to. */
 export async function revokeToken(
   login: LoginProfile,
   family: FamilyRecord,
@@ -64,10 +65,13 @@ export async function revokeToken(
   const endpoint = await findRevocationEndpoint(login, client, signal);
   if (endpoint === undefined) {
     throw new OAuthProfileError('usage', `${providerName(login)} has no revocation endpoint`, {
-      hint: 'revoke access in your account settings there, then log out without --revoke',
+      hint: `set ${name}.options.revocation_url; or revoke access in your account settings, then log out without --revoke`,
     });
   }
-  await post(buildRevocationRequest(login, endpoint, family.refreshToken), client.ports, {
+  const token = family.refreshToken ?? getAccessToken(family, login);
+  if (token === undefined) return;
+  const hint = token === family.refreshToken ? 'refresh_token' : 'access_token';
+  await post(buildRevocationRequest(login, endpoint, token, hint), client.ports, {
     parse: parseRevocationResponse,
     // Revocation is idempotent (RFC 7009 §2.2).
     mayRetry: () => true,
@@ -75,13 +79,14 @@ export async function revokeToken(
   });
 }
 
-/** The provider's documented revocation endpoint, or the one that the metadata of the server names. */
+/** The configured revocation endpoint, the provider's documented one, or the one that the metadata of the server names. */
 async function findRevocationEndpoint(
   login: LoginProfile,
   client: MetadataPorts,
   signal: AbortSignal | undefined,
 ): Promise<URL | undefined> {
-  if (login.provider.login !== undefined) return login.endpoints.revocationUrl;
+  const { revocationUrl } = login.endpoints;
+  if (revocationUrl !== undefined || login.provider.login !== undefined) return revocationUrl;
   const endpoint = (await findMetadata(login, client, signal))?.revocationUrl;
   return endpoint?.origin === login.url.origin ? endpoint : undefined;
 }

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import { OAuthProfileError } from '../../errors.ts';
+import { readTextFile } from '../../files/read-file.ts';
 import { Secret } from '../../redaction/secret.ts';
 
 /** A Redis deployment, parsed from the URL of the store. */
@@ -139,15 +139,18 @@ function parseHost(value: string, defaultPort: number): { host: string; port: nu
 }
 
 function readTlsOptions(caFile: string | null): ConnectionOptions {
+  // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would disable it.
+  if (caFile === null) return { rejectUnauthorized: true };
+  let problem = 'the file does not exist';
   try {
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would disable it.
-    return { rejectUnauthorized: true, ...(caFile !== null && { ca: readFileSync(caFile) }) };
+    const ca = readTextFile(caFile, 'the file');
+    if (ca !== undefined) return { rejectUnauthorized: true, ca };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new OAuthProfileError('usage', `cannot read the ca_file of the store URL: ${code}`, {
-      hint: 'set ca_file to the PEM file of the certificate authority, or remove it and set NODE_EXTRA_CA_CERTS',
-    });
+    problem = (error as Error).message;
   }
+  throw new OAuthProfileError('usage', `cannot read the ca_file of the store URL: ${problem}`, {
+    hint: 'set ca_file to the PEM file of the certificate authority, or remove it and set NODE_EXTRA_CA_CERTS',
+  });
 }
 
 function decode(value: string): string {

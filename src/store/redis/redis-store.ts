@@ -85,9 +85,12 @@ class RedisStore extends LockingStore {
     return this.#connection.now();
   }
 
-  async read(key: string): Promise<RecordPlaintext | undefined> {
-    const values = await this.#connection.eval(scripts.READ, ...this.#scriptCall(key, []), RETRY);
-    return this.#decryptNewest(key, values as Buffer[]);
+  async read(name: string): Promise<RecordPlaintext | undefined> {
+    const hashes = this.#keys.flatMap(({ id }) => [scripts.recordsKey(id), scripts.aliasesKey(id)]);
+    const found = (await this.#connection.eval(scripts.READ, hashes, this.#idsOf(name), RETRY)) as Buffer[];
+    const copies = this.#keys.map((_, i) => this.#decrypt(String(found[2 * i]), found[2 * i + 1]));
+    const newest = selectNewest(copies);
+    return newest?.key === name || newest?.aliases.includes(name) ? newest : undefined;
   }
 
   async list(): Promise<FoundRecord[]> {
@@ -127,14 +130,16 @@ class RedisStore extends LockingStore {
       const response = await this.#connection.evalWithTime(scripts.ACQUIRE, ...call, { retryMs, signal });
       const [state, ...values] = response as [number, ...Buffer[]];
       if (state === 3) throw this.#unknownKeyError(String(values[0]));
+      const timeLeft = deadline - performance.now();
       if (state !== 0) {
         const found = this.#decryptNewest(key, values);
         const accepted = state === 1 ? undefined : accept(found);
         if (state === 1 || accepted !== undefined) return { found, accepted };
-        seen = values.find(({ length }) => length > 0)?.toString('latin1', 0, scripts.STAMP_LENGTH) ?? '';
-        continue;
+        const stamp = values.find(({ length }) => length > 0)?.toString('latin1', 0, scripts.STAMP_LENGTH) ?? '';
+        const isChanged = stamp !== seen;
+        seen = stamp;
+        if (isChanged && timeLeft > 0) continue;
       }
-      const timeLeft = deadline - performance.now();
       if (timeLeft <= 0) throw lockTimeoutError(this.describeOwner(key), timeoutMs);
       // Jitter, so that the machines of a fleet do not poll at the same time.
       const delay = Math.min(pollMs * (0.5 + Math.random() / 2), timeLeft);
@@ -146,12 +151,16 @@ class RedisStore extends LockingStore {
   #hold(key: string, nonce: string): LockedOperations {
     const renewal = setInterval(() => void this.#renewOrRelease(key, nonce, LEASE_MS), RENEW_INTERVAL_MS);
     return {
-      read: () => this.read(key),
+      read: async () => {
+        const found = await this.read(key);
+        return found?.key === key ? found : undefined;
+      },
       replace: async (next, current, { requiresLock }) => {
         const version = current === undefined ? '' : versionStamp(key, current.version);
         const stamp = versionStamp(key, next.version) + randomBytes(16).toString('hex');
         const value = Buffer.concat([Buffer.from(stamp), encryptRecord(next, this.#keys[0])]);
-        const args = [nonce, LEASE_MS, version, value, requiresLock ? 'locked' : ''];
+        const aliases = [this.#aliasesOf(next), this.#aliasesOf(current)];
+        const args = [nonce, LEASE_MS, version, value, requiresLock ? 'locked' : '', ...aliases];
         for (;;) {
           const sentAt = performance.now();
           const retry = requiresLock ? RETRY_DURING_LEASE : RETRY_SUCCESSOR;
@@ -161,8 +170,9 @@ class RedisStore extends LockingStore {
           if (!requiresLock || performance.now() - sentAt < LEASE_MS / 2) return true;
         }
       },
-      remove: async () => {
-        const [isRemoved] = await this.#connection.eval(scripts.REMOVE, ...this.#scriptCall(key, [nonce]), RETRY);
+      remove: async (current) => {
+        const args = [nonce, this.#aliasesOf(current)];
+        const [isRemoved] = await this.#connection.eval(scripts.REMOVE, ...this.#scriptCall(key, args), RETRY);
         return isRemoved === 1;
       },
       release: () => {
@@ -198,18 +208,20 @@ class RedisStore extends LockingStore {
   }
 
   async #readAll(keyId: string): Promise<RecordPlaintext[]> {
-    const values = await this.#connection.run((client) => client.hgetallBuffer(scripts.recordsKey(keyId)), RETRY);
-    return Object.entries(values).map(([id, value]) => this.#decrypt(id, value));
+    const found = new Map<string, RecordPlaintext | undefined>();
+    for await (const [field, value] of this.#connection.scanHash(scripts.recordsKey(keyId), RETRY)) {
+      found.set(String(field), this.#decrypt(String(field), value));
+    }
+    return [...found.values()].flatMap((record) => record ?? []);
   }
 
   #decryptNewest(key: string, values: readonly Buffer[]): RecordPlaintext | undefined {
     const ids = this.#idsOf(key);
-    return selectNewest(
-      values.map((value, i) => (value.length === 0 ? undefined : this.#decrypt(ids[i] ?? '', value))),
-    );
+    return selectNewest(values.map((value, i) => this.#decrypt(ids[i] ?? '', value)));
   }
 
-  #decrypt(id: string, value: Buffer): RecordPlaintext {
+  #decrypt(id: string, value: Buffer | undefined): RecordPlaintext | undefined {
+    if (value === undefined || value.length === 0) return undefined;
     const location = `record ${id.slice(0, 8)} in Redis at ${this.#hosts}`;
     return decryptRecord(value.subarray(scripts.STAMP_LENGTH), id, this.#keys, location);
   }
@@ -218,12 +230,22 @@ class RedisStore extends LockingStore {
     return this.#keys.map((encryptionKey) => recordId(encryptionKey, key));
   }
 
+  /** JSON array of the ids of a record's aliases under each encryption key. */
+  #aliasesOf(record: RecordPlaintext | undefined): string {
+    return JSON.stringify(this.#keys.map((key) => record?.aliases.map((alias) => recordId(key, alias)) ?? []));
+  }
+
   /** KEYS and ARGV of a script on one record. */
   #scriptCall(key: string, args: readonly ScriptArgument[]): [keys: string[], args: ScriptArgument[]] {
     const ids = this.#idsOf(key);
-    const hashes = this.#keys.map(({ id }) => scripts.recordsKey(id));
+    const keyIds = this.#keys.map(({ id }) => id);
     return [
-      [scripts.KEY_IDS, ...ids.map(scripts.lockKey), ...hashes],
+      [
+        scripts.KEY_IDS,
+        ...ids.map(scripts.lockKey),
+        ...keyIds.map(scripts.recordsKey),
+        ...keyIds.map(scripts.aliasesKey),
+      ],
       [...ids, ...args],
     ];
   }

@@ -1,11 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, opendirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { OAuthProfileError } from '../../errors.ts';
+import * as fs from 'node:fs';
+import { basename, join } from 'node:path';
 import {
   decryptRecord,
-  encryptRecord,
   type Key,
   type KeyRing,
   type RecordPlaintext,
@@ -13,16 +9,8 @@ import {
   selectNewest,
   selectNewestOfEach,
 } from '../encryption.ts';
-import type { LockOwner } from '../lock/lock-owner.ts';
-import type { LockedOperations, ReplaceOptions } from '../locking-store.ts';
-import { hasErrorCode, mapWriteErrors, storeUnreadableError } from '../store-errors.ts';
-import { syncDirectory, writeDurably } from './durable-fs.ts';
+import { hasErrorCode, storeUnreadableError } from '../store-errors.ts';
 import { readPrivateFile } from './private-files.ts';
-
-/** Space for a provider's response, in addition to the size of the record. */
-const RESERVED_BYTES = 65_536;
-const RETRY_SUCCESSOR_MS = 3_000;
-const RETRY_INTERVAL_MS = 50;
 
 /** Ids of the keys of a vault: each has a directory for its records. */
 export function findKeyIds(directory: string): string[] {
@@ -31,15 +19,21 @@ export function findKeyIds(directory: string): string[] {
 
 /** Whether a vault contains records that are encrypted with a key. */
 export function hasRecords(directory: string, keyId: string): boolean {
-  const names = opendirSync(join(directory, keyId));
+  const entries = fs.opendirSync(join(directory, keyId));
   try {
-    return names.readSync() !== null;
+    for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+      if (entry.name.endsWith('.record')) return true;
+    }
+    return false;
   } finally {
-    names.closeSync();
+    entries.closeSync();
   }
 }
 
-/** The encrypted files of a vault, `<key id>/<record id>.record`. The caller has checked the directory. */
+/**
+ * The encrypted files of a vault, `<key id>/<record id>.record`. An alias is a symbolic link `<record id of the alias>.alias` to a record. The
+ * caller has checked the directory.
+ */
 export class Records {
   constructor(
     readonly directory: string,
@@ -47,8 +41,8 @@ export class Records {
   ) {}
 
   /** File of a record that is encrypted with `key`. */
-  file(recordKey: string, key: Key = this.keys[0]): string {
-    return join(this.directory, key.id, `${recordId(key, recordKey)}.record`);
+  file(recordKey: string, key: Key = this.keys[0], type = 'record'): string {
+    return join(this.directory, key.id, `${recordId(key, recordKey)}.${type}`);
   }
 
   /** Lock files of a record: one for each key, since the record id depends on the key and other processes may know only one of them. */
@@ -63,9 +57,19 @@ export class Records {
     return newest;
   }
 
+  /** Reads the record with this alias. */
+  findByAlias(alias: string): RecordPlaintext | undefined {
+    const copies = this.keys.map((key) => {
+      const name = readAlias(this.file(alias, key, 'alias'));
+      return name === undefined ? undefined : this.#read(join(this.directory, key.id, name));
+    });
+    const newest = selectNewest(copies);
+    return newest?.aliases.includes(alias) ? newest : undefined;
+  }
+
   /** A string that changes with every write of the record. */
   fileState(recordKey: string): string {
-    const stats = this.keys.map((key) => statSync(this.file(recordKey, key), { throwIfNoEntry: false }));
+    const stats = this.keys.map((key) => fs.statSync(this.file(recordKey, key), { throwIfNoEntry: false }));
     return stats.map((one) => (one === undefined ? '' : `${one.ino} ${one.ctimeMs}`)).join();
   }
 
@@ -74,7 +78,7 @@ export class Records {
     this.assertKnownKeys();
     const directories = keys.map(({ id }) => join(this.directory, id));
     const files = directories.flatMap((directory) => readNames(directory).map((name) => join(directory, name)));
-    return selectNewestOfEach(files.flatMap((file) => this.#read(file) ?? []));
+    return selectNewestOfEach(files.flatMap((file) => (file.endsWith('.record') ? (this.#read(file) ?? []) : [])));
   }
 
   /** Throws if a record is encrypted with another key. */
@@ -97,7 +101,7 @@ export class Records {
 /** Names in a directory; none if it does not exist. */
 function readNames(directory: string): string[] {
   try {
-    return readdirSync(directory);
+    return fs.readdirSync(directory);
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return [];
     const { code } = error as NodeJS.ErrnoException;
@@ -105,120 +109,12 @@ function readNames(directory: string): string[] {
   }
 }
 
-/** A record of the vault whose file locks `owner` holds. */
-export class LockedRecord implements LockedOperations {
-  #isSpaceReserved = false;
-
-  constructor(
-    readonly key: string,
-    readonly records: Records,
-    readonly owner: LockOwner,
-  ) {}
-
-  async read(): Promise<RecordPlaintext | undefined> {
-    return this.records.find(this.key);
-  }
-
-  /** A new refresh token may be the only valid one: errors are retried, and then it is stored next to the vault. */
-  async replace(
-    next: RecordPlaintext,
-    current: RecordPlaintext | undefined,
-    options: ReplaceOptions,
-  ): Promise<boolean> {
-    const bytes = encryptRecord(next, this.records.keys[0]);
-    const isSuccessor = !options.requiresLock && next.version !== '';
-    for (const deadline = performance.now() + RETRY_SUCCESSOR_MS; ; await sleep(RETRY_INTERVAL_MS)) {
-      try {
-        return await this.#replace(bytes, current, options);
-      } catch (error) {
-        if (!isSuccessor || !(error instanceof OAuthProfileError)) throw error;
-        if (performance.now() > deadline) throw await this.#rescue(bytes, error);
-      }
-    }
-  }
-
-  /**
-   * Compare-and-set, for an owner that lost its lock and returns. The comparison and the rename are not one step. If the new owner writes between
-   * them, the result is the same as if this owner had written first and the new owner's write had failed. A later version of the new owner can
-   * only be overwritten by a process that is suspended exactly here for a whole exchange. A second lock would not prevent that: an owner that is
-   * suspended longer than its lease would lose it, too.
-   */
-  async #replace(
-    bytes: Buffer,
-    current: RecordPlaintext | undefined,
-    { requiresLock, reserve }: ReplaceOptions,
-  ): Promise<boolean> {
-    return mapWriteErrors(this.records.directory, async () => {
-      if (reserve) await this.#reserveSpace(bytes.length);
-      const useReserve = !reserve && this.#isSpaceReserved;
-      const temp = this.owner.ownFile(useReserve ? 'reserve' : 'temp');
-      try {
-        await writeDurably(temp, bytes);
-        if (requiresLock && !this.#isLockHeld()) return false;
-        const stored = this.records.find(this.key);
-        // A record that vanished is not a newer version: the directory was deleted, or a backup restored.
-        if (stored !== undefined && stored.version !== current?.version) return false;
-        renameSync(temp, this.records.file(this.key));
-      } finally {
-        if (!useReserve) rmSync(temp, { force: true });
-      }
-      if (useReserve) this.#isSpaceReserved = false;
-      await syncDirectory(dirname(this.records.file(this.key)));
-      await this.#removeFiles(this.records.keys.slice(1));
-      return true;
-    });
-  }
-
-  remove(): Promise<boolean> {
-    return mapWriteErrors(this.records.directory, async () => {
-      if (!this.#isLockHeld()) return false;
-      await this.#removeFiles(this.records.keys);
-      return true;
-    });
-  }
-
-  async release(): Promise<void> {
-    this.owner.close();
-  }
-
-  async #removeFiles(keys: readonly Key[]): Promise<void> {
-    for (const file of keys.map((key) => this.records.file(this.key, key))) {
-      if (!existsSync(file)) continue;
-      rmSync(file, { force: true });
-      await syncDirectory(dirname(file));
-    }
-  }
-
-  /** Writes an encrypted record next to the vault. Returns the error with the command that restores it. */
-  async #rescue(bytes: Buffer, error: OAuthProfileError): Promise<OAuthProfileError> {
-    const target = this.records.file(this.key);
-    const rescued = join(dirname(this.records.directory), `rescued-${basename(target)}`);
-    try {
-      await writeDurably(rescued, bytes);
-      await syncDirectory(dirname(rescued));
-    } catch {
-      return error;
-    }
-    return new OAuthProfileError(error.code, `${error.message}; the new refresh token is in ${rescued}, encrypted`, {
-      hint: `${error.hint}; then run: mv ${rescued} ${target}`,
-      cause: error,
-    });
-  }
-
-  #isLockHeld(): boolean {
-    return this.records.locks(this.key).every((lock) => this.owner.holds(lock));
-  }
-
-  async #reserveSpace(size: number): Promise<void> {
-    if (this.#isSpaceReserved) return;
-    const file = this.owner.ownFile('reserve');
-    try {
-      // Random bytes: a file system could compress others.
-      await writeDurably(file, randomBytes(size + RESERVED_BYTES));
-    } catch (error) {
-      rmSync(file, { force: true });
-      throw error;
-    }
-    this.#isSpaceReserved = true;
+/** Returns the file name of the record that an alias points to; `undefined` if it does not exist. */
+export function readAlias(file: string): string | undefined {
+  try {
+    const target = process.platform === 'win32' ? fs.readFileSync(file, 'latin1') : fs.readlinkSync(file);
+    return /^[0-9a-f]{32}\.record$/.test(target) ? target : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -9,8 +9,9 @@ import { mapWriteErrors } from '../store-errors.ts';
 import { createPrivateDirectory } from './durable-fs.ts';
 import { assertLocalFileSystem } from './inspect-directory.ts';
 import { type Keychain, KeyProvider, type KeySource, type VaultKeys } from './key-provider.ts';
+import { LockedRecord } from './locked-record.ts';
 import { checkPrivateDirectory, findVaultDirectory } from './private-files.ts';
-import { LockedRecord, Records } from './records.ts';
+import { Records } from './records.ts';
 
 /** Environment of a vault. */
 export interface VaultOptions {
@@ -46,8 +47,9 @@ export class Vault extends LockingStore {
     return this.#clock.now();
   }
 
-  async read(key: string): Promise<FoundRecord | undefined> {
-    return (await this.#open())?.find(key);
+  async read(name: string): Promise<FoundRecord | undefined> {
+    const records = await this.#open();
+    return records?.find(name) ?? records?.findByAlias(name);
   }
 
   async list(): Promise<FoundRecord[]> {

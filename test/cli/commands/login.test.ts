@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Browser } from '../../support/independent-browser.ts';
 import { type Running, startCommand } from '../../support/login-cli.ts';
 import { enterCodeByHand, signInByHand } from '../../support/login-visits.ts';
 import { Sandbox } from '../../support/run-cli.ts';
 import { anyKey } from '../../support/store-home.ts';
+import { startTokenServer } from '../../support/token-server.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {
@@ -109,6 +110,20 @@ describe('Ctrl-C during login', () => {
     login.child.kill('SIGINT');
     expect(await login.finished).toMatchObject({ exit: 130, stdout: '' });
   });
+});
+
+it('login --verbose escapes what a discovery document contains', async () => {
+  const server = await startTokenServer((response) => response.end('\u001b]0;owned\u0007\u001b[2J\u009b31m'));
+  onTestFinished(() => server.close());
+  const url = `http://127.0.0.1:${server.port}`;
+  const options = `options: {authorization_url: "${url}/authorize"}`;
+  sandbox.write('oauth-profiles.yaml', `acme: {type: custom, url: "${url}/token", client_id: app, ${options}}\n`);
+  const login = startCommand(sandbox, ['login', 'acme', '--browser', '--no-open', '--verbose']);
+  await urlShownBy(login);
+  login.child.kill('SIGINT');
+  const { stdout, stderr } = await login.finished;
+  expect(stderr).toContain('cannot read the metadata');
+  expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
 
 describe.skipIf(!existsSync('/usr/bin/script'))('login in a terminal', () => {

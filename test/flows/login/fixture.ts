@@ -5,7 +5,7 @@ import { SingleFlight } from '../../../src/flows/single-flight.ts';
 import type { TokenResult } from '../../../src/flows/token-cache.ts';
 import { findStoredGrant } from '../../../src/flows/token-family.ts';
 import { type GetTokenOptions, getProfileToken } from '../../../src/get-token.ts';
-import type { LoginResponse } from '../../../src/oauth/token-response.ts';
+import type { ParsedToken } from '../../../src/oauth/token-response.ts';
 import type { TokenStore, WireRequest } from '../../../src/ports.ts';
 import { completeProfile } from '../../../src/profile/complete-profile.ts';
 import { type LoginProfile, toLoginProfile } from '../../../src/profile/login-profile.ts';
@@ -22,7 +22,8 @@ export const custom = { type: 'custom', url: 'https://id.example.com/token', cli
 
 /** The response of the provider to a login, and the consent of the user. */
 export interface LoginOptions {
-  readonly refreshToken?: string;
+  /** Default: `rt-first`; `null` for none. */
+  readonly refreshToken?: string | null;
   readonly account?: string;
   /** Whether the response has `expires_in`. Default: true. */
   readonly expires?: boolean;
@@ -96,13 +97,19 @@ export class StoredLogins {
     return { login, family };
   }
 
-  #responseOf({ refreshToken = 'rt-first', account, expires = true, scope = 'api' }: LoginOptions): LoginResponse {
+  #responseOf({ refreshToken = 'rt-first', account, expires = true, scope = 'api' }: LoginOptions): ParsedToken {
     const payload = Buffer.from(JSON.stringify({ preferred_username: account })).toString('base64url');
     const idToken = account === undefined ? {} : { id_token: `e30.${payload}.x` };
     return {
-      response: { access_token: 'at-first', refresh_token: refreshToken, expires_in: 3600, scope, ...idToken },
+      response: {
+        access_token: 'at-first',
+        ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
+        ...(expires ? { expires_in: 3600 } : {}),
+        scope,
+        ...idToken,
+      },
       accessToken: new Secret('at-first'),
-      refreshToken: new Secret(refreshToken),
+      refreshToken: refreshToken === null ? undefined : new Secret(refreshToken),
       otherSecrets: [],
       tokenType: 'Bearer',
       expiresAt: expires ? this.ports.clock.now() + 3_600_000 : undefined,

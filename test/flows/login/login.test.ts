@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthProfileError } from '../../../src/errors.ts';
 import { login } from '../../../src/flows/login/login.ts';
+import { familyKey } from '../../../src/flows/token-family.ts';
+import type { GetTokenOptions } from '../../../src/get-token.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
 import { parsedProfileOf } from '../../support/profile-of.ts';
 import { removeRecord, withLockFunctions } from '../../support/token-fixture.ts';
 import { custom, gitlab, loginProfile, StoredLogins } from './fixture.ts';
@@ -126,7 +129,7 @@ describe('the records of a login', () => {
       profile: 'lab',
       origin: 'https://gitlab.com',
       client: store.fingerprint('app'),
-      tokenHashes: [store.fingerprint('rt-first')],
+      tokenHashes: [familyKey({ origin: 'https://gitlab.com', clientId: 'app' }, 'rt-first', store)],
       account: 'ada',
       scope: 'api',
     });
@@ -156,7 +159,8 @@ describe('the records of a login', () => {
     const stored = await store.list();
     expect([...keys].sort()).toEqual(stored.map(({ key }) => key).sort());
     const { family = '' } = await logins.profile('lab', gitlab);
-    expect(stored.map(({ version }) => version).sort()).toEqual([store.fingerprint('rt-first'), family].sort());
+    // The family has its key from the refresh token.
+    expect(stored.map(({ version }) => version)).toEqual([family, family]);
   });
 
   it('name no replaced refresh token if none was configured', async () => {
@@ -185,5 +189,102 @@ describe('the records of a login', () => {
     const { token, fromCache } = await logins.getToken(await logins.profile('lab', gitlab), { minTtlMs: 0 });
     expect([token.accessToken.reveal(), fromCache]).toEqual(['at-first', true]);
     expect(logins.sent).toEqual([]);
+  });
+});
+
+describe('a login without a refresh token', () => {
+  const withLogin = { ...custom, options: { authorization_url: 'https://id.example.com/authorize' } };
+  const get = async (options: GetTokenOptions = {}) =>
+    (await logins.getToken(await logins.profile('svc', withLogin), options)).token.accessToken.reveal();
+
+  it('stores the access token, which every caller gets until it expires', async () => {
+    await logins.logIn('svc', withLogin, { refreshToken: null });
+    expect(await get()).toBe('at-first');
+    expect(await get({ reuse: false })).toBe('at-first');
+    logins.ports.clock.time += 3_599_000;
+    expect(await get()).toBe('at-first');
+    logins.ports.clock.time += 1_000;
+    await expect(get()).rejects.toMatchObject({ code: 'login_required', hint: 'run: oauth-profile login svc' });
+    expect(logins.sent).toEqual([]);
+  });
+
+  it('stores an access token that does not expire', async () => {
+    expect(await logins.logIn('svc', withLogin, { refreshToken: null, expires: false })).toMatchObject({
+      expiresAt: undefined,
+    });
+    logins.ports.clock.time += 365 * 86_400_000;
+    expect(await get()).toBe('at-first');
+  });
+
+  it.each([{ forceRefresh: true }, { rejectedToken: new Secret('at-first') }])(
+    'must be repeated for a caller that needs another token: %j',
+    async (options) => {
+      await logins.logIn('svc', withLogin, { refreshToken: null, expires: false });
+      logins.ports.clock.time++;
+      await expect(get(options)).rejects.toMatchObject({ code: 'login_required' });
+      expect(logins.sent).toEqual([]);
+    },
+  );
+
+  it.each([
+    [
+      'with offline_access, to request consent (OpenID Connect Core §11)',
+      custom,
+      'openid offline_access',
+      /svc\.prompt/,
+    ],
+    ['without offline_access, to request it', custom, 'openid', /offline_access.*svc\.scope/],
+    [
+      'with the hint of the provider',
+      { type: 'google', client_id: 'c', client_secret: 's' },
+      'email',
+      /Google.*consent/,
+    ],
+  ])('has a hint %s', async (_, fields, scope, expected) => {
+    const { refreshHint } = await logins.logIn('svc', { ...fields, scope }, { refreshToken: null });
+    expect(refreshHint).toMatch(expected);
+    expect((await logins.logIn('svc', { ...fields, scope })).refreshHint).toBeUndefined();
+  });
+});
+
+describe('the scope of a refresh after a login', () => {
+  const withScope = (scope?: string) => ({ ...custom, ...(scope === undefined ? {} : { scope }) });
+  /** Logs in and refreshes with another scope in the profile. Returns the scope that was sent. */
+  const refreshScope = async (requested: string | undefined, granted: unknown, configured = requested) => {
+    await logins.logIn('svc', withScope(requested), { scope: granted });
+    logins.ports.clock.time++;
+    await logins.getToken(await logins.profile('svc', withScope(configured)), { forceRefresh: true });
+    expect(logins.sent).toHaveLength(1);
+    return new URLSearchParams(logins.sent[0]?.body).get('scope');
+  };
+
+  it.each([
+    ['the requested one, if all of it was granted', 'read write', 'write read', undefined, 'read write'],
+    ['the requested one, if the response did not say what was granted', 'read write', null, undefined, 'read write'],
+    ['omitted if less was granted (RFC 6749 §6)', 'read write', 'read', undefined, null],
+    ['a part of the granted one, if the profile was changed to it', 'read write', 'read write', 'read', 'read'],
+    ['one that was granted although it was not requested', 'read', 'read write', 'read write', 'read write'],
+  ])('is %s', async (_, requested, granted, configured, sent) => {
+    expect(await refreshScope(requested, granted, configured)).toBe(sent);
+  });
+
+  it.each([
+    ['added', 'read', 'read', 'read write'],
+    ['set for the first time', undefined, null, 'write'],
+  ])('requires another login if it was %s after the login', async (_, requested, granted, configured) => {
+    await expect(refreshScope(requested, granted, configured)).rejects.toMatchObject({
+      code: 'login_required',
+      message: expect.stringContaining('write'),
+      hint: 'run: oauth-profile login svc',
+    });
+    expect(logins.sent).toEqual([]);
+  });
+
+  it('is the requested one for Microsoft, whose responses name scopes differently', async () => {
+    const graph = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app', scope: 'user.read offline_access' };
+    await logins.logIn('svc', graph, { scope: 'User.Read openid' });
+    const changed = { ...graph, scope: 'user.read mail.read offline_access' };
+    await logins.getToken(await logins.profile('svc', changed), { forceRefresh: true });
+    expect(new URLSearchParams(logins.sent[0]?.body).get('scope')).toBe(changed.scope);
   });
 });

@@ -85,6 +85,15 @@ describe('a revocation', () => {
     expect(await logins.store.list()).toEqual([]);
   });
 
+  it('sends the access token if the login has no refresh token', async () => {
+    await logins.logIn('lab', gitlab, { refreshToken: null });
+    await deleteLogin(await firstLogin(), logins.store, revokeWith(gitlab));
+    expect(new URLSearchParams(logins.sent[0]?.body)).toEqual(
+      new URLSearchParams('token=at-first&token_type_hint=access_token&client_id=app&client_secret=app-secret'),
+    );
+    expect(await logins.store.list()).toEqual([]);
+  });
+
   it.each([200, 204, 299])('succeeds with status %i, whatever the body is', async (status) => {
     await logins.logIn('lab', gitlab);
     logins.response = { status, body: 'anything' };
@@ -137,6 +146,12 @@ describe('a revocation', () => {
 
   it.each([
     ['documented by a built-in provider', gitlab, undefined, 'https://gitlab.com/oauth/revoke'],
+    [
+      'that the profile sets',
+      { ...custom, options: { revocation_url: 'https://revoke.example.com/' } },
+      undefined,
+      'https://revoke.example.com/',
+    ],
     ['named by the metadata of the server', custom, published, 'https://id.example.com/revoke'],
     [
       'of a server whose login page is configured',

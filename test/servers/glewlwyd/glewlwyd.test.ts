@@ -51,6 +51,14 @@ describeServer(
     // The revocation endpoint rejects public clients.
     testRevocation(server, ['web']);
 
+    describe('nonce', () => {
+      it('a login with the scope openid works with a nonce in the profile', async () => {
+        server.write({ tool: { scope: 'openid read', nonce: 'a-nonce' } });
+        expect(await server.login('tool')).toMatchObject({ exit: 0 });
+        expect(await server.run('token tool --force-refresh')).toMatchObject({ exit: 0, stderr: '' });
+      });
+    });
+
     describe('errors', () => {
       it('a response without a body exits with 3 and shows its status', async () => {
         server.write({ robot: { client_secret: 'wrong-secret' } });

@@ -99,16 +99,17 @@ export function testPassword(
   client: Record<string, string>,
   rejected: { error: string } | { status: number } = { error: 'invalid_grant' },
 ): void {
+  const { user = USER } = server.settings;
   describe('password', () => {
     it('a user name and password get a token', async () => {
-      server.write({ user: { ...client, grant_type: 'password', ...USER, scope: 'read' } });
+      server.write({ user: { ...client, grant_type: 'password', ...user, scope: 'read' } });
       const token = await server.run('token user');
       expect(token).toMatchObject({ exit: 0, stderr: expect.not.stringContaining('error') });
       expect(await server.accepts(token.stdout)).toBe(true);
     });
 
     it('a wrong password exits with 3 and is not tried again', async () => {
-      server.write({ user: { ...client, grant_type: 'password', ...USER, password: 'wrong-password', scope: 'read' } });
+      server.write({ user: { ...client, grant_type: 'password', ...user, password: 'wrong-password', scope: 'read' } });
       const { exit, stderr } = await server.run('token user --json');
       expect(exit).toBe(3);
       expect(JSON.parse(stderr)).toMatchObject({ code: 'provider_rejected', provider: rejected });

@@ -18,6 +18,9 @@ export const ODD_SECRET = 's e+c/r:t%&=x';
 /** Decides on the pages that begin at `url`. Returns the redirect to the client, or the last page. */
 export type Decide = (browser: Browser, url: string) => Promise<Arrival>;
 
+/** Whether the server has redirected to the client. It does so without a consent page if it remembers the consent. */
+export const isAtClient = ({ url }: Arrival): boolean => new URL(url).pathname === '/callback';
+
 /** How the tests reach a server. */
 export interface ServerSettings {
   /** Paths of the endpoints. `resource` needs a token with the scope `read`. */
@@ -29,6 +32,8 @@ export interface ServerSettings {
   /** Client authentication of `robot` and `web`. Default: in the body. */
   readonly clientAuth?: string;
   readonly approve: Decide;
+  /** Default: {@link USER}. */
+  readonly user?: typeof USER;
 }
 
 /** Fields of profiles, by profile. */
@@ -90,14 +95,19 @@ export class Server {
     return `${this.origin}${this.settings.paths[endpoint]}`;
   }
 
+  /** Options of profiles for a login. */
+  loginOptions(): Record<string, string> {
+    return {
+      authorization_url: this.url('authorization'),
+      ...(this.settings.paths.device !== undefined && { device_authorization_url: this.url('device') }),
+    };
+  }
+
   /** Writes the profiles, with changed or added ones. */
   write(changes: Profiles): void {
     const { scope, clientAuth } = this.settings;
     const auth = clientAuth === undefined ? {} : { client_auth: clientAuth };
-    const options = {
-      authorization_url: this.url('authorization'),
-      ...(this.settings.paths.device !== undefined && { device_authorization_url: this.url('device') }),
-    };
+    const options = this.loginOptions();
     const base = { type: 'custom', url: this.url('token') };
     const profiles: Profiles = {
       robot: {
@@ -145,6 +155,14 @@ export class Server {
     const { stdout, stderr } = await this.run(`token ${profile} --json --reveal`);
     expect(stderr).toBe('');
     return JSON.parse(stdout);
+  }
+
+  /** Whether a valid refresh token of a profile is stored. */
+  async isRefreshable(profile: string): Promise<boolean> {
+    const { profiles } = JSON.parse((await this.run('list --json')).stdout);
+    return profiles.some(
+      (row: { profile: string; refreshable?: boolean }) => row.profile === profile && row.refreshable,
+    );
   }
 
   /** Sends a form to the server without the client under test. */

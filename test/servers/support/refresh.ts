@@ -73,14 +73,16 @@ export function testReducedScope(server: Server, requested: string, granted: str
   });
 }
 
-/** Declares the tests of `logout`. */
-export function testRevocation(server: Server, profiles = ['web', 'tool']): void {
+/** Declares the tests of `logout --revoke` with the endpoint of the metadata, or with the configured one at `path`. */
+export function testRevocation(server: Server, profiles = ['web', 'tool'], path?: string): void {
   describe('revocation', () => {
     it.each(profiles)('logout --revoke ends the refresh token of the client %s at the server', async (profile) => {
+      const configured = path === undefined ? {} : { revocation_url: `${server.origin}${path}` };
+      server.write({ [profile]: { options: { ...server.loginOptions(), ...configured } } });
       await server.login(profile);
       const { refresh_token = '' } = await server.response(profile);
       expect(await server.run(`logout ${profile} --revoke`)).toMatchObject({ exit: 0, stderr: '' });
-      expect((await server.run('list')).stdout).toMatch(new RegExp(`^${profile} +nothing stored$`, 'm'));
+      expect(await server.isRefreshable(profile)).toBe(false);
       const secret: Record<string, string> = profile === 'web' ? { client_secret: 'web-secret' } : {};
       const refresh = { grant_type: 'refresh_token', client_id: profile, ...secret, refresh_token };
       expect((await server.post(server.settings.paths.token, refresh)).status).toBe(400);

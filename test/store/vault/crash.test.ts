@@ -46,14 +46,19 @@ async function killAtEveryCall(
 describe('wherever a process is killed', () => {
   it('a refresh leaves the old record, the journal or the new record, and no other files', async () => {
     const key = anyKey();
-    const states = [storedRecord('one'), storedRecord('one', '{"journal":1}'), storedRecord('two')].map(plaintext);
+    const records = [
+      storedRecord('one', '{}', 'w', 'x', 'y'),
+      storedRecord('one', '{"journal":1}', 'w', 'x', 'y'),
+      storedRecord('two', '{"new":1}', 'x', 'y', 'z'),
+    ] as const;
+    const states = records.map(plaintext);
     let reached = 0;
     const calls = await killAtEveryCall(
-      () => put(home.open(key), 'a', storedRecord('one')),
+      () => put(home.open(key), 'a', records[0]),
       () =>
         withLock(home.open(key), 'a', async (lock) => {
-          await lock.write(storedRecord('one', '{"journal":1}'), { reserve: true });
-          await lock.write(storedRecord('two'));
+          await lock.write(records[1], { reserve: true });
+          await lock.write(records[2]);
         }),
       async (where) => {
         const found = plaintext(await home.open(key).read('a'));
@@ -62,7 +67,11 @@ describe('wherever a process is killed', () => {
         reached = state;
         expect(await withLock(home.open(key), 'a', ({ record }) => plaintext(record)), where).toEqual(found);
         expect(home.leftovers(), where).toEqual([]);
-        await put(home.open(key), 'a', storedRecord('three'));
+        const { aliases } = records[state] as (typeof records)[number];
+        await put(home.open(key), 'a', storedRecord('three', '{}', ...aliases));
+        for (const alias of ['x', 'y', ...aliases.slice(-1)]) {
+          expect((await home.open(key).read(alias))?.version, `${alias}, ${where}`).toBe('three');
+        }
       },
     );
     expect(reached).toBe(2);
@@ -88,7 +97,8 @@ describe('wherever a process is killed', () => {
     const [oldKey, newKey] = [anyKey(), anyKey()];
     const calls = await killAtEveryCall(
       async () => {
-        for (const key of ['a', 'b']) await put(home.open(oldKey), key, storedRecord(`${key}1`));
+        for (const key of ['a', 'b'])
+          await put(home.open(oldKey), key, storedRecord(`${key}1`, '{}', `alias of ${key}`));
       },
       () => put(home.open(`${newKey},${oldKey}`), 'a', storedRecord('a2')),
       async (where) => {
@@ -98,6 +108,11 @@ describe('wherever a process is killed', () => {
         }
         await put(home.open(`${newKey},${oldKey}`), 'a', storedRecord('a3'));
         const records = await home.open(newKey).list();
+        expect((await home.open(newKey).read('alias of b'))?.version, where).toBe('b1');
+        expect(
+          home.files().filter((file) => file.endsWith('.alias')),
+          where,
+        ).toHaveLength(1);
         expect(records.map(({ version }) => version).sort(), where).toEqual(['a3', 'b1']);
         expect(home.leftovers(), where).toEqual([]);
         expect(home.records(), where).toHaveLength(2);
@@ -109,7 +124,7 @@ describe('wherever a process is killed', () => {
   it('a removal leaves the whole record or nothing', async () => {
     const key = anyKey();
     await killAtEveryCall(
-      () => put(home.open(key), 'a', storedRecord('one')),
+      () => put(home.open(key), 'a', storedRecord('one', '{}', 'x', 'y')),
       () => withLock(home.open(key), 'a', (lock) => lock.remove()),
       async (where) => {
         expect([undefined, 'one'], where).toContain((await home.open(key).read('a'))?.version);

@@ -20,7 +20,7 @@ describeStore(
         const keys = parseKeys(new Secret(key), 'the key');
         const records = new Records(home.vaultDirectory, keys);
         const revision = (records.find(recordKey)?.revision ?? 0) + 1;
-        const bytes = encryptRecord({ key: recordKey, revision, ...record }, keys[0]);
+        const bytes = encryptRecord({ key: recordKey, revision, aliases: [], ...record }, keys[0]);
         writeFileSync(records.file(recordKey), bytes, { mode: 0o600 });
       },
       remove: () => home.remove(),
