@@ -123,7 +123,7 @@ class ProfileTokenSource implements TokenSource {
     const { signal } = request;
     const used = await this.#getHeld({ signal });
     const response = await this.#send(request, used);
-    // The token is not sent along a redirect to another origin, so a 401 from there says nothing about it.
+    // The token is not sent along a redirect to another origin, so a 401 from there does not mean that it was rejected.
     const isRedirected = response.url !== '' && new URL(response.url).origin !== origin;
     if (response.status !== 401 || isRedirected) return response;
     await response.body?.cancel();

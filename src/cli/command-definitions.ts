@@ -76,7 +76,6 @@ export const commands: readonly Command[] = [
       emulateFlag,
       faultFlag,
       allowFlag,
-      configFlag,
       ...profileFlags,
     ],
     examples: [
@@ -95,8 +94,6 @@ export const commands: readonly Command[] = [
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
       emulateFlag,
       faultFlag,
-      allowFlag,
-      configFlag,
       ...profileFlags,
       { ...revealFlag, help: 'with --json: show all secrets of the response, not only the access token' },
     ],
@@ -115,8 +112,6 @@ export const commands: readonly Command[] = [
       ...cacheFlags,
       emulateFlag,
       faultFlag,
-      allowFlag,
-      configFlag,
       ...profileFlags,
     ],
     examples: [
@@ -137,8 +132,6 @@ export const commands: readonly Command[] = [
       { name: 'force', help: 'replace the login of another account without confirmation' },
       emulateFlag,
       faultFlag,
-      allowFlag,
-      configFlag,
       ...profileFlags,
     ],
     examples: [

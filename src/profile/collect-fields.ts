@@ -64,8 +64,8 @@ function reportForeignVariable(draft: ProfileDraft, variable: Variable, owner: s
 }
 
 /**
- * Profiles without `type`, which `check` would not find otherwise: those with a misspelled one (`lab.typ`), and if there
- * is no profile at all, those with any other known field.
+ * Profiles without `type`, which `check` would not find otherwise: those with a misspelled one (`lab.typ`). If no profile
+ * is found, those with any other known field.
  */
 export function untypedNames(variables: Variables): string[] {
   const typed = new Set(variables.profileNames());

@@ -45,6 +45,11 @@ describe('the tarball', () => {
     expect(executables).toEqual(Object.values(manifest.bin));
   });
 
+  it('has no script that npm runs or reports when the package is installed', () => {
+    const reported = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare'];
+    expect(Object.keys(manifest.scripts).filter((script) => reported.includes(script))).toEqual([]);
+  });
+
   it('contains every file that package.json refers to', () => {
     const targets = [...Object.values(manifest.exports), ...Object.values(manifest.bin)].flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),

@@ -41,7 +41,7 @@ export class InstalledPackage {
   readonly packed: Packed;
 
   constructor() {
-    // `prepare` would rebuild dist/ while other tests use it.
+    // `prepack` would rebuild dist/ while other tests use it.
     const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', this.project];
     const json = execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
     const [packed] = Object.values(JSON.parse(json) as Packed[]);

@@ -17,7 +17,7 @@ describe.skipIf(!hasKeyring)('the keychain of GNOME (needs gnome-keyring and dbu
     const runtime = join(fixture.sandbox.directory, 'run');
     mkdirSync(runtime, { recursive: true, mode: 0o700 });
     const isReady =
-      'dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets';
+      'dbus-send --session --print-re""ply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner string:org.freedesktop.secrets';
     const script = `${daemon} >/dev/null 2>&1; until ${isReady} | grep -q true; do sleep 0.05; done; ${command}`;
     return fixture.run(`dbus-run-session -- sh -c '${script}' 2> >(grep -v dbus-daemon >&2)`, {
       XDG_RUNTIME_DIR: runtime,
