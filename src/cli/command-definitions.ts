@@ -247,6 +247,21 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: 'init',
+    usage: '',
+    summary: 'write a first oauth-profiles.yaml',
+    flags: [
+      { name: 'type', value: 'TYPE', help: 'provider: microsoft, google, okta, gitlab, twitter, custom' },
+      { name: 'name', value: 'NAME', help: 'name of the profile (default: the type)' },
+      { name: 'user', help: 'for a user who logs in, instead of a machine' },
+      { name: 'json', help: 'print errors as JSON' },
+    ],
+    examples: [
+      ['oauth-profile init --type okta', 'for a machine with a client secret'],
+      ['oauth-profile init --type microsoft --name graph --user', 'for a user who logs in'],
+    ],
+  },
+  {
     name: 'completion',
     usage: '<bash|zsh|fish>',
     summary: 'print a shell completion script',
