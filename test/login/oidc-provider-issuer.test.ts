@@ -27,7 +27,7 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
   afterEach(() => sandbox.remove());
 
   /** Writes the profile `svc`. */
-  function write(fields: Record<string, string>): void {
+  function write(fields: Record<string, string | undefined>): void {
     const options = {
       authorization_url: `${server.issuer}/auth`,
       device_authorization_url: `${server.issuer}/device/auth`,
@@ -54,11 +54,20 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
     }
   }
 
-  it('gives a refresh token for offline_access, without a prompt in the profile', async () => {
+  it('gives a refresh token for offline_access with prompt: consent', async () => {
     const { exit, stderr } = await login();
     expect(exit, stderr).toBe(0);
     expect(await run('token svc --force-refresh')).toMatchObject({ exit: 0, stderr: '' });
     expect(server.events).toContain('refresh_token');
+  });
+
+  it('gives no refresh token without prompt: consent; the access token is stored, and the hint names the prompt', async () => {
+    write({ prompt: undefined });
+    const { exit, stderr } = await login();
+    expect(exit, stderr).toBe(0);
+    expect(stderr).toContain('svc.prompt');
+    expect(await run('token svc')).toMatchObject({ exit: 0, stderr: '' });
+    expect(await run('token svc --force-refresh')).toMatchObject({ exit: 5, stdout: '' });
   });
 
   it('publishes metadata that agrees with the profile, before and after a login', async () => {

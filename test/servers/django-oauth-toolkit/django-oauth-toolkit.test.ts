@@ -2,7 +2,7 @@ import { testCheckWithoutMetadata } from '../support/check-online.ts';
 import { testClientCredentials, testOddSecret, testPassword, testWrongSecret } from '../support/client-credentials.ts';
 import { type Decide, describeServer, USER } from '../support/describe-server.ts';
 import { testBrowserLogin, testNoDeviceLogin } from '../support/login.ts';
-import { testNoRevocation, testRefresh } from '../support/refresh.ts';
+import { testNoRevocation, testRefresh, testRevocation } from '../support/refresh.ts';
 
 const decide =
   (decision: Record<string, string>): Decide =>
@@ -25,6 +25,7 @@ describeServer(
     testNoDeviceLogin(server);
     testRefresh(server, { deadTokenError: 'invalid_grant' });
     testNoRevocation(server);
+    testRevocation(server, ['web', 'tool'], '/o/revoke_token/');
     testCheckWithoutMetadata(server);
   },
 );

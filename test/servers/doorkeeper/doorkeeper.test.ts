@@ -3,7 +3,7 @@ import { testCheckWithoutMetadata } from '../support/check-online.ts';
 import { testClientCredentials, testOddSecret, testPassword, testWrongSecret } from '../support/client-credentials.ts';
 import { type Decide, describeServer, isAtClient, USER } from '../support/describe-server.ts';
 import { testBrowserLogin, testNoDeviceLogin } from '../support/login.ts';
-import { testNoRevocation, testRefresh } from '../support/refresh.ts';
+import { testNoRevocation, testRefresh, testRevocation } from '../support/refresh.ts';
 
 /** The consent page has two forms: to allow, and to deny. A client that has a token gets its code without it. */
 const decide =
@@ -30,6 +30,7 @@ describeServer(
     testNoDeviceLogin(server);
     testRefresh(server, { deadTokenError: 'invalid_grant' });
     testNoRevocation(server);
+    testRevocation(server, ['web', 'tool'], '/oauth/revoke');
     testCheckWithoutMetadata(server);
 
     describe('scope', () => {

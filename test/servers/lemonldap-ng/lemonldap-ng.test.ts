@@ -9,12 +9,12 @@ const user = { username: 'dwho', password: 'dwho' };
 
 /** Signs in, then clicks a button of the consent page. */
 const decide =
-  (button: 'accept' | 'refuse'): Decide =>
+  (button: 'accept' | 'deny'): Decide =>
   async (browser, url) => {
     const consent = await browser.submit(await browser.visit(url), { user: user.username, password: user.password });
     if (isAtClient(consent)) return consent;
-    const [, refuse = ''] = /id="refuse"[^>]* val="([^"]+)"/.exec(consent.text) ?? [];
-    return browser.submit(consent, button === 'refuse' ? { confirm: refuse } : {});
+    const [, denied = ''] = /id="refuse"[^>]* val="([^"]+)"/.exec(consent.text) ?? [];
+    return browser.submit(consent, button === 'deny' ? { confirm: denied } : {});
   };
 
 describeServer(
@@ -30,7 +30,7 @@ describeServer(
     testOddSecret(server, { client_secret_post: true, client_secret_basic: false, client_secret_basic_raw: false });
     testWrongSecret(server);
     testPassword(server, { client_id: 'web', client_secret: 'web-secret' });
-    testBrowserLogin(server, decide('refuse'), 'consent_required');
+    testBrowserLogin(server, decide('deny'), 'consent_required');
     testNoDeviceLogin(server);
     testRefresh(server, { rotates: false });
     testNoRevocation(server);

@@ -95,14 +95,19 @@ export class Server {
     return `${this.origin}${this.settings.paths[endpoint]}`;
   }
 
+  /** Options of profiles for a login. */
+  loginOptions(): Record<string, string> {
+    return {
+      authorization_url: this.url('authorization'),
+      ...(this.settings.paths.device !== undefined && { device_authorization_url: this.url('device') }),
+    };
+  }
+
   /** Writes the profiles, with changed or added ones. */
   write(changes: Profiles): void {
     const { scope, clientAuth } = this.settings;
     const auth = clientAuth === undefined ? {} : { client_auth: clientAuth };
-    const options = {
-      authorization_url: this.url('authorization'),
-      ...(this.settings.paths.device !== undefined && { device_authorization_url: this.url('device') }),
-    };
+    const options = this.loginOptions();
     const base = { type: 'custom', url: this.url('token') };
     const profiles: Profiles = {
       robot: {

@@ -73,10 +73,12 @@ export function testReducedScope(server: Server, requested: string, granted: str
   });
 }
 
-/** Declares the tests of `logout`. */
-export function testRevocation(server: Server, profiles = ['web', 'tool']): void {
+/** Declares the tests of `logout --revoke` with the endpoint of the metadata, or with the configured one at `path`. */
+export function testRevocation(server: Server, profiles = ['web', 'tool'], path?: string): void {
   describe('revocation', () => {
     it.each(profiles)('logout --revoke ends the refresh token of the client %s at the server', async (profile) => {
+      const configured = path === undefined ? {} : { revocation_url: `${server.origin}${path}` };
+      server.write({ [profile]: { options: { ...server.loginOptions(), ...configured } } });
       await server.login(profile);
       const { refresh_token = '' } = await server.response(profile);
       expect(await server.run(`logout ${profile} --revoke`)).toMatchObject({ exit: 0, stderr: '' });
