@@ -39,7 +39,7 @@ describe('the tarball', () => {
     ];
     expect(paths).toEqual(expect.arrayContaining(required));
     const known =
-      /^dist\/[\w.-]+\.(?:js|js\.map|d\.ts)$|^dist\/console\/[\w.-]+$|^bin\/oauth-profile\.js$|^(?:package|script\.schema|docs\/report\.schema)\.json$|^[A-Z]+(?:\.md)?$/;
+      /^dist\/[\w.-]+\.(?:js|js\.map|d\.ts)$|^dist\/console\/[\w.-]+$|^bin\/oauth-profile\.js$|^(?:package|(?:profiles|script)\.schema|docs\/report\.schema)\.json$|^[A-Z]+(?:\.md)?$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
     const executables = packed.files.filter(({ mode }) => mode & 0o111).map(({ path }) => path);
     expect(executables).toEqual(Object.values(manifest.bin));

@@ -51,8 +51,9 @@ export async function runScripts(context: Context): Promise<number> {
   const run = async ({ client, emulation }: OpenClient): Promise<number> => {
     if (args.switches.has('list') || args.switches.has('dry-run')) return listJobs(jobs, context);
     if (emulation !== undefined) {
-      const others = emulation.allow?.join(', ') || 'nothing';
-      warn(context, `emulated: the providers run on this machine; connections beyond it: ${others}`);
+      const allowed = emulation.allow?.join(', ');
+      const reach = allowed ? `; only requests to ${allowed} leave it` : ', nothing leaves it';
+      warn(context, `emulated: the providers run on this machine${reach}`);
     }
     host.connect(client);
     const report = { ...(await runAll(jobs, parallel, host, context)), emulated: emulation !== undefined };

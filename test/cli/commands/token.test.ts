@@ -21,9 +21,12 @@ describe('token', () => {
     const line = 'oauth-profile token robot --verbose >/dev/null';
     const { stderr } = await run(`${line}; ${line}`);
     const request = `robot: custom, client_credentials, http://127.0.0.1:${fixture.server.port}/token`;
+    const note = expect.stringContaining('robot.client_secret is written in oauth-profiles.yaml');
     expect(stderr.split('\n')).toEqual([
+      note,
       request,
       expect.stringMatching(/^token: new, expires in 3(?:600|59\d) s$/),
+      note,
       request,
       expect.stringMatching(/^token: from .+\/vault, expires in 3(?:600|5\d\d) s$/),
       '',
