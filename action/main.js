@@ -1,7 +1,9 @@
 // The step of action.yml: gets a token with the published package of the same version, masks it, and passes it to later steps.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -32,17 +34,49 @@ function formatError({ message, hint, issues = [] }) {
   return [message, hint && `→ ${hint}`, ...lines].filter(Boolean).join('\n');
 }
 
+/**
+ * Installs the program outside the checkout, whose node_modules and .npmrc must not decide which code gets the secrets. The lock file of the release
+ * has the hash of every package.
+ * @returns {string} the path of the program
+ */
+function install() {
+  const directory = mkdtempSync(join(process.env['RUNNER_TEMP'] || tmpdir(), 'oauth-profile-'));
+  for (const name of ['package.json', 'package-lock.json']) {
+    const file = new URL(name, import.meta.url);
+    if (!existsSync(file))
+      fail(`oauth-profile ${version} is not released: use the action of a release, such as @v1.0.0`, 2);
+    copyFileSync(file, join(directory, name));
+  }
+  writeFileSync(join(directory, 'npmrc'), '');
+  const config = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  const sources = ['--registry=https://registry.npmjs.org/', '--userconfig=npmrc', '--globalconfig=npmrc'];
+  // No secret of the step, and no npm_config_* variable.
+  const names =
+    /^(?:PATH|Path|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|TEMP|TMP|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS)$/i;
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
+  const shell = process.platform === 'win32';
+  const { status, error } = spawnSync('npm', ['ci', ...config, ...sources], {
+    cwd: directory,
+    env,
+    shell,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (error !== undefined) fail(`cannot start npm: ${error.message}`, 1);
+  if (status !== 0) fail(`cannot install oauth-profile ${version}: npm exited with status ${status}`, 1);
+  return join(directory, 'node_modules', 'oauth-profile', 'bin', 'oauth-profile.js');
+}
+
 /** Runs the program and returns its output. If it fails, the step fails. @param {string[]} args @returns {Promise<string>} */
 function run(args) {
+  const program = install();
   /** @type {NodeJS.ProcessEnv} */
-  const env = { ...process.env, npm_config_ignore_scripts: 'true', npm_config_update_notifier: 'false' };
+  const env = { ...process.env };
   for (const name of Object.keys(env)) if (name.startsWith('INPUT_')) delete env[name];
   // The URL may contain a password, and other users can see arguments.
   const store = input('STORE');
   if (store !== '') env['OAUTH_PROFILE_STORE'] = store;
-  const npm = ['exec', '--yes', `--package=oauth-profile@${version}`, '--', 'oauth-profile', ...args];
   return new Promise((resolve) => {
-    const child = spawn('npm', npm, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let printed = '';
     let failure = '';
     child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -53,7 +87,7 @@ function run(args) {
       if (line.startsWith('{"code":')) failure = line;
       else process.stdout.write(`${line}\n`);
     });
-    child.on('error', (error) => fail(`cannot start npm: ${error.message}`, 1));
+    child.on('error', (error) => fail(`cannot start oauth-profile: ${error.message}`, 1));
     child.on('close', (status) => {
       if (status === 0) return resolve(printed);
       if (failure === '') fail(`oauth-profile exited with status ${status}`, status ?? 1);
@@ -83,7 +117,8 @@ const value = typeof response[field] === 'string' ? response[field] : JSON.strin
 // Before anything else can print it; the runner masks line by line.
 for (const line of linesOf(value)) sendCommand('add-mask', line);
 output('token', value);
-const seconds = Number(response.expires_in);
-const expiresAt = seconds > 0 ? new Date(Date.now() + seconds * 1000).toISOString() : '';
+const date = new Date(Date.now() + Number(response.expires_in) * 1000);
+// A provider's expires_in may exceed the range of dates.
+const expiresAt = Number(response.expires_in) > 0 && !Number.isNaN(date.getTime()) ? date.toISOString() : '';
 output('expires-at', expiresAt);
 process.stdout.write(`got a token that ${expiresAt === '' ? 'has no known expiry' : `expires at ${expiresAt}`}\n`);

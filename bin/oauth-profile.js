@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-import module from 'node:module';
+// Node's compile cache is not enabled here: by default it is below the temporary directory, where another user could plant compiled code.
+import { main } from '../dist/cli.js';
 
-// Node 22.8 and later cache compiled code in a directory of their own.
-module.enableCompileCache?.();
-const { main } = await import('../dist/cli.js');
 process.exitCode = await main(process.argv.slice(2));

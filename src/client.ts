@@ -36,7 +36,7 @@ import { version } from './version.ts';
 export interface ClientOptions {
   /** Default: this process. */
   readonly environment?: ProcessEnvironment | undefined;
-  /** Every connection goes to this emulator, and nothing is stored beyond the process. */
+  /** Every connection goes to this emulator, and nothing is stored beyond the process. Default: `OAUTH_PROFILE_EMULATOR`. */
   readonly emulator?: EmulatorEndpoint | undefined;
   /** URL of a Redis, or `memory`. Default: `OAUTH_PROFILE_STORE`, else the vault of this user. */
   readonly store?: string | undefined;
@@ -84,12 +84,13 @@ export interface Client {
 
 /** Creates a client. This is the only place that connects the core with files, network and store; their modules are loaded at first use. */
 export function createClient(options: ClientOptions = {}): Client {
-  const { environment = thisProcess, emulator, log = () => {}, warn = () => {}, keepAlive = true } = options;
+  const { environment = thisProcess, log = () => {}, warn = () => {}, keepAlive = true } = options;
   const { env } = environment;
+  const emulator = lazy(async () => options.emulator ?? (await emulatorIn(env)));
   const sources = createProfileSources(environment);
   const clock = createClock();
   const singleFlight = new SingleFlight(clock);
-  const connector = lazy(async () => (await import('./http/connector.ts')).createConnector(env, emulator));
+  const connector = lazy(async () => (await import('./http/connector.ts')).createConnector(env, await emulator()));
   const send = lazy(async () => (await import('./http/send.ts')).createSend(await connector()));
   const callApi = lazy(async () => (await import('./http/call-api.ts')).createCallApi(await connector()));
   let opening: ReturnType<Client['openStore']> | undefined;
@@ -119,7 +120,7 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     async loginPorts() {
       const { createLoginPorts } = await import('./interactive/login-ports.ts');
-      return createLoginPorts(env, client.callApi, emulator);
+      return createLoginPorts(env, client.callApi, await emulator());
     },
     async loadVariables({ data, script, files: paths = [], settings = [] }: VariableSources = {}) {
       if (data === undefined) {
@@ -130,7 +131,7 @@ export function createClient(options: ClientOptions = {}): Client {
           settings: { entries: settings, source: { label: '--set', directory: '', trust: 'given' } },
         });
       }
-      const variables = new Variables();
+      const variables = new Variables('data');
       if (script !== undefined) variables.add(script.entries, script.source);
       return variables.add(flatten(data, 'data'), { label: 'data', directory: '', trust: 'given' });
     },
@@ -146,7 +147,7 @@ export function createClient(options: ClientOptions = {}): Client {
       return completeProfile(parsed, await findStoredGrant(name, binding, configuredRefreshToken, store));
     },
     openStore() {
-      opening ??= openStore(env, clock, options, warn).catch((error) => {
+      opening ??= openStore(env, clock, options.store, emulator, warn).catch((error) => {
         // A Redis that is unavailable now may be back at the next call.
         opening = undefined;
         throw error;
@@ -163,13 +164,21 @@ export function createClient(options: ClientOptions = {}): Client {
 async function openStore(
   env: ProcessEnvironment['env'],
   clock: Clock,
-  { emulator, store }: ClientOptions,
+  store: string | undefined,
+  emulator: () => Promise<EmulatorEndpoint | undefined>,
   warn: (message: string) => void,
 ): ReturnType<Client['openStore']> {
-  if (emulator !== undefined || store === 'memory') return new (await import('./store/memory.ts')).MemoryStore(clock);
+  if (store === 'memory' || (await emulator()) !== undefined)
+    return new (await import('./store/memory.ts')).MemoryStore(clock);
   const url = store ?? env['OAUTH_PROFILE_STORE'];
   if (url) return (await import('./store/redis/redis-store.ts')).openRedisStore(url, { env, warn });
   return new (await import('./store/vault/vault.ts')).Vault({ env, clock });
+}
+
+/** The emulator that `oauth-profile emulate -- command` started, for its command. */
+async function emulatorIn(env: ProcessEnvironment['env']): Promise<EmulatorEndpoint | undefined> {
+  const url = env['OAUTH_PROFILE_EMULATOR'];
+  return url ? (await import('./store/emulator-registry.ts')).findEmulator(url, env) : undefined;
 }
 
 const clients = new Map<string | undefined, Client>();

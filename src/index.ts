@@ -1,4 +1,4 @@
-export type { DataObject } from './config/flatten.ts';
+export type { DataObject, DataValue } from './config/flatten.ts';
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -10,7 +10,13 @@ export {
   ProviderError,
   TransportError,
 } from './errors.ts';
-export { type OAuthProfileOptions, oauthProfile, type TokenResponse } from './oauth-profile.ts';
+export {
+  type OAuthProfileOptions,
+  oauthProfile,
+  type Profiles,
+  type ProfileType,
+  type TokenResponse,
+} from './oauth-profile.ts';
 export type { EmulatorEndpoint } from './ports.ts';
 export { Secret } from './redaction/secret.ts';
 export {

@@ -5,6 +5,12 @@ import type { EmulatorEndpoint } from './ports.ts';
 import { parseProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
 
+/** Value of `type` of a profile. */
+export type ProfileType = 'microsoft' | 'microsoft-refresh' | 'google' | 'okta' | 'gitlab' | 'twitter' | 'custom';
+
+/** Profiles by name. `const data = {…} satisfies Profiles` finds a misspelled type at compile time. */
+export type Profiles = Readonly<Record<string, DataObject & { readonly type: ProfileType }>>;
+
 /** Options of every library call. */
 export interface CallOptions {
   /**

@@ -65,6 +65,10 @@ export interface EmulatorEndpoint {
   readonly port: number;
   /** PEM. */
   readonly ca: string;
+  /** Hosts on this machine that are emulated. All others on this machine are connected to directly. */
+  readonly loopbackHosts?: readonly string[] | undefined;
+  /** Further origins that are connected to directly. */
+  readonly allow?: readonly string[] | undefined;
 }
 
 /** A record as the store returns it. */

@@ -123,7 +123,7 @@ class ProfileTokenSource implements TokenSource {
     const { signal } = request;
     const used = await this.#getHeld({ signal });
     const response = await this.#send(request, used);
-    // The token is not sent along a redirect to another origin, so a 401 from there says nothing about it.
+    // The token is not sent along a redirect to another origin, so a 401 from there does not mean that it was rejected.
     const isRedirected = response.url !== '' && new URL(response.url).origin !== origin;
     if (response.status !== 401 || isRedirected) return response;
     await response.body?.cancel();
@@ -141,8 +141,8 @@ class ProfileTokenSource implements TokenSource {
     request.headers.set('Authorization', `Bearer ${accessToken.reveal()}`);
     const hasTlsFiles = Object.values(this.#tls ?? {}).some((file) => file !== undefined);
     // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
-    const isChecked = thisProcess.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
-    if (this.#options.emulator === undefined && !hasTlsFiles && isChecked) return fetch(request);
+    const { NODE_TLS_REJECT_UNAUTHORIZED: checks, OAUTH_PROFILE_EMULATOR: emulator } = thisProcess.env;
+    if (this.#options.emulator === undefined && !emulator && !hasTlsFiles && checks !== '0') return fetch(request);
     return (await import('./http/fetch.ts')).fetchThrough(this.#client.callApi, request, this.#tls);
   }
 

@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
+  type DataObject,
+  type DataValue,
   InvalidProfileError,
   OAuthProfileError,
   oauthProfile,
+  type Profiles,
+  type ProfileType,
   ProviderError,
   Secret,
   TransportError,
 } from '../src/index.ts';
+import { providerTypes } from '../src/providers/registry.ts';
 import { Authority, SERVER_NAMES } from './support/certificates.ts';
 import { runModule } from './support/child-module.ts';
 import { ConnectProxy } from './support/connect-proxy.ts';
@@ -20,7 +25,7 @@ import { closedPort, giveJson, giveToken, serve, serveBytes, serveRaw } from './
 const machine = { type: 'custom', grant_type: 'client_credentials', client_id: 'me', client_secret: 'c4n4ry-secret' };
 
 describe('variables', () => {
-  it.each<[string, (url: string) => Record<string, unknown>]>([
+  it.each<[string, (url: string) => DataObject]>([
     [
       'with dotted names',
       (url) => ({
@@ -63,7 +68,7 @@ describe('variables', () => {
     writeFileSync(file, 'first');
     vi.stubEnv('ACME_AUDIENCE', 'first');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const acme: Record<string, unknown> = { ...machine, url: server.url };
+    const acme: Record<string, DataValue> = { ...machine, url: server.url };
     const data = { acme };
     const sent = async (): Promise<Record<string, string>> => {
       await oauthProfile('acme', { data });
@@ -84,7 +89,7 @@ describe('variables', () => {
 
   it('that change during a call are used by the next one', async () => {
     const server = await serve();
-    const acme: Record<string, unknown> = { ...machine, url: server.url };
+    const acme: Record<string, DataValue> = { ...machine, url: server.url };
     const data = { acme };
     const first = oauthProfile('acme', { data });
     acme['client_id'] = 'you';
@@ -244,7 +249,7 @@ describe('an error', () => {
     ['a string as data', () => oauthProfile('acme', { data: 'acme.type=custom' as never })],
     ['an array as data', () => oauthProfile('acme', { data: [machine] as never })],
     ['a Map as data', () => oauthProfile('acme', { data: new Map([['acme', machine]]) as never })],
-    ['a function in data', () => oauthProfile('acme', { data: { acme: { type: () => 'custom' } } })],
+    ['a function in data', () => oauthProfile('acme', { data: { acme: { type: (() => 'custom') as never } } })],
     ['a number that is not a safe integer', () => oauthProfile('acme', { data: { acme: { client_id: 2 ** 60 } } })],
     ['an object as signal', () => oauthProfile('acme', { data: { acme: machine }, signal: {} as never })],
     [
@@ -366,4 +371,32 @@ describe('a process', () => {
     );
     expect(JSON.parse(stdout)).toEqual({ afterImport: [], afterError: [], http: true });
   });
+});
+
+it('the types of profiles in data can be checked at compile time', () => {
+  const profiles = { lab: { type: 'gitlab', client_id: 'a', options: { timeout: '5s' } } } satisfies Profiles;
+  // @ts-expect-error: the type is misspelled.
+  const misspelled = { lab: { type: 'gitlap', client_id: 'a' } } satisfies Profiles;
+  // @ts-expect-error: a Date is not a value.
+  const date: DataObject = { 'lab.client_id': new Date(0) };
+  const data: DataObject = profiles;
+  expect([data, misspelled, date]).toHaveLength(3);
+  const types: Record<ProfileType, true> = {
+    microsoft: true,
+    'microsoft-refresh': true,
+    google: true,
+    okta: true,
+    gitlab: true,
+    twitter: true,
+    custom: true,
+  };
+  expect(Object.keys(types)).toEqual(providerTypes);
+});
+
+it('a profile that data does not define has a hint for programs', async () => {
+  const error = (await errorOf(oauthProfile('lab', { data: { acme: { type: 'custom' } } }))) as OAuthProfileError;
+  expect([error.code, error.hint]).toEqual([
+    'profile_not_found',
+    'define lab.type and its fields in data (defined profiles: acme)',
+  ]);
 });

@@ -58,7 +58,7 @@ const mayImport = {
 /** @type {Record<string, string[]>} */
 const exceptions = {
   'script.ts': ['client', 'oauth-profile', 'script', 'script/parser', 'config', 'errors'],
-  'emulator.ts': ['emulator'],
+  'emulator.ts': ['emulator', 'files', 'config', 'redaction'],
   // The only part of the script engine that uses the client.
   'script/script-host.ts': [
     'client',
@@ -69,6 +69,7 @@ const exceptions = {
     'script/parser',
     'profile',
     'config',
+    'ports',
     'errors',
     'redaction',
     'version',
@@ -103,6 +104,7 @@ const mayReveal = [
   'cli/commands/explain.ts',
   'cli/terminal.ts',
   'cli/emulation.ts',
+  'cli/emulator-config.ts',
 ];
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

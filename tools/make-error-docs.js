@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { registerEmulator } from '../src/cli/emulation.ts';
 import { startEmulator } from '../src/emulator/start-emulator.ts';
 import { errorCodes } from '../src/errors.ts';
 import { findHint } from '../src/oauth/provider-error.ts';
 import { loginCommand } from '../src/profile/profile.ts';
 import { findProvider, providerTypes } from '../src/providers/registry.ts';
+import { registerEmulator } from '../src/store/emulator-registry.ts';
 import { errorGuide } from './error-guide.js';
 import { runCommand } from './run-command.js';
 

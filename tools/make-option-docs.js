@@ -39,6 +39,8 @@ export const environment = {
     'key of the vault or Redis: 32 bytes in base64; several keys are separated by commas ([how](../explanation/store.md#the-key))',
   OAUTH_PROFILE_STORE:
     'URL of a Redis to use instead of the vault; unlike `--store`, other users of the machine cannot see it ([how](../how-to/redis.md))',
+  OAUTH_PROFILE_EMULATOR:
+    'URL of a running emulator to use instead of the real providers, as `--emulate=URL`; set by `emulate -- command` ([how](../how-to/emulator.md))',
   'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY':
     'proxy for `https:` and `http:` URLs: `http://user:password@host:port`. Lower-case names have precedence',
   NO_PROXY:

@@ -16,8 +16,16 @@ const report = join(root, 'reports', 'tests.json');
 const verbose = process.argv.includes('--verbose');
 const isRoot = process.getuid?.() === 0;
 
-/** Programs that some tests need. */
-const programs = ['redis-server', 'chromium', 'zsh', 'fish', 'openssl'];
+/** Programs that some tests need, with their Debian packages. @type {Record<string, string>} */
+const programs = {
+  'redis-server': 'redis-server',
+  chromium: 'chromium',
+  zsh: 'zsh',
+  fish: 'fish',
+  openssl: 'openssl',
+  'gnome-keyring-daemon': 'gnome-keyring',
+  'dbus-run-session': 'dbus',
+};
 
 /** @param {string} command @param {string[]} args @returns {Promise<Result>} */
 function run(command, args) {
@@ -42,14 +50,15 @@ const runBin = (/** @type {string} */ name, /** @type {string[]} */ ...args) =>
 
 function missingPrograms() {
   const versionFlag = (/** @type {string} */ name) => (name === 'openssl' ? 'version' : '--version');
-  return programs.filter((name) => spawnSync(name, [versionFlag(name)], { stdio: 'ignore' }).status !== 0);
+  return Object.keys(programs).filter((name) => spawnSync(name, [versionFlag(name)], { stdio: 'ignore' }).status !== 0);
 }
 
 /** Installs missing programs, but only as root on a CI machine. */
 async function installPrograms() {
   const missing = missingPrograms();
   if (missing.length === 0 || process.env['CI'] !== 'true' || !isRoot) return;
-  const install = `DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${missing.join(' ')}`;
+  const packages = missing.map((name) => programs[name]).join(' ');
+  const install = `DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ${packages}`;
   const { ok, output } = await run('sh', ['-c', `apt-get update && ${install}`]);
   console.log(ok ? `installed ${missing.join(', ')}` : `cannot install ${missing.join(', ')}:\n${output}`);
 }

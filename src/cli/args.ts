@@ -36,6 +36,11 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   if (first === '--version' || first === '-V') return { kind: 'version' };
   if (first === undefined) throw usageError('no command given');
   if (first === 'help') return { kind: 'help', command: rest[0] === undefined ? undefined : findCommand(rest[0]) };
+  if (first.startsWith('-'))
+    throw usageError(
+      `${withoutValue(first)} is before the command`,
+      'write flags after the command: oauth-profile token graph --json',
+    );
   const command = findCommand(first);
   const end = rest.indexOf('--');
   const own = end < 0 ? rest : rest.slice(0, end);
@@ -110,7 +115,9 @@ function checkPositionals(usage: string, given: readonly string[]): string[] {
   // A shell passes an empty argument for a quoted variable that is not set.
   const empty = required.find((_, index) => given[index]?.trim() === '');
   if (empty !== undefined) issues.push(`${empty} is empty`);
-  if (given.length > max) issues.push(`unexpected argument ${given.slice(max).map(withoutValue).join(' ')}`);
+  const url = given.find((value) => /^http:\/\/(?:127\.0\.0\.1|localhost)(?::|$)/.test(value));
+  if (given.length > max && url !== undefined) issues.push(`write --emulate=${escapeControls(url)} in one word`);
+  else if (given.length > max) issues.push(`unexpected argument ${given.slice(max).map(withoutValue).join(' ')}`);
   return issues;
 }
 

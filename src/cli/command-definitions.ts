@@ -39,6 +39,11 @@ const faultFlag: Flag = { name: 'fault', value: 'KIND[:N]', repeatable: true, he
 const emulateHelp = 'use an emulator instead of the real providers: a new one, or the one at URL';
 const emulateFlag: Flag = { name: 'emulate', value: 'URL', optional: true, help: emulateHelp };
 
+const allowHelp = 'connect to the real ORIGIN; servers on this machine are always real';
+const allowFlag: Flag = { name: 'allow', value: 'ORIGIN', repeatable: true, help: allowHelp };
+const configHelp = 'users, clients and settings of the emulator (default: emulator.yaml)';
+const configFlag: Flag = { name: 'config', value: 'FILE', help: configHelp };
+
 const cacheFlags: readonly Flag[] = [
   { name: 'force-refresh', help: 'ignore cached tokens and request a new one' },
   { name: 'min-ttl', value: 'TIME', help: 'minimum remaining lifetime of a cached token, such as 5m (default: 60s)' },
@@ -70,6 +75,7 @@ export const commands: readonly Command[] = [
       { name: 'events', help: 'print events as JSON lines' },
       emulateFlag,
       faultFlag,
+      allowFlag,
       ...profileFlags,
     ],
     examples: [
@@ -208,17 +214,20 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'emulate',
-    usage: '',
+    usage: '[-- command…]',
     summary: 'run an emulator of the providers on this machine',
     flags: [
       { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
+      { name: 'no-control', help: 'without the control API and the web console' },
       faultFlag,
+      allowFlag,
+      configFlag,
       ...profileFlags,
     ],
     examples: [
       ['oauth-profile emulate --port 8400', 'emulate the providers you use'],
       ['oauth-profile token graph --emulate=http://127.0.0.1:8400', 'use it from another terminal'],
-      ['oauth-profile emulate --fault 429:1', 'return 429 to the first request'],
+      ['oauth-profile emulate -- npm test', 'run a command with the emulator up'],
     ],
   },
   {

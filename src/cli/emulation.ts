@@ -1,23 +1,22 @@
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import type { Variables } from '../config/variables.ts';
-import type { ServedRequest } from '../emulator/control/request-log.ts';
+import type { EmulatorOptions } from '../emulator/config.ts';
 import { type Fault, faultKinds, parseFault } from '../emulator/faults.ts';
 import type { EmulatedProfiles } from '../emulator/realms.ts';
 import type { Emulator } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorEndpoint, Environment } from '../ports.ts';
 import { collectFields } from '../profile/collect-fields.ts';
+import { parseUrl } from '../profile/url.ts';
 import { findProvider } from '../providers/registry.ts';
-import { createPrivateDirectory } from '../store/vault/durable-fs.ts';
-import { checkPrivateDirectory, findVaultDirectory, readPrivateFile } from '../store/vault/private-files.ts';
-import { usageError } from './args.ts';
+import { findEmulator } from '../store/emulator-registry.ts';
+import { invalidFlag, usageError } from './args.ts';
 import type { Context } from './context.ts';
+import { readEmulatorConfig } from './emulator-config.ts';
 
 /** An emulator that a command uses. */
-export type Emulation = Pick<Emulator, 'port' | 'ca' | 'close'>;
+export type Emulation = EmulatorEndpoint & Pick<Emulator, 'close'>;
 
 /** The emulator that `--emulate` asks for: a new one, or the one at the given URL. */
 export async function openEmulation(
@@ -25,33 +24,49 @@ export async function openEmulation(
   sources: ExternalSources,
   all: readonly Variables[],
 ): Promise<Emulation | undefined> {
-  const { args } = context;
-  const url = args.values.get('emulate')?.[0];
-  if (url !== undefined) {
+  const { args, environment } = context;
+  const isNew = args.switches.has('emulate');
+  const url = args.values.get('emulate')?.[0] ?? (isNew ? undefined : environment.env['OAUTH_PROFILE_EMULATOR']);
+  if (url) {
     if (args.values.has('fault'))
       throw usageError('--fault cannot be combined with --emulate=URL', 'pass --fault to oauth-profile emulate');
-    return { ...(await connectToEmulator(url, context.environment.env)), close: async () => {} };
+    const emulator = await connectToEmulator(url, environment.env);
+    const allow = [...(emulator.allow ?? []), ...parseOrigins(args.values.get('allow') ?? [])];
+    return { ...emulator, allow, close: async () => {} };
   }
-  if (!args.switches.has('emulate')) {
-    if (args.values.has('fault')) throw usageError('--fault needs --emulate', 'add --emulate');
+  if (!isNew) {
+    for (const flag of ['fault', 'allow'])
+      if (args.values.has(flag)) throw usageError(`--${flag} needs --emulate`, 'add --emulate');
     return undefined;
   }
-  return startEmulator(context, sources, all, 0);
+  return startEmulator(context, sources, all);
 }
 
 /** Starts an emulator that knows the profiles of all these variables. */
 export async function startEmulator(
-  { args }: Context,
+  context: Context,
   sources: ExternalSources,
   all: readonly Variables[],
-  port: number,
-  onRequest?: (request: ServedRequest) => void,
+  options: Pick<EmulatorOptions, 'port' | 'control' | 'onRequest'> = {},
 ): Promise<Emulator> {
-  const faults = parseFaults(args.values.get('fault') ?? []);
+  const { args } = context;
+  const given = parseFaults(args.values.get('fault') ?? []);
+  const config = await readEmulatorConfig(context, sources);
+  const { allow = [], faults = [] } = config as EmulatorOptions;
   const emulator = await import('../emulator/start-emulator.ts');
+  const port = options.port ?? Number(config['port'] ?? 0);
   try {
-    return await emulator.startEmulator({ profiles: mergeProfiles(sources, all), port, faults, onRequest });
+    return await emulator.startEmulator({
+      ...config,
+      ...(options.control === false && { control: false }),
+      onRequest: options.onRequest,
+      port,
+      profiles: mergeProfiles(sources, all),
+      faults: given.length > 0 ? given : faults,
+      allow: [...allow, ...parseOrigins(args.values.get('allow') ?? [])],
+    });
   } catch (error) {
+    if (error instanceof TypeError) throw usageError(error.message, 'correct emulator.yaml, or the file of --config');
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
     throw usageError(`cannot listen on port ${port} (${code})`, 'choose another port with --port, or omit --port');
@@ -70,6 +85,15 @@ function mergeProfiles(sources: ExternalSources, all: readonly Variables[]): Emu
     }
   }
   return profiles;
+}
+
+function parseOrigins(values: readonly string[]): string[] {
+  return values.map((value) => {
+    const url = parseUrl(value);
+    if (url !== undefined && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href))
+      return url.origin;
+    throw invalidFlag('allow', value, 'an origin', 'https://staging.example.com');
+  });
 }
 
 function parseFaults(values: readonly string[]): Fault[] {
@@ -104,47 +128,26 @@ export function emulatedProfiles(sources: ExternalSources, variables: Variables)
   return profiles;
 }
 
-/** Files with the certificate authorities of this user's running emulators, by port. Other users can neither read nor replace them. */
-function registryDirectory(env: Environment): string {
-  return join(dirname(findVaultDirectory(env)), 'emulators');
-}
-
-/** Lets `--emulate=URL` verify this emulator. Returns a function that ends that. */
-export async function registerEmulator({ port, ca }: EmulatorEndpoint, env: Environment): Promise<() => void> {
-  const directory = registryDirectory(env);
-  await createPrivateDirectory(directory);
-  checkPrivateDirectory(directory);
-  const file = join(directory, `${port}.pem`);
-  const unregister = (): void => rmSync(file, { force: true });
-  unregister();
-  writeFileSync(file, ca, { flag: 'wx', mode: 0o600 });
-  return unregister;
-}
-
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Finds the emulator that this user started at a URL. Any other server fails the TLS handshake before it receives a secret. */
+/** Finds a running emulator and verifies that it is still the one that this user started. */
 async function connectToEmulator(url: string, env: Environment): Promise<EmulatorEndpoint> {
-  const [, digits] = /^http:\/\/(?:127\.0\.0\.1|localhost):(\d{1,5})\/?$/.exec(url) ?? [];
-  if (digits === undefined)
+  if (!/^http:\/\/(?:127\.0\.0\.1|localhost):\d{1,5}\/?$/.test(url))
     throw usageError(
       'invalid --emulate: expected the URL that oauth-profile emulate prints',
       'write --emulate=http://127.0.0.1:PORT',
     );
-  const port = Number(digits);
-  const directory = registryDirectory(env);
-  const ca = checkPrivateDirectory(directory) ? readPrivateFile(join(directory, `${port}.pem`))?.toString() : undefined;
-  const fail = (message: string, cause?: unknown): OAuthProfileError =>
-    new OAuthProfileError('connection_failed', message, { cause, hint: 'start an emulator: oauth-profile emulate' });
-  if (ca === undefined) throw fail(`you have not started an emulator at ${url}`);
+  const emulator = findEmulator(url, env);
+  const { port, ca } = emulator;
   const { connect } = await import('node:tls');
   const socket = connect({ host: '127.0.0.1', port, ca, servername: 'localhost', rejectUnauthorized: true });
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
-  } catch (error) {
-    throw fail(`there is no emulator at ${url} any more`, error);
+  } catch (cause) {
+    const hint = 'start an emulator: oauth-profile emulate';
+    throw new OAuthProfileError('connection_failed', `there is no emulator at ${url} any more`, { cause, hint });
   } finally {
     socket.destroy();
   }
-  return { port, ca };
+  return emulator;
 }

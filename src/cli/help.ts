@@ -35,7 +35,7 @@ function overview(style: Style): string {
 }
 
 function commandHelp({ name, usage, summary, flags, examples }: Command, style: Style): string {
-  const [own = '', child] = usage.split(/ (?=-- )/);
+  const [own = '', child] = usage.split(/ ?(?=\[?-- )/);
   const words = ['oauth-profile', name, own, flags.length > 0 ? '[flags]' : '', child].filter(Boolean);
   return [
     `${style.bold(`oauth-profile ${name}`)}: ${summary}`,

@@ -6,8 +6,20 @@ import type { Entry } from './variables.ts';
 
 /** Variables of a program: dotted names, nested maps, or both. */
 export interface DataObject {
-  readonly [name: string]: unknown;
+  readonly [name: string]: DataValue;
 }
+
+/** A value of a {@link DataObject}. */
+export type DataValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | undefined
+  | Secret
+  | readonly DataValue[]
+  | DataObject;
 
 /** Maximum depth of an object, in levels. */
 export const MAX_DEPTH = 64;
@@ -30,7 +42,7 @@ const throwIssues: NodeIssues = {
 };
 
 /** Converts nested maps to dotted names: `{graph: {type}}` is `graph.type`. A value that has no exact string is a TypeError. */
-export function flatten(data: DataObject, label: string): Entry[] {
+export function flatten(data: Readonly<Record<string, unknown>>, label: string): Entry[] {
   return toEntries(toMapNode(data, '', throwIssues, 0), () => undefined, label);
 }
 
@@ -44,13 +56,18 @@ export function toNode(value: unknown, at: string, issues: NodeIssues, depth = 0
 }
 
 /** Whether a value is an object literal, not an instance of a class. */
-function isPlainObject(value: unknown): value is DataObject {
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-function toMapNode(map: DataObject, at: string, issues: NodeIssues, depth: number): MapNode<string> {
+function toMapNode(
+  map: Readonly<Record<string, unknown>>,
+  at: string,
+  issues: NodeIssues,
+  depth: number,
+): MapNode<string> {
   const members = Object.entries(map)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => {

@@ -76,6 +76,8 @@ function isResponse(name: string, value: Value): value is Collection {
 
 /** All variables of a run. A variable replaces an earlier one of the same name. */
 export class Variables {
+  /** Where to define a profile that is missing, for hints: profile files, or the `data` of a program. */
+  readonly home: string;
   readonly #byName = new Map<string, Variable>();
   /** The profile files and the script that define each owner. */
   readonly #definedIn = new Map<string, Set<Source>>();
@@ -84,6 +86,10 @@ export class Variables {
   #profiles: string[] | undefined;
   /** 9,000 misspelled references must not be compared with 9,000 names each. */
   readonly #budget: SuggestionBudget = { candidates: 20_000 };
+
+  constructor(home = 'oauth-profiles.yaml, or in a file given with --data') {
+    this.home = home;
+  }
 
   /** Adds variables that override single fields of a profile. */
   add(entries: Iterable<Entry>, source: Source): this {

@@ -125,7 +125,7 @@ export interface EmulatedProvider {
   readonly revocation?: {
     /** Whether tokens can be revoked without client authentication. */
     readonly withoutClientAuth?: boolean;
-    /** Whether an unknown token is an error; RFC 7009 §2.2 says that it is not. */
+    /** Whether an unknown token is an error; by RFC 7009 §2.2 it is not. */
     readonly rejectsUnknown?: boolean;
     /** Whether the token of another confidential client, or a failed authentication, is an error. */
     readonly rejectsOthers?: boolean;

@@ -10,7 +10,7 @@ export interface ProviderOptions {
   readonly refresh_token_lifetime?: Duration | undefined;
   /** Whether a refresh returns a new refresh token. */
   readonly refresh_token_rotation?: boolean | undefined;
-  /** What happens if a refresh token is used again after a rotation. */
+  /** The effect of a second use of a refresh token after a rotation. */
   readonly refresh_token_reuse?: 'allowed' | 'rejected' | 'revokes_family' | undefined;
   /** How long a used refresh token is still accepted where reuse revokes the token family. */
   readonly refresh_token_grace?: Duration | undefined;

@@ -141,7 +141,7 @@ async function reloadAfterAttempt(
 
 /** Whether the refresh token is not the newest one any more, according to the provider or to the store. */
 function isStale(error: unknown): boolean {
-  return error instanceof WriteConflict || (error instanceof ProviderError && error.provider.error === 'invalid_grant');
+  return error instanceof WriteConflict || (error instanceof ProviderError && error.code === 'login_required');
 }
 
 /** Another owner stored a different refresh token. */

@@ -2,6 +2,7 @@ import { Agent, type AgentOptions, request as httpRequest, type IncomingMessage,
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { TransportError } from '../errors.ts';
 import type { EmulatorEndpoint, Environment, WireRequest } from '../ports.ts';
+import { isLoopback } from '../profile/url.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { endpointOf } from './endpoint.ts';
 import { toProxyError } from './network-errors.ts';
@@ -17,6 +18,8 @@ const MAX_AGENTS = 64;
 export interface ConnectionTarget extends Pick<WireRequest, 'url' | 'reuseConnection' | 'tls'> {
   /** Profile to name in messages, if the request belongs to one. */
   readonly profile: string | undefined;
+  /** How long an idle connection stays open, in milliseconds. Default: 30,000. */
+  readonly idleTimeoutMs?: number | undefined;
 }
 
 /** How one request reaches its host. */
@@ -45,7 +48,8 @@ export interface Connector {
 
 /** Connects to the network through the proxies that `env` names, or to the emulator for every host. */
 export function createConnector(env: Environment, emulator?: EmulatorEndpoint): Connector {
-  return emulator === undefined ? new NetworkConnector(env) : new EmulatorConnector(emulator);
+  const network = new NetworkConnector(env);
+  return emulator === undefined ? network : new EmulatorConnector(emulator, network);
 }
 
 /** Connects directly, through a tunnel (https with a proxy), or to a proxy that forwards the request (http with a proxy). */
@@ -84,14 +88,15 @@ class NetworkConnector implements Connector {
   }
 
   #agentFor(
-    { url, tls, reuseConnection }: ConnectionTarget,
+    { url, tls, reuseConnection, idleTimeoutMs: timeout = IDLE_TIMEOUT_MS }: ConnectionTarget,
     proxy: ProxyServer | undefined,
     create: (options: AgentOptions) => Agent,
   ): Agent {
-    const key = JSON.stringify([url.protocol, proxy?.url.href, tls.ca, tls.cert, tls.certKey, reuseConnection]);
+    const lifetime = reuseConnection ? timeout : 0;
+    const key = JSON.stringify([url.protocol, proxy?.url.href, tls.ca, tls.cert, tls.certKey, lifetime]);
     let agent = this.#agents.get(key);
     if (agent === undefined) {
-      agent = create(reuseConnection ? { keepAlive: true, timeout: IDLE_TIMEOUT_MS } : { keepAlive: false });
+      agent = create(reuseConnection ? { keepAlive: true, timeout } : { keepAlive: false });
       // Certificates may be renewed every hour. A dropped agent still closes its idle connections.
       if (this.#agents.size >= MAX_AGENTS) this.#agents.clear();
       this.#agents.set(key, agent);
@@ -114,13 +119,19 @@ function directRoute(url: URL, agent: Agent): Route {
   };
 }
 
-/** Connects to the emulator whatever the host, without DNS and proxies. TLS verifies the name of the real host. */
+/**
+ * Connects to the emulator whatever the host, without DNS and proxies, except for servers on this machine and allowed
+ * origins. TLS verifies the name of the real host.
+ */
 class EmulatorConnector implements Connector {
-  readonly #port: number;
+  readonly #emulator: EmulatorEndpoint;
+  readonly #network: Connector;
   readonly #agents: Readonly<Record<'http' | 'https', Record<'reused' | 'single', Agent>>>;
 
-  constructor({ port, ca }: EmulatorEndpoint) {
-    this.#port = port;
+  constructor(emulator: EmulatorEndpoint, network: Connector) {
+    const { ca } = emulator;
+    this.#emulator = emulator;
+    this.#network = network;
     this.#agents = {
       http: { reused: new Agent({ keepAlive: true }), single: new Agent() },
       https: {
@@ -130,12 +141,16 @@ class EmulatorConnector implements Connector {
     };
   }
 
-  route({ url, profile, reuseConnection }: ConnectionTarget): Route {
+  route(target: ConnectionTarget): Route {
+    const { url, profile, reuseConnection } = target;
+    const { port, loopbackHosts = [], allow = [] } = this.#emulator;
+    const isLocal = isLoopback(url.hostname) && !loopbackHosts.includes(url.host);
+    if (isLocal || allow.includes(url.origin)) return this.#network.route(target);
     const agents = this.#agents[url.protocol === 'https:' ? 'https' : 'http'];
     const route = directRoute(url, reuseConnection ? agents.reused : agents.single);
     return {
       ...route,
-      options: { ...route.options, host: '127.0.0.1', port: this.#port },
+      options: { ...route.options, host: '127.0.0.1', port },
       toResponseError: ({ headers }) =>
         headers['x-oauth-profile-emulator'] === 'not_emulated' ? notEmulated(url, profile) : undefined,
     };
@@ -144,8 +159,12 @@ class EmulatorConnector implements Connector {
 
 function notEmulated({ host }: URL, profile: string | undefined): TransportError {
   const hint = 'the emulator serves the hosts of the built-in providers and of the profiles it was started with';
+  const allow = `or connect to the real server with --allow https://${host}`;
   return new TransportError('not_emulated', `${host} is not emulated`, {
     sent: true,
-    hint: profile === undefined ? hint : `${hint}: start it with --data and the file that defines ${profile}`,
+    hint:
+      profile === undefined
+        ? `${hint}: add the host to emulator.yaml, ${allow}`
+        : `${hint}: start it with --data and the file that defines ${profile}`,
   });
 }

@@ -24,6 +24,13 @@ export interface Exchange<T> {
   readonly timeoutHint: string;
 }
 
+const staleConnections = new WeakSet<object>();
+
+/** Whether a request failed because the server closed a reused connection before it responded. */
+export function isStaleConnection(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && staleConnections.has(error);
+}
+
 /**
  * Sends one request once and reads its response. One deadline covers name resolution, connecting, CONNECT, TLS, sending and reading. When it
  * passes, or when the signal is aborted, the connection is closed.
@@ -89,7 +96,12 @@ export function sendRequest<T>(
     }
 
     function onError(error: NodeJS.ErrnoException): void {
-      if (error instanceof OAuthProfileError) fail(error);
+      const isLost = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+      if (request.reusedSocket && response === undefined && isLost) {
+        const lost = toNetworkError(error, target, connected);
+        staleConnections.add(lost);
+        fail(lost);
+      } else if (error instanceof OAuthProfileError) fail(error);
       else if (!connected && route.toConnectError !== undefined) fail(route.toConnectError(error));
       else fail(toNetworkError(error, target, connected));
     }

@@ -9,6 +9,9 @@ import { createLowerCaseQuote, createRedactedQuote, type Quote } from './redacte
 import { parseRetryAfter } from './retry-policy.ts';
 import { isSecretOfErrorResponse, secretMembers } from './secret-members.ts';
 
+/** Servers that do not send `invalid_grant` for a refresh token that is no longer valid: LemonLDAP::NG, glewlwyd. */
+const ENDED = 'the refresh token may have expired or been revoked; {login}';
+
 /** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2) that the provider has no hint for. */
 const standardHints: ErrorHints = {
   invalid_client: 'the client is unknown or its secret is wrong: check {client_id} and {client_secret}',
@@ -30,6 +33,18 @@ const standardHints: ErrorHints = {
   slow_down: 'wait a few seconds longer between requests',
   expired_token: 'the device code has expired: get a new one and set {device_code}',
   invalid_target: 'the resource or audience is unknown: set {resource} or {audience}',
+  invalid_request: [
+    { grant: 'refresh_token', hint: ENDED },
+    'a parameter is missing, repeated or malformed: compare the request that oauth-profile explain shows with the documentation of the provider',
+  ],
+  access_denied: [
+    { grant: 'refresh_token', hint: ENDED },
+    'the user or a policy of the provider denied access: ask the administrator of {client_id}',
+  ],
+  consent_required: 'the user must consent; {login}',
+  interaction_required: 'the user must interact with the provider, such as for multi-factor authentication; {login}',
+  // No `error` at all.
+  '': [{ grant: 'refresh_token', hint: ENDED }],
 };
 
 /** Placeholder of the login command in a hint. */
@@ -117,10 +132,11 @@ function secondsUntil(retryAt: number | undefined, receivedAt: number): number {
   return retryAt === undefined ? 0 : Math.ceil((retryAt - receivedAt) / 1000);
 }
 
-function selectErrorCode(profile: Profile, { error }: ErrorResponse): ErrorCode {
-  return profile.grant === 'refresh_token' && interactionErrors.test(error ?? '')
-    ? 'login_required'
-    : 'provider_rejected';
+function selectErrorCode(profile: Profile, response: ErrorResponse): ErrorCode {
+  const { status, error = '' } = response;
+  if (profile.grant !== 'refresh_token') return 'provider_rejected';
+  const mayHaveEnded = (status === 400 || status === 401) && matchHint(profile, response) === ENDED;
+  return interactionErrors.test(error) || mayHaveEnded ? 'login_required' : 'provider_rejected';
 }
 
 /** Redirects are not followed, since that would send the credentials elsewhere (D13): the message names the target. */
@@ -182,8 +198,10 @@ function matchHint({ provider, grant }: Profile, response: ErrorResponse): strin
   // invalid_grant with an unknown code may have many causes; only without a code does it mean a wrong password.
   const isAmbiguous = codes.length > 0 && error === 'invalid_grant' && grant === 'password';
   const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
-  if (found !== undefined || error !== undefined || status !== 404) return found;
-  return 'there is no token endpoint at this URL: check {url}';
+  // Only 400 and 401 are responses of a token endpoint that say something about the request.
+  if (error !== undefined) return found;
+  if (status === 404) return 'there is no token endpoint at this URL: check {url}';
+  return status === 400 || status === 401 ? found : undefined;
 }
 
 /** Replaces the placeholders of {@link ErrorHints}. */

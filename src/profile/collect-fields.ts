@@ -9,6 +9,9 @@ import { displayName, isSensitiveName } from '../redaction/sensitive-names.ts';
 import { type Field, findStrayCharacters, testValue } from './profile.ts';
 import { KNOWN_FIELDS, ProfileDraft } from './profile-draft.ts';
 
+/** Profiles listed in a hint. */
+const MAX_LISTED = 12;
+
 /** Fields that define where a request is sent and what it requests. Messages show them, so they must not be secrets. */
 const SHOWN_FIELDS = new Set(['type', 'url', 'tenant_id', 'grant_type']);
 
@@ -61,8 +64,8 @@ function reportForeignVariable(draft: ProfileDraft, variable: Variable, owner: s
 }
 
 /**
- * Profiles without `type`, which `check` would not find otherwise: those with a misspelled one (`lab.typ`), and if there
- * is no profile at all, those with any other known field.
+ * Profiles without `type`, which `check` would not find otherwise: those with a misspelled one (`lab.typ`). If no profile
+ * is found, those with any other known field.
  */
 export function untypedNames(variables: Variables): string[] {
   const typed = new Set(variables.profileNames());
@@ -94,9 +97,9 @@ function notFoundError(name: string, variables: Variables): OAuthProfileError {
   const names = variables.profileNames();
   const match = variables.suggest(name, names);
   const shown = escapeControls(name);
-  const defined =
-    names.length === 0 ? 'no profiles are defined' : `defined profiles: ${escapeControls(names.join(', '))}`;
-  const define = `define ${shown}.type and its fields in oauth-profiles.yaml, or in a file given with --data (${defined})`;
+  const some = escapeControls(names.slice(0, MAX_LISTED).join(', ')) + (names.length > MAX_LISTED ? ', …' : '');
+  const defined = names.length === 0 ? 'no profiles are defined' : `defined profiles: ${some}`;
+  const define = `define ${shown}.type and its fields in ${variables.home} (${defined})`;
   return new OAuthProfileError('profile_not_found', `profile ${shown} is not defined`, {
     hint: match === undefined ? (missingProfileHint(variables) ?? define) : `did you mean ${match}?`,
   });

@@ -61,8 +61,10 @@ export function toJson(value: Value): (string | Secret)[] {
   return isList ? ['[', ...parts, ']'] : ['{', ...parts, '}'];
 }
 
+/** A number that is not valid JSON, such as `007`, is a string: an identifier must not lose its zeros. */
 function numberToJson({ text, value }: RawScalar): string {
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? text : JSON.stringify(value);
+  if (typeof value === 'boolean') return String(value);
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) ? text : JSON.stringify(text);
 }
 
 /** Returns the same string for equal values; the members of a map are sorted by name. */

@@ -1,7 +1,11 @@
 import { hasReference } from '../config/reference.ts';
+import { closestMatch } from '../config/suggestions.ts';
 import { isCollection, isEmpty, RawScalar, toText, type Value } from '../config/value.ts';
+import { parseDuration } from '../profile/options.ts';
 import { Secret } from '../redaction/secret.ts';
 import { testString } from './compare.ts';
+import { MAX_REDIRECTS, requestKeys } from './keys.ts';
+import type { RequestSettings } from './request-settings.ts';
 
 /** Name of a parameter kind. */
 export type Kind = keyof typeof kinds;
@@ -117,7 +121,49 @@ export const kinds = {
       return typeof value === 'string' || value instanceof Secret ? parseLines(value) : undefined;
     },
   ),
+  /** The settings of one request. */
+  options: defineKind(
+    `map of ${Object.keys(requestKeys).join(', ')}`,
+    {
+      type: ['object', 'string', 'null'],
+      maxLength: 0,
+      properties: Object.fromEntries(Object.entries(requestKeys).map(([key, { schema }]) => [key, schema])),
+      additionalProperties: false,
+    },
+    `a map of ${Object.keys(requestKeys).join(', ')}`,
+    readOptions,
+  ),
 } as const;
+
+/** Reads the settings of a request. */
+function readOptions(value: Value): RequestSettings | InvalidArgument | undefined {
+  if (isEmpty(value)) return {};
+  if (!isCollection(value) || Array.isArray(value)) return undefined;
+  const known = Object.keys(requestKeys);
+  const given = value as Readonly<Record<string, Value>>;
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const near = closestMatch(unknown, known);
+    const hint = near === undefined ? '' : `: did you mean ${near}?`;
+    return new InvalidArgument(`a map of ${known.join(', ')}${hint}`);
+  }
+  const text = (name: keyof typeof requestKeys): string | undefined => {
+    const found = given[name];
+    return found === undefined || isCollection(found) ? undefined : String(toText(found));
+  };
+  const redirects = given['redirects'] === undefined ? undefined : toNumber(given['redirects']);
+  const timeoutMs = text('timeout') === undefined ? undefined : parseDuration(text('timeout') ?? '');
+  const isInRange = Number.isInteger(redirects) && Number(redirects) >= 0 && Number(redirects) <= MAX_REDIRECTS;
+  if (given['redirects'] !== undefined && !isInRange) {
+    return new InvalidArgument(`a map in which redirects is an integer from 0 to ${MAX_REDIRECTS}`);
+  }
+  if (given['timeout'] !== undefined && timeoutMs === undefined) {
+    return new InvalidArgument('a map in which timeout is a duration such as 30s, 500ms or 2m');
+  }
+  const files = { caFile: text('ca_file'), certFile: text('cert_file'), certKeyFile: text('cert_key_file') };
+  const settings: RequestSettings = { redirects, timeoutMs, ...files };
+  return Object.fromEntries(Object.entries(settings).filter(([, one]) => one !== undefined));
+}
 
 /** Returns whether a step may set a variable of this name (D3). */
 export function isPlainName(name: string): boolean {

@@ -5,6 +5,7 @@ import type { Variables } from '../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../errors.ts';
 import { type ProcessEnvironment, readNamedFile } from '../files/profile-files.ts';
 import { getProfileToken } from '../get-token.ts';
+import type { Send } from '../ports.ts';
 import { tlsFiles } from '../profile/profile.ts';
 import { Redactor } from '../redaction/redactor.ts';
 import { onSecretCreated, Secret } from '../redaction/secret.ts';
@@ -47,12 +48,25 @@ export class ScriptHost {
         create: (...args) => this.#connected.files.create(...args),
       },
       callApi: (request, limits) =>
-        this.#connected.callApi({ ...request, tls: this.#tlsByOrigin.get(request.url.origin) }, limits),
+        this.#connected.callApi({ ...request, tls: request.tls ?? this.#tlsByOrigin.get(request.url.origin) }, limits),
       tokens: {
-        getToken: async (name, variables, { signal, onRequest }) => {
-          const profile = await this.#connected.loadProfile(name, variables);
+        getToken: async (name, variables, { signal, onRequest, onExchange }) => {
+          const client = this.#connected;
+          const profile = await client.loadProfile(name, variables);
           onRequest({ provider: profile.provider.type, grant: profile.grant, url: profile.url.href });
-          const { token, fromCache } = await getProfileToken(this.#connected, profile, { signal });
+          const { clock } = client.ports;
+          const send: Send = async (request, limits) => {
+            const startedAt = clock.now();
+            let response: Awaited<ReturnType<Send>> | undefined;
+            try {
+              response = await client.ports.send(request, limits);
+              return response;
+            } finally {
+              onExchange({ request, response, elapsedMs: clock.now() - startedAt });
+            }
+          };
+          const recording = { ...client, ports: { ...client.ports, send } };
+          const { token, fromCache } = await getProfileToken(recording, profile, { signal });
           const response = token.response as Readonly<Record<string, Value>>;
           const { authorizeOrigin } = profile.options;
           if (authorizeOrigin !== undefined) this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));

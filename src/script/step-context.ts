@@ -5,20 +5,8 @@ import type { Clock } from '../ports.ts';
 import type { Secret } from '../redaction/secret.ts';
 import type { ApiSecrets } from './engine/api-secrets.ts';
 import type { ScriptEvent } from './events.ts';
+import type { RequestSettings } from './request-settings.ts';
 import type { Exchange } from './result.ts';
-
-/** Settings of all requests of a script, which a request can override. */
-export interface RequestSettings {
-  /** Whether cookies are stored and sent. Default: false. */
-  readonly cookies?: boolean | undefined;
-  /** Number of redirects to follow. Default: 0. */
-  readonly redirects?: number | undefined;
-  readonly timeoutMs?: number | undefined;
-  /** Paths of PEM files. */
-  readonly caFile?: string | undefined;
-  readonly certFile?: string | undefined;
-  readonly certKeyFile?: string | undefined;
-}
 
 /** The interface between a running command and the engine. */
 export interface StepContext {

@@ -46,6 +46,15 @@ describe('parseCommandLine()', () => {
   });
 
   it.each([
+    [['--verbose', 'token', 'graph'], '--verbose is before the command'],
+    [['-q', 'token', 'graph'], '-q is before the command'],
+    [['token', 'graph', '--emulate', 'http://127.0.0.1:8400'], 'write --emulate=http://127.0.0.1:8400 in one word'],
+    [['token', '--emulate', 'http://localhost:8400', 'graph'], 'write --emulate=http://localhost:8400 in one word'],
+  ])('explains where flags and their values belong: %j', (args, message) => {
+    expect(failureOf(() => parseCommandLine(args))).toMatchObject({ code: 'usage', message });
+  });
+
+  it.each([
     [['token', ''], '<profile> is empty'],
     [['explain', ' \t'], '<profile> is empty'],
     [['exec', '', '--', 'true'], '<profile> is empty'],

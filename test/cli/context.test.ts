@@ -13,7 +13,12 @@ it.each<[string, (context: Context) => void]>([
   let printed = '';
   const style = styleFor({ isTerminal: false }, {});
   const context = {
-    terminal: { style: { out: style, err: style }, stderr: (text: string) => void (printed += text) },
+    terminal: {
+      style: { out: style, err: style },
+      stderr(text: string) {
+        printed += text;
+      },
+    },
     args: { positionals: [], switches: new Set(['verbose']), values: new Map() },
   };
   print(context as unknown as Context);

@@ -2,9 +2,9 @@ import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { registerEmulator } from '../../src/cli/emulation.ts';
 import type { ServedRequest } from '../../src/emulator/control/request-log.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
+import { registerEmulator } from '../../src/store/emulator-registry.ts';
 import { recordConnections } from '../support/record-connections.ts';
 import { Sandbox } from '../support/run-cli.ts';
 
@@ -77,7 +77,7 @@ describe('--emulate=URL', () => {
   it('rejects a certificate that other users can replace', async () => {
     const emulator = await startEmulator();
     await registerEmulator(emulator, env);
-    chmodSync(join(sandbox.home, '.local/share/oauth-profile/emulators', `${emulator.port}.pem`), 0o666);
+    chmodSync(join(sandbox.home, '.local/share/oauth-profile/emulators', `${emulator.port}.json`), 0o666);
     expect(await runToken(emulator.port)).toEqual({ stdout: '', exit: 6, code: 'store_unreadable' });
     await emulator.close();
   });

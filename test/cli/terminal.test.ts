@@ -95,7 +95,7 @@ describe('terminal output', () => {
     ['TEAMCITY_VERSION', '2026.1', "##teamcity[buildStatus status='SUCCESS']"],
   ])('contains no command of a CI server (%s=%s) from a token: %s', async (name, value, hostile) => {
     const response = { access_token: hostile, id_token: `first\n  ${hostile}`, refresh_token: hostile };
-    const server = await startTokenServer((reply) => reply.end(JSON.stringify(response)));
+    const server = await startTokenServer((outgoing) => outgoing.end(JSON.stringify(response)));
     onTestFinished(() => server.close());
     sandbox.write('hostile.yaml', `h: {type: custom, url: "http://127.0.0.1:${server.port}/", grant_type: x}\n`);
     const isCommand = (line: string): boolean =>

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DataObject } from '../../src/config/flatten.ts';
 import { escapeReferences } from '../../src/config/reference.ts';
 import { member, Resolver } from '../../src/config/resolver.ts';
 import { RawScalar, type Value } from '../../src/config/value.ts';
@@ -8,6 +7,8 @@ import { type Source, Variables } from '../../src/config/variables.ts';
 import { onSecretCreated, Secret } from '../../src/redaction/secret.ts';
 import { anyString } from '../support/any-string.ts';
 import { type External, failureOf, resolved, resolverOf, shown, sources, variablesOf } from '../support/resolving.ts';
+
+type DataObject = Readonly<Record<string, unknown>>;
 
 /** Resolves `x` among other variables. */
 function resolveX(x: unknown, others: DataObject = {}, external?: External): unknown {

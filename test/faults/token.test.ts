@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { registerEmulator } from '../../src/cli/emulation.ts';
 import { type FaultKind, faultKinds } from '../../src/emulator/faults.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { type ErrorCode, OAuthProfileError } from '../../src/errors.ts';
 import { oauthProfile } from '../../src/oauth-profile.ts';
+import { registerEmulator } from '../../src/store/emulator-registry.ts';
 import { runCommand } from '../../tools/run-command.js';
 import { leaksIn } from '../support/leaks.ts';
 

@@ -122,6 +122,28 @@ describe('the error for an error response', () => {
 });
 
 describe('the error for a refresh token that only a login can replace', () => {
+  it.each([
+    ['invalid_request', 400, { error: 'invalid_request' }, 'login_required'],
+    ['access_denied', 401, { error: 'access_denied' }, 'login_required'],
+    ['an empty body', 400, '', 'login_required'],
+    ['invalid_client', 401, { error: 'invalid_client' }, 'provider_rejected'],
+    ['invalid_scope', 400, { error: 'invalid_scope' }, 'provider_rejected'],
+    ['an empty body and another status', 403, '', 'provider_rejected'],
+  ] as const)('for a refresh that is rejected with %s (HTTP %i) has the code %4$s', (_, status, body, code) => {
+    const acme = readAcme({ ...samples.custom, grant_type: 'refresh_token', refresh_token: 'r' });
+    const error = providerErrorFor(acme, createResponse(status, body));
+    expect(error.code).toBe(code);
+    if (code === 'login_required') expect(error.hint).toMatch(/refresh token may have expired.*acme\.refresh_token/);
+  });
+
+  it.each(['invalid_request', 'access_denied', 'consent_required', 'interaction_required'])(
+    'for %s has a hint with another grant',
+    (error) => {
+      const acme = readAcme({ ...samples.custom, grant_type: 'client_credentials' });
+      expect(providerErrorFor(acme, createResponse(400, { error })).hint).toBeDefined();
+    },
+  );
+
   it.each(['invalid_grant', 'interaction_required', 'consent_required', 'login_required', 'bad_token'])(
     'D15 contains the login command for %s',
     (error) => {

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Emulator, startEmulator } from '../../src/emulator.ts';
 import { version } from '../../src/version.ts';
+import { lockAction } from '../../tools/lock-action.js';
 import { startTokenServer } from '../support/token-server.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -16,14 +17,19 @@ const outputFile = join(directory, 'output');
 const argumentsFile = join(directory, 'arguments');
 let emulator: Emulator;
 
-/** A fake npm that downloads nothing: it writes its arguments to a file and runs the program that was built here. */
+const actionPath = join(directory, 'action-of-a-release');
+
+/** The action of a release, and a fake npm that downloads nothing: it writes its arguments to a file and installs the program that was built here. */
 beforeAll(async () => {
-  mkdirSync(join(directory, 'bin'));
+  for (const name of ['bin', 'action-of-a-release', 'runner-temp']) mkdirSync(join(directory, name));
+  for (const name of ['action', 'package.json']) cpSync(join(root, name), join(actionPath, name), { recursive: true });
+  for (const [name, content] of Object.entries(lockAction(Buffer.from('a tarball'))))
+    writeFileSync(join(actionPath, 'action', name), JSON.stringify(content));
   const npm = `#!/bin/sh
-printf '%s\\n' "$@" > '${argumentsFile}'
-while [ "$1" != oauth-profile ]; do shift; done
-shift
-exec '${process.execPath}' '${join(root, 'bin', 'oauth-profile.js')}' "$@"
+printf '%s\\n' "$@" "cwd $PWD" "$(env)" > '${argumentsFile}'
+test -f package-lock.json || exit 1
+mkdir -p node_modules/oauth-profile
+ln -s '${join(root, 'bin')}' node_modules/oauth-profile/bin
 `;
   writeFileSync(join(directory, 'bin', 'npm'), npm, { mode: 0o755 });
   emulator = await startEmulator({ profiles: { lab: { type: 'gitlab', username: 'ada', password: PASSWORD } } });
@@ -53,7 +59,9 @@ function runStep(inputs: Record<string, string>, env: Record<string, string> = {
         PATH: `${join(directory, 'bin')}${delimiter}${process.env['PATH']}`,
         HOME: mkdtempSync(join(directory, 'home-')),
         GITHUB_ACTIONS: 'true',
-        GITHUB_ACTION_PATH: root,
+        GITHUB_ACTION_PATH: actionPath,
+        RUNNER_TEMP: join(directory, 'runner-temp'),
+        npm_config_registry: 'http://127.0.0.1:9',
         GITHUB_OUTPUT: outputFile,
         ...Object.fromEntries(given),
         ...env,
@@ -108,18 +116,42 @@ describe('the action', () => {
     const ends = [...readFileSync(outputFile, 'utf8').matchAll(/<<(end-[\w-]{36})$/gm)].map(([, end]) => end);
     expect(ends).toHaveLength(2);
     expect(new Set(ends).size).toBe(2);
-    const npmArguments = readFileSync(argumentsFile, 'utf8');
-    expect(npmArguments).not.toContain(PASSWORD);
-    expect(npmArguments.split('\n').slice(0, 7)).toEqual([
-      'exec',
-      '--yes',
-      `--package=oauth-profile@${version}`,
-      '--',
-      'oauth-profile',
-      'token',
-      'lab',
-    ]);
-    expect(npmArguments).toContain('\n--min-ttl=5m\n');
+    const npm = readFileSync(argumentsFile, 'utf8');
+    expect(npm).not.toContain(PASSWORD);
+    expect(npm).not.toContain('npm_config_');
+    expect(npm.split('\n')).toEqual(
+      expect.arrayContaining([
+        'ci',
+        '--ignore-scripts',
+        '--registry=https://registry.npmjs.org/',
+        '--userconfig=npmrc',
+      ]),
+    );
+    expect(npm).toMatch(new RegExp(`^cwd ${join(directory, 'runner-temp')}/`, 'm'));
+  });
+
+  it('installs only packages with the hash that the release has', () => {
+    const { packages } = lockAction(Buffer.from('a tarball'))['package-lock.json'] as {
+      packages: Record<string, { version: string; integrity: string }>;
+    };
+    const { '': _, ...locked } = packages;
+    expect(locked['node_modules/oauth-profile']?.version).toBe(version);
+    expect(Object.keys(locked)).toContain('node_modules/jose');
+    for (const { integrity } of Object.values(locked)) expect(integrity).toMatch(/^sha512-/);
+  });
+
+  it('fails without the lock file of a release, before anything is installed', async () => {
+    const { status, log } = await runStep({ profile: 'lab', set: settings() }, { GITHUB_ACTION_PATH: root });
+    expect({ status, log }).toEqual({ status: 2, log: expect.stringContaining('is not released') });
+    expect(existsSync(argumentsFile)).toBe(false);
+  });
+
+  it('has no expiry if expires_in is outside the range of dates', async () => {
+    const server = await startTokenServer((response) => response.end('{"access_token":"c4n4ry","expires_in":1e13}'));
+    const set = `own.type=custom\nown.url=http://127.0.0.1:${server.port}/`;
+    const { status, outputs } = await runStep({ profile: 'own', set });
+    await server.close();
+    expect({ status, outputs }).toEqual({ status: 0, outputs: { token: 'c4n4ry', 'expires-at': '' } });
   });
 
   it('masks every line of the member that it sets as output, and no line can set another output', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'vite';
@@ -31,10 +31,15 @@ describe('the tarball', () => {
     const required = ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'script.schema.json', 'dist/cli.js'];
     expect(paths).toEqual(expect.arrayContaining(required));
     const known =
-      /^dist\/[\w.-]+\.(?:js|js\.map|d\.ts)$|^bin\/oauth-profile\.js$|^(?:package|script\.schema|docs\/report\.schema)\.json$|^[A-Z]+(?:\.md)?$/;
+      /^dist\/[\w.-]+\.(?:js|js\.map|d\.ts)$|^dist\/console\/[\w.-]+$|^bin\/oauth-profile\.js$|^(?:package|script\.schema|docs\/report\.schema)\.json$|^[A-Z]+(?:\.md)?$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
     const executables = packed.files.filter(({ mode }) => mode & 0o111).map(({ path }) => path);
     expect(executables).toEqual(Object.values(manifest.bin));
+  });
+
+  it('has no script that npm runs or reports when the package is installed', () => {
+    const reported = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare'];
+    expect(Object.keys(manifest.scripts).filter((script) => reported.includes(script))).toEqual([]);
   });
 
   it('contains every file that package.json refers to', () => {
@@ -122,12 +127,26 @@ describe('the installed package', () => {
     expect(stdout).toMatch(/^[!-~]{20,}\n$/);
   });
 
-  it('writes nothing into its own directory', async () => {
-    const list = () => readdirSync(installed.directory, { recursive: true, encoding: 'utf8' }).sort();
-    const before = list();
-    await installed.run(join('node_modules', '.bin', 'oauth-profile'), ['--version']);
-    await installed.evaluate(`import 'oauth-profile'; import 'oauth-profile/script';`);
-    expect(list()).toEqual(before);
+  it('writes nothing into its own directory, whatever the umask, and if it is killed', {
+    timeout: 120_000,
+  }, async () => {
+    const program = join('node_modules', '.bin', 'oauth-profile');
+    const set = ['type=twitter', 'client_id=me', 'client_secret=made-up'].map((field) => `--set=x.${field}`).join(' ');
+    const temporary = join(installed.project, 'tmp');
+    mkdirSync(temporary);
+    const before = installed.contents();
+    const shell = (line: string) => installed.run('/bin/bash', ['-c', line], { TMPDIR: temporary });
+    for (const umask of ['000', '022']) {
+      await shell(`umask ${umask}; ${program} --version; ${program} token x --emulate ${set}; ${program} list`);
+      for (const seconds of ['0.02', '0.08', '0.2']) {
+        await shell(`umask ${umask}; timeout -s KILL ${seconds} ${program} token x --emulate ${set}; true`);
+      }
+      const library = `import { oauthProfile } from 'oauth-profile'; import 'oauth-profile/script'; import 'oauth-profile/emulator';`;
+      await shell(`umask ${umask}; '${process.execPath}' --no-warnings --input-type=module --eval "${library}"`);
+    }
+    expect(installed.contents()).toEqual(before);
+    // No compiled code in a directory that other users can write to.
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   it('can be imported and required in the same process', async () => {
@@ -164,11 +183,36 @@ describe('the installed package', () => {
       configFile: false,
       logLevel: 'error',
       ssr: { noExternal: true },
-      // Bundlers require optional dependencies to be declared external.
-      build: { ssr: 'app.mjs', outDir, rollupOptions: { external: ['@napi-rs/keyring'] } },
+      build: { ssr: 'app.mjs', outDir },
     });
     const main = readdirSync(outDir).find((file) => file.startsWith('app')) ?? '';
     expect((await installed.run(process.execPath, [join(outDir, main)])).stdout).toBe('Bearer\n');
+  });
+
+  it('can be bundled by esbuild without settings, and runs without its dependencies', async () => {
+    const file = join(installed.project, 'bundled.mjs');
+    const data = `{ x: { type: 'twitter', client_id: 'a', client_secret: 'b' } }`;
+    writeFileSync(
+      file,
+      `import { createTokenSource } from 'oauth-profile';
+import { startEmulator } from 'oauth-profile/emulator';
+const data = ${data};
+const emulator = await startEmulator({ profiles: data });
+console.log((await createTokenSource('x', { data, emulator }).get()).token_type);
+await emulator.close();
+`,
+    );
+    const outfile = join(installed.directory, '..', 'bundle.mjs');
+    const esbuild = join(root, 'node_modules', '.bin', 'esbuild');
+    await installed.run(esbuild, [
+      file,
+      '--bundle',
+      '--platform=node',
+      '--format=esm',
+      '--log-level=error',
+      `--outfile=${outfile}`,
+    ]);
+    expect((await installed.run(process.execPath, [outfile])).stdout).toMatch(/^bearer\n$/i);
   });
 
   it('works if Node may only read the project', async () => {

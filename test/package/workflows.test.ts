@@ -8,7 +8,7 @@ interface Step {
   readonly run?: string;
 }
 interface Job {
-  readonly needs?: string;
+  readonly needs?: string | readonly string[];
   readonly permissions?: Record<string, string>;
   readonly strategy?: { readonly matrix: { readonly node?: readonly number[] } };
   readonly 'continue-on-error'?: boolean;
@@ -58,7 +58,13 @@ describe.each(readdirSync(directory))('the workflow %s', (name) => {
         .filter(([, access]) => access !== 'read')
         .map(([scope]) => `${job}: ${scope}`),
     );
-    const release = ['release-please: contents', 'release-please: pull-requests', 'publish: id-token'];
+    const release = [
+      'release-please: contents',
+      'release-please: pull-requests',
+      'lock-action: contents',
+      'publish: contents',
+      'publish: id-token',
+    ];
     expect(more).toEqual(name === 'release.yml' ? release : []);
   });
 
@@ -80,15 +86,18 @@ it('CI tests every supported version of Node without a secret', () => {
   expect(optional).toEqual(['other-systems']);
 });
 
-it('a release is published with provenance, after the tests, by the only job with the token', () => {
+it('a release is published without a token, after the tests, with provenance, locked code and a bill of materials', () => {
   const { jobs } = read('release.yml');
-  const withSecrets = Object.keys(jobs).filter((job) => JSON.stringify(jobs[job]).includes('secrets.'));
-  expect(withSecrets).toEqual(['publish']);
-  expect(jobs['publish']).toMatchObject({ needs: 'test', permissions: { 'id-token': 'write' } });
-  const commands = Object.values(jobs).flatMap(({ steps }) => steps.map(({ run = '' }) => run));
-  expect(commands.filter((command) => command.startsWith('npm publish'))).toEqual([
-    'npm publish --ignore-scripts --provenance --access public',
-  ]);
+  expect(readSource('release.yml')).not.toContain('secrets.');
+  const withIdToken = Object.keys(jobs).filter((job) => jobs[job]?.permissions?.['id-token'] !== undefined);
+  expect(withIdToken).toEqual(['publish']);
+  expect(jobs['publish']?.needs).toContain('test');
+  const commands = jobs['publish']?.steps.map(({ run = '' }) => run) ?? [];
+  const at = (part: string) => commands.findIndex((command) => command.includes(part));
+  expect(commands[at('publish --')]).toMatch(/^npx --yes npm@11\.\S+ publish --ignore-scripts --provenance /);
+  expect(at('lock-action.js')).toBeGreaterThan(at('npm pack'));
+  expect(at('publish --')).toBeGreaterThan(at('lock-action.js'));
+  expect(at('npm sbom --omit=dev --sbom-format=cyclonedx')).toBeGreaterThan(-1);
 });
 
 it('every file that release-please updates exists', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { DataObject } from '../../src/config/flatten.ts';
 import { InvalidProfileError } from '../../src/errors.ts';
 import { anyUnits } from '../support/any-text.ts';
 import { createSources, invalidVariables, issuesOf, readAcme } from '../support/read-sample.ts';
@@ -280,7 +281,7 @@ describe('the url of a profile', () => {
   });
 });
 
-function urlOrUndefined(fields: Record<string, unknown>): URL | undefined {
+function urlOrUndefined(fields: DataObject): URL | undefined {
   try {
     return readAcme(fields).url;
   } catch (error) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { flatten } from '../../src/config/flatten.ts';
+import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { optionNames, parseDuration } from '../../src/profile/options.ts';
@@ -163,7 +163,7 @@ describe('parseOptions()', () => {
   });
 
   it('D19 requires a certificate and its key', () => {
-    const invalid = (options: object) => invalidVariables({ ...custom, options }, files);
+    const invalid = (options: DataObject) => invalidVariables({ ...custom, options }, files);
     expect(invalid({ cert_file: 'cert.pem' })).toEqual(['acme.options.cert_file']);
     expect(invalid({ cert_file: 'cert.pem', cert_key_file: '' })).toEqual(['acme.options.cert_file']);
     expect(invalid({ cert_key_file: 'cert-key.pem' })).toEqual(['acme.options.cert_key_file']);

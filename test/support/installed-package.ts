@@ -1,5 +1,15 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,7 +41,7 @@ export class InstalledPackage {
   readonly packed: Packed;
 
   constructor() {
-    // `prepare` would rebuild dist/ while other tests use it.
+    // `prepack` would rebuild dist/ while other tests use it.
     const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', this.project];
     const json = execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
     const [packed] = Object.values(JSON.parse(json) as Packed[]);
@@ -53,6 +63,17 @@ export class InstalledPackage {
   /** The files of the package. */
   get paths(): string[] {
     return this.packed.files.map(({ path }) => path);
+  }
+
+  /** The mode and a hash of each file in the directory of the package. */
+  contents(): Record<string, string> {
+    const paths = readdirSync(this.directory, { recursive: true, encoding: 'utf8' });
+    const summary = (path: string): string => {
+      const stats = lstatSync(join(this.directory, path));
+      const content = stats.isFile() ? readFileSync(join(this.directory, path)) : '';
+      return `${stats.mode.toString(8)} ${createHash('sha256').update(content).digest('hex')}`;
+    };
+    return Object.fromEntries(paths.sort().map((path) => [path, summary(path)]));
   }
 
   /** Runs a program in the project. */

@@ -1,4 +1,4 @@
-import { type DataObject, flatten } from '../../src/config/flatten.ts';
+import { flatten } from '../../src/config/flatten.ts';
 import { type ExternalSources, Resolver } from '../../src/config/resolver.ts';
 import type { Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
@@ -20,7 +20,7 @@ export interface External {
 }
 
 /** Creates variables of several sources, added in the order of a run. */
-export function variablesOf(data: { [kind in keyof typeof sources]?: DataObject }): Variables {
+export function variablesOf(data: { [kind in keyof typeof sources]?: Readonly<Record<string, unknown>> }): Variables {
   const variables = new Variables();
   for (const kind of ['user', 'directory', 'script'] as const) {
     const source = sources[kind];

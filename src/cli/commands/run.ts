@@ -42,7 +42,10 @@ export async function runScripts(context: Context): Promise<number> {
     return jobs.map(({ variables }) => variables);
   };
   const run = async ({ client, emulation }: OpenClient): Promise<number> => {
-    if (emulation !== undefined) warn(context, 'emulated: the providers run on this machine, nothing leaves it');
+    if (emulation !== undefined) {
+      const others = emulation.allow?.join(', ') || 'nothing';
+      warn(context, `emulated: the providers run on this machine; connections beyond it: ${others}`);
+    }
     host.connect(client);
     const report = { ...(await runAll(jobs, parallel, host, context)), emulated: emulation !== undefined };
     await printReport(report, context, redact);

@@ -90,7 +90,7 @@ function rejectOtherOrigins({ headers, origin }: EmulatorRequest): void {
   if (isForeign) throw new ControlError(403, 'requests from pages of other origins are rejected');
 }
 
-/** A page of another origin cannot send JSON without asking first, which is never allowed. */
+/** A page of another origin cannot send JSON without a preflight request, which is never allowed. */
 function parseBody({ headers, body }: EmulatorRequest): unknown {
   if (!/^application\/json\s*(?:;|$)/i.test(String(headers['content-type'] ?? '')))
     throw new ControlError(415, 'the Content-Type must be application/json');

@@ -49,7 +49,7 @@ export async function issueToken(emulator: ControlledEmulator, origin: string, o
   return { type, token, ...decoded, issuer: describeSubject(context, request, grant).issuer };
 }
 
-/** Decodes any token and tells whether it is valid. */
+/** Decodes any token and reports whether it is valid. */
 export async function inspectToken(emulator: ControlledEmulator, origin: string, token: string) {
   const decoded = decodeJwt(token);
   for (const realm of emulator.realms.all()) {

@@ -27,7 +27,7 @@ export function signInAndConsent(
   const { realm, states, now } = context;
   const { type } = realm.provider;
   const step = request.form.get('step');
-  const ticket = states.unseal<{ user: string; client: string; until: number }>(request.form.get('ticket') ?? '');
+  const ticket = states.decode<{ user: string; client: string; until: number }>(request.form.get('ticket') ?? '');
   const signedIn =
     ticket !== undefined && ticket.client === consent.clientId && ticket.until > now ? ticket.user : undefined;
   if (signedIn !== undefined && step === 'allow') return { user: signedIn };
@@ -36,7 +36,7 @@ export function signInAndConsent(
   const password = realm.findUser(user)?.password;
   const isValid = step === 'sign-in' && password !== undefined && password === request.form.get('password');
   if (isValid) {
-    const signed = states.seal({ user, client: consent.clientId, until: now + TICKET_MS });
+    const signed = states.encode({ user, client: consent.clientId, until: now + TICKET_MS });
     return {
       status: 200,
       page: page(

@@ -142,7 +142,7 @@ function opaqueAccessToken({ realm, states }: RequestContext, subject: TokenSubj
   const content: OpaqueToken = provider.stableToken
     ? { clientId, scope, issuer, iat: 0, invalidations: realm.invalidations.get(clientId) ?? 0 }
     : { clientId, user: user?.name, scope, issuer, aud: audience, iat: issuedAt, exp: expiresAt, id };
-  const token = states.seal(content);
+  const token = states.encode(content);
   return provider.encodeAccessToken?.(token) ?? token;
 }
 

@@ -15,7 +15,7 @@ export const signingAlgorithms = ['RS256', 'PS256', 'ES256'] as const;
 /** One of {@link signingAlgorithms}. */
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
-/** A key that signs tokens. */
+/** A key for signatures of tokens. */
 export interface SigningKey {
   readonly alg: SigningAlgorithm;
   /** The thumbprint of the public key (RFC 7638). */
@@ -49,7 +49,7 @@ export class SigningKeys {
     return this.#alg;
   }
 
-  /** The key that signs new tokens. */
+  /** The key for signatures of new tokens. */
   current(): Promise<SigningKey> {
     this.#current ??= processKey(this.#alg);
     return this.#current;

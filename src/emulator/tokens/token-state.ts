@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** What the emulator has to know about an access token, in addition to its claims. */
+/** State of an access token that is not in its claims. */
 export interface TokenState {
   /** Epoch milliseconds. */
   readonly issuedAt: number;
@@ -53,13 +53,13 @@ export class TokenStates {
   }
 
   /** An opaque string that contains a value. Equal values result in equal strings. */
-  seal(value: object): string {
+  encode(value: object): string {
     const json = Buffer.from(JSON.stringify(value));
     return Buffer.concat([this.#mac(json), json]).toString('base64url');
   }
 
   /** The value in an opaque string that this emulator created. */
-  unseal<T>(opaque: string): T | undefined {
+  decode<T>(opaque: string): T | undefined {
     const all = Buffer.from(opaque, 'base64url');
     const json = all.subarray(MAC_BYTES);
     if (all.length <= MAC_BYTES || !timingSafeEqual(all.subarray(0, MAC_BYTES), this.#mac(json))) return undefined;

@@ -27,13 +27,15 @@ export async function findToken(
   const { realm, states, keys } = context;
   const { provider } = realm;
   const target = requestTarget(realm, request);
-  const opaque = states.unseal<OpaqueToken>(decodeToken(provider.decodeAccessToken, token));
+  const opaque = states.decode<OpaqueToken>(decodeToken(provider.decodeAccessToken, token));
   const jwt = opaque === undefined ? await keys.verify(token) : undefined;
   if (opaque === undefined && jwt === undefined) return undefined;
   const { iss, iat, exp, aud, scope, scp, client_id, cid, azp, sub, jti, uti } = jwt ?? {};
   const id = opaque?.id ?? String(uti ?? jti ?? '').replace(/^AT\./, '');
   const state = states.readId(id);
-  // The signing key is shared by the emulators of a process; the issuer separates the realms of one emulator.
+  // The emulators of a process share the signing key; the id distinguishes their tokens.
+  if (state === undefined && jwt !== undefined) return undefined;
+  // The issuer separates the realms of one emulator.
   const issuer = String(opaque?.issuer ?? iss);
   if (issuer !== provider.issuer(target) && !isOwnIssuer(issuer, realm, target.host)) return undefined;
   const family = state && realm.families.get(state.family);

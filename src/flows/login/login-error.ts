@@ -4,6 +4,7 @@ import type { LoginProfile } from '../../profile/login-profile.ts';
 /** Hints for token requests ("set graph.code") do not apply to a login, where these errors mean something else. */
 const hints: Readonly<Record<string, string>> = {
   access_denied: 'the user or a policy of the provider denied the login; to try again',
+  consent_required: 'the user did not consent; to try again',
   authorization_declined: 'the user denied the login; to try again',
   bad_verification_code: 'the code is no longer valid; to get a new one',
   invalid_grant: 'the code was already used, has expired, or belongs to another login; to get a new one',

@@ -5,9 +5,9 @@ import type { Clock } from '../../ports.ts';
 import type { Secret } from '../../redaction/secret.ts';
 import type { Matches } from '../condition.ts';
 import type { Listener } from '../events.ts';
+import type { RequestSettings } from '../request-settings.ts';
 import type { StepResult } from '../result.ts';
 import type { Script, Step } from '../script.ts';
-import type { RequestSettings } from '../step-context.ts';
 import type { ApiSecrets } from './api-secrets.ts';
 import type { Masking } from './failure.ts';
 

@@ -1,10 +1,11 @@
+import { resolve } from 'node:path';
 import { type ConfigNode, toValue, variablesIn } from '../../config/node.ts';
 import { toText, type Value } from '../../config/value.ts';
 import type { Entry } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import { requestKeys, scriptKeys } from '../keys.ts';
+import type { RequestSettings } from '../request-settings.ts';
 import type { Script } from '../script.ts';
-import type { RequestSettings } from '../step-context.ts';
 import { literalValue, type ParseContext, showKey, suggestHint } from './parse-context.ts';
 import { parseDurationNode, parseFlag, parseInteger, parseName, parseNames, parsePathNode } from './scalars.ts';
 import { parseSteps, STEPS_HINT } from './step.ts';
@@ -107,13 +108,18 @@ function parseRequests<At>(
   context: ParseContext<At>,
 ): RequestSettings {
   const { redirects } = requestKeys;
+  // A script in another directory that this one runs uses the same files.
+  const file = (key: 'ca_file' | 'cert_file' | 'cert_key_file'): string | undefined => {
+    const path = parsePathNode(key, find(key), context);
+    return path === undefined || path.startsWith('~') ? path : resolve(context.source.directory, path);
+  };
   const settings: RequestSettings = {
     cookies: find('cookies') && parseFlag('cookies', find('cookies'), context),
     redirects: parseInteger('redirects', find('redirects'), 0, redirects.schema.maximum, context),
     timeoutMs: parseDurationNode('timeout', find('timeout'), context),
-    caFile: parsePathNode('ca_file', find('ca_file'), context),
-    certFile: parsePathNode('cert_file', find('cert_file'), context),
-    certKeyFile: parsePathNode('cert_key_file', find('cert_key_file'), context),
+    caFile: file('ca_file'),
+    certFile: file('cert_file'),
+    certKeyFile: file('cert_key_file'),
   };
   // A script that another one runs overrides only what it sets.
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));

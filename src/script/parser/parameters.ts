@@ -90,7 +90,7 @@ function assignByName<At>(command: Command, { members }: MapNode<At>, at: At, co
 function checkValue<At>({ name, kind }: Parameter, part: ConfigNode<At>, context: ParseContext<At>): void {
   const literal = literalValue(part, context);
   // A list or map keeps its shape when its references are resolved, so the shape is checked now.
-  if (literal === undefined && part.kind === 'scalar') return;
+  if (literal === undefined && (part.kind === 'scalar' || kind === 'options')) return;
   const value = kinds[kind].read(literal === undefined ? sampleValue(part) : literal);
   if (value instanceof InvalidArgument) context.addIssue(part.at, `${name} must be ${value.expected}`);
   else if (kind === 'jsonpath') {

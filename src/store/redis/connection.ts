@@ -2,9 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Redis } from 'ioredis';
 import { abortError } from '../../errors.ts';
 import type { RedisTarget } from './connect.ts';
-import { isErrorResponse, isTransient, toStoreError } from './redis-errors.ts';
+import { isErrorResponse, isTransient, toStoreError, unexpectedResponse } from './redis-errors.ts';
+import type { Script } from './scripts.ts';
 
 const RETRY_INTERVAL_MS = 100;
+const MAX_RESPONSE_BYTES = 64 * 1_048_576;
+const MAX_RESPONSE_LINES = 100_000;
+/** Number of records that are read at once, and how often. */
+const PAGE_SIZE = 500;
+const MAX_PAGES = 10_000;
 
 /** How long a command is repeated while Redis is unavailable; 0 for one attempt. */
 export interface RetryOptions {
@@ -19,6 +25,8 @@ interface OpenClient {
   readonly client: Redis | Cluster;
   /** The first event `error`. Commands only fail with "Connection is closed.". */
   error: Error | undefined;
+  /** Data since the last response. */
+  received: { bytes: number; lines: number };
 }
 
 /** A connection that is made when it is needed, and replaced after a transient error: a new client finds the primary after a failover. */
@@ -52,15 +60,35 @@ export class RedisConnection {
 
   /** Runs a script. EVAL instead of EVALSHA: the scripts are short, and every server can run them, also after a failover. */
   async eval(
-    script: string,
+    { source, response }: Script,
     keys: readonly string[],
     args: readonly ScriptArgument[],
     retry: RetryOptions,
   ): Promise<unknown[]> {
     return this.run(async (client) => {
-      const response = await client.callBuffer('eval', script, keys.length, ...keys, ...args);
-      return Array.isArray(response) ? response : [response];
+      const items = [await client.callBuffer('eval', source, keys.length, ...keys, ...args)].flat();
+      const shape = items.map((item) => (Buffer.isBuffer(item) ? 'b' : String(item)));
+      if (!response.test(shape.join(''))) throw unexpectedResponse();
+      return items;
     }, retry);
+  }
+
+  /** Returns the fields of a hash page by page, so that no response is large. A field may be returned more than once. */
+  async *scanHash(key: string, retry: RetryOptions): AsyncGenerator<[field: Buffer, value: Buffer]> {
+    let cursor = '0';
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const [next, fields] = await this.run(async (client) => {
+        const response = await client.hscanBuffer(key, cursor, 'COUNT', PAGE_SIZE);
+        const fields: unknown = response?.[1];
+        const isValid = Array.isArray(fields) && fields.every(Buffer.isBuffer) && /^\d+$/.test(String(response[0]));
+        if (!isValid) throw unexpectedResponse();
+        return response;
+      }, retry);
+      for (let i = 1; i < fields.length; i += 2) yield [fields[i - 1] as Buffer, fields[i] as Buffer];
+      cursor = String(next);
+      if (cursor === '0') return;
+    }
+    throw toStoreError(unexpectedResponse(), this.target.hosts);
   }
 
   /** Runs a script whose response starts with the time of Redis, and compares the clocks in the middle between request and response. */
@@ -69,6 +97,7 @@ export class RedisConnection {
     const [seconds, microseconds, ...rest] = await this.eval(...call);
     const receivedAt = Date.now();
     const offset = Math.round(Number(seconds) * 1000 + Number(microseconds) / 1000 - (sentAt + receivedAt) / 2);
+    if (!Number.isFinite(offset)) throw toStoreError(unexpectedResponse(), this.target.hosts);
     // Do not replace an offset that agrees with this response: it may be more precise.
     const difference = Math.abs(offset - (this.#clockOffset ?? Number.POSITIVE_INFINITY));
     if (difference > (receivedAt - sentAt) / 2 + 1) this.#clockOffset = offset;
@@ -117,7 +146,9 @@ export class RedisConnection {
     this.#running++;
     setRef(opened.client, true);
     try {
-      return await commands(opened.client);
+      const result = await commands(opened.client);
+      opened.received = { bytes: 0, lines: 0 };
+      return result;
     } catch (error) {
       if (isTransient(error)) {
         this.#forget(opening);
@@ -143,7 +174,12 @@ export class RedisConnection {
 
   async #connect(): Promise<OpenClient> {
     const client = await this.target.createClient();
-    const opened: OpenClient = { client, error: undefined };
+    const opened: OpenClient = { client, error: undefined, received: { bytes: 0, lines: 0 } };
+    const limit = (node: Redis): void => {
+      node.on('connect', () => limitResponses(node.stream, opened));
+    };
+    if (client.isCluster) client.on('+node', limit);
+    else limit(client as Redis);
     const onError = (error: Error & { lastNodeError?: Error }): void => {
       const detail = error.lastNodeError ?? error;
       if (!isClosedError(detail)) opened.error ??= detail;
@@ -176,6 +212,17 @@ function disconnect(client: Redis | Cluster): void {
   const sockets = nodesOf(client, 'all').map(({ stream }) => stream);
   client.disconnect();
   for (const socket of sockets) socket?.destroy();
+}
+
+/** Closes a connection whose server sends without end: a response takes several times its size in memory. */
+function limitResponses(stream: Redis['stream'], opened: OpenClient): void {
+  stream.on('data', (chunk: Buffer) => {
+    const { received } = opened;
+    received.bytes += chunk.length;
+    for (let at = chunk.indexOf('\r\n'); at !== -1; at = chunk.indexOf('\r\n', at + 2)) received.lines++;
+    if (received.bytes > MAX_RESPONSE_BYTES || received.lines > MAX_RESPONSE_LINES)
+      stream.destroy(unexpectedResponse());
+  });
 }
 
 const isClosedError = (error: unknown): boolean => (error as Error).message === 'Connection is closed.';

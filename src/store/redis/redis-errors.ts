@@ -6,8 +6,11 @@ const SET_PASSWORD =
 const SET_CA_FILE =
   'add ?ca_file=PATH with the PEM file of the certificate authority to the store URL, or set NODE_EXTRA_CA_CERTS';
 const GRANT_PERMISSIONS =
-  'permit ~oauth-profile:* and EVAL, TIME, INFO, SELECT, GET, SET, DEL, PEXPIRE, EXISTS, HGET, HSET, HDEL, HGETALL, SADD, SREM, SMEMBERS; ' +
+  'permit ~oauth-profile:* and EVAL, TIME, INFO, SELECT, GET, SET, DEL, PEXPIRE, EXISTS, HGET, HSET, HDEL, HSCAN, SADD, SREM, SMEMBERS; ' +
   'in a cluster also CLUSTER and ASKING';
+
+/** Our own error, and that of ioredis for bytes that are not of the protocol. */
+const NOT_REDIS = /Protocol error|RESP type/;
 
 /** The first pattern that matches the code or the message of an error. */
 const REASONS: readonly (readonly [pattern: RegExp, reason: string, hint: string])[] = [
@@ -25,7 +28,7 @@ const REASONS: readonly (readonly [pattern: RegExp, reason: string, hint: string
   [/timed out|ETIMEDOUT/, 'timeout', CHECK_NETWORK],
   [/cluster support disabled/, 'it is not a cluster', 'use redis:// in the store URL'],
   [/DB index|invalid DB/i, 'no such database', 'correct the database number at the end of the store URL'],
-  [/Protocol error/, 'the server is not Redis', CHECK_NETWORK],
+  [NOT_REDIS, 'the server is not Redis', CHECK_NETWORK],
   [
     /invalid reply/,
     'the Sentinels do not know the primary',
@@ -37,12 +40,18 @@ const UNWRITABLE = /\b(OOM|MISCONF|READONLY)\b/;
 /** Errors of Redis while it starts, fails over, moves slots or cannot write for a moment. */
 const TRANSIENT = /\b(LOADING|READONLY|MASTERDOWN|BUSY|TRYAGAIN|CLUSTERDOWN|MOVED|ASK|MISCONF)\b/;
 
+/** Creates the error for a response that Redis never sends. It is an error response, so that it is not retried. */
+export function unexpectedResponse(): Error {
+  return Object.assign(new Error('Protocol error: unexpected response'), { name: 'ReplyError' });
+}
+
 /** Whether Redis responded with an error. */
 export const isErrorResponse = (error: unknown): boolean => (error as Error).name === 'ReplyError';
 
-/** Errors that are not a response of Redis are transient: the connection was lost, or it could not be made. */
+/** Other errors than a response are transient: the connection was lost, or it could not be made. */
 export function isTransient(error: unknown): boolean {
-  return !isErrorResponse(error) || TRANSIENT.test((error as Error).message);
+  const { message } = error as Error;
+  return isErrorResponse(error) ? TRANSIENT.test(message) : !NOT_REDIS.test(message);
 }
 
 /** Never returns anything that was sent. The error of ioredis is not the cause: it contains the command with its arguments, also those of AUTH. */

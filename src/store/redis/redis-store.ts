@@ -130,14 +130,16 @@ class RedisStore extends LockingStore {
       const response = await this.#connection.evalWithTime(scripts.ACQUIRE, ...call, { retryMs, signal });
       const [state, ...values] = response as [number, ...Buffer[]];
       if (state === 3) throw this.#unknownKeyError(String(values[0]));
+      const timeLeft = deadline - performance.now();
       if (state !== 0) {
         const found = this.#decryptNewest(key, values);
         const accepted = state === 1 ? undefined : accept(found);
         if (state === 1 || accepted !== undefined) return { found, accepted };
-        seen = values.find(({ length }) => length > 0)?.toString('latin1', 0, scripts.STAMP_LENGTH) ?? '';
-        continue;
+        const stamp = values.find(({ length }) => length > 0)?.toString('latin1', 0, scripts.STAMP_LENGTH) ?? '';
+        const isChanged = stamp !== seen;
+        seen = stamp;
+        if (isChanged && timeLeft > 0) continue;
       }
-      const timeLeft = deadline - performance.now();
       if (timeLeft <= 0) throw lockTimeoutError(this.describeOwner(key), timeoutMs);
       // Jitter, so that the machines of a fleet do not poll at the same time.
       const delay = Math.min(pollMs * (0.5 + Math.random() / 2), timeLeft);
@@ -206,8 +208,11 @@ class RedisStore extends LockingStore {
   }
 
   async #readAll(keyId: string): Promise<RecordPlaintext[]> {
-    const values = await this.#connection.run((client) => client.hgetallBuffer(scripts.recordsKey(keyId)), RETRY);
-    return Object.entries(values).flatMap(([id, value]) => this.#decrypt(id, value) ?? []);
+    const found = new Map<string, RecordPlaintext | undefined>();
+    for await (const [field, value] of this.#connection.scanHash(scripts.recordsKey(keyId), RETRY)) {
+      found.set(String(field), this.#decrypt(String(field), value));
+    }
+    return [...found.values()].flatMap((record) => record ?? []);
   }
 
   #decryptNewest(key: string, values: readonly Buffer[]): RecordPlaintext | undefined {

@@ -23,6 +23,12 @@ export const STAMP_LENGTH = 64;
 
 // All scripts may run twice: a response may be lost after Redis ran the script.
 
+/** A Lua script and the pattern of its response, in which `b` is a string and a digit is an integer. */
+export interface Script {
+  readonly source: string;
+  readonly response: RegExp;
+}
+
 // Start of the scripts on one record, which has one id for each encryption key. KEYS: set of key ids, the locks, the hashes of records, those of
 // aliases. ARGV: the record ids, then the arguments of the script, of which the first is the nonce of the lock owner.
 const ON_RECORD = `
@@ -50,7 +56,9 @@ end`;
  * Finds a record by its key or an alias. KEYS: for each encryption key, the hash of records and that of aliases. ARGV: the id under each key.
  * Returns for each key the record id and the value, empty where there is none.
  */
-export const READ = `
+export const READ: Script = {
+  response: /^(bb)+$/,
+  source: `
 local found = {}
 for i, id in ipairs(ARGV) do
   local value = redis.call('HGET', KEYS[2 * i - 1], id)
@@ -60,7 +68,8 @@ for i, id in ipairs(ARGV) do
   end
   found[2 * i - 1], found[2 * i] = id, value or ''
 end
-return found`;
+return found`,
+};
 
 /**
  * Acquires the locks of all names, or none. Arguments: lease in ms, stamp that the caller knows (`new`: it knows none yet, and takes a free lock
@@ -68,7 +77,9 @@ return found`;
  * record did not change; 1, followed by the values: acquired; 2, followed by the values: not acquired because the record changed; 3, followed by
  * a key id: not acquired because records are encrypted with a key that the caller does not have.
  */
-export const ACQUIRE = `${ON_RECORD}
+export const ACQUIRE: Script = {
+  response: /^bb(0|[12]b+|3b)$/,
+  source: `${ON_RECORD}
 local time = redis.call('TIME')
 local known = {}
 for i = 1, count do known[key_id(i)] = true end
@@ -82,7 +93,8 @@ elseif not free then return {time[1], time[2], 0}
 else
   for i = 1, count do redis.call('SET', KEYS[1 + i], nonce, 'PX', argument(1)) end
 end
-return {time[1], time[2], state, unpack(values)}`;
+return {time[1], time[2], state, unpack(values)}`,
+};
 
 /**
  * Writes the record unless another version than the one that the caller read is stored, whether the caller still has the lock or not: it may have the
@@ -90,7 +102,9 @@ return {time[1], time[2], state, unpack(values)}`;
  * of the aliases under each key, and of the aliases that the record had before. Returns 1 if the record was written, else 0. The record is
  * removed from its other names.
  */
-export const WRITE = `${ON_RECORD}
+export const WRITE: Script = {
+  response: /^[01]$/,
+  source: `${ON_RECORD}
 local value = argument(3)
 local locked = argument(4) == 'locked'
 if locked and not owned then return 0 end
@@ -111,25 +125,35 @@ end
 if owned then
   for i = 1, count do redis.call('PEXPIRE', KEYS[1 + i], argument(1)) end
 end
-return 1`;
+return 1`,
+};
 
 /** Removes the record. Argument: its aliases, as above. Returns 1, or 0 if the caller does not have the lock any more. */
-export const REMOVE = `${ON_RECORD}
+export const REMOVE: Script = {
+  response: /^[01]$/,
+  source: `${ON_RECORD}
 if not owned then return 0 end
 for i = 1, count do
   remove_aliases(i, argument(1))
   remove(i)
 end
-return 1`;
+return 1`,
+};
 
 /** Renews the locks that the caller still has, or releases them. KEYS: locks. ARGV: nonce, lease in ms (0 to release). */
-export const RENEW_OR_RELEASE = `
+export const RENEW_OR_RELEASE: Script = {
+  response: /^1$/,
+  source: `
 for _, key in ipairs(KEYS) do
   if redis.call('GET', key) == ARGV[1] then redis.call('PEXPIRE', key, ARGV[2]) end
 end
-return 1`;
+return 1`,
+};
 
 /** Returns the time of Redis and the ids of all encryption keys in use: {seconds, microseconds, id …}. KEYS: set of key ids. */
-export const OPEN = `
+export const OPEN: Script = {
+  response: /^bbb*$/,
+  source: `
 local time = redis.call('TIME')
-return {time[1], time[2], unpack(redis.call('SMEMBERS', KEYS[1]))}`;
+return {time[1], time[2], unpack(redis.call('SMEMBERS', KEYS[1]))}`,
+};

@@ -16,7 +16,9 @@ export const systemKeychain: Keychain = {
 };
 
 async function openEntry(account: string) {
-  const { AsyncEntry } = await import('@napi-rs/keyring');
+  // Not a literal, so that bundlers do not include the optional package, which contains native code.
+  const name = ['@napi-rs', 'keyring'].join('/');
+  const { AsyncEntry }: typeof import('@napi-rs/keyring') = await import(name);
   // The default on Linux may be the kernel keyring, which a reboot empties.
   return new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' } });
 }

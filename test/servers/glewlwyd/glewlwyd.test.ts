@@ -47,7 +47,7 @@ describeServer(
     testPassword(server, { client_id: 'web', client_secret: 'web-secret' }, { status: 403 });
     testBrowserLogin(server);
     testDeviceLogin(server, ['tool', 'web'], approve);
-    testRefresh(server, {});
+    testRefresh(server, { deadToken: { status: 400 } });
     // The revocation endpoint rejects public clients.
     testRevocation(server, ['web']);
 

@@ -17,7 +17,7 @@ describeServer(
     testPassword(server, { client_id: 'tool' });
     testBrowserLogin(server);
     testNoDeviceLogin(server);
-    testRefresh(server, {});
+    testRefresh(server, { deadToken: { error: 'invalid_request' } });
     testRevocation(server);
     testCheckOnline(server, '/.well-known/oauth-authorization-server');
   },

@@ -3,10 +3,13 @@ import { holdsSecret } from '../../../config/resolver.ts';
 import { isCollection, isEmpty, type Scalar, toText, type Value } from '../../../config/value.ts';
 import type { BodyPart, Files } from '../../../ports.ts';
 import { MASK, Secret } from '../../../redaction/secret.ts';
+import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
-import { displayValue, toJson } from '../../compare.ts';
+import { displayValue, stringifyValue, toJson } from '../../compare.ts';
 import { isSecretMember } from '../../engine/api-secrets.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
+import { headersOf } from './headers.ts';
+import { isTokenEndpoint } from './url.ts';
 
 /** Body of a request. */
 export interface Body {
@@ -21,12 +24,26 @@ export interface Body {
 }
 
 const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+const TEMPLATE_PREFIX = 'template:';
 
-/** Reads a body parameter: a string is sent unchanged, a list or map as JSON, `@path` is the content of a file, an empty value no body. */
-export async function readBody(value: Value, context: StepContext, files: Files): Promise<Body | undefined> {
-  if (isCollection(value)) return jsonBody(value, context);
+/**
+ * Reads a body parameter: a string is sent unchanged; a map as JSON, or as a form if that is the Content-Type of the script; a list as JSON.
+ * `@path` is the content of a file, `@template:path` the content after its references were resolved, an empty value no body.
+ */
+export async function readBody(
+  value: Value,
+  context: StepContext,
+  files: Files,
+  target: URL,
+): Promise<Body | undefined> {
+  if (isCollection(value)) {
+    const isForm = !Array.isArray(value) && headersOf(context).contentType(target.origin) === FORM_TYPE;
+    return isForm ? formBody(value as Fields, context, target) : jsonBody(value, context);
+  }
   if (isEmpty(value)) return undefined;
   const path = filePath(value, context);
+  if (path?.startsWith(TEMPLATE_PREFIX)) return readTemplate(path.slice(TEMPLATE_PREFIX.length), context, files);
   if (path !== undefined) {
     const content = await files.open(path, context.source.directory);
     const contentType = mediaTypeOf(path);
@@ -35,6 +52,33 @@ export async function readBody(value: Value, context: StepContext, files: Files)
   const text = unescapeAt(toText(value), context);
   const contentType = 'text/plain;charset=UTF-8';
   return { pieces: [text], contentType, secret: text instanceof Secret, shown: String(text) };
+}
+
+/** Reads a file and resolves its references. */
+async function readTemplate(path: string, context: StepContext, files: Files): Promise<Body> {
+  const template = new TextDecoder().decode(await files.read(path, context.source.directory));
+  const text = stringifyValue(context.resolve(template));
+  return { pieces: [text], contentType: mediaTypeOf(path), secret: text instanceof Secret, shown: String(text) };
+}
+
+/** Encodes a map as `application/x-www-form-urlencoded`; a list repeats its field. */
+export function formBody(fields: Fields, { apiSecrets }: StepContext, target: URL): Body {
+  const parts: (string | Secret)[] = [];
+  const shown: string[] = [];
+  for (const [name, value] of fieldsOf(fields, 'body')) {
+    const text = toText(value);
+    parts.push(`${parts.length === 0 ? '' : '&'}${encodeField(name)}=`);
+    parts.push(typeof text === 'string' ? encodeField(text) : text.map(encodeField));
+    const isSecret = isTokenEndpoint(target) ? isSensitiveName(name) : isSecretMember(name, text);
+    if (isSecret && typeof text === 'string') apiSecrets.add(text);
+    shown.push(`${name}=${isSecret && !isEmpty(text) ? MASK : String(text)}`);
+  }
+  return { pieces: parts, contentType: FORM_TYPE, secret: holdsSecret(fields), shown: shown.join('&') };
+}
+
+/** The encoding of forms in browsers: a space is a plus. */
+function encodeField(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
 }
 
 /** Reads a GraphQL body: the query, or a map of `query`, `variables` and `operationName`. */

@@ -25,7 +25,7 @@ export function fileCommands(ports: HttpPorts): Command[] {
           parameter('saveTo', 'text', 'Path of the file'),
           {
             ...optionsParameter,
-            help: 'followRedirects: true follows up to 10 redirects; timeout: maximum time without data (default 30s)',
+            help: 'Settings of this request: redirects: 5, timeout: maximum time without data (default 30s)',
           },
         ],
         example: 'ws.download: [https://api.example.com/report.pdf, "", out/report.pdf]',

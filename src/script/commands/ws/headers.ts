@@ -58,6 +58,13 @@ export class ScriptHeaders {
     return pending.map(({ name }) => name);
   }
 
+  /** Returns the media type of the Content-Type that the script has set, in lower case. */
+  contentType(origin: string): string {
+    const { plain, bound } = this.#byName.get('content-type') ?? {};
+    const [type = ''] = String(plain ?? bound?.get(origin) ?? '').split(';', 1);
+    return type.trim().toLowerCase();
+  }
+
   /** Selects the headers for a request to an origin. `withheld` are secret headers that are bound to other origins. */
   select(origin: string) {
     const sent: (readonly [name: string, value: string | Secret])[] = [];

@@ -1,8 +1,9 @@
+import { member } from '../../../config/resolver.ts';
 import { excerpt } from '../../../redaction/sanitize.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
-import { displayText, displayValue } from '../../compare.ts';
+import { displayText, displayValue, isSameValue } from '../../compare.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
-import { readBody, readGraphqlBody } from './body.ts';
+import { formBody, readBody, readGraphqlBody } from './body.ts';
 import { dropPendingHeaders } from './headers.ts';
 import { getResponse, storePayload, toResponse } from './response.ts';
 import { type HttpPorts, optionsParameter, type RequestSpec, sendRequest } from './send.ts';
@@ -44,7 +45,7 @@ export function httpCommands(ports: HttpPorts): Command[] {
       example,
       async run(args, context) {
         const target = readUrl(context, args.url);
-        const body = await read(args.body ?? '', context, ports.files);
+        const body = await read(args.body ?? '', context, ports.files, target.url);
         const method = read === readBody ? name.toUpperCase() : 'POST';
         await sendAndSave({ method, target, body, options: args.options }, args.var, context, ports);
       },
@@ -70,12 +71,26 @@ export function httpCommands(ports: HttpPorts): Command[] {
       bodyCommand(
         name,
         `Sends a ${name.toUpperCase()} request and saves the response, whatever its status`,
-        'String, a map or list for JSON, @path for the content of a file, or empty',
+        'String, a map or list for JSON (a form if that is the Content-Type), @path of a file, @template:path of a file with references, or empty',
         name === 'delete'
           ? 'ws.delete: [https://api.example.com/items/7, "", gone]'
           : `ws.${name}: ["https://api.example.com/items/7", {name: Ada}, item]`,
       ),
     ),
+    requestCommand('postForm', 'Posts fields as application/x-www-form-urlencoded and saves the response', {
+      parameters: [
+        url,
+        parameter('fields', 'map', 'Form fields; a list repeats its field'),
+        responseVariable,
+        optionsParameter,
+      ],
+      example: 'ws.postForm: ["https://api.example.com/login", {user: ada, keep: true}, login]',
+      async run(args, context) {
+        const target = readUrl(context, args.url);
+        const body = { ...formBody(args.fields, context, target.url), fixedType: true };
+        await sendAndSave({ method: 'POST', target, body, options: args.options }, args.var, context, ports);
+      },
+    }),
     bodyCommand(
       'graphql',
       'Sends a GraphQL request and saves the response',
@@ -94,6 +109,39 @@ export function httpCommands(ports: HttpPorts): Command[] {
         if (args.returnCode.some(([from, to]) => status >= from && status <= to)) return;
         const expected = args.returnCode.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
         throw unexpectedStatus(args.var, expected, `${status} ${statusText}`, displayValue(body), context);
+      },
+    }),
+    ws('assertHeader', 'Asserts the value of a header of a response; its name is case-insensitive', {
+      parameters: [
+        parameter('var', 'variable', 'Variable with the response'),
+        parameter('name', 'text', 'Name of the header'),
+        parameter('expected', 'value', 'Expected value; several headers of the same name are joined with commas'),
+      ],
+      example: 'ws.assertHeader: [me, Content-Type, application/json]',
+      run(args, context) {
+        const name = String(args.name);
+        const actual = member(getResponse(args.var, context).headers, [name]);
+        const { expected } = args;
+        if (actual === undefined)
+          throw new StepFailure(`the response has no header ${excerpt(name, MAX_STATUS)}`, { expected });
+        const value = Array.isArray(actual) ? actual.join(', ') : actual;
+        if (!isSameValue(expected, value))
+          throw new StepFailure(`the header ${name} differs`, { expected, actual: value });
+      },
+    }),
+    ws('assertTime', 'Asserts that a response arrived within a time', {
+      parameters: [
+        parameter('var', 'variable', 'Variable with the response'),
+        parameter('maxMs', 'number', 'Maximum time, in milliseconds'),
+      ],
+      example: 'ws.assertTime: [me, 2000]',
+      run(args, context) {
+        const { elapsedMs } = getResponse(args.var, context);
+        if (elapsedMs <= args.maxMs) return;
+        throw new StepFailure('the response took too long', {
+          expected: `at most ${args.maxMs} ms`,
+          actual: `${elapsedMs} ms`,
+        });
       },
     }),
   ];

@@ -1,10 +1,16 @@
+import { parseJson } from '../../../config/json.ts';
 import { isCollection, type Value } from '../../../config/value.ts';
 import { type Entry, Variables, wrapSecretsByName } from '../../../config/variables.ts';
-import { OAuthProfileError } from '../../../errors.ts';
-import type { Secret } from '../../../redaction/secret.ts';
+import { OAuthProfileError, ProviderError } from '../../../errors.ts';
+import { MASK, type Secret } from '../../../redaction/secret.ts';
+import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
+import { attempt } from '../../attempt.ts';
 import { type Command, commandGroup, parameter } from '../../command.ts';
+import { displayText, displayValue } from '../../compare.ts';
+import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
-import { headersOf } from './headers.ts';
+import { headersOf, isSecretHeader } from './headers.ts';
+import { showUrl } from './url.ts';
 
 /** Gets tokens for scripts. It is all that the script engine knows of OAuth. */
 export interface TokenService {
@@ -16,8 +22,27 @@ export interface TokenService {
       readonly signal: AbortSignal;
       /** Called once when the profile is known to be valid, before a token is looked up or requested. */
       readonly onRequest: (request: { provider: string; grant: string | undefined; url: string }) => void;
+      /** Called after each request that was sent, also if it failed. */
+      readonly onExchange: (exchange: TokenExchange) => void;
     },
   ): Promise<ScriptToken>;
+}
+
+/** A request to a token endpoint and its response, with their secrets. */
+export interface TokenExchange {
+  readonly request: {
+    readonly url: URL;
+    readonly headers: Readonly<Record<string, string | Secret>>;
+    readonly body: string;
+  };
+  readonly response:
+    | {
+        readonly status: number;
+        readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+        readonly body: string;
+      }
+    | undefined;
+  readonly elapsedMs: number;
 }
 
 /** A token and how to use it. */
@@ -40,13 +65,25 @@ const variable = parameter('var', 'variable', "Variable for the provider's respo
 export function oauthCommands(tokens: TokenService): Command[] {
   return [
     ws('oauthProfile', "Gets a token for a profile and saves the provider's response", {
-      parameters: [variable, parameter('profile', 'text', 'Name of the profile: the prefix of its variables')],
+      parameters: [
+        variable,
+        parameter('profile', 'text', 'Name of the profile: the prefix of its variables'),
+        parameter(
+          'expectError',
+          'text',
+          'Passes only if the provider rejects the request with this error; the variable gets error, error_description and status',
+          { optional: true },
+        ),
+      ],
       example: 'ws.oauthProfile: [token, graph]',
       async run(args, context) {
         if (typeof args.profile !== 'string' || args.profile === '') {
           throw new StepFailure('profile must be the name of a profile and must not contain a secret');
         }
-        await saveToken(args.profile, context.variables, args.var, context, tokens);
+        const saving = saveToken(args.profile, context.variables, args.var, context, tokens);
+        await (args.expectError === undefined
+          ? saving
+          : expectError(saving, String(args.expectError), args.var, context));
       },
     }),
     ws('oauth', "Requests a token from a URL with the given form fields and saves the provider's response", {
@@ -75,6 +112,51 @@ export function oauthCommands(tokens: TokenService): Command[] {
   ];
 }
 
+/** Waits for a token request that the provider must reject with an error, and saves the error. */
+async function expectError(saving: Promise<void>, expected: string, name: string, context: StepContext): Promise<void> {
+  const error = await saving.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error === undefined) {
+    context.remove(name);
+    throw new StepFailure('the provider issued a token', { expected: `the error ${expected}`, actual: 'a token' });
+  }
+  if (!(error instanceof ProviderError)) throw error;
+  const { error: actual = '', description, status } = error.provider;
+  if (actual !== expected)
+    throw new StepFailure(`the provider returned another error: ${error.message}`, { expected, actual });
+  context.set(name, { error: actual, ...(description !== undefined && { error_description: description }), status });
+}
+
+/** Describes a token request and its response for reports; names decide what is a secret. */
+function toTokenReport({ request, response, elapsedMs }: TokenExchange, context: StepContext): Exchange {
+  const { redact } = context;
+  const showHeaders = (headers: Iterable<readonly [string, unknown]>): [string, string][] =>
+    Array.from(headers, ([name, value]) => [name, isSecretHeader(name) ? MASK : redact(String(value))]);
+  const form = [...new URLSearchParams(request.body)].map(([name, value]) =>
+    isSensitiveName(name) && value !== '' ? `${name}=${MASK}` : `${name}=${redact(value)}`,
+  );
+  const sent = {
+    method: 'POST',
+    url: redact(showUrl(request.url, context)),
+    headers: showHeaders(Object.entries(request.headers)),
+    body: form.join('&'),
+  };
+  if (response === undefined) return { request: sent, elapsedMs };
+  const { status, headers, body } = response;
+  const parsed = attempt(() => parseJson(body, 'body'));
+  const shown = parsed === undefined ? body : displayValue(wrapSecretsByName('', parsed));
+  const shownBody = body === '' ? {} : { body: displayText(shown, MAX_SHOWN, redact) };
+  return {
+    request: sent,
+    response: { status, headers: showHeaders(Object.entries(headers)), ...shownBody },
+    elapsedMs,
+  };
+}
+
+const MAX_SHOWN = 16_384;
+
 /** Nested maps become dotted names. */
 function* flattenFields(
   map: Readonly<Record<string, Value>>,
@@ -86,6 +168,9 @@ function* flattenFields(
     } else yield { name: prefix + name, value };
   }
 }
+
+/** Tokens that steps got with a refresh token, for the next attempt of the same step. */
+const refreshed = new WeakMap<object, Promise<ScriptToken>>();
 
 /** Gets a token, emits the events of the request and saves the response. Nothing is saved before there is a token (D2). */
 async function saveToken(
@@ -99,19 +184,27 @@ async function saveToken(
   const startedAt = clock.now();
   const common = { file: source.label, profile };
   let isRequested = false;
+  let grant: string | undefined;
   const emitResponse = (more: { outcome: 'issued' | 'reused' | 'failed'; code?: string; members?: string[] }): void => {
     const at = clock.now();
     context.emit({ type: 'token-response', at, ...common, elapsedMs: at - startedAt, ...more });
   };
   const onRequest = (request: { provider: string; grant: string | undefined; url: string }): void => {
     isRequested = true;
+    grant = request.grant;
     context.emit({ type: 'token-request', at: startedAt, ...common, ...request });
   };
-  const token = await tokens.getToken(profile, variables, { signal, onRequest }).catch((error: unknown) => {
+  const onExchange = (exchange: TokenExchange): void => context.record(toTokenReport(exchange, context));
+  // A retry must not repeat a refresh: its token was used, and the provider may revoke the whole family.
+  const earlier = context.attempt > 1 ? refreshed.get(context.step) : undefined;
+  const requesting = earlier ?? tokens.getToken(profile, variables, { signal, onRequest, onExchange });
+  const token = await requesting.catch((error: unknown) => {
+    if (grant === 'refresh_token') context.forbidRetry();
     const code = error instanceof OAuthProfileError ? { code: error.code } : {};
     if (isRequested) emitResponse({ outcome: 'failed', ...code });
     throw error;
   });
+  if (grant === 'refresh_token') refreshed.set(context.step, Promise.resolve(token));
   const { response, accessToken, fromCache, authorizeOrigin } = token;
   emitResponse({ outcome: fromCache ? 'reused' : 'issued', members: Object.keys(response) });
   context.set(name, wrapSecretsByName('', response));

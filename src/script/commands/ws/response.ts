@@ -7,6 +7,7 @@ import { parseUrl } from '../../../profile/url.ts';
 import { MASK, type Secret } from '../../../redaction/secret.ts';
 import { attempt } from '../../attempt.ts';
 import { displayText, displayValue, MAX_REDACTED } from '../../compare.ts';
+import { parseCsv } from '../../engine/csv.ts';
 import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { isSecretHeader } from './headers.ts';
@@ -32,7 +33,7 @@ export function toResponse(
 }
 
 /** Returns the response that an earlier step saved in a variable. */
-export function getResponse(name: string, context: StepContext): { status: number; statusText: string; body: Value } {
+export function getResponse(name: string, context: StepContext) {
   const value = context.get(name);
   const status = value === undefined ? undefined : member(value, ['status']);
   if (value === undefined || typeof status !== 'number') {
@@ -41,8 +42,13 @@ export function getResponse(name: string, context: StepContext): { status: numbe
     });
   }
   const statusText = member(value, ['statusText']);
-  const body = member(value, ['body']) ?? '';
-  return { status, statusText: typeof statusText === 'string' ? statusText : '', body };
+  return {
+    status,
+    statusText: typeof statusText === 'string' ? statusText : '',
+    headers: member(value, ['headers']) ?? {},
+    body: member(value, ['body']) ?? '',
+    elapsedMs: Number(member(value, ['elapsedMs'])),
+  };
 }
 
 /** A body as text, and parsed if it is JSON. */
@@ -113,7 +119,9 @@ export function getPayload(name: string, context: StepContext): Uint8Array {
 }
 
 function parseBody(response: ApiResponse, text: string): Value {
-  const isJson = /[/+]json$/.test(mediaTypeOfResponse(response));
+  const type = mediaTypeOfResponse(response);
+  if (type === 'text/csv') return attempt(() => parseCsv(text, 'body')) ?? text;
+  const isJson = /[/+]json$/.test(type);
   if (!isJson && !(isTextual(response) && /^\s*[[{]/.test(text))) return text;
   const exact = text.length > MAX_EXACT ? undefined : attempt(() => parseJson(text, 'body'));
   if (exact !== undefined) return exact;

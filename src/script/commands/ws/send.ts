@@ -1,27 +1,23 @@
-import { closestMatch } from '../../../config/suggestions.ts';
-import { isCollection, toText, type Value } from '../../../config/value.ts';
-import type { ApiLimits, ApiResponse, CallApi, Files } from '../../../ports.ts';
-import { parseDuration } from '../../../profile/options.ts';
+import type { ApiLimits, ApiResponse, CallApi, Files, TlsFiles } from '../../../ports.ts';
 import { isSecure, parseUrl } from '../../../profile/url.ts';
-import { escapeControls } from '../../../redaction/sanitize.ts';
 import { Secret } from '../../../redaction/secret.ts';
 import { parameter } from '../../command.ts';
-import { kinds } from '../../parameter-kinds.ts';
+import type { RequestSettings } from '../../request-settings.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import type { Body } from './body.ts';
+import { cookieHeader, cookiesOf } from './cookies.ts';
 import { headersOf } from './headers.ts';
 import { type DecodedBody, decodeBody, toExchange } from './response.ts';
 import { type RequestUrl, showUrl } from './url.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MAX_BYTES = 32 * 1_048_576;
-const MAX_REDIRECTS = 10;
 
 /** The last parameter of every request. */
 export const optionsParameter = parameter(
   'options',
-  'map',
-  'followRedirects: true follows up to 10 redirects; timeout: maximum total time (default 30s)',
+  'options',
+  'Settings of this request: redirects: 5 follows up to 5 redirects, timeout: 2m limits its total time (default 30s)',
   { optional: true },
 );
 
@@ -31,7 +27,7 @@ export interface RequestSpec {
   readonly target: RequestUrl;
   readonly body?: Body | undefined;
   /** The parameter `options` of the step. */
-  readonly options: Readonly<Record<string, Value>> | undefined;
+  readonly options: RequestSettings | undefined;
   readonly save?: ApiLimits['save'];
 }
 
@@ -50,7 +46,9 @@ type Header = readonly [name: string, value: string | Secret];
  * Returns the final response, and its URL with secrets masked.
  */
 export async function sendRequest(spec: RequestSpec, context: StepContext, ports: HttpPorts) {
-  const { followRedirects, timeoutMs } = parseRequestOptions(spec.options);
+  const settings = { ...context.requests, ...spec.options };
+  const { redirects: maxRedirects = 0, timeoutMs = DEFAULT_TIMEOUT_MS } = settings;
+  const tls = await loadTlsFiles(settings, context, ports.files);
   const { clock } = context;
   const startedAt = clock.now();
   let { method, body } = spec;
@@ -59,20 +57,22 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
   rejectPlainHttp(spec, headers);
   for (let redirects = 0; ; redirects++) {
     const attemptAt = clock.now();
-    const sent = { method, shownUrl: shown, headers, shownBody: body?.shown };
+    const sentHeaders = withCookies(headers, url, context);
+    const sent = { method, shownUrl: shown, headers: sentHeaders, shownBody: body?.shown };
     const left = startedAt + timeoutMs - attemptAt;
     const limits = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: spec.save };
     let response: ApiResponse | undefined;
     let decoded: DecodedBody | undefined;
     try {
-      response = await ports.callApi({ method, url, headers, body: body?.pieces }, limits);
+      response = await ports.callApi({ method, url, headers: sentHeaders, body: body?.pieces, tls }, limits);
+      cookiesOf(context)?.store(url, response.headers['set-cookie'], clock.now());
       decoded = decodeBody(response, url, context);
     } finally {
       context.record(toExchange(sent, response, decoded, clock.now() - attemptAt, context));
     }
-    const next = followRedirects ? redirectTarget(response, url, shown) : undefined;
+    const next = maxRedirects > 0 ? redirectTarget(response, url, shown) : undefined;
     if (next === undefined) return { response, decoded, shownUrl: shown, elapsedMs: clock.now() - startedAt };
-    if (redirects >= MAX_REDIRECTS) throw new StepFailure(`${shown}: more than ${MAX_REDIRECTS} redirects`);
+    if (redirects >= maxRedirects) throw new StepFailure(`${shown}: more than ${maxRedirects} redirects`);
     if (changesToGet(method, response.status)) {
       method = 'GET';
       body = undefined;
@@ -84,22 +84,30 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
   }
 }
 
-function parseRequestOptions(options: RequestSpec['options'] = {}): { followRedirects: boolean; timeoutMs: number } {
-  const known = ['followRedirects', 'timeout'];
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue;
-    const near = closestMatch(name, known);
-    throw new StepFailure(`options: unknown option ${escapeControls(name)}`, {
-      hint: near === undefined ? `the options are ${known.join(', ')}` : `did you mean ${near}?`,
-    });
-  }
-  const { followRedirects = false, timeout = '' } = options;
-  const follow = kinds.flag.read(followRedirects);
-  if (typeof follow !== 'boolean') throw new StepFailure('options: followRedirects must be true or false');
-  const time = isCollection(timeout) ? '?' : String(toText(timeout));
-  const timeoutMs = time === '' ? DEFAULT_TIMEOUT_MS : parseDuration(time);
-  if (timeoutMs === undefined) throw new StepFailure('options: timeout must be a duration such as 30s, 500ms or 2m');
-  return { followRedirects: follow, timeoutMs };
+/** Adds the cookies of the script, unless it has set the header itself. */
+function withCookies(headers: readonly Header[], url: URL, context: StepContext): readonly Header[] {
+  const cookie = headers.some(([name]) => name.toLowerCase() === 'cookie') ? undefined : cookieHeader(url, context);
+  return cookie === undefined ? headers : [...headers, cookie];
+}
+
+const TLS_STATE = Symbol('ws tls files');
+
+/** Reads the certificates that the settings name, each file once. */
+async function loadTlsFiles(
+  { caFile, certFile, certKeyFile = certFile }: RequestSettings,
+  context: StepContext,
+  files: Files,
+): Promise<TlsFiles | undefined> {
+  if (caFile === undefined && certFile === undefined) return undefined;
+  const known = context.state(TLS_STATE, () => new Map<string, Promise<string>>());
+  const read = (path: string | undefined): Promise<string> | undefined => {
+    if (path === undefined) return undefined;
+    const reading =
+      known.get(path) ?? files.read(path, context.source.directory).then((bytes) => new TextDecoder().decode(bytes));
+    known.set(path, reading);
+    return reading;
+  };
+  return { ca: await read(caFile), cert: await read(certFile), certKey: await read(certKeyFile) };
 }
 
 /** Combines the headers of the script with the defaults. */

@@ -49,7 +49,7 @@ describe('ws.download', () => {
 
   it('follows redirects on request', async () => {
     const api = await ApiServer.start(routes({ '/a': redirect(302, '/b'), '/b': bytes('content') }));
-    const { directory } = await runWs([['ws.download', `${api.origin}/a`, '', 'x', { followRedirects: true }]]);
+    const { directory } = await runWs([['ws.download', `${api.origin}/a`, '', 'x', { redirects: 10 }]]);
     expect(readFileSync(join(directory, 'x'), 'utf8')).toBe('content');
   });
 

@@ -278,7 +278,7 @@ describe('D20 a header with a secret', () => {
 });
 
 describe('D20 a redirect', () => {
-  const follow = { followRedirects: true };
+  const follow = { redirects: 10 };
 
   it.each([301, 302, 303, 307, 308])(
     '%i to another origin drops a secret header but not a plain one',
@@ -329,7 +329,7 @@ describe('D20 a redirect', () => {
   it('is not followed by default', async () => {
     const target = await ApiServer.start(json({}));
     const api = await ApiServer.start(redirect(302, target.origin));
-    for (const options of [[], [{}], [{ followRedirects: false }]]) {
+    for (const options of [[], [{}], [{ redirects: 0 }]]) {
       const { value } = await runWs([['ws.get', api.origin, '', 'r', ...options]]);
       expect(value('r.status')).toBe(302);
     }

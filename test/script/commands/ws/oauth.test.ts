@@ -192,7 +192,7 @@ describe('ws.oauthProfile', () => {
     await runWs(
       [
         ['ws.oauthProfile', 'token', 'acme'],
-        ['ws.get', api.origin, '', 'r', { followRedirects: true }],
+        ['ws.get', api.origin, '', 'r', { redirects: 10 }],
       ],
       { data: { acme: { ...data.acme, options: { authorize_origin: api.origin } } }, requestToken },
     );

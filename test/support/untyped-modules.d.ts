@@ -1,0 +1,2 @@
+declare module 'passport';
+declare module 'passport-jwt';
