@@ -270,7 +270,7 @@ function aliases() {
 }
 
 /** Returns the expected value of an option, from the message for an invalid one. @param {string} name */
-function expectedValue(name) {
+export function expectedValue(name) {
   const draft = new ProfileDraft('profile', new Variables());
   draft.options.set(name, { variable: { name, value: [], source: SOURCE }, value: ['invalid'] });
   parseOptions(draft, undefined, NO_FILES);

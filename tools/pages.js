@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { commandDocs, scriptSchema } from '../src/script.ts';
 import { errorDocs } from './make-error-docs.js';
 import { cliDocs, profileDocs } from './make-option-docs.js';
+import { profileSchema } from './make-profile-schema.js';
 
 /** @type {Record<string, string>} */
 export const pages = {
@@ -12,6 +13,7 @@ export const pages = {
   'docs/reference/errors.md': await errorDocs(),
   'docs/reference/profiles.md': profileDocs(),
   'docs/reference/script-commands.md': commandDocs(),
+  'profiles.schema.json': formatJson('profiles.schema.json', profileSchema()),
   'script.schema.json': formatJson('script.schema.json', scriptSchema()),
 };
 

@@ -5,12 +5,15 @@ import { readTextFile } from '../files/read-file.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { usageError } from './args.ts';
 
-/** Finds the scripts that the arguments name: files, all scripts below a directory, and glob patterns (`*`, `**`, `?`). Each script is returned once. */
-export function findScripts(args: readonly string[], cwd: string): string[] {
+/**
+ * Finds the scripts that the arguments name: files, all scripts below a directory, and glob patterns (`*`, `**`, `?`). Each script is returned
+ * once. `skipped` receives the YAML files of directories that are not scripts.
+ */
+export function findScripts(args: readonly string[], cwd: string, skipped: string[] = []): string[] {
   const found = new Map<string, string>();
   const empty: string[] = [];
   for (const arg of args) {
-    const files = scriptsOf(arg, cwd);
+    const files = scriptsOf(arg, cwd, skipped);
     if (files.length === 0) empty.push(arg);
     for (const file of files) {
       const path = resolve(cwd, file);
@@ -26,9 +29,16 @@ export function findScripts(args: readonly string[], cwd: string): string[] {
   return [...found.values()];
 }
 
-function scriptsOf(arg: string, cwd: string): string[] {
+function scriptsOf(arg: string, cwd: string, skipped: string[]): string[] {
   const path = resolve(cwd, arg);
-  if (statOf(path)?.isDirectory()) return filesBelow(arg, cwd).filter((file) => isScript(resolve(cwd, file)));
+  if (statOf(path)?.isDirectory()) {
+    return filesBelow(arg, cwd).filter((file) => {
+      const isYaml = /\.ya?ml$/.test(file);
+      const isMeant = isYaml && isScript(resolve(cwd, file));
+      if (isYaml && !isMeant) skipped.push(file);
+      return isMeant;
+    });
+  }
   if (!/[*?]/.test(arg) || statOf(path) !== undefined) return [arg];
   const glob = normalize(arg);
   const fixed = glob.slice(0, glob.search(/[*?]/)).replace(/[^/]*$/, '');
@@ -36,11 +46,13 @@ function scriptsOf(arg: string, cwd: string): string[] {
   return filesBelow(fixed === '' ? '.' : fixed, cwd).filter((file) => pattern.test(file));
 }
 
-/** A directory may also contain other YAML files, such as profiles and data. */
+/** A directory may also contain other YAML files, such as profiles and rows. A file with a mistake, such as `step:`, is still meant as a script. */
+const SCRIPT_KEY =
+  /^["']?(?:steps?|data|setup)["']?\s*:|^\s*(?:- +)?["']?(?:ws|base|json|number)\.[A-Za-z]\w*["']?\s*:/m;
+
 function isScript(path: string): boolean {
-  if (!/\.ya?ml$/.test(path)) return false;
   try {
-    return /^(?:steps|"steps"|'steps')\s*:/m.test(readTextFile(path, path) ?? '');
+    return SCRIPT_KEY.test(readTextFile(path, path) ?? '');
   } catch {
     // The parser reports why it cannot be read.
     return true;

@@ -19,6 +19,7 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   check: async () => (await import('./commands/check.ts')).runCheck,
   explain: async () => (await import('./commands/explain.ts')).runExplain,
   commands: async () => (await import('./commands/commands.ts')).runCommands,
+  init: async () => (await import('./commands/init.ts')).runInit,
   emulate: async () => (await import('./commands/emulate.ts')).runEmulate,
   completion: async () => (await import('./commands/completion.ts')).runCompletion,
 };

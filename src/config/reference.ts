@@ -19,7 +19,7 @@ export interface Reference {
 }
 
 /** An argument of a function: a literal, or a reference, which may be a function too. */
-export type Argument = string | number | Reference;
+type Argument = string | number | Reference;
 
 /** A function in references: the number of its arguments and its documentation. */
 export interface FunctionDefinition {

@@ -70,4 +70,6 @@ export interface RunResult {
   readonly elapsedMs: number;
   readonly counts: Counts;
   readonly steps: readonly StepResult[];
+  /** Number of attempts, if the whole script was repeated after a failure. If it has passed, it is flaky. */
+  readonly attempts?: number | undefined;
 }

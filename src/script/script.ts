@@ -48,7 +48,7 @@ export interface CommandStep extends StepBase {
 }
 
 /** Steps that share their settings. */
-export interface GroupStep extends StepBase {
+interface GroupStep extends StepBase {
   readonly steps: readonly Step[];
 }
 

@@ -139,7 +139,7 @@ describe('like the real provider, the emulated', () => {
         ['another key', () => sign({}, generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)],
         ['another audience', () => sign({ aud: 'https://evil.test' })],
         ['an unknown account', () => sign({ iss: 'other@project.iam.gserviceaccount.com' })],
-        ['an unknown user', () => sign({ sub: 'nobody@example.com' })],
+        ['an unknown user', () => sign({ sub: 'unknown@example.com' })],
       ])('rejects an assertion with %s', async (_, assertion) => {
         const { status, json } = await post(url, { grant_type, assertion: await assertion() });
         expect([status, json.error]).toEqual([400, 'invalid_grant']);

@@ -28,7 +28,15 @@ afterAll(() => installed.remove());
 describe('the tarball', () => {
   it('contains the program, the schemas and the licence, and nothing else', () => {
     const { paths, packed } = installed;
-    const required = ['README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md', 'script.schema.json', 'dist/cli.js'];
+    const required = [
+      'README.md',
+      'CHANGELOG.md',
+      'LICENSE',
+      'SECURITY.md',
+      'profiles.schema.json',
+      'script.schema.json',
+      'dist/cli.js',
+    ];
     expect(paths).toEqual(expect.arrayContaining(required));
     const known =
       /^dist\/[\w.-]+\.(?:js|js\.map|d\.ts)$|^dist\/console\/[\w.-]+$|^bin\/oauth-profile\.js$|^(?:package|script\.schema|docs\/report\.schema)\.json$|^[A-Z]+(?:\.md)?$/;
@@ -113,9 +121,9 @@ describe('the installed package', () => {
       const { access_token } = await createTokenSource('lab', options).get();
       const { state } = await runScript({ data: { lab }, steps: [{ 'ws.oauthProfile': ['token', 'lab'] }] }, { emulator });
       await emulator.close();
-      console.log(JSON.stringify([token_type, typeof access_token, state, Object.keys(oauthFixtures), schema('script.schema.json'), schema('report.schema.json')]));`);
+      console.log(JSON.stringify([token_type, typeof access_token, state, Object.keys(oauthFixtures), schema('profiles.schema.json'), schema('script.schema.json'), schema('report.schema.json')]));`);
     const draft = 'https://json-schema.org/draft/2020-12/schema';
-    expect(JSON.parse(stdout)).toEqual(['Bearer', 'string', 'passed', ['oauthOptions', 'oauth'], draft, draft]);
+    expect(JSON.parse(stdout)).toEqual(['Bearer', 'string', 'passed', ['oauthOptions', 'oauth'], draft, draft, draft]);
   });
 
   it('prints a token in a shell', async () => {

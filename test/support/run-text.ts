@@ -82,7 +82,7 @@ export async function issuesInText(text: string, options: TextOptions = {}): Pro
 }
 
 /** Writes files below a directory. */
-export function writeFiles(directory: string, files: Readonly<Record<string, string>>): void {
+function writeFiles(directory: string, files: Readonly<Record<string, string>>): void {
   for (const [name, content] of Object.entries(files)) {
     const path = join(directory, name);
     mkdirSync(dirname(path), { recursive: true });

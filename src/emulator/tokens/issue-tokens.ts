@@ -22,7 +22,7 @@ export interface TokenGrant {
 }
 
 /** Changes to the tokens of a grant. A claim or header parameter that is `null` is removed. */
-export interface TokenOverrides {
+interface TokenOverrides {
   readonly claims?: Claims | undefined;
   readonly header?: Claims | undefined;
   /** Seconds; negative for an expired token. */

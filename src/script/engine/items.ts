@@ -8,7 +8,7 @@ import { createResolver } from './run-command.ts';
 import type { Run, Scope } from './scope.ts';
 
 /** Maximum number of items of one loop. */
-export const MAX_ITEMS = 100_000;
+const MAX_ITEMS = 100_000;
 const MAX_LABEL = 60;
 
 /** An item of a loop and how reports name it. */

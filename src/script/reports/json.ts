@@ -23,13 +23,14 @@ function times({ startedAt, elapsedMs }: { readonly startedAt: number; readonly 
 
 // Members are listed one by one, so that a new field of a result does not become part of the format by accident.
 function toScript(run: RunResult) {
-  const { name, file, state, interrupted, counts, steps } = run;
+  const { name, file, state, interrupted, attempts, counts, steps } = run;
   const { passed, failed, skipped } = counts;
   return {
     name,
     file,
     state,
     interrupted,
+    attempts,
     ...times(run),
     counts: { passed, failed, skipped },
     steps: steps.map(toStep),
@@ -37,11 +38,16 @@ function toScript(run: RunResult) {
 }
 
 function toStep(step: StepResult) {
-  const { number, command, title, position, state, reason, failure, output, exchanges } = step;
+  const { number, command, title, groups, phase, file, attempts, position, state, reason, failure } = step;
+  const { output, exchanges } = step;
   return {
     number,
     command,
     title,
+    groups,
+    phase,
+    file,
+    attempts,
     position: position && { line: position.line, column: position.column },
     state,
     reason,

@@ -1,6 +1,6 @@
 import type { RunResult, StepResult } from '../result.ts';
 import { describeFailure, escapeHtml, indentJson, toVisibleLine, truncate } from './format.ts';
-import { countTotals, formatExchange, formatLocation, type Report, sumCounts } from './report.ts';
+import { countTotals, formatExchange, formatLocation, fullTitle, type Report, sumCounts } from './report.ts';
 
 const MAX_VALUE = 20_000;
 
@@ -31,16 +31,27 @@ function formatSuite(run: RunResult, index: number, emulated: boolean): string[]
   return [
     `  <testsuite ${attributes.join(' ')}>`,
     ...(emulated ? ['    <properties><property name="emulated" value="true"/></properties>'] : []),
-    ...steps.map((step) => formatCase(run, step)),
+    ...nameCases(steps).map(([step, name]) => formatCase(run, step, name)),
     ...(interrupted ? ['    <system-err>the run was interrupted</system-err>'] : []),
     '  </testsuite>',
   ];
 }
 
+/** Names have no numbers, so that a new step does not rename the others. Only a repeated name gets one. */
+function nameCases(steps: readonly StepResult[]): [step: StepResult, name: string][] {
+  const seen = new Map<string, number>();
+  return steps.map((step) => {
+    const title = fullTitle(step);
+    const count = (seen.get(title) ?? 0) + 1;
+    seen.set(title, count);
+    return [step, count === 1 ? title : `${title} (${count})`];
+  });
+}
+
 /** The schema has no file or line for a test case: the position is part of the failure's text. */
-function formatCase(run: RunResult, step: StepResult): string {
+function formatCase(run: RunResult, step: StepResult, name: string): string {
   const inside = [...formatOutcome(run, step), ...formatOutput(step)];
-  const open = `    <testcase classname=${quoted(className(run))} name=${quoted(`${step.number} ${step.title}`)} time="${seconds(step.elapsedMs)}"`;
+  const open = `    <testcase classname=${quoted(className(run))} name=${quoted(name)} time="${seconds(step.elapsedMs)}"`;
   return inside.length === 0 ? `${open}/>` : [`${open}>`, ...inside, '    </testcase>'].join('\n');
 }
 

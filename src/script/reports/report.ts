@@ -55,8 +55,14 @@ export function findFailures({ runs }: Report): { readonly run: RunResult; reado
 }
 
 /** Formats the location of a step: `smoke/me.yaml:7:5`; only the file if the position is unknown. */
-export function formatLocation({ file }: Pick<RunResult, 'file'>, { position }: Pick<StepResult, 'position'>): string {
+export function formatLocation(run: Pick<RunResult, 'file'>, step: Pick<StepResult, 'position' | 'file'>): string {
+  const { position, file = run.file } = step;
   return position === undefined ? file : `${file}:${position.line}:${position.column}`;
+}
+
+/** Returns the title of a step after those of its groups: `each line [2] › ws.get(…)`. */
+export function fullTitle({ groups = [], title }: Pick<StepResult, 'groups' | 'title'>): string {
+  return [...groups, title].join(' › ');
 }
 
 /** Formats a request and its result in one line: `GET https://… → 200 in 120 ms`. */

@@ -1,7 +1,15 @@
 import { truncate } from '../../redaction/sanitize.ts';
 import type { RunResult, StepResult } from '../result.ts';
 import { formatDuration, indentJson, type Style, toVisible, toVisibleLine } from './format.ts';
-import { countTotals, describeTotals, findFailures, formatExchange, formatLocation, type Report } from './report.ts';
+import {
+  countTotals,
+  describeTotals,
+  findFailures,
+  formatExchange,
+  formatLocation,
+  fullTitle,
+  type Report,
+} from './report.ts';
 
 const MAX_LINES = 20;
 const MAX_LINE = 500;
@@ -40,7 +48,7 @@ function formatFailure(run: RunResult, step: StepResult, style: Style): string {
     ];
   };
   return [
-    `${red('✗')} ${bold(toVisibleLine(run.name))} › ${bold(`${step.number} ${toLines(toVisibleLine(step.title))[0] ?? ''}`)}`,
+    `${red('✗')} ${bold(toVisibleLine(run.name))} › ${bold(`${step.number} ${toLines(toVisibleLine(fullTitle(step)))[0] ?? ''}`)}`,
     ...field('at', toVisibleLine(formatLocation(run, step)), cyan),
     ...field('error', failure?.message ?? 'the step failed', red),
     ...field('expected', failure?.expected, green),

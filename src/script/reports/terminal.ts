@@ -2,6 +2,7 @@ import type { ScriptEvent } from '../events.ts';
 import { countColumns, fitColumns } from '../fit-columns.ts';
 import type { StepResult, StepState } from '../result.ts';
 import { formatCounts, formatDuration, type Style, toVisibleLine, withSymbol } from './format.ts';
+import { fullTitle } from './report.ts';
 
 /** Shows the progress of a run. */
 export interface Progress {
@@ -60,6 +61,9 @@ function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) =
       currentFile = file;
       return (isChanged ? heading : '') + formatStep(event.step, style);
     }
+    if (event.type === 'step-retry' && verbose) {
+      return `${dim(`  … attempt ${event.attempt}: ${toVisibleLine(fullTitle(event.step))}  ${event.step.state}`)}\n`;
+    }
     if (event.type !== 'run-end') return '';
     currentFile = '';
     const columns = [
@@ -74,9 +78,11 @@ function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) =
   };
 }
 
-function formatStep({ number, title, state, reason, failure, elapsedMs, output }: StepResult, style: Style): string {
+function formatStep(step: StepResult, style: Style): string {
+  const { number, state, reason, failure, elapsedMs, output, attempts } = step;
   const { dim, red } = style;
-  const line = `  ${withSymbol(style, state, `${number} ${toVisibleLine(title)}`)}`;
+  const repeated = attempts === undefined ? '' : ` (${attempts} attempts)`;
+  const line = `  ${withSymbol(style, state, `${number} ${toVisibleLine(fullTitle(step))}${repeated}`)}`;
   const more = state === 'skipped' ? dim(toVisibleLine(reason ?? '')) : dim(formatDuration(elapsedMs));
   const details = [
     ...output.flatMap((text) => text.split(/\r\n?|\n/)).map((text) => dim(`    │ ${toVisibleLine(text)}`)),

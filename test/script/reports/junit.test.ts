@@ -57,8 +57,8 @@ describe('The JUnit report', () => {
     expect(attributes(read, 'testsuite', 'timestamp')[0]).toBe('2026-07-01T10:00:00');
     expect(attributes(read, 'testsuite', 'time')[0]).toBe('0.602');
     expect(attributes(read, 'testcase', 'name').slice(0, 2)).toEqual([
-      '1 ws.oauthProfile(token, graph)',
-      '2 ws.header(Authorization, Bearer ${token.access_token})',
+      'ws.oauthProfile(token, graph)',
+      'ws.header(Authorization, Bearer ${token.access_token})',
     ]);
     expect(attributes(read, 'testcase', 'classname')[5]).toBe('smoke.orders.life-cycle');
     expect(attributes(read, 'testcase', 'time')[0]).toBe('0.412');
@@ -133,7 +133,12 @@ describe('The JUnit report', () => {
     expect(attributes(read, 'testsuite', 'name')).toEqual(runs.map(({ name }) => toVisibleLine(name)));
     expect(attributes(read, 'testsuite', 'file')).toEqual(runs.map(({ file }) => toVisibleLine(file)));
     expect(attributes(read, 'testcase', 'name')).toEqual(
-      steps.map(({ number, title }) => toVisibleLine(`${number} ${title}`)),
+      runs.flatMap(({ steps: own }) =>
+        own.map(({ title }, index) => {
+          const count = own.slice(0, index + 1).filter((other) => other.title === title).length;
+          return toVisibleLine(count === 1 ? title : `${title} (${count})`);
+        }),
+      ),
     );
     expect(attributes(read, 'failure', 'message')).toEqual(failed.map(({ message }) => toVisibleLine(message)));
     for (const [index, text] of texts(read, 'failure').entries()) {
@@ -141,6 +146,29 @@ describe('The JUnit report', () => {
       for (const part of [message, expected, actual, hint]) expect(text).toContain(toVisible(part ?? ''));
     }
     expect(failed.length).toBeGreaterThan(100);
+  });
+
+  it('has names that do not change when a step is inserted', async () => {
+    const names = async (...titles: string[]) =>
+      attributes(
+        (
+          await check([
+            junitReport(
+              reportOf(
+                runOf(
+                  'x',
+                  'x.yaml',
+                  titles.map((title) => ({ title })),
+                ),
+              ),
+            ),
+          ])
+        ).read,
+        'testcase',
+        'name',
+      );
+    expect(await names('a', 'b', 'a')).toEqual(['a', 'b', 'a (2)']);
+    expect(await names('new', 'a', 'b', 'a')).toEqual(['new', 'a', 'b', 'a (2)']);
   });
 
   it('is rejected by the schema if it is invalid', async () => {

@@ -29,7 +29,7 @@ export interface TokenService {
 }
 
 /** A request to a token endpoint and its response, with their secrets. */
-export interface TokenExchange {
+interface TokenExchange {
   readonly request: {
     readonly url: URL;
     readonly headers: Readonly<Record<string, string | Secret>>;

@@ -71,9 +71,9 @@ steps:
 
   it('fails for an undefined variable in a template', async () => {
     const { failures } = await runText('steps: [{ws.post: ["https://127.0.0.1:9", "@template:a.txt", r]}]', {
-      files: { 'a.txt': '${missing}' },
+      files: { 'a.txt': '${unknown_user}' },
     });
-    expect(failures).toEqual(['missing is not defined']);
+    expect(failures).toEqual(['unknown_user is not defined']);
   });
 });
 
