@@ -279,8 +279,9 @@ describe('the command line with oauth2-server', () => {
 
   const run = async (password: string) => {
     const { url, options, ...fields } = profile({ ...user, password });
-    sandbox.write('oauth-profiles.yaml', JSON.stringify({ acme: { ...fields, url, options } }));
-    const finished = await sandbox.run('oauth-profile token acme --json');
+    // A profile file of the working directory could not name a certificate elsewhere.
+    sandbox.write('acme.json', JSON.stringify({ acme: { ...fields, url, options } }));
+    const finished = await sandbox.run('oauth-profile token acme --json --data acme.json');
     expect(leaksIn(finished.stdout + finished.stderr, ['web-secret', password])).toEqual([]);
     return finished;
   };

@@ -68,7 +68,7 @@ describeServer(
     testRefresh(server, { deadToken: { error: 'invalid_grant' } });
     testReducedScope(server, 'openid offline_access read write', scope, decide({ accept: true, scope }));
     testRevocation(server);
-    testCheckOnline(server, '/.well-known/oauth-authorization-server/api/auth');
+    testCheckOnline(server, '/.well-known/oauth-authorization-server/api/auth', ['robot', 'web']);
 
     describe('resource indicators', () => {
       const resource = 'https://api.example.com';

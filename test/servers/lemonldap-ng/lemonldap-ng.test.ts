@@ -9,12 +9,12 @@ const user = { username: 'dwho', password: 'dwho' };
 
 /** Signs in, then clicks a button of the consent page. */
 const decide =
-  (button: 'accept' | 'deny'): Decide =>
+  (accept: boolean): Decide =>
   async (browser, url) => {
     const consent = await browser.submit(await browser.visit(url), { user: user.username, password: user.password });
     if (isAtClient(consent)) return consent;
-    const [, denied = ''] = /id="refuse"[^>]* val="([^"]+)"/.exec(consent.text) ?? [];
-    return browser.submit(consent, button === 'deny' ? { confirm: denied } : {});
+    const [, denial = ''] = / class="negative[^>]* val="([^"]+)"/.exec(consent.text) ?? [];
+    return browser.submit(consent, accept ? {} : { confirm: denial });
   };
 
 describeServer(
@@ -22,7 +22,7 @@ describeServer(
   {
     paths: { token: '/oauth2/token', authorization: '/oauth2/authorize', resource: '/oauth2/userinfo' },
     scope: 'openid offline_access',
-    approve: decide('accept'),
+    approve: decide(true),
     user,
   },
   (server) => {
@@ -30,10 +30,10 @@ describeServer(
     testOddSecret(server, { client_secret_post: true, client_secret_basic: false, client_secret_basic_raw: false });
     testWrongSecret(server);
     testPassword(server, { client_id: 'web', client_secret: 'web-secret' });
-    testBrowserLogin(server, decide('deny'), 'consent_required');
+    testBrowserLogin(server, decide(false), 'consent_required');
     testNoDeviceLogin(server);
     testRefresh(server, { rotates: false });
     testNoRevocation(server);
-    testCheckOnline(server, '/.well-known/openid-configuration');
+    testCheckOnline(server, '/.well-known/openid-configuration', ['robot', 'web']);
   },
 );
