@@ -108,7 +108,7 @@ steps:
 describe('run --emulate', () => {
   it('connects only to 127.0.0.1, looks up no name, uses no proxy and creates no vault', async () => {
     const { stdout, stderr, exit } = await sandbox.run(
-      `oauth-profile run ${join(root, 'examples')} --emulate --quiet && cat "$CONNECTIONS" >&2 && ls -A "$HOME"`,
+      `oauth-profile run '${join(root, 'examples')}/*.yaml' --emulate --quiet && cat "$CONNECTIONS" >&2 && ls -A "$HOME"`,
       recordConnections(sandbox),
     );
     expect({ stdout, exit }).toMatchObject({
@@ -187,7 +187,7 @@ describe('secrets', () => {
     const secretNames = names.filter((name) => /SECRET|PASSWORD|TOKEN|KEY/.test(name));
     expect(secretNames.length).toBeGreaterThanOrEqual(5);
     const env = Object.fromEntries(secretNames.map((name) => [name, canary(name)]));
-    const text = await allOutputs(join(root, 'examples'), env, '--emulate');
+    const text = await allOutputs(`'${join(root, 'examples')}/*.yaml'`, env, '--emulate');
     expect(text).toContain(`✓ ${examples.length} scripts`);
     expect(text).not.toContain('✗');
     expect(leaksIn(text, Object.values(env))).toEqual([]);
