@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { RequestLog, ServedRequest } from './control/request-log.ts';
+import { createStubs, pathInside, type StubOptions, type Stubs } from './endpoints/stubs.ts';
 import type { Fault } from './faults.ts';
 import { parseUrl } from './messages.ts';
 import type { Realm } from './realm.ts';
 import { type EmulatedProfiles, type Realms, toPublicKey } from './realms.ts';
 import { configSchema, findIssues } from './schemas.ts';
 import { type Duration, type ProviderOptions, parseDuration } from './settings.ts';
-import { createStubs, pathInside, type StubOptions, type Stubs } from './stubs.ts';
 import type { Claims, Client, User } from './subjects.ts';
 import type { SigningAlgorithm } from './tokens/signing-keys.ts';
 

@@ -4,6 +4,7 @@ import { deviceEndpoint } from './endpoints/device.ts';
 import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
 import { introspectEndpoint, resourceEndpoint } from './endpoints/resource.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
+import { findStub } from './endpoints/stubs.ts';
 import { tokenEndpoint } from './endpoints/token.ts';
 import { verifyEndpoint } from './endpoints/verify.ts';
 import { applyFault } from './faults.ts';
@@ -12,7 +13,6 @@ import type { Action } from './provider.ts';
 import type { Realm, RequestContext } from './realm.ts';
 import { describeError, Rejection } from './rejection.ts';
 import type { Handler, Outcome } from './server.ts';
-import { findStub } from './stubs.ts';
 
 type Endpoint = (context: RequestContext, request: EmulatorRequest) => EmulatorResponse | Promise<EmulatorResponse>;
 

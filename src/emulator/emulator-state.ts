@@ -1,7 +1,7 @@
 import type { RequestLog } from './control/request-log.ts';
+import type { Stubs } from './endpoints/stubs.ts';
 import type { FaultPlan } from './faults.ts';
 import type { Realms } from './realms.ts';
-import type { Stubs } from './stubs.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 import type { TokenStates } from './tokens/token-state.ts';
 

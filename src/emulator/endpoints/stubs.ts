@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname, relative, resolve } from 'node:path';
-import { type EmulatorRequest, type EmulatorResponse, text } from './messages.ts';
+import { type EmulatorRequest, type EmulatorResponse, text } from '../messages.ts';
 
 /** A stub response for the requests to one path of a host. */
 export interface StubOptions {
