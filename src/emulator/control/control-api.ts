@@ -1,8 +1,8 @@
+import { consoleFile } from '../console-files.ts';
 import type { ControlledEmulator } from '../emulator-state.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import { findIssues, objectOf } from '../schemas.ts';
 import type { Outcome } from '../server.ts';
-import { consoleFile } from './console-files.ts';
 import { ControlError } from './control-error.ts';
 import { type ControlRequest, handlers } from './handlers.ts';
 import { type Operation, openApiDocument, operations } from './routes.ts';

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { authenticateClient } from '../client-auth.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
+import { authenticateClient } from './client-auth.ts';
 import { checkParameters, hasScopes } from './token.ts';
 
 /** Consonants only: no similar characters and no words (RFC 8628 §6.1). */

@@ -1,7 +1,7 @@
-import { decodeAssertion, verifyAssertion } from '../client-auth.ts';
 import { type IssuedTokens, JWT_BEARER_GRANT } from '../provider.ts';
 import { reject } from '../rejection.ts';
 import { createIdToken, describeSubject, issueTokens } from '../tokens/issue-tokens.ts';
+import { decodeAssertion, verifyAssertion } from './client-auth.ts';
 import type { GrantRequest } from './grant-request.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { authenticateClient } from '../client-auth.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
 import { findToken } from '../tokens/verify-token.ts';
+import { authenticateClient } from './client-auth.ts';
 
 /** A protected resource: returns data about the user, or rejects the token as the provider does. */
 export async function resourceEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {

@@ -1,9 +1,9 @@
-import { authenticateClient } from '../client-auth.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
 import { Rejection, reject } from '../rejection.ts';
 import type { Client } from '../subjects.ts';
 import { findToken } from '../tokens/verify-token.ts';
+import { authenticateClient } from './client-auth.ts';
 
 /** Token revocation (RFC 7009), and the invalidation of X's stable token. */
 export async function revokeEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {

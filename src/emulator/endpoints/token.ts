@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { authenticateClient } from '../client-auth.ts';
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import {
   DEVICE_CODE_GRANT,
@@ -12,6 +11,7 @@ import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
 import type { Client } from '../subjects.ts';
 import { createRefreshToken, issueTokens, issueUserTokens } from '../tokens/issue-tokens.ts';
+import { authenticateClient } from './client-auth.ts';
 import type { GrantRequest } from './grant-request.ts';
 import { jwtBearerGrant } from './jwt-bearer.ts';
 

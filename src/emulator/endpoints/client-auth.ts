@@ -1,8 +1,8 @@
 import type { JWTPayload } from 'jose';
-import type { EmulatorRequest } from './messages.ts';
-import type { Realm, RequestContext } from './realm.ts';
-import { reject } from './rejection.ts';
-import type { Client, Credential } from './subjects.ts';
+import type { EmulatorRequest } from '../messages.ts';
+import type { Realm, RequestContext } from '../realm.ts';
+import { reject } from '../rejection.ts';
+import type { Client, Credential } from '../subjects.ts';
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 

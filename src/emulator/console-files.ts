@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { EmulatorResponse } from '../messages.ts';
+import type { EmulatorResponse } from './messages.ts';
 
 const files: Readonly<Record<string, readonly [name: string, type: string]>> = {
   '/': ['page.html', 'text/html; charset=utf-8'],
