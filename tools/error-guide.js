@@ -33,7 +33,7 @@ const key = (/** @type {number} */ byte) => ({ OAUTH_PROFILE_KEY: Buffer.alloc(3
 export const errorGuide = {
   step_failed: {
     cause:
-      'A step of a script failed, usually an assertion. A step that fails for another reason has the code of that error in reports.',
+      'A step of a script failed, usually because an assertion failed. If another error caused it, reports show the code of that error.',
     fix: 'Compare `expected` and `actual`. `--report html=out.html` shows the requests and responses of every step.',
     example: {
       given: 'A script expects Grace, but the value is Ada:',
@@ -48,7 +48,7 @@ export const errorGuide = {
   },
   script_invalid: {
     cause:
-      'A script is invalid: an unknown command, a missing parameter, invalid YAML. No script of the run was started.',
+      'A script is invalid: an unknown command, a missing parameter, invalid YAML. None of the scripts was started.',
     fix: 'Fix every issue in the list; each has its line. `oauth-profile commands` lists the commands.',
     example: {
       given: 'A command is misspelled:',
@@ -58,7 +58,7 @@ export const errorGuide = {
   },
   data_invalid: {
     cause: 'A file with variables, a reference `${…}` in it, or the URL of a proxy is invalid.',
-    fix: 'Fix the line in the message. [Variables](variables.md) describes the four formats and references.',
+    fix: 'Fix the line in the message. [Variables](variables.md) describes the four file formats, and references.',
     example: {
       given: 'A quotation mark is not closed:',
       files: { 'oauth-profiles.yaml': 'graph:\n  type: "microsoft\n' },
@@ -66,12 +66,12 @@ export const errorGuide = {
     },
   },
   profile_not_found: {
-    cause: 'No variable starts with this name. Either it is misspelled, or its file was not read.',
+    cause: 'No profile has this name. Either the name is misspelled, or the file that defines it was not read.',
     fix: 'Profiles are read from `oauth-profiles.yaml` in the working directory and in `~/.config/oauth-profile`, and from `--data`. `oauth-profile list` shows all profiles.',
     example: { given: 'The name is misspelled:', files: graph('  refresh_token: example\n'), args: 'token grap' },
   },
   profile_invalid: {
-    cause: 'A field of the profile is missing or invalid. All issues are reported at once, and nothing was sent.',
+    cause: 'A field of the profile is missing or invalid. All issues are reported together, and nothing is sent.',
     fix: 'Set the variables in the message. `oauth-profile check` reports the same without requesting a token; [the profile reference](profiles.md) lists all fields.',
     example: {
       given: 'No user has logged in, and an option is misspelled:',
@@ -80,7 +80,7 @@ export const errorGuide = {
     },
   },
   request_too_large: {
-    cause: 'A field of the profile is larger than any provider accepts.',
+    cause: 'The request is larger than any provider accepts, usually because of one field.',
     fix: 'Find the longest field with `oauth-profile explain`: often a `${file:…}` refers to the wrong file.',
     example: {
       given: 'A field is filled from a large file:',
@@ -94,7 +94,7 @@ export const errorGuide = {
   provider_rejected: {
     cause:
       'The provider returned an error response: a wrong secret, a missing consent, a grant that the client may not use.',
-    fix: 'The hint names the variable to change. Without a hint, look up the provider’s own code [below](#error-codes-of-providers). Wrong credentials are sent once and never retried.',
+    fix: 'The hint names the field to change, for [these codes](#error-codes-of-providers). Without a hint, look up the code in the provider’s documentation. Wrong credentials are sent once and never retried.',
     example: {
       given: 'The profile contains the ID of the client secret instead of its value:',
       files: graph(
@@ -118,7 +118,7 @@ export const errorGuide = {
   },
   tls_failed: {
     cause: 'The certificate of the server is not trusted, has expired, or is for another host. No secret was sent.',
-    fix: 'For a private certificate authority, set `options.ca_file`. An unknown authority for a public provider is usually a proxy that intercepts TLS.',
+    fix: 'For a private certificate authority, set `options.ca_file`. If the certificate of a public provider has an unknown authority, a proxy is usually intercepting TLS.',
     example: {
       given: 'The certificate was issued by an unknown authority:',
       files: acme('https://127.0.0.1:PORT/token'),
@@ -128,7 +128,7 @@ export const errorGuide = {
   },
   proxy_refused: {
     cause: 'The proxy in `HTTPS_PROXY` did not allow the connection.',
-    fix: '407: add user and password to the URL of the proxy. 403: the proxy does not allow this host; contact its administrator, or add the host to `NO_PROXY`.',
+    fix: '407: add the username and password to the proxy URL. 403: the proxy does not allow this host; contact its administrator, or add the host to `NO_PROXY`.',
     example: {
       given: 'The proxy requires a password:',
       files: graph('  refresh_token: example\n'),
@@ -174,7 +174,7 @@ export const errorGuide = {
   rate_limited: {
     cause:
       'The provider returned HTTP 429. The request was retried as often as `Retry-After` and `options.timeout` allow.',
-    fix: 'Send fewer requests: `token`, `exec` and `createTokenSource` cache tokens; scripts do with `options.reuse: true`. Many machines can share one token through [Redis](../how-to/redis.md).',
+    fix: 'Send fewer requests: `token`, `exec` and `createTokenSource` cache tokens; scripts do so only with `options.reuse: true`. Many machines can share one token through [Redis](../how-to/redis.md).',
     example: {
       given: 'The provider allows the next request after an hour:',
       files: acme('http://127.0.0.1:PORT/token'),
@@ -199,8 +199,8 @@ export const errorGuide = {
   },
   login_required: {
     cause:
-      'The refresh token is expired, revoked or already used, or the provider requires the user: a second factor, a consent.',
-    fix: 'Run the `login` command in the message once, on any machine with a terminal. In CI, configure a new refresh token, or share the rotating one through [Redis](../how-to/redis.md).',
+      'The refresh token is expired, revoked or already used, or the provider requires user interaction, such as a second factor or consent.',
+    fix: 'Run the `login` command in the message once, on this machine or on one that shares the Redis. In CI, configure a new refresh token, or share the rotating one through [Redis](../how-to/redis.md).',
     example: {
       given: 'The refresh token was not used for 90 days:',
       files: graph('  refresh_token: an-example-of-a-refresh-token\n  url: http://127.0.0.1:PORT/token\n'),
@@ -230,7 +230,7 @@ export const errorGuide = {
   store_unreadable: {
     cause:
       'The stored records cannot be used: another key, a damaged record, a vault that other users can read, an unavailable Redis. Nothing was overwritten.',
-    fix: 'Follow the hint. [The vault](../explanation/store.md) describes where the key comes from. Deleting the directory of the vault deletes the stored tokens and nothing else.',
+    fix: 'Follow the hint. [Token store](../explanation/store.md) describes where the key comes from. Deleting the directory of the vault deletes the stored tokens and nothing else.',
     example: {
       given: '`OAUTH_PROFILE_KEY` is not the key that the vault was encrypted with:',
       files: acme('http://127.0.0.1:PORT/token'),
@@ -242,7 +242,7 @@ export const errorGuide = {
   },
   store_unwritable: {
     cause:
-      'The vault or Redis cannot be written. A refresh fails before it is sent, because the new refresh token could not be stored; other grants print a warning and continue.',
+      'The vault or Redis cannot be written. A refresh is not sent, because the new refresh token could not be stored; other grants print a warning and continue.',
     fix: 'Free space, or set `OAUTH_PROFILE_HOME` to a writable directory on a local disk.',
     example: {
       given: '`OAUTH_PROFILE_HOME` is not a directory:',
@@ -254,7 +254,7 @@ export const errorGuide = {
   },
   aborted: {
     cause:
-      'Ctrl-C, SIGTERM, or the `signal` of a program. A refresh that was already sent is completed and stored before the command ends; a second Ctrl-C ends it immediately.',
+      'The command was stopped by Ctrl-C or SIGTERM, or a library call through its `signal`. A refresh that was already sent is completed and stored before the command ends; a second Ctrl-C ends it immediately.',
     fix: 'Nothing to fix.',
     example: {
       given: 'Ctrl-C before the provider has responded:',
