@@ -58,7 +58,7 @@ export const errorGuide = {
   },
   data_invalid: {
     cause: 'A file with variables, a reference `${…}` in it, or the URL of a proxy is invalid.',
-    fix: 'Fix the line in the message. [Variables](variables.md) describes the four file formats, and references.',
+    fix: 'Fix the line in the message. [Variables](variables.md) describes the four file formats and the references `${…}`.',
     example: {
       given: 'A quotation mark is not closed:',
       files: { 'oauth-profiles.yaml': 'graph:\n  type: "microsoft\n' },
@@ -94,7 +94,7 @@ export const errorGuide = {
   provider_rejected: {
     cause:
       'The provider returned an error response: a wrong secret, a missing consent, a grant that the client may not use.',
-    fix: 'The hint names the field to change, for [these codes](#error-codes-of-providers). Without a hint, look up the code in the provider’s documentation. Wrong credentials are sent once and never retried.',
+    fix: 'For [these codes](#error-codes-of-providers), a hint names the field to change. Without a hint, look up the code in the provider’s documentation. Wrong credentials are sent once and never retried.',
     example: {
       given: 'The profile contains the ID of the client secret instead of its value:',
       files: graph(
@@ -118,7 +118,7 @@ export const errorGuide = {
   },
   tls_failed: {
     cause: 'The certificate of the server is not trusted, has expired, or is for another host. No secret was sent.',
-    fix: 'For a private certificate authority, set `options.ca_file`. If the certificate of a public provider has an unknown authority, a proxy is usually intercepting TLS.',
+    fix: 'For a private certificate authority, set `options.ca_file`. If the certificate of a public provider was issued by an unknown authority, a proxy is usually intercepting TLS.',
     example: {
       given: 'The certificate was issued by an unknown authority:',
       files: acme('https://127.0.0.1:PORT/token'),
@@ -199,8 +199,8 @@ export const errorGuide = {
   },
   login_required: {
     cause:
-      'The refresh token is expired, revoked or already used, or the provider requires user interaction, such as a second factor or consent.',
-    fix: 'Run the `login` command in the message once, on this machine or on one that shares the Redis. In CI, configure a new refresh token, or share the rotating one through [Redis](../how-to/redis.md).',
+      'The refresh token is expired, revoked or already used, or the provider requires user interaction, such as a second factor or consent, or a scope was added to the profile after the login.',
+    fix: 'Run the `login` command in the message once, on this machine or on one that uses the same Redis server. In CI, configure a new refresh token, or share the rotating one through [Redis](../how-to/redis.md).',
     example: {
       given: 'The refresh token was not used for 90 days:',
       files: graph('  refresh_token: an-example-of-a-refresh-token\n  url: http://127.0.0.1:PORT/token\n'),
@@ -242,7 +242,7 @@ export const errorGuide = {
   },
   store_unwritable: {
     cause:
-      'The vault or Redis cannot be written. A refresh is not sent, because the new refresh token could not be stored; other grants print a warning and continue.',
+      'The vault or Redis cannot be written. A refresh is not sent, because the new refresh token could not be stored; with other grants, you get a warning and the token.',
     fix: 'Free space, or set `OAUTH_PROFILE_HOME` to a writable directory on a local disk.',
     example: {
       given: '`OAUTH_PROFILE_HOME` is not a directory:',
@@ -254,7 +254,7 @@ export const errorGuide = {
   },
   aborted: {
     cause:
-      'The command was stopped by Ctrl-C or SIGTERM, or a library call through its `signal`. A refresh that was already sent is completed and stored before the command ends; a second Ctrl-C ends it immediately.',
+      'The command was stopped by Ctrl-C or SIGTERM, or a library call was aborted through its `signal`. A refresh that was already sent is completed and stored before the command ends; a second Ctrl-C ends it immediately.',
     fix: 'Nothing to fix.',
     example: {
       given: 'Ctrl-C before the provider has responded:',
