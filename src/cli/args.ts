@@ -39,7 +39,7 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   if (first.startsWith('-'))
     throw usageError(
       `${withoutValue(first)} is before the command`,
-      'write flags after the command: oauth-profile token graph --json',
+      `write flags after the command: oauth-profile token graph ${withoutValue(first)}`,
     );
   const command = findCommand(first);
   const end = rest.indexOf('--');

@@ -45,7 +45,7 @@ const REFRESH_TOKEN = 'refresh_token';
 /** Clocks of machines that share a store may differ by this much. */
 const CLOCK_TOLERANCE_MS = 2_000;
 
-/** Milliseconds until a stored time, which is at most `maxMs` ahead: if it seems to be further away, the clock was set back. Then it counts as past. */
+/** Milliseconds until a stored time. It can be at most `maxMs` ahead; one that is further ahead counts as past, because the clock was set back. */
 export function timeUntil(time: number, maxMs: number, store: Pick<TokenStore, 'now'>): number {
   const leftMs = time - store.now();
   return leftMs > maxMs + CLOCK_TOLERANCE_MS ? 0 : Math.max(0, leftMs);

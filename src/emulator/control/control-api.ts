@@ -5,7 +5,8 @@ import { findIssues, objectOf } from '../schemas.ts';
 import type { Outcome } from '../server.ts';
 import { ControlError } from './control-error.ts';
 import { type ControlRequest, handlers } from './handlers.ts';
-import { type Operation, openApiDocument, operations } from './routes.ts';
+import { openApiDocument } from './openapi.ts';
+import { type Operation, operations } from './operations.ts';
 
 interface Route {
   readonly operation: Operation & (typeof operations)[number];

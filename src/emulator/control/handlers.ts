@@ -5,7 +5,7 @@ import { type Fault, faultKinds } from '../faults.ts';
 import type { Realm } from '../realm.ts';
 import type { Client, User } from '../subjects.ts';
 import { ControlError } from './control-error.ts';
-import type { OperationId } from './routes.ts';
+import type { OperationId } from './operations.ts';
 import { expireToken, inspectToken, issueToken, revokeToken, type TokenRequest } from './tokens.ts';
 
 /** A valid request to the control API. */

@@ -17,10 +17,10 @@ export interface Operation {
   readonly canMiss?: boolean;
 }
 
-const text: Schema = { type: 'string' };
-const texts: Schema = { type: 'array', items: text };
+export const text: Schema = { type: 'string' };
+export const texts: Schema = { type: 'array', items: text };
 const number: Schema = { type: 'integer' };
-const members: Schema = { type: 'object' };
+export const members: Schema = { type: 'object' };
 
 const served = objectOf(
   {
@@ -64,7 +64,7 @@ const target: Readonly<Record<string, Schema>> = {
   host: (clientSchema['properties'] as Record<string, Schema>)['host'] ?? {},
 };
 const given: Schema = { type: 'string', minLength: 1, maxLength: 16_384 };
-const name: Schema = { type: 'string', minLength: 1, maxLength: 4096 };
+export const name: Schema = { type: 'string', minLength: 1, maxLength: 4096 };
 
 /** All operations. */
 export const operations = [
@@ -261,63 +261,3 @@ export const operations = [
 
 /** The names of all operations. */
 export type OperationId = (typeof operations)[number]['id'];
-
-const problem: Schema = objectOf({ error: text, issues: texts }, ['error']);
-
-function jsonContent(schema: Schema): Schema {
-  return { content: { 'application/json': { schema } } };
-}
-
-/** The OpenAPI document of the control API. */
-export function openApiDocument(origin: string): Record<string, unknown> {
-  const paths: Record<string, Record<string, unknown>> = {
-    '/openapi.json': {
-      get: {
-        operationId: 'getOpenApi',
-        summary: 'This document',
-        responses: { 200: { description: 'The document', ...jsonContent(members) } },
-      },
-    },
-    '/events': {
-      get: {
-        operationId: 'streamRequests',
-        summary: 'Handled requests as server-sent events',
-        responses: { 200: { description: 'Events', content: { 'text/event-stream': { schema: text } } } },
-      },
-    },
-  };
-  for (const operation of operations as readonly Operation[]) {
-    const { method, path, id, summary, query = {}, body, status = 200, response, canMiss } = operation;
-    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => ({
-      name: parameter,
-      in: 'path',
-      required: true,
-      schema: name,
-    }));
-    const inQuery = Object.entries(query).map(([parameter, schema]) => ({ name: parameter, in: 'query', schema }));
-    paths[path] ??= {};
-    paths[path][method.toLowerCase()] = {
-      operationId: id,
-      summary,
-      ...(inPath.length + inQuery.length > 0 && { parameters: [...inPath, ...inQuery] }),
-      ...(body && { requestBody: { required: true, ...jsonContent(body) } }),
-      responses: {
-        [status]: { description: summary, ...(response && jsonContent(response)) },
-        400: { description: 'The request is invalid', ...jsonContent(problem) },
-        403: { description: 'The request comes from a page of another origin', ...jsonContent(problem) },
-        ...(canMiss && { 404: { description: 'Not found', ...jsonContent(problem) } }),
-        ...(body && { 415: { description: 'The request is not JSON', ...jsonContent(problem) } }),
-      },
-    };
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'oauth-profile emulator: control API',
-      version: '1',
-      description: 'Controls a running emulator. Available on this machine only.',
-    },
-    servers: [{ url: `${origin}/_emulator` }],
-    paths,
-  };
-}
