@@ -206,7 +206,7 @@ export const thisProcess: ProcessEnvironment = {
 /** The system time, except that it never goes back: a token would live longer than the provider allows. */
 function createClock(): Clock {
   let time = Date.now();
-  let compared = { time, systemTime: time, monotonic: performance.now() };
+  let compared = { time, systemTime: time, monotonic: process.uptime() * 1000 };
   return {
     now() {
       const systemTime = Date.now();
@@ -214,7 +214,7 @@ function createClock(): Clock {
       const sinceCompared = systemTime - compared.systemTime;
       // Once a second is enough to notice that the system time was set back. At each call it would cost a cached token a third of its time.
       if (sinceCompared < 0 || sinceCompared >= 1_000) {
-        const monotonic = performance.now();
+        const monotonic = process.uptime() * 1000;
         // The system time also counts while the machine is suspended.
         time = Math.max(time, Math.floor(compared.time + monotonic - compared.monotonic));
         compared = { time, systemTime, monotonic };
