@@ -10,6 +10,8 @@ export interface ServerMetadata {
   /** Whether every authorization response contains `iss` (RFC 9207 §3). */
   readonly issParameterSupported: boolean;
   readonly revocationUrl: URL | undefined;
+  /** Whether the authorization request may have `prompt=consent` (`prompt_values_supported`). */
+  readonly consentPromptSupported: boolean;
 }
 
 /** The parts of a profile that identify its authorization server. */
@@ -43,13 +45,14 @@ export function metadataLocations({ provider, url, options }: Server): [URL, ...
 export function parseMetadata(document: unknown, location: URL, server: Server): ServerMetadata | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const members = document as Readonly<Record<string, unknown>>;
-  const { issuer, revocation_endpoint: revocation } = members;
+  const { issuer, revocation_endpoint: revocation, prompt_values_supported: prompts } = members;
   if (!describesServer(members, server) || !isIssuerAt(issuer, location, server.provider)) return undefined;
   return {
     issuer,
     issParameterSupported: members['authorization_response_iss_parameter_supported'] === true,
     revocationUrl:
       typeof revocation === 'string' && hasOrigin(revocation, location.origin) ? new URL(revocation) : undefined,
+    consentPromptSupported: Array.isArray(prompts) && prompts.includes('consent'),
   };
 }
 

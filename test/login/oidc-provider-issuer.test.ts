@@ -27,12 +27,9 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
   afterEach(() => sandbox.remove());
 
   /** Writes the profile `svc`. */
-  function write(fields: Record<string, string | undefined>): void {
-    const options = {
-      authorization_url: `${server.issuer}/auth`,
-      device_authorization_url: `${server.issuer}/device/auth`,
-    };
-    const base = { type: 'custom', url: `${server.issuer}/token`, client_id: 'tool' };
+  function write(fields: Record<string, string | undefined>, { issuer } = server): void {
+    const options = { authorization_url: `${issuer}/auth`, device_authorization_url: `${issuer}/device/auth` };
+    const base = { type: 'custom', url: `${issuer}/token`, client_id: 'tool' };
     const svc = { ...base, scope: 'openid offline_access read', prompt: 'consent', ...fields, options };
     sandbox.write('oauth-profiles.json', JSON.stringify({ svc }));
   }
@@ -68,6 +65,19 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
     expect(stderr).toContain('svc.prompt');
     expect(await run('token svc')).toMatchObject({ exit: 0, stderr: '' });
     expect(await run('token svc --force-refresh')).toMatchObject({ exit: 5, stdout: '' });
+  });
+
+  it('gives a refresh token without prompt: consent if its metadata lists the prompt', async () => {
+    const listing = await startLoginServer(path, ['none', 'login', 'consent']);
+    try {
+      write({ prompt: undefined }, listing);
+      const { exit, stderr } = await login();
+      expect(exit, stderr).toBe(0);
+      expect(await run('token svc --force-refresh')).toMatchObject({ exit: 0, stderr: '' });
+      expect(listing.events).toContain('refresh_token');
+    } finally {
+      await listing.close();
+    }
   });
 
   it('publishes metadata that agrees with the profile, before and after a login', async () => {

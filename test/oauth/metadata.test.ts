@@ -57,12 +57,15 @@ describe('metadataLocations()', () => {
 });
 
 describe('parseMetadata()', () => {
-  it('RFC 8414 §2 returns issuer, iss support and revocation URL', () => {
+  it('RFC 8414 §2 returns issuer, iss support, revocation URL and support of prompt=consent', () => {
     expect(parse({})).toEqual({
       issuer: 'https://id.example.com',
       issParameterSupported: true,
       revocationUrl: new URL('https://id.example.com/revoke'),
+      consentPromptSupported: false,
     });
+    expect(parse({ prompt_values_supported: ['none', 'consent'] })).toMatchObject({ consentPromptSupported: true });
+    expect(parse({ prompt_values_supported: 'consent' })).toMatchObject({ consentPromptSupported: false });
   });
 
   it.each([
@@ -135,6 +138,7 @@ describe('findIssuerMismatch()', () => {
     issuer: 'https://id.example.com',
     issParameterSupported: false,
     revocationUrl: undefined,
+    consentPromptSupported: false,
   };
   const endpoints = [authorizationUrl, tokenUrl];
 
