@@ -1,4 +1,4 @@
-import { selectLoginEndpoints } from '../profile/endpoints.ts';
+import { resolveUrl, selectLoginEndpoints } from '../profile/endpoints.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isSecure, parseUrl } from '../profile/url.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -36,7 +36,7 @@ export function metadataLocations({ provider, url, options }: Server): [URL, ...
   }
   // A built-in provider without metadata: one request, to compare clocks.
   if (provider.login === undefined) return [atRoot[0]];
-  const known = provider.login.metadataUrl && new URL(provider.login.metadataUrl, url);
+  const known = provider.login.metadataUrl && resolveUrl(provider.login.metadataUrl, url);
   if (!known || known.origin !== endpoint.origin) return atRoot;
   return [known, ...atRoot.filter(({ href }) => href !== known.href)];
 }

@@ -68,7 +68,7 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
   });
 
   it('gives a refresh token without prompt: consent if its metadata lists the prompt', async () => {
-    const listing = await startLoginServer(path, ['none', 'login', 'consent']);
+    const listing = await startLoginServer(path, { prompt_values_supported: ['none', 'login', 'consent'] });
     try {
       write({ prompt: undefined }, listing);
       const { exit, stderr } = await login();
@@ -91,6 +91,25 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
     await login();
     expect(await discovery()).toMatchObject(agrees);
     expect((await run('check svc --online')).exit).toBe(0);
+  });
+
+  it('is compared with the profile before the first login', async () => {
+    const requiringPar = await startLoginServer(path, { require_pushed_authorization_requests: true });
+    try {
+      write({}, requiringPar);
+      const profile = JSON.parse(sandbox.read('oauth-profiles.json'));
+      profile.svc.options.authorization_url += 'orize';
+      sandbox.write('oauth-profiles.json', JSON.stringify(profile));
+      const { exit, stdout } = await run('check svc --online --json');
+      const { diagnostics } = JSON.parse(stdout).profiles[0];
+      expect(exit).toBe(2);
+      expect(diagnostics.filter(({ about }: { about: string }) => about === 'discovery')).toMatchObject([
+        { level: 'warning', where: 'svc.options.authorization_url' },
+        { level: 'error', where: 'svc.options.authorization_url', message: expect.stringContaining('RFC 9126') },
+      ]);
+    } finally {
+      await requiringPar.close();
+    }
   });
 
   it('revokes the refresh token of a logout --revoke', async () => {

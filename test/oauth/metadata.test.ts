@@ -41,6 +41,16 @@ describe('metadataLocations()', () => {
       roots('https://api.example.com'),
     ],
     [
+      'the root of an Okta host for its org authorization server, after the path of a custom one',
+      { type: 'okta', url: 'https://acme.okta.com/oauth2/v1/token', client_id: 'c' },
+      ['https://acme.okta.com/oauth2/.well-known/oauth-authorization-server', ...roots('https://acme.okta.com')],
+    ],
+    [
+      'the host of a provider at the emulator',
+      { ...drive, url: 'http://127.0.0.1:8400/accounts.google.com/o/oauth2/token' },
+      ['http://127.0.0.1:8400/accounts.google.com/.well-known/openid-configuration', ...roots('http://127.0.0.1:8400')],
+    ],
+    [
       'RFC 8414 §3.1: the issuers that an endpoint may belong to, with the path inserted and appended',
       { ...custom, url: 'https://api.example.com/a/b/token' },
       [

@@ -16,8 +16,8 @@ export interface LoginServer {
   close(): Promise<void>;
 }
 
-/** Starts `oidc-provider` for the native client `tool`, with device codes, rotation and revocation. The issuer has `path`; the metadata lists `promptValues`. */
-export async function startLoginServer(path = '', promptValues?: readonly string[]): Promise<LoginServer> {
+/** Starts `oidc-provider` for the native client `tool`, with device codes, rotation and revocation. The issuer has `path`; `discovery` is added to its metadata. */
+export async function startLoginServer(path = '', discovery: Record<string, unknown> = {}): Promise<LoginServer> {
   const events: string[] = [];
   let provider: Provider | undefined;
   // It warns that its storage, its keys, its pages and Node 20 are not for production.
@@ -27,7 +27,7 @@ export async function startLoginServer(path = '', promptValues?: readonly string
   const { origin, close } = await listen((origin) => {
     provider = new Provider(`${origin}${path}`, {
       scopes: ['openid', 'offline_access', 'read', 'write'],
-      discovery: promptValues === undefined ? {} : { prompt_values_supported: promptValues },
+      discovery,
       clients: [
         {
           client_id: 'tool',
