@@ -42,12 +42,13 @@ export function buildAuthorizationUrl(
   if (promptForConsent) parameters.set('prompt', 'consent');
   for (const [field, value] of Object.entries(provider.login?.authorizationParameters ?? {}))
     parameters.set(field, value);
+  for (const { name: field } of extraParameters) parameters.delete(field);
   for (const { name: field, value, external } of extraParameters) {
     if (external && !isPublicField(field)) {
       const hint = `write the value of ${name}.${field} in the profile, or use --device`;
       throw shownInUrlError(`${name}.${field} comes from the environment or a file`, hint);
     }
-    parameters.set(field, String(value));
+    parameters.append(field, String(value));
   }
   parameters.set('response_type', 'code');
   parameters.set('client_id', clientId);

@@ -9,7 +9,13 @@ import type { Diagnostic } from './diagnostic.ts';
 type Document = Readonly<Record<string, unknown>>;
 
 /** Values of `options.client_auth`, which are those of RFC 8414 §2. */
-const CLIENT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'];
+const CLIENT_AUTH_METHODS = [
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+  'private_key_jwt',
+  'none',
+];
 
 /** Many servers list only these, although they support others. */
 const STANDARD_SCOPES = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access', 'device_sso']);
@@ -84,7 +90,7 @@ function compareClientAuth(profile: Profile, document: Document): Diagnostic[] {
 function methodsOf({ clientAuth, fields }: Profile): [string, ...string[]] {
   const has = (field: string): boolean => fields.some(({ name }) => name === field);
   if (clientAuth === 'client_secret_basic' || clientAuth === 'client_secret_basic_raw') return ['client_secret_basic'];
-  if (clientAuth === 'private_key_jwt' || clientAuth === 'none') return [clientAuth];
+  if (clientAuth.endsWith('_jwt') || clientAuth === 'none') return [clientAuth];
   if (has('client_assertion')) return ['private_key_jwt', 'client_secret_jwt'];
   return [has('client_secret') ? 'client_secret_post' : 'none'];
 }

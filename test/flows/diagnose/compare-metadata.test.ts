@@ -97,10 +97,10 @@ describe('a profile that differs from the metadata', () => {
     [
       'client authentication for which no supported method is listed',
       client,
-      methods('client_secret_jwt'),
+      methods('self_signed_tls_client_auth'),
       'error',
       'svc.options.client_auth',
-      /client_secret_jwt$/,
+      /self_signed_tls_client_auth$/,
       /administrator/,
     ],
     [
@@ -317,6 +317,7 @@ describe('a profile agrees with the metadata', () => {
       client,
       { token_endpoint: `${server}/x`, mtls_endpoint_aliases: { token_endpoint: `${server}/token` } },
     ],
+    ['with client_secret_jwt', { ...client, 'options.client_auth': 'client_secret_jwt' }, methods('client_secret_jwt')],
     [
       'with any kind of assertion, if the profile has one',
       { ...publicClient, client_assertion: 'c4n4ry', client_assertion_type: 'x' },

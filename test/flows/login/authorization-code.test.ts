@@ -171,6 +171,18 @@ describe('the page of a login', () => {
     expect(new URL(seen.opened ?? '').searchParams.get('prompt')).toBe(expected);
   });
 
+  it('and the exchange of its code have several resources and audiences (RFC 8707 §2)', async () => {
+    const fields = { ...custom, resource: ['https://a.example', 'https://b.example'], audience: ['x', 'y'] };
+    const withQuery = { ...fields, options: { authorization_url: 'https://id.example.com/authorize?resource=old' } };
+    const { seen, sent, outcome, redirect } = startBrowserLogin({ fields: withQuery });
+    await redirect(`code=x&state=${STATE}`);
+    await outcome;
+    for (const parameters of [new URL(seen.opened ?? '').searchParams, new URLSearchParams(sent[0]?.body)]) {
+      expect(parameters.getAll('resource')).toEqual(['https://a.example', 'https://b.example']);
+      expect(parameters.getAll('audience')).toEqual(['x', 'y']);
+    }
+  });
+
   it('does not open if the login is aborted while the metadata is read, and no warning is shown', async () => {
     const controller = new AbortController();
     const document = new Promise((_, reject) => {
