@@ -267,7 +267,7 @@ export const commands: readonly Command[] = [
     summary: 'print a shell completion script',
     flags: [],
     examples: [
-      ['source <(oauth-profile completion bash)', 'in ~/.bashrc; with zsh in ~/.zshrc'],
+      ['source <(oauth-profile completion bash)', 'in ~/.bashrc'],
       ['oauth-profile completion fish > ~/.config/fish/completions/oauth-profile.fish', 'once for fish'],
       ['oauth-profile completion powershell | Out-String | Invoke-Expression', 'in $PROFILE'],
     ],
