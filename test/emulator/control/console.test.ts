@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/launch-browser.ts';
-import { profiles, tokenUrls, useEmulator } from './fixture.ts';
+import { launchBrowser } from '../../support/launch-browser.ts';
+import { profiles, tokenUrls, useEmulator } from '../fixture.ts';
 
 describe('the console of the emulator', () => {
   const server = useEmulator({ profiles, signing: { alg: 'ES256' }, clock: Date.now });
