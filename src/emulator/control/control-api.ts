@@ -12,11 +12,14 @@ import { name as nameSchema, type Operation, operations } from './operations.ts'
 interface Route {
   readonly operation: Operation & (typeof operations)[number];
   readonly pattern: RegExp;
+  /** Created once, because schemas are compiled and cached by identity. */
+  readonly querySchema: Schema;
 }
 
 const routes: readonly Route[] = operations.map((operation) => ({
   operation,
   pattern: new RegExp(`^${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+  querySchema: objectOf('query' in operation ? operation.query : {}),
 }));
 
 const HEARTBEAT_MS = 15_000;
@@ -60,12 +63,12 @@ export class ControlApi {
       const Allow = found.map(({ operation }) => operation.method).join(', ');
       throw new ControlError(405, 'method not allowed', undefined, { Allow });
     }
-    const { operation, pattern } = route;
-    const { status = 200, query: querySchema = {}, body: bodySchema } = operation as Operation;
+    const { operation, pattern, querySchema } = route;
+    const { status = 200, query: parameterSchemas = {}, body: bodySchema } = operation as Operation;
     const query = Object.fromEntries(
-      [...request.query].map(([name, value]) => [name, toNumber(querySchema[name]?.['type'], value)]),
+      [...request.query].map(([name, value]) => [name, toNumber(parameterSchemas[name]?.['type'], value)]),
     );
-    await check(objectOf(querySchema), query);
+    await check(querySchema, query);
     const body = bodySchema === undefined ? undefined : parseBody(request);
     if (bodySchema !== undefined) await check(bodySchema, body);
     const parameters: Record<string, string> = {};
