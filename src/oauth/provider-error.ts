@@ -26,7 +26,7 @@ const standardHints: ErrorHints = {
       hint: 'the code is invalid, expired, already used or belongs to another client: get a new one and set {code}',
     },
   ],
-  unauthorized_client: 'the client may not use this grant: check {client_id} and {grant_type}',
+  unauthorized_client: 'the client is not allowed to use this grant: check {client_id} and {grant_type}',
   unsupported_grant_type: 'the provider does not support this grant: set {grant_type}',
   invalid_scope: 'the scope is unknown, malformed or exceeds what was granted: set {scope}',
   authorization_pending: 'the user has not entered the device code yet: enter it, then try again',

@@ -93,7 +93,7 @@ export const microsoft: Provider = {
     AADSTS90002:
       'the tenant does not exist, or is in another cloud: check {tenant_id}, or set {url} for a national cloud',
     AADSTS900023: 'the tenant is neither a GUID nor a known domain: set {tenant_id}',
-    AADSTS900144: 'a field is missing (see the description above): set it in the profile, such as {scope}',
+    AADSTS900144: 'a field is missing: set it in the profile, such as {scope}',
     AADSTS9001023:
       'the tenants common and consumers do not support the password grant: set {tenant_id} to your own tenant',
     AADSTS901002: 'the v2.0 endpoint does not accept resource: remove {resource} and name the API in {scope}',
