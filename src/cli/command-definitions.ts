@@ -18,7 +18,8 @@ export interface Command {
   readonly examples: readonly (readonly [command: string, description: string])[];
 }
 
-const profileFlags: readonly Flag[] = [
+/** Flags that most commands have. The help of the program describes them, and that of a command lists their names. */
+export const commonFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
   {
     name: 'env-file',
@@ -92,7 +93,7 @@ export const commands: readonly Command[] = [
       emulateFlag,
       faultFlag,
       allowFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile run me.yaml', 'run one script'],
@@ -110,7 +111,7 @@ export const commands: readonly Command[] = [
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
       emulateFlag,
       faultFlag,
-      ...profileFlags,
+      ...commonFlags,
       { ...revealFlag, help: 'with --json: show all secrets of the response, not only the access token' },
     ],
     examples: [
@@ -128,7 +129,7 @@ export const commands: readonly Command[] = [
       ...cacheFlags,
       emulateFlag,
       faultFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
@@ -148,7 +149,7 @@ export const commands: readonly Command[] = [
       { name: 'force', help: 'replace the login of another account without confirmation' },
       emulateFlag,
       faultFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile login graph', 'use the default of the provider'],
@@ -163,7 +164,7 @@ export const commands: readonly Command[] = [
     flags: [
       { name: 'all', help: 'delete all stored logins' },
       { name: 'revoke', help: 'also revoke the refresh token at the provider' },
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile logout graph', 'delete the login of one profile'],
@@ -175,7 +176,7 @@ export const commands: readonly Command[] = [
     name: 'forget',
     usage: '[profile]',
     summary: 'delete logins and cached tokens of a profile',
-    flags: [{ name: 'all', help: 'delete everything that is stored' }, ...profileFlags],
+    flags: [{ name: 'all', help: 'delete everything that is stored' }, ...commonFlags],
     examples: [
       ['oauth-profile forget graph', 'delete what is stored for one profile, defined or not'],
       ['oauth-profile forget --all', 'delete everything, for example on a shared machine'],
@@ -185,7 +186,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     usage: '',
     summary: 'list profiles, with server and expiry of stored tokens',
-    flags: profileFlags,
+    flags: commonFlags,
     examples: [
       ['oauth-profile list', 'profiles, servers and expiry'],
       ['oauth-profile list --json', 'the same as JSON'],
@@ -199,7 +200,7 @@ export const commands: readonly Command[] = [
       { name: 'online', help: 'also check discovery, certificate, clock, proxy and store; sends no secret' },
       { name: 'strict', help: 'exit with 2 if there are warnings, such as misspelled fields' },
       emulateFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile check', 'check every profile'],
@@ -211,7 +212,7 @@ export const commands: readonly Command[] = [
     name: 'explain',
     usage: '<profile>',
     summary: 'show the request that would be sent and where each value comes from',
-    flags: [{ name: 'curl', help: 'print a curl command' }, ...profileFlags, revealFlag],
+    flags: [{ name: 'curl', help: 'print a curl command' }, ...commonFlags, revealFlag],
     examples: [
       ['oauth-profile explain graph', 'show the request, with secrets masked'],
       ['oauth-profile explain graph --curl', 'show it as a curl command'],
@@ -238,7 +239,7 @@ export const commands: readonly Command[] = [
       faultFlag,
       allowFlag,
       configFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile emulate --port 8400', 'emulate the providers you use'],
