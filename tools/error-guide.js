@@ -113,7 +113,7 @@ export const errorGuide = {
   },
   connection_failed: {
     cause: 'The host does not exist, the connection was refused, or the network is down.',
-    fix: 'Check the host in the message. Behind a firewall, set `HTTPS_PROXY` ([how](../troubleshooting.md#proxies)). `oauth-profile check --online` tests the connection step by step.',
+    fix: 'Check the host in the message. Behind a firewall, set `HTTPS_PROXY` ([how](../how-to/company-network.md#proxies)). `oauth-profile check --online` tests the connection step by step.',
     example: { given: 'No server listens on this port:', files: acme('https://127.0.0.1:9/token'), args: 'token acme' },
   },
   tls_failed: {

@@ -37,8 +37,9 @@ export const microsoft: Provider = {
   ],
   // v2-oauth2-auth-code-flow.md
   clientAuth: 'client_secret_post',
-  // certificate-credentials.md
+  // certificate-credentials.md: PS256, and the thumbprint x5t#S256.
   rsaAlgorithm: 'PS256',
+  keyNeedsCertificate: true,
   // refresh-tokens.md: every use returns a new refresh token; the old one is not revoked.
   refreshTokenReuse: 'allowed',
   login: {
@@ -86,6 +87,8 @@ export const microsoft: Provider = {
     AADSTS1002012: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
     AADSTS700016: 'the tenant does not know the application: check {client_id} and {tenant_id}',
     AADSTS700025: 'the application is a public client and must not send a secret: remove {client_secret}',
+    AADSTS700027:
+      'the signature of the client assertion was rejected: upload the certificate of the key to the app registration, and add it to the file {options.key_file}',
     AADSTS7000215:
       "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
     AADSTS7000218: 'set {client_secret}; for a public client, enable "Allow public client flows" in the portal instead',
