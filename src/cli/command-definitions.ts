@@ -70,7 +70,7 @@ export const commands: readonly Command[] = [
         name: 'report',
         value: 'KIND=FILE',
         repeatable: true,
-        help: 'write a report: junit=x.xml, json=x.json, html=x.html',
+        help: 'write a report: junit=x.xml, junit=x.xml,cases=steps, json=x.json, html=x.html',
       },
       { name: 'tag', value: 'NAME', repeatable: true, help: 'run only scripts with this tag, or one of several' },
       { name: 'not-tag', value: 'NAME', repeatable: true, help: 'do not run scripts with this tag' },
