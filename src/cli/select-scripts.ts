@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { escapeControls } from '../redaction/sanitize.ts';
@@ -68,7 +68,10 @@ export async function loadCommands(files: readonly string[], cwd: string): Promi
   for (const file of files) {
     let module: Readonly<Record<string, unknown>>;
     try {
-      module = await import(pathToFileURL(resolve(cwd, file)).href);
+      const path = resolve(cwd, file);
+      // With --watch, a changed module must not come from the cache of Node.
+      const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
+      module = await import(`${pathToFileURL(path)}${mtimeMs === undefined ? '' : `?${mtimeMs}`}`);
     } catch (error) {
       const hint = 'the file must be a JavaScript module that exports commands of defineCommand';
       throw usageError(

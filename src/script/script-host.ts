@@ -139,6 +139,11 @@ export class ScriptHost {
     return script;
   }
 
+  /** Absolute paths of all scripts that were read, invalid ones included. */
+  get files(): readonly string[] {
+    return [...this.#scripts.keys()];
+  }
+
   /** Returns the rows that a script runs with; `undefined` if it runs once. `file` replaces the rows of the script. */
   async readRows({ rows, source }: Script, environment: ProcessEnvironment, file?: string) {
     if (file !== undefined) return loadRows(`@${file}`, file, (path) => readNamedFile(path, environment).text);

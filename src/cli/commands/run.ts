@@ -21,25 +21,35 @@ import { usageError } from '../args.ts';
 import { assertExclusive, type Context, numberFlag, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';
 import { findEnvironment, loadCommands, selectScripts, selectShard } from '../select-scripts.ts';
+import type { Dependencies } from '../watch.ts';
 import { type OpenClient, variableSources, withClient } from '../with-client.ts';
 
 const TICK_MS = 100;
 const DEFAULT_WIDTH = 80;
 
-/** `run <script…>`: parses all scripts and, if none has an issue, runs them. */
+/** `run <script…>`: runs scripts once, or with `--watch` whenever they change. */
 export async function runScripts(context: Context): Promise<number> {
-  const { args, environment, signal } = context;
+  const { args, environment } = context;
   assertExclusive(context, 'events', 'json');
-  const parallel = numberFlag(context, 'parallel', [1, 999], '4') ?? 1;
   const skipped: string[] = [];
   const files = findScripts(args.positionals, environment.cwd, skipped);
   if (skipped.length > 0) warn(context, `not scripts: ${skipped.map(escapeControls).join(', ')}`);
+  if (!args.switches.has('watch')) return runFiles(files, context);
+  const { watchScripts } = await import('../watch.ts');
+  return watchScripts(context, (changed, dependencies) => runFiles(changed, context, dependencies));
+}
+
+/** Parses all scripts and, if none has an issue, runs them. */
+async function runFiles(files: readonly string[], context: Context, dependencies?: Dependencies): Promise<number> {
+  const { args, environment, signal } = context;
+  const parallel = numberFlag(context, 'parallel', [1, 999], '4') ?? 1;
   const reports = parseReports(args.values.get('report') ?? [], environment.cwd);
   const host = createHost(await loadCommands(args.values.get('commands') ?? [], environment.cwd));
   const redact = (text: string): string => host.redactKnown(text);
   let jobs: readonly Job[] = [];
   const load = async (client: Client): Promise<Variables[]> => {
-    jobs = selectShard(await planAll(await readAll(files, host, context), host, context, client), context);
+    const scripts = await readAll(files, host, context, dependencies);
+    jobs = selectShard(await planAll(scripts, host, context, client), context);
     return jobs.map(({ variables }) => variables);
   };
   const run = async ({ client, emulation }: OpenClient): Promise<number> => {
@@ -110,14 +120,22 @@ async function planAll(
 }
 
 /** Parses every script. The issues of all scripts are printed together; the last error is thrown. */
-async function readAll(files: readonly string[], host: ScriptHost, context: Context): Promise<Script[]> {
+async function readAll(
+  files: readonly string[],
+  host: ScriptHost,
+  context: Context,
+  dependencies?: Dependencies,
+): Promise<Script[]> {
   const { terminal, environment, args } = context;
   const scripts: Script[] = [];
   let failure: OAuthProfileError | undefined;
   for (const file of files) {
     try {
-      scripts.push(await host.read(file, environment));
+      const script = await host.read(file, environment);
+      scripts.push(script);
+      dependencies?.setScript(file, script, findEnvironment(script, context));
     } catch (error) {
+      dependencies?.set(file, host.files);
       // A script that several others run is reported once.
       if (error === failure) continue;
       if (!(error instanceof OAuthProfileError)) throw error;
