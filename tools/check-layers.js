@@ -23,7 +23,7 @@ const mayImport = {
   interactive: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   client: ['flows', 'files', 'http', 'store', 'interactive', 'ports', 'profile', 'config', 'errors', 'version'],
   'get-token': ['client', 'flows', 'ports', 'oauth', 'profile', 'config', 'errors', 'redaction'],
-  'oauth-profile': ['get-token', 'client', 'ports', 'profile', 'config'],
+  'oauth-profile': ['get-token', 'client', 'ports', 'profile', 'config', 'redaction'],
   'token-source': ['oauth-profile', 'get-token', 'client', 'flows', 'http', 'profile', 'config', 'errors', 'redaction'],
   playwright: ['token-source', 'oauth-profile'],
   index: ['oauth-profile', 'token-source', 'ports', 'config', 'errors', 'redaction'],
