@@ -16,6 +16,7 @@ import type { Script } from './script/script.ts';
 import { ScriptHost } from './script/script-host.ts';
 import { version } from './version.ts';
 
+export type { Value } from './config/value.ts';
 export { InvalidScriptError, OAuthProfileError, type ScriptIssue } from './errors.ts';
 export {
   type ArgumentsOf,
@@ -32,6 +33,7 @@ export { jsonReport } from './script/reports/json.ts';
 export { type JunitOptions, junitReport } from './script/reports/junit.ts';
 export type { Report } from './script/reports/report.ts';
 export type { ReportFile } from './script/reports/write-reports.ts';
+export type { RequestSettings } from './script/request-settings.ts';
 export type { Counts, Exchange, Failure, RunResult, StepResult, StepState } from './script/result.ts';
 export { type StepContext, StepFailure } from './script/step-context.ts';
 
