@@ -12,6 +12,7 @@ import {
   EMULATED,
   findFailures,
   fullTitle,
+  isFlaky,
   type Report,
   sumCounts,
   type Totals,
@@ -134,9 +135,8 @@ ${items.join('\n')}${left > 0 ? `\n<li>and ${left} more</li>` : ''}
 function scriptHtml(run: RunResult, index: number, of: number, slowestMs: number): string {
   const { name, file, state, interrupted, attempts, counts, steps, elapsedMs } = run;
   const id = `s${index + 1}`;
-  const isFlaky = state === 'passed' && attempts !== undefined;
   const repeated =
-    attempts === undefined ? '' : ` <span class="badge">${isFlaky ? 'flaky, ' : ''}${attempts} attempts</span>`;
+    attempts === undefined ? '' : ` <span class="badge">${isFlaky(run) ? 'flaky, ' : ''}${attempts} attempts</span>`;
   const has = states.filter((one) => counts[one] > 0).map((one) => `has-${one}`);
   const tally = states
     .filter((one) => counts[one] > 0)

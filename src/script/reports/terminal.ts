@@ -2,7 +2,7 @@ import type { ScriptEvent } from '../events.ts';
 import { countColumns, fitColumns } from '../fit-columns.ts';
 import type { StepResult, StepState } from '../result.ts';
 import { formatCounts, formatDuration, type Style, toVisibleLine, withSymbol } from './format.ts';
-import { fullTitle } from './report.ts';
+import { fullTitle, isFlaky } from './report.ts';
 
 /** Shows the progress of a run. */
 export interface Progress {
@@ -72,6 +72,7 @@ function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) =
       dim(toVisibleLine(file)),
       formatCounts(style, event.counts),
       ...(event.interrupted ? [yellow('interrupted')] : []),
+      ...(isFlaky(event) ? [yellow(`flaky, ${event.attempts} attempts`)] : []),
       dim(formatDuration(event.elapsedMs)),
     ];
     return `${columns.join('  ')}\n`;

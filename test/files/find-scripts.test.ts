@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findScripts } from '../../src/cli/find-scripts.ts';
+import { findScripts } from '../../src/files/find-scripts.ts';
 import { failureOf } from '../support/resolving.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'oauth-profile-find-'));
