@@ -5,8 +5,8 @@ import { join } from 'node:path';
 export const root = join(import.meta.dirname, '..', '..');
 
 /**
- * A fenced block of a page. After its language, `no-run` means that it cannot run in a test, `fails` that it shows a failure, and a word with a
- * dot is the name of the file that it shows.
+ * A fenced block of a page. After its language, `no-run` means that it cannot run in a test, `fails` that it shows a failure, `needs-pyjwt`
+ * that it runs only with PyJWT, and a word with a dot is the name of the file that it shows.
  */
 export interface Block {
   /** Page and line, for test titles. */
@@ -15,6 +15,8 @@ export interface Block {
   readonly runs: boolean;
   readonly fails: boolean;
   readonly file: string | undefined;
+  /** Whether it needs PyJWT, which is not a package of npm. */
+  readonly needsPyJwt: boolean;
   readonly text: string;
 }
 
@@ -45,6 +47,7 @@ export function blocksOf(page: string): Block[] {
       runs: !words.includes('no-run'),
       fails: words.includes('fails'),
       file: words.find((word) => word.includes('.')),
+      needsPyJwt: words.includes('needs-pyjwt'),
       text: body.replace(new RegExp(`^${indent}`, 'gm'), ''),
     };
   });
