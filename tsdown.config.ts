@@ -2,7 +2,18 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { defineConfig } from 'tsdown';
 
-const yaml = resolve('node_modules/yaml');
+/** Packages that are bundled, by the file that contains them. docs/dependencies.md says why. */
+const bundled: Record<string, string[]> = {
+  yaml: ['yaml'],
+  ioredis: ['ioredis', '@ioredis/commands', 'cluster-key-slot', 'denque', 'redis-errors', 'standard-as-callback'],
+};
+
+/** The licences of the packages in a file. */
+function licences(file: string): string {
+  return (bundled[file] ?? [])
+    .map((name) => `/*!\n${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8')}*/\n`)
+    .join('');
+}
 
 export default defineConfig({
   entry: {
@@ -22,13 +33,15 @@ export default defineConfig({
   logLevel: 'warn',
   // The pages of the emulator's console are served as they are.
   copy: [{ from: 'src/emulator/console', to: 'dist' }],
-  // The build of yaml for Node prints every token of a file, secrets included, if the environment variable LOG_TOKENS or
-  // LOG_STREAM is set. The build for browsers does not, but Node cannot import it, so it is bundled.
-  alias: { yaml: `${yaml}/browser/index.js` },
-  deps: { alwaysBundle: ['yaml'] },
+  alias: {
+    // The build for Node prints every token of a file, secrets included, if LOG_TOKENS or LOG_STREAM is set.
+    yaml: resolve('node_modules/yaml/browser/index.js'),
+    debug: resolve('tools/no-debug.cjs'),
+  },
+  deps: { alwaysBundle: [...Object.values(bundled).flat(), 'debug'] },
   checks: { pluginTimings: false },
   outputOptions: {
-    banner: ({ name }) => (name === 'yaml' ? `/*!\nyaml\n\n${readFileSync(`${yaml}/LICENSE`)}*/` : ''),
+    banner: ({ name }) => licences(name),
     // The sources are in the repository; in the package they would double its size.
     sourcemapExcludeSources: true,
     codeSplitting: {
@@ -38,9 +51,14 @@ export default defineConfig({
           name: 'core',
           test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/|config\/(?!yaml)|profile\/|oauth\/(?!account)|files\/|flows\/[^/]+\.ts).*(?<!\.d\.ts)$/,
         },
+        {
+          name: 'command-line',
+          test: /\/src\/cli\/(?:args|command-definitions|context|main|output|render-error|style|terminal|with-client|commands\/token)\.ts$/,
+        },
         { name: 'yaml', test: /\/(?:src\/config\/yaml|node_modules\/yaml\/).*(?<!\.d\.ts)$/ },
+        { name: 'ioredis', test: /\/node_modules\/(?!yaml\/)|no-debug/ },
         { name: 'store', test: /\/src\/store\/(?!redis\/).*(?<!\.d\.ts)$/ },
-        { name: 'http', test: /\/src\/http\/(?!client-assertion|inspect-certificate|fetch).*(?<!\.d\.ts)$/ },
+        { name: 'http', test: /\/src\/http\/(?!call-api|client-assertion|inspect-certificate|fetch).*(?<!\.d\.ts)$/ },
         { name: 'script-engine', test: /\/src\/script\/(?!reports\/).*(?<!\.d\.ts)$/ },
         { name: 'reports', test: /\/src\/script\/reports\/.*(?<!\.d\.ts)$/ },
       ],

@@ -206,14 +206,20 @@ export const thisProcess: ProcessEnvironment = {
 /** The system time, except that it never goes back: a token would live longer than the provider allows. */
 function createClock(): Clock {
   let time = Date.now();
-  let measuredAt = performance.now();
+  let compared = { time, systemTime: time, monotonic: process.uptime() * 1000 };
   return {
     now() {
-      const elapsed = performance.now() - measuredAt;
-      measuredAt += elapsed;
-      // The system time also counts while the machine is suspended.
-      time = Math.max(Date.now(), time + elapsed);
-      return Math.floor(time);
+      const systemTime = Date.now();
+      time = Math.max(time, systemTime);
+      const sinceCompared = systemTime - compared.systemTime;
+      // Once a second is enough to notice that the system time was set back. At each call it would cost a cached token a third of its time.
+      if (sinceCompared < 0 || sinceCompared >= 1_000) {
+        const monotonic = process.uptime() * 1000;
+        // The system time also counts while the machine is suspended.
+        time = Math.max(time, Math.floor(compared.time + monotonic - compared.monotonic));
+        compared = { time, systemTime, monotonic };
+      }
+      return time;
     },
     async sleep(ms, signal) {
       const options = signal && shared({ signal });

@@ -10,7 +10,7 @@ export function request(url) {
 /** @type {import('../clients.js').Client['cache']} */
 export function cache(url) {
   const source = createTokenSource('p', { data: dataFor(url), store: 'memory' });
-  return () => source.get();
+  return () => source.getAccessToken();
 }
 
 /** It needs no file: the environment selects the store. @type {import('../clients.js').Client['share']} */

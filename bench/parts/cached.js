@@ -8,7 +8,7 @@ export const title = 'Cached tokens';
 
 /** @type {Record<string, string>} */
 const calls = {
-  [OURS]: '`createTokenSource().get()`',
+  [OURS]: '`createTokenSource().getAccessToken()`',
   Map: '`async () => map.get(name)`',
   '@badgateway/oauth2-client': '`OAuth2Fetch.getAccessToken()`',
   'google-auth-library': '`UserRefreshClient.getAccessToken()`',

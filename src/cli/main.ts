@@ -1,16 +1,17 @@
 import type { ProcessEnvironment } from '../files/profile-files.ts';
 import { version } from '../version.ts';
 import { type ParsedArgs, parseCommandLine } from './args.ts';
+import { runToken } from './commands/token.ts';
 import type { Context } from './context.ts';
 import { helpText } from './help.ts';
 import { Output } from './output.ts';
 import { renderError } from './render-error.ts';
 import { Terminal } from './terminal.ts';
 
-/** The code of each command, loaded when it runs. */
+/** The code of each command, loaded when it runs. That of `token` is small, and scripts run it often. */
 const runners: Readonly<Record<string, () => Promise<(context: Context) => Promise<number>>>> = {
   run: async () => (await import('./commands/run.ts')).runScripts,
-  token: async () => (await import('./commands/token.ts')).runToken,
+  token: async () => runToken,
   exec: async () => (await import('./commands/exec.ts')).runExec,
   login: async () => (await import('./commands/login.ts')).runLogin,
   forget: async () => (await import('./commands/forget.ts')).runForget,

@@ -7,7 +7,7 @@ import { type ProcessEnvironment, readNamedFile } from '../files/profile-files.t
 import { isSensitiveName } from '../redaction/sensitive-names.ts';
 import { usageError } from './args.ts';
 import { type Context, logVerbose, warn } from './context.ts';
-import { type Emulation, openEmulation } from './emulation.ts';
+import type { Emulation } from './emulation.ts';
 
 /** A client with the variables and the emulator that it uses. */
 export interface OpenClient {
@@ -16,6 +16,9 @@ export interface OpenClient {
   /** Set with `--emulate`. */
   readonly emulation: Emulation | undefined;
 }
+
+/** Without any of these flags, the code of the emulator is not loaded. */
+const EMULATOR_FLAGS = ['emulate', 'fault', 'allow'];
 
 /**
  * Runs `use` with a client as the flags describe it, and closes everything afterwards. An emulator knows the profiles of all variables that `load`
@@ -29,6 +32,10 @@ export async function withClient<T>(
   const options = clientOptions(context);
   const plain = createClient(options);
   const all = await load(plain);
+  const isEmulated =
+    EMULATOR_FLAGS.some((flag) => context.args.switches.has(flag) || context.args.values.has(flag)) ||
+    context.environment.env['OAUTH_PROFILE_EMULATOR'];
+  const { openEmulation } = isEmulated ? await import('./emulation.ts') : { openEmulation: () => undefined };
   const emulation = await openEmulation(context, plain.sources, all);
   const client = emulation === undefined ? plain : createClient({ ...options, emulator: emulation });
   try {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { appendFile, open, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -68,7 +67,7 @@ async function createFile(path: string, file: string): Promise<FileWriter> {
   const target = await realpath(file).catch(() => file);
   const directory = dirname(target);
   const topmost = createDirectory(directory);
-  const temporary = join(directory, `.${basename(target).slice(0, 100)}.${randomUUID()}.part`);
+  const temporary = join(directory, `.${basename(target).slice(0, 100)}.${crypto.randomUUID()}.part`);
   const handle = await open(temporary, 'wx');
   return {
     write: (chunk) => withFileErrors('write', path, () => handle.writeFile(chunk)),

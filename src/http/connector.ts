@@ -26,7 +26,7 @@ export interface ConnectionTarget extends Pick<WireRequest, 'url' | 'reuseConnec
 export interface Route {
   readonly request: typeof httpRequest;
   /** Agent, endpoint and request target. */
-  readonly options: Omit<RequestOptions, 'agent'> & { readonly agent: Agent };
+  readonly options: Omit<RequestOptions, 'agent'> & { readonly agent: Agent; readonly servername?: string };
   /** Headers for a proxy that forwards the request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Event of the socket after which the request is sent. */
@@ -93,7 +93,7 @@ class NetworkConnector implements Connector {
     create: (options: AgentOptions) => Agent,
   ): Agent {
     const lifetime = reuseConnection ? timeout : 0;
-    const key = JSON.stringify([url.protocol, proxy?.url.href, tls.ca, tls.cert, tls.certKey, lifetime]);
+    const key = [url.protocol, proxy?.url.href, tls.ca, tls.cert, tls.certKey, lifetime].join('\0');
     let agent = this.#agents.get(key);
     if (agent === undefined) {
       agent = create(reuseConnection ? { keepAlive: true, timeout } : { keepAlive: false });
@@ -112,9 +112,11 @@ function withoutCertificate(target: ConnectionTarget): ConnectionTarget {
 
 function directRoute(url: URL, agent: Agent): Route {
   const secure = url.protocol === 'https:';
+  // Written out: with a spread, V8 creates a slower object.
+  const { host, port, servername } = endpointOf(url);
   return {
     request: secure ? httpsRequest : httpRequest,
-    options: { agent, ...endpointOf(url), path: url.pathname + url.search },
+    options: { agent, host, port, servername, path: url.pathname + url.search },
     connectEvent: secure ? 'secureConnect' : 'connect',
   };
 }

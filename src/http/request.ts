@@ -52,7 +52,7 @@ export function sendRequest<T>(
     // With the spread first, V8 creates a slower object, which costs 6 % of the token throughput.
     const options = { method: exchange.method, headers, attempt, ...route.options };
     const request = route.request(options, onResponse);
-    const endsAt = performance.now() + timeoutMs;
+    const endsAt = process.uptime() * 1000 + timeoutMs;
     let timer = setTimeout(onTimeout, timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     // Nothing of the request is sent before the TLS handshake is complete.
@@ -108,7 +108,7 @@ export function sendRequest<T>(
 
     function onTimeout(): void {
       // The process was stopped (SIGSTOP, Ctrl-Z): the response may have arrived in the meantime, but timers run before sockets are read.
-      const wasStopped = !isExtended && performance.now() - endsAt > TIMER_DELAY_MS;
+      const wasStopped = !isExtended && process.uptime() * 1000 - endsAt > TIMER_DELAY_MS;
       isExtended = true;
       if (wasStopped) timer = setTimeout(onTimeout, AFTER_STOP_MS);
       else fail(timeoutError());

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable, type Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { TransportError } from '../errors.ts';
 
-/** Decoders by content encoding (RFC 9110 §8.4.1), created for the first chunk of a body. */
-const decoders = new Map<string, (first: Buffer) => Transform>([
-  ['gzip', () => createGunzip()],
-  ['x-gzip', () => createGunzip()],
+/** Creates the decoder of a content encoding (RFC 9110 §8.4.1), for the first chunk of a body; `undefined` if it is not supported. */
+async function createDecoder(encoding: string, first: Buffer): Promise<Transform | undefined> {
+  const { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } = await import('node:zlib');
+  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip();
+  if (encoding === 'br') return createBrotliDecompress();
+  if (encoding !== 'deflate') return undefined;
   // Some servers send raw deflate data; the zlib header that RFC 9110 §8.4.1.2 requires has 8 in its low four bits.
-  ['deflate', (first) => (((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw())],
-  ['br', () => createBrotliDecompress()],
-]);
+  return ((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
+}
 
 /** Returns the body of a response without its content encoding. It is decoded in chunks, so that a size limit stops a decompression bomb. */
 export function decompress(response: IncomingMessage, host: string): Readable {
@@ -23,7 +23,7 @@ async function* decode(response: IncomingMessage, encoding: string, host: string
   const first = await chunks.next();
   // A response to HEAD has a content encoding, but no body.
   if (first.done) return;
-  const decoder = decoders.get(encoding)?.(first.value);
+  const decoder = await createDecoder(encoding, first.value);
   if (decoder === undefined) throw unreadable(host);
   async function* encoded(): AsyncIterable<Buffer> {
     yield first.value;

@@ -81,7 +81,7 @@ export function parseRedisUrl(url: string): RedisTarget {
   const options = { ...SINGLE_OPTIONS, ...common, db };
   const [sentinelName, socket] = [decode(name), decode(path)];
   const createClient = async (): Promise<Redis | Cluster> => {
-    const { Cluster, Redis } = await importWithoutDebug();
+    const { Cluster, Redis } = await import('ioredis');
     if (url.includes('+cluster:')) {
       return new Cluster(nodes, { ...CLUSTER_OPTIONS, redisOptions: { ...NODE_OPTIONS, ...common } });
     }
@@ -105,18 +105,6 @@ export function parseRedisUrl(url: string): RedisTarget {
     });
   };
   return { location: url.replace(/\/\/[^/?#]*@/, '//').replace(/\?.*/s, ''), hosts: hosts || path, createClient };
-}
-
-/** Loads ioredis with its `DEBUG` output off: it would print every command, including AUTH with the password. */
-async function importWithoutDebug() {
-  const { DEBUG } = process.env;
-  if (DEBUG === undefined) return import('ioredis');
-  process.env['DEBUG'] = `${DEBUG},-ioredis:*`;
-  try {
-    return await import('ioredis');
-  } finally {
-    process.env['DEBUG'] = DEBUG;
-  }
 }
 
 /** Finds passwords also in a URL that is invalid because of an unescaped character in the password. */
