@@ -52,7 +52,7 @@ export const clientSchema = objectOf(
     },
     client_secret: string('the secret; without it and without a public key, the client is public'),
     auth_method: {
-      enum: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+      enum: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
       description: 'the registered authentication method',
     },
     public_key: string('PEM or JWK that verifies client assertions'),

@@ -85,7 +85,7 @@ export const okta: EmulatedProvider = {
     keys: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/keys$/,
   },
   grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', DEVICE_CODE_GRANT],
-  clientAuth: { default: 'client_secret_basic', registeredMethodOnly: true },
+  clientAuth: { default: 'client_secret_basic', registeredMethodOnly: true, secretAssertions: true },
   scopeRequiredFor: ['password', 'client_credentials'],
   allowsClientScope: (scope) => !scope.split(' ').includes('openid'),
   metadata: (target) => {
