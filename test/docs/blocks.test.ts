@@ -40,6 +40,10 @@ function sessionOf(text: string): { line: string; shown: string }[] {
     });
 }
 
+function hasPyJwt(): boolean {
+  return spawnSync('/usr/bin/python3', ['-c', 'import jwt, cryptography']).status === 0;
+}
+
 /** Durations, ports and dates differ from run to run. `…` matches the rest of a line, or whole lines if it is alone on one. */
 function patternOf(shown: string): RegExp {
   const escaped = shown.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
@@ -54,7 +58,8 @@ function patternOf(shown: string): RegExp {
 }
 
 describe('sessions in the documentation', () => {
-  it.each(of('console').filter(runnable))('$place prints what the page shows', async (block) => {
+  it.for(of('console').filter(runnable))('$place prints what the page shows', async (block, { skip }) => {
+    if (block.needsPyJwt && !hasPyJwt()) skip(`${block.place} needs python3-jwt and python3-cryptography`);
     const sandbox = sandboxOf(block);
     const session = sessionOf(block.text);
     // Each line runs in a new shell: variables that a line sets are set again for the next.
