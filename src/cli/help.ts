@@ -7,7 +7,7 @@ const EXIT_STATUS = [
   '6 the token store is locked, unreadable or unwritable, 130 interrupted',
 ];
 
-/** The text of `--help`. That of a command has at most 30 lines of 100 columns, so that it fits on a screen. */
+/** The text of `--help`. That of a command has at most 31 lines of 100 columns, so that it fits on a screen. */
 export function helpText(command: Command | undefined, style: Style): string {
   return command === undefined ? overview(style) : commandHelp(command, style);
 }
