@@ -73,7 +73,12 @@ export const commands: readonly Command[] = [
         repeatable: true,
         help: 'write a report: junit=x.xml, junit=x.xml,cases=steps, json=x.json, html=x.html',
       },
-      { name: 'tag', value: 'NAME', repeatable: true, help: 'run only scripts with this tag, or one of several' },
+      {
+        name: 'tag',
+        value: 'NAME',
+        repeatable: true,
+        help: 'run only scripts with this tag; if repeated, with any of the tags',
+      },
       { name: 'not-tag', value: 'NAME', repeatable: true, help: 'do not run scripts with this tag' },
       { name: 'grep', value: 'REGEX', help: 'run only scripts whose name or file matches' },
       { name: 'shard', value: 'I/N', help: 'run the Ith of N equal parts, such as 2/4' },
@@ -236,7 +241,7 @@ export const commands: readonly Command[] = [
     summary: 'run an emulator of the providers on this machine',
     flags: [
       { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
-      { name: 'no-control', help: 'without the control API and the web console' },
+      { name: 'no-control', help: 'disable the control API and the web console' },
       faultFlag,
       allowFlag,
       configFlag,

@@ -50,7 +50,7 @@ export const okta: Provider = {
         description: /no client credentials/i,
         hint: 'no client authentication was sent: set {client_secret}, or set {options.client_auth} to the method registered for the app',
       },
-      { description: /client_id/i, hint: 'the org does not know the client: check {client_id} and {tenant_id}' },
+      { description: /client_id/i, hint: 'the client does not exist in this org: check {client_id} and {tenant_id}' },
       { description: /secret/i, hint: 'the client secret is wrong: set {client_secret}' },
       'check {client_id} and {client_secret}; an app accepts only its registered method: set {options.client_auth} to it',
     ],

@@ -29,7 +29,9 @@ export async function runInit({ args, terminal, environment }: Context): Promise
     throw usageError(`${provider.type} has no login for users`, 'omit --user');
   writeNewFile(join(environment.cwd, FILE), profileText(provider, name, isForUser));
   const next = isForUser ? `oauth-profile login ${name}` : `oauth-profile token ${name}`;
-  terminal.stdout(`wrote ${FILE}\nnext: set the variables that it names, then run oauth-profile check and ${next}\n`);
+  terminal.stdout(
+    `wrote ${FILE}\nnext: set the environment variables in the file, then run oauth-profile check and ${next}\n`,
+  );
   return 0;
 }
 
@@ -71,7 +73,7 @@ function writeNewFile(path: string, text: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST')
-      throw usageError(`${FILE} exists already`, 'add the profile to it, or use another directory');
+      throw usageError(`${FILE} already exists`, 'add the profile to it, or use another directory');
     throw new OAuthProfileError('data_invalid', `cannot write ${FILE} (${code})`, { hint: 'check the directory' });
   }
 }
