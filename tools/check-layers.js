@@ -29,7 +29,7 @@ const mayImport = {
   index: ['oauth-profile', 'token-source', 'ports', 'config', 'errors', 'redaction'],
   script: ['config', 'profile', 'ports', 'errors', 'redaction'],
   'script/parser': ['script', 'profile', 'config', 'errors', 'redaction'],
-  'script/reports': ['script', 'config', 'errors', 'redaction'],
+  'script/reports': ['script', 'profile', 'config', 'errors', 'redaction'],
   'script/commands': ['script', 'http', 'profile', 'config', 'ports', 'errors', 'redaction'],
   cli: [
     'client',

@@ -48,7 +48,7 @@ function scriptsOf(arg: string, cwd: string, skipped: string[]): string[] {
 
 /** A directory may also contain other YAML files, such as profiles and rows. A file with a mistake, such as `step:`, is still meant as a script. */
 const SCRIPT_KEY =
-  /^["']?(?:steps?|data|setup)["']?\s*:|^\s*(?:- +)?["']?(?:ws|base|json|number)\.[A-Za-z]\w*["']?\s*:/m;
+  /^["']?(?:steps?|data|setup)["']?\s*:|^\s*(?:- +)?["']?(?:ws|base|json|xml|number)\.[A-Za-z]\w*["']?\s*:/m;
 
 function isScript(path: string): boolean {
   try {

@@ -38,11 +38,12 @@ export class Resolver {
   readonly #sizes = new Map<object, number>();
   #total = 0;
 
-  /** Without `callFunction`, a reference to a function is an error. */
+  /** Without `callFunction`, a reference to a function is an error. `onRead` is called with each variable that a reference names. */
   constructor(
     variables: Variables,
     sources: ExternalSources,
     readonly callFunction?: CallFunction,
+    readonly onRead?: (variable: Variable) => void,
   ) {
     this.#variables = variables;
     this.#sources = sources;
@@ -178,6 +179,7 @@ export class Resolver {
     const [target, path] = this.#target(reference) ?? [];
     if (target === undefined) return undefined;
     this.#rejectConflict(target);
+    this.onRead?.(target);
     const [from, to] = [referrer.source.trust, target.source.trust];
     if (from === 'user' && (to === 'directory' || to === 'script')) {
       const origin = to === 'script' ? 'script' : 'profile file of the working directory';

@@ -14,6 +14,8 @@ export interface Source {
    * `script`: the `data:` of a script. `given`: named by the user or the program: `--data`, `--set`, `data`.
    */
   readonly trust: 'user' | 'directory' | 'script' | 'given';
+  /** Numbers of the steps of a script whose responses the value came from. */
+  readonly responsesOf?: readonly number[] | undefined;
 }
 
 /** A variable of a file or a program. */

@@ -148,5 +148,6 @@ export function loginCommand(profile: string): string {
 
 /** Quotes a string as one argument of a POSIX shell. */
 export function quoteShellArgument(text: string): string {
-  return /^[\w.@+:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  // zsh expands a word that starts with `=`.
+  return /^[\w.@+:,/-][\w.@+:=,/-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -19,11 +19,26 @@ interface Message {
   readonly body?: string | undefined;
 }
 
+/** A field of a form, or a file. */
+interface ShownPart {
+  readonly name?: string | undefined;
+  readonly value?: string | undefined;
+  /** Path of a file. */
+  readonly file?: string | undefined;
+}
+
 /** One request of a step and its response: secrets masked, long bodies truncated. */
 export interface Exchange {
-  readonly request: Message & { readonly method: string; readonly url: string };
+  readonly request: Message & {
+    readonly method: string;
+    readonly url: string;
+    /** Parts of a body with files, of which `body` is a description. A body that is one file has one part without a name. */
+    readonly parts?: readonly ShownPart[] | undefined;
+  };
   /** `undefined` if no response was received. */
   readonly response?: (Message & { readonly status: number }) | undefined;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
   readonly elapsedMs: number;
 }
 
@@ -53,6 +68,8 @@ export interface StepResult {
   /** Lines that the step logged. */
   readonly output: readonly string[];
   readonly exchanges: readonly Exchange[];
+  /** Numbers of the earlier steps whose responses this step used, directly or through other variables. */
+  readonly responsesOf?: readonly number[] | undefined;
 }
 
 /** Number of steps by state. */

@@ -62,7 +62,7 @@ export class ScriptHost {
               response = await client.ports.send(request, limits);
               return response;
             } finally {
-              onExchange({ request, response, elapsedMs: clock.now() - startedAt });
+              onExchange({ request, response, startedAt, elapsedMs: clock.now() - startedAt });
             }
           };
           const recording = { ...client, ports: { ...client.ports, send } };

@@ -12,6 +12,7 @@ import { jsonCommands } from '../../src/script/commands/json.ts';
 import { jwtCommands } from '../../src/script/commands/jwt.ts';
 import { numberCommands } from '../../src/script/commands/number.ts';
 import { matchesPattern } from '../../src/script/commands/time-limit.ts';
+import { xmlCommands } from '../../src/script/commands/xml.ts';
 import { parseCondition } from '../../src/script/condition.ts';
 import { runScript } from '../../src/script/engine/run-script.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
@@ -75,6 +76,7 @@ export async function runSteps(steps: readonly TestStep[], options: RunOptions =
     ...numberCommands,
     ...jwtCommands,
     ...jsonCommands(createFiles(files)),
+    ...xmlCommands,
   ]);
   try {
     variables.add(flatten(data, 'data'), source);

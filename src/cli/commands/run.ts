@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path';
 import type { Client } from '../../client.ts';
 import type { Variables } from '../../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../../errors.ts';
+import { describeProject } from '../../files/project.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import type { Listener } from '../../script/events.ts';
 import { renderIssues } from '../../script/parser/render-issues.ts';
@@ -56,7 +57,13 @@ export async function runScripts(context: Context): Promise<number> {
       warn(context, `emulated: the providers run on this machine${reach}`);
     }
     host.connect(client);
-    const report = { ...(await runAll(jobs, parallel, host, context)), emulated: emulation !== undefined };
+    const isReported = reports.length > 0 || args.switches.has('json');
+    const report: Report = {
+      ...(await runAll(jobs, parallel, host, context)),
+      ...(isReported && (await describeProject(environment.cwd))),
+      environment: args.values.get('env')?.[0],
+      emulated: emulation !== undefined,
+    };
     await printReport(report, context, redact);
     await writeReports(reports, report, redact);
     if (signal.aborted) return 130;

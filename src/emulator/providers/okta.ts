@@ -47,9 +47,9 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>) 
   const { name, given, family, email } = namesOf(user);
   return {
     sub: user.sub ?? identifierOf('00u', user.name),
-    preferred_username: user.name,
     ...(scopes.includes('profile') && {
-      ...{ name, given_name: given, family_name: family, locale: 'en-US', zoneinfo: 'America/Los_Angeles' },
+      ...{ preferred_username: user.name, name, given_name: given, family_name: family },
+      ...{ locale: 'en-US', zoneinfo: 'America/Los_Angeles' },
     }),
     ...(scopes.includes('email') && { email, email_verified: true }),
     groups: user.groups,

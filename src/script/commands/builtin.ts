@@ -8,6 +8,7 @@ import { headerCommands } from './ws/headers.ts';
 import { httpCommands } from './ws/http.ts';
 import { oauthCommands, type TokenService } from './ws/oauth.ts';
 import type { HttpPorts } from './ws/send.ts';
+import { xmlCommands } from './xml.ts';
 
 /** Dependencies of the ws commands that send requests. */
 export interface WsPorts extends HttpPorts {
@@ -21,5 +22,12 @@ export function wsCommands(ports: WsPorts): Command[] {
 
 /** Creates all built-in commands, in the order in which they are listed. */
 export function builtinCommands(ports: WsPorts): readonly Command[] {
-  return [...wsCommands(ports), ...jwtCommands, ...baseCommands, ...jsonCommands(ports.files), ...numberCommands];
+  return [
+    ...wsCommands(ports),
+    ...jwtCommands,
+    ...baseCommands,
+    ...jsonCommands(ports.files),
+    ...xmlCommands,
+    ...numberCommands,
+  ];
 }

@@ -18,7 +18,12 @@ export interface LabelledItem {
 }
 
 /** Returns the items of a `forEach`: a list, a range, or the rows of a file. */
-export async function readItems(items: Value, run: Run, scope: Scope): Promise<readonly LabelledItem[]> {
+export async function readItems(
+  items: Value,
+  run: Run,
+  scope: Scope,
+  responsesOf: Set<number>,
+): Promise<readonly LabelledItem[]> {
   if (typeof items === 'string' && items.startsWith('@')) {
     const path = createResolver(run, scope).follow(items.slice(1), scope.source);
     if (typeof path !== 'string') throw new StepFailure('the file of forEach must be a path without secrets');
@@ -28,7 +33,7 @@ export async function readItems(items: Value, run: Run, scope: Scope): Promise<r
     );
     return labelItems(rows, rows);
   }
-  const resolved = createResolver(run, scope).follow(items, scope.source);
+  const resolved = createResolver(run, scope, responsesOf).follow(items, scope.source);
   const range = typeof resolved === 'string' ? parseRange(resolved) : undefined;
   const list = range ?? resolved;
   if (!Array.isArray(list)) {

@@ -14,6 +14,8 @@ export interface PreparedCommand {
   /** Lines that the step has logged. */
   readonly output: string[];
   readonly exchanges: Exchange[];
+  /** Numbers of the steps whose responses the command has read so far. */
+  readonly responsesOf: Set<number>;
   run(number: number): Promise<void>;
   /** Calls the `onFailure` of the command. */
   fail(): void;
@@ -27,8 +29,9 @@ export function prepareCommand(step: CommandStep, run: Run, scope: Scope): Prepa
   const exchanges: Exchange[] = [];
   /** A value of `undefined` removes the variable. */
   const changes: { readonly name: string; readonly value: Value | undefined }[] = [];
+  const responsesOf = new Set<number>();
   // One resolver per step: it caches values, which the next step may change.
-  const resolver = createResolver(run, scope);
+  const resolver = createResolver(run, scope, responsesOf);
   const context: StepContext = {
     variables,
     source,
@@ -40,7 +43,9 @@ export function prepareCommand(step: CommandStep, run: Run, scope: Scope): Prepa
     apiSecrets: run.apiSecrets,
     get(name) {
       const variable = variables.get(name);
-      return variable === undefined ? undefined : resolver.resolve(variable);
+      if (variable === undefined) return undefined;
+      for (const step of variable.source.responsesOf ?? []) responsesOf.add(step);
+      return resolver.resolve(variable);
     },
     set: (name, value) => void changes.push({ name, value }),
     remove: (name) => void changes.push({ name, value: undefined }),
@@ -61,13 +66,19 @@ export function prepareCommand(step: CommandStep, run: Run, scope: Scope): Prepa
   return {
     output,
     exchanges,
+    responsesOf,
     fail: () => step.command.onFailure?.(context),
     async run(number) {
       await step.command.run(
         resolveArguments(step, (value) => resolver.follow(value, source)),
         context,
       );
-      const changed = { label: `step ${number}`, directory: source.directory, trust: 'given' } as const;
+      const changed = {
+        label: `step ${number}`,
+        directory: source.directory,
+        trust: 'given',
+        responsesOf: exchanges.length > 0 ? [number] : [...responsesOf],
+      } as const;
       for (const { name, value } of changes) {
         if (value === undefined) variables.delete(name);
         else variables.assign(name, run.wrapListedSecrets(name, value), changed);
@@ -76,9 +87,15 @@ export function prepareCommand(step: CommandStep, run: Run, scope: Scope): Prepa
   };
 }
 
-/** Creates a resolver for the current values of the variables. */
-export function createResolver({ context, callFunction }: Run, { variables }: Scope): Resolver {
-  return new Resolver(variables, context.externalSources, callFunction);
+/** Creates a resolver for the current values of the variables. It adds the steps whose responses it reads to `responsesOf`. */
+export function createResolver(
+  { context, callFunction }: Run,
+  { variables }: Scope,
+  responsesOf = new Set<number>(),
+): Resolver {
+  return new Resolver(variables, context.externalSources, callFunction, ({ source }) => {
+    for (const step of source.responsesOf ?? []) responsesOf.add(step);
+  });
 }
 
 /** Creates the lookup of a condition. */

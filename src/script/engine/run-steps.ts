@@ -1,4 +1,5 @@
 import type { Value } from '../../config/value.ts';
+import type { Source } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import { commandName } from '../command.ts';
 import type { StepState } from '../result.ts';
@@ -66,24 +67,26 @@ async function runStep(step: Step, original: Step, run: Run, scope: Scope, isEnd
   if (scope.signal.aborted) return skip(step, title, run, scope, 'the run was interrupted');
   if (isEnded && !step.always) return skip(step, title, run, scope, 'an earlier step failed');
   let items: readonly LabelledItem[] | undefined;
+  const responsesOf = new Set<number>();
   const startedAt = run.context.clock.now();
   try {
     if (step.condition !== undefined && !step.condition(createLookup(run, scope))) {
       return skip(step, title, run, scope, 'its condition is false');
     }
-    if (step.forEach !== undefined) items = await readItems(step.forEach.items, run, scope);
+    if (step.forEach !== undefined) items = await readItems(step.forEach.items, run, scope, responsesOf);
   } catch (error) {
     emitStart(step, title, startedAt, run, scope);
     return fail(step, title, startedAt, error, run, scope);
   }
   if (items === undefined) return runAttempts(step, title, run, scope);
-  return runItems(step, title, items, run, scope);
+  return runItems(step, title, items, { ...scope.source, responsesOf: [...responsesOf] }, run, scope);
 }
 
 async function runItems(
   step: Step,
   title: string,
   items: readonly LabelledItem[],
+  source: Source,
   run: Run,
   scope: Scope,
 ): Promise<boolean> {
@@ -101,7 +104,7 @@ async function runItems(
       );
       break;
     }
-    scope.variables.assign(variable, run.wrapListedSecrets(variable, value), scope.source);
+    scope.variables.assign(variable, run.wrapListedSecrets(variable, value), source);
     const passed = await runAttempts(step, `${title} [${label}]`, run, scope);
     isPassed &&= passed;
   }
@@ -197,15 +200,19 @@ async function runOther(step: RunStep, title: string, run: Run, scope: Scope): P
   const requests = { ...scope.requests, ...script.requests };
   const inner: Scope = { ...scope, variables, requests, source: script.source };
   try {
-    const given = createResolver(run, scope).follow(step.with, scope.source) as Readonly<Record<string, Value>>;
+    const responsesOf = new Set<number>();
+    const resolver = createResolver(run, scope, responsesOf);
+    const given = resolver.follow(step.with, scope.source) as Readonly<Record<string, Value>>;
+    const source = { ...scope.source, responsesOf: [...responsesOf] };
     variables.addDefaults(script.data, { ...script.source, trust: 'script' });
     for (const [name, value] of Object.entries(given))
-      variables.assign(name, run.wrapListedSecrets(name, value), scope.source);
+      variables.assign(name, run.wrapListedSecrets(name, value), source);
     if (!(await runPhases(script, run, inner))) return false;
     for (const name of save) {
       const variable = variables.get(name);
       if (variable === undefined) throw new StepFailure(`${name} is not defined in ${script.source.label}`);
-      scope.variables.assign(name, createResolver(run, inner).resolve(variable), scope.source);
+      const { responsesOf } = variable.source;
+      scope.variables.assign(name, createResolver(run, inner).resolve(variable), { ...scope.source, responsesOf });
     }
     return true;
   } catch (error) {
@@ -256,14 +263,14 @@ function fail(
 
 type ResultDetails = Partial<
   Pick<Parameters<Scope['results']['add']>[0], 'reason' | 'failure' | 'output' | 'exchanges'>
->;
+> & { readonly responsesOf?: ReadonlySet<number> };
 
 function addResult(
   step: Step,
   title: string,
   startedAt: number,
   state: StepState,
-  { reason, failure, output = [], exchanges = [] }: ResultDetails,
+  { reason, failure, output = [], exchanges = [], responsesOf }: ResultDetails,
   run: Run,
   { groups, phase, source, results }: Scope,
 ): void {
@@ -281,5 +288,6 @@ function addResult(
     elapsedMs: run.context.clock.now() - startedAt,
     output,
     exchanges,
+    ...(responsesOf?.size && { responsesOf: [...responsesOf] }),
   });
 }

@@ -1,25 +1,42 @@
-import type { Exchange, Failure, RunResult, StepResult } from '../result.ts';
+import type { Failure, RunResult, StepResult } from '../result.ts';
 import { commonEnds, type DiffLine, diffLines } from './diff-lines.ts';
-import { escapeHtml, formatDuration, indentJson, toVisibleLine, truncate } from './format.ts';
+import { escapeHtml, formatDuration, indentJson, truncate } from './format.ts';
+import { exchangeHtml, exchangeId, lineHtml, MAX_TEXT, preHtml, summaryHtml } from './html-exchange.ts';
 import { formatLocation } from './report.ts';
 
-const MAX_TEXT = 20_000;
 /** Number of equal lines shown before and after each difference. */
 const CONTEXT = 3;
-const symbols = { passed: '✓', failed: '✗', skipped: '–' } as const;
+/** The symbol of each state. */
+export const symbols = { passed: '✓', failed: '✗', skipped: '–' } as const;
 
-/** Renders a step as a folded element with all of its details; a failed step is unfolded. */
-export function stepHtml(step: StepResult, run: RunResult, id: string, slowestMs: number): string {
-  const { number, state, reason, elapsedMs, failure, output, exchanges } = step;
+/** Renders a step as a folded element with all of its details; a failed step is unfolded. `scriptId` is the id of the script on the page. */
+export function stepHtml(step: StepResult, run: RunResult, scriptId: string, slowestMs: number): string {
+  const id = `${scriptId}-${step.number}`;
+  const { number, state, reason, elapsedMs, failure, output, exchanges, attempts } = step;
+  const repeated = attempts === undefined ? '' : ` <span class="badge">${attempts} attempts</span>`;
   const why = state === 'skipped' && reason !== undefined ? `<span class="why">${lineHtml(reason)}</span>` : '';
   const inside = [
     `<p class="place">${locationHtml(step, run)}</p>`,
     ...(failure === undefined ? [] : [failureHtml(failure)]),
-    ...(output.length === 0 ? [] : [`<div><h3 class="label">Output</h3>${blockHtml(output.join('\n'))}</div>`]),
-    ...exchanges.map(exchangeHtml),
+    ...(output.length === 0 ? [] : [outputHtml(output.join('\n'))]),
+    ...responseLinksHtml(step, run, scriptId),
+    ...exchanges.map((exchange, index) => exchangeHtml(exchange, exchangeId(id, index))),
   ];
-  return `<details class="step ${state}" id="${id}"${state === 'failed' ? ' open' : ''}><summary><span class="mark" aria-hidden="true">${symbols[state]}</span><span class="n">${number}</span><span class="title"><span class="sr">${state}: </span>${titleHtml(step)}</span>${why}${state === 'skipped' ? '' : bar(step, slowestMs)}<span class="time">${state === 'skipped' ? '' : formatDuration(elapsedMs)}</span></summary>
+  return `<details class="step ${state}" id="${id}"${state === 'failed' ? ' open' : ''}><summary><span class="mark" aria-hidden="true">${symbols[state]}</span><span class="n">${number}</span><span class="title"><span class="sr">${state}: </span>${titleHtml(step)}${repeated}</span>${why}${state === 'skipped' ? '' : bar(step, slowestMs)}<span class="time">${state === 'skipped' ? '' : formatDuration(elapsedMs)}</span></summary>
 <div class="inside">${inside.join('\n')}</div></details>`;
+}
+
+/** Links to the exchanges whose responses the step used: those that an assertion has checked. */
+function responseLinksHtml({ responsesOf = [] }: StepResult, { steps }: RunResult, scriptId: string): string[] {
+  return responsesOf.flatMap((number) => {
+    const index = (steps[number - 1]?.exchanges.length ?? 0) - 1;
+    const exchange = steps[number - 1]?.exchanges[index];
+    if (exchange === undefined) return [];
+    const target = exchangeId(`${scriptId}-${number}`, index);
+    return [
+      `<p class="place">Uses the response of step ${number}: <a href="#${target}">${summaryHtml(exchange)}</a></p>`,
+    ];
+  });
 }
 
 /** A `name` is shown as text, a title that was generated from the command as code. */
@@ -31,6 +48,11 @@ function locationHtml(step: StepResult, run: RunResult): string {
   const startedAt = new Date(step.startedAt).toISOString();
   const time = `<time datetime="${startedAt}">${startedAt.slice(11, 23)}</time>`;
   return `<code>${lineHtml(step.command)}</code> · ${lineHtml(formatLocation(run, step))} · ${time}`;
+}
+
+function outputHtml(text: string): string {
+  const shown = truncate(text, MAX_TEXT);
+  return `<div><h3 class="label">Output</h3>${preHtml(escapeHtml(shown), shown)}</div>`;
 }
 
 /** Shows the duration relative to the slowest step. An SVG attribute, because the content security policy forbids inline styles. */
@@ -115,41 +137,4 @@ function diffHtml(lines: readonly DiffLine[]): string {
   closeGap(lines.length);
   const html = `<pre class="diff${lines.length > 24 ? ' tall" tabindex="0' : ''}">${shown.join('')}</pre>`;
   return `<div><h3 class="label">Difference: <del>- expected</del> <ins>+ actual</ins></h3>${html}</div>`;
-}
-
-function exchangeHtml({ request, response, elapsedMs }: Exchange): string {
-  const { method, url } = request;
-  const status =
-    response === undefined
-      ? '<span class="status bad">no response</span>'
-      : `<span class="status${response.status >= 400 ? ' bad' : ''}">${response.status}</span>`;
-  return `<section class="exchange" aria-label="Request and response">
-<h4><code>${lineHtml(method)} ${lineHtml(url)}</code> ${status} ${formatDuration(elapsedMs)}</h4>
-<div class="pair"><div><p class="label">Request</p>${messageHtml(request)}</div>${response === undefined ? '' : `<div><p class="label">Response</p>${messageHtml(response)}</div>`}</div>
-</section>`;
-}
-
-type Message = Pick<Exchange['request'], 'headers' | 'body'>;
-
-function messageHtml({ headers, body }: Message): string {
-  const head = headers.map(([name, value]) => `<b>${lineHtml(name)}:</b> ${lineHtml(value)}`).join('\n');
-  const text = body === undefined || body === '' ? '' : indentJson(truncate(body, MAX_TEXT));
-  const parts = [...(head === '' ? [] : [head]), ...(text === '' ? [] : [escapeHtml(text)])];
-  return preHtml(parts.length === 0 ? '<i>no headers, no body</i>' : parts.join('\n\n'), text);
-}
-
-function blockHtml(text: string): string {
-  const shown = truncate(text, MAX_TEXT);
-  return preHtml(escapeHtml(shown), shown);
-}
-
-/** Renders a block; a tall one scrolls and can be focused with the keyboard. `text` determines the height. */
-function preHtml(html: string, text: string): string {
-  const tall = text.length > 2000 || text.split('\n', 25).length > 24;
-  // The HTML parser drops a line break right after the tag.
-  return `<pre${tall ? ' class="tall" tabindex="0"' : ''}>${html.startsWith('\n') ? '\n' : ''}${html}</pre>`;
-}
-
-function lineHtml(text: string): string {
-  return escapeHtml(toVisibleLine(text));
 }

@@ -25,6 +25,10 @@ header { padding-top: 1.5rem }
 h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; color: var(--state) }
 h2, h3, h4 { margin: 0; font-size: 1rem }
 .sub { margin: .25rem 0 0; color: var(--soft) }
+dl.sub { display: flex; flex-wrap: wrap; gap: 0 1.25rem }
+dl div, dl dt, dl dd { display: inline; margin: 0 }
+dl dd { color: var(--ink) }
+.badge { padding: 0 .4rem; font-size: .8rem; font-weight: 400; color: var(--skip); background: var(--skip-wash); border-radius: .25rem; white-space: nowrap }
 .share { display: block; width: 100%; height: .5rem; margin: 1rem 0 0; border-radius: .25rem }
 rect { fill: var(--state) }
 .sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
@@ -56,13 +60,27 @@ summary::-webkit-details-marker { display: none }
 .script > summary .tally { grid-column: 3; grid-row: 1; text-align: right; font-size: .85rem; color: var(--soft) }
 .tally span + span::before { content: ' · '; color: var(--soft); font-weight: 400 }
 summary::after { content: '›'; grid-row: 1; justify-self: center; color: var(--soft) }
-.script > summary::after { grid-column: 4 }
+.script > summary::after, .group > summary::after { grid-column: 4 }
 .step > summary::after { grid-column: 6 }
 details[open] > summary::after { rotate: 90deg }
 .tally .failed { color: var(--fail); font-weight: 600 }
 .mark { font-weight: 700; text-align: center; color: var(--state) }
 .alert { margin: 0; padding: .5rem 1rem; color: var(--skip); background: var(--skip-wash); border-top: 1px solid var(--line) }
 
+.timeline { padding: .5rem 1rem; border-top: 1px solid var(--line); font-size: .85rem }
+.timeline > summary, .curl > summary { display: inline-block; color: var(--soft) }
+.timeline > summary::after, .curl > summary::after { display: inline-block; margin-left: .4rem }
+.timeline ol { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr) max-content; gap: .25rem .75rem; margin: .4rem 0 .25rem; padding: 0; list-style: none }
+.timeline li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; align-items: center }
+.timeline a { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-decoration: none }
+.timeline a:hover { text-decoration: underline }
+.timeline .time { text-align: right; color: var(--soft); font-variant-numeric: tabular-nums }
+
+.group { border-top: 1px solid var(--line) }
+.group > summary { display: grid; grid-template-columns: 1.5rem minmax(0, 1fr) auto 1rem; gap: 0 .5rem; align-items: baseline; padding: .4rem 1rem; font-size: .9rem; background: var(--wash) }
+.group > summary .title { font-weight: 600 }
+.group > summary .time { color: var(--soft); font-size: .85rem; font-variant-numeric: tabular-nums }
+.group > :not(summary) { margin-left: 1.25rem }
 .step { border-top: 1px solid var(--line) }
 .many .step { content-visibility: auto; contain-intrinsic-size: auto 2.6rem }
 .step > summary { display: grid; grid-template-columns: 1.5rem minmax(1.5rem, max-content) minmax(0, 1fr) 6rem 4.5rem 1rem; gap: 0 .5rem; align-items: baseline; padding: .5rem 1rem }
@@ -90,7 +108,12 @@ mark, del, ins { color: inherit; text-decoration: none; border-radius: .15rem }
 .actual mark, del { background: var(--del) }
 .diff del, .diff ins { display: block; margin: 0 -.75rem; padding: 0 .75rem; border-radius: 0 }
 .diff i { font-style: normal; color: var(--soft) }
-.exchange h4 { margin-bottom: .4rem; font-size: .9rem; font-weight: 400 }
+.exchange h4 { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; margin-bottom: .4rem; font-size: .9rem; font-weight: 400 }
+.copy { display: none; margin-left: auto; padding: .1rem .6rem; font-size: .8rem }
+.js .copy { display: block }
+.curl { margin-top: .4rem; font-size: .85rem }
+.curl pre { margin-top: .25rem }
+.exchange:target, .exchange:focus { outline: 3px solid var(--deep); outline-offset: .4rem; border-radius: .25rem }
 .status { padding: 0 .4rem; border-radius: .25rem; background: var(--ins) }
 .status.bad { background: var(--del) }
 footer { padding-top: 1.5rem; padding-bottom: 2rem; font-size: .85rem; color: var(--soft) }
@@ -113,17 +136,21 @@ body[data-show=passed] .script:not(.has-passed), body[data-show=failed] .script:
   .step > summary .time { grid-column: 4; grid-row: 1 }
   .step > summary::after { grid-column: 5 }
   .inside { padding: .25rem .75rem .9rem }
+  .group > summary, .timeline { padding-left: .75rem; padding-right: .75rem }
+  .group > :not(summary) { margin-left: .5rem }
+  .timeline ol { grid-template-columns: minmax(0, 1fr) max-content }
+  .timeline a { grid-column: 1 / -1; white-space: normal }
 }
 @media print {
   :root { --ink: #000; --soft: #444; --paper: #fff; --wash: #fff; --line: #bbb; --deep: #000; --pass: #1a7f43; --fail: #b3261e; --skip: #7a5a00; --fail-wash: #fff; --skip-wash: #fff; --del: #f5d5d2; --ins: #d5ecd9; --code: #fff }
   body { font-size: 10pt }
-  #controls, .failures, summary::after { display: none !important }
+  #controls, .failures, .copy, .timeline, .curl, summary::after { display: none !important }
   header, main, footer { max-width: none; padding: 0 }
   .script { overflow: visible; border-radius: 0; display: block !important }
   .script > summary { break-after: avoid }
   .step, .many .step { content-visibility: visible; break-inside: avoid }
-  .step.failed, .script.has-failed { display: block !important; break-inside: auto }
-  .step.failed::details-content, .script.has-failed::details-content { display: block; content-visibility: visible; height: auto }
+  .step.failed, .group.failed, .script.has-failed { display: block !important; break-inside: auto }
+  .step.failed::details-content, .group.failed::details-content, .script.has-failed::details-content { display: block; content-visibility: visible; height: auto }
   .share rect, .bar rect, mark, del, ins, .failure { print-color-adjust: exact; -webkit-print-color-adjust: exact }
   pre.tall { max-height: none }
   body[data-show=passed] .script:not(.has-passed):not(.has-failed), body[data-show=skipped] .script:not(.has-skipped):not(.has-failed), body[data-show=failed] .script:not(.has-failed) { display: none !important }

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { RunResult } from '../result.ts';
+import type { RunResult, StepResult } from '../result.ts';
 import { escapeHtml, formatDuration } from './format.ts';
 import { pageScript } from './html-script.ts';
-import { stepHtml } from './html-step.ts';
+import { stepHtml, symbols } from './html-step.ts';
 import { pageStyle } from './html-style.ts';
+import { timelineHtml } from './html-timeline.ts';
 import {
   countOf,
   countTotals,
   describeTotals,
   EMULATED,
   findFailures,
+  fullTitle,
   type Report,
   sumCounts,
   type Totals,
@@ -19,7 +21,6 @@ const MAX_LISTED = 100;
 /** With more steps, only the visible part of the page is rendered. */
 const MANY_STEPS = 300;
 const states = ['passed', 'failed', 'skipped'] as const;
-const symbols = { passed: '✓', failed: '✗' } as const;
 
 /** Renders the HTML report: one file that loads nothing and runs only its own script. */
 export function htmlReport(report: Report): string {
@@ -50,7 +51,7 @@ export function htmlReport(report: Report): string {
 <header>
 <h1 class="${state}">${state === 'passed' ? '✓ All passed' : `✗ ${failedHeading(totals, report)}`}</h1>
 <p class="sub">${totalsText.scripts} · ${totalsText.steps} · ${formatDuration(report.elapsedMs)} · <time datetime="${startedAt}">${startedAt.slice(0, 19).replace('T', ' ')} UTC</time></p>
-${report.emulated === true ? `<p class="alert">${EMULATED}</p>\n` : ''}${shareHtml(totals)}
+${projectHtml(report)}${report.emulated === true ? `<p class="alert">${EMULATED}</p>\n` : ''}${shareHtml(totals)}
 </header>
 <main>
 ${controlsHtml(totals)}
@@ -63,6 +64,14 @@ ${report.runs.map((run, index) => scriptHtml(run, index, report.runs.length, slo
 </body>
 </html>
 `;
+}
+
+/** The project, environment and commit, as far as they are known. */
+function projectHtml({ project, environment, commit }: Report): string {
+  const items = Object.entries({ Project: project, Environment: environment, Commit: commit?.slice(0, 12) })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value = '']) => `<div><dt>${name}</dt> <dd><bdi>${escapeHtml(value)}</bdi></dd></div>`);
+  return items.length === 0 ? '' : `<dl class="sub">${items.join('')}</dl>\n`;
 }
 
 function sha256(text: string): string {
@@ -110,7 +119,7 @@ function failureListHtml(report: Report): string {
   const indexes = new Map(report.runs.map((run, index) => [run, index]));
   const items = failures.slice(0, MAX_LISTED).map(({ run, step }) => {
     const link = `#s${(indexes.get(run) ?? 0) + 1}-${step.number}`;
-    const title = escapeHtml(`${run.name} › ${step.number} ${step.title}`);
+    const title = escapeHtml(`${run.name} › ${step.number} ${fullTitle(step)}`);
     return `<li><a class="clamp" href="${link}">${title}</a><span>${escapeHtml(step.failure?.message ?? '')}</span></li>`;
   });
   const left = failures.length - items.length;
@@ -123,14 +132,44 @@ ${items.join('\n')}${left > 0 ? `\n<li>and ${left} more</li>` : ''}
 }
 
 function scriptHtml(run: RunResult, index: number, of: number, slowestMs: number): string {
-  const { name, file, state, interrupted, counts, steps, elapsedMs } = run;
+  const { name, file, state, interrupted, attempts, counts, steps, elapsedMs } = run;
+  const id = `s${index + 1}`;
+  const isFlaky = state === 'passed' && attempts !== undefined;
+  const repeated =
+    attempts === undefined ? '' : ` <span class="badge">${isFlaky ? 'flaky, ' : ''}${attempts} attempts</span>`;
   const has = states.filter((one) => counts[one] > 0).map((one) => `has-${one}`);
   const tally = states
     .filter((one) => counts[one] > 0)
     .map((one) => `<span class="${one}">${counts[one]} ${one}</span>`);
   const open = state === 'failed' || of === 1 ? ' open' : '';
   return `<details class="script ${state} ${has.join(' ')}"${open}>
-<summary><span class="mark" aria-hidden="true">${symbols[state]}</span><h2><span class="sr">${state}: </span><bdi>${escapeHtml(name)}</bdi></h2><span class="file">${escapeHtml(file)}</span><span class="tally">${tally.join(' ')} <span>${formatDuration(elapsedMs)}</span></span></summary>
-${interrupted ? '<p class="alert">The run was interrupted.</p>\n' : ''}${steps.map((step) => stepHtml(step, run, `s${index + 1}-${step.number}`, slowestMs)).join('\n')}
+<summary><span class="mark" aria-hidden="true">${symbols[state]}</span><h2><span class="sr">${state}: </span><bdi>${escapeHtml(name)}</bdi>${repeated}</h2><span class="file">${escapeHtml(file)}</span><span class="tally">${tally.join(' ')} <span>${formatDuration(elapsedMs)}</span></span></summary>
+${interrupted ? '<p class="alert">The run was interrupted.</p>\n' : ''}${timelineHtml(run, id)}${stepsHtml(steps, 0, (step) => stepHtml(step, run, id, slowestMs))}
 </details>`;
+}
+
+/** Renders steps; consecutive steps of one group are inside of an element of their own. `depth` is the number of groups around them. */
+function stepsHtml(steps: readonly StepResult[], depth: number, render: (step: StepResult) => string): string {
+  const parts: string[] = [];
+  for (let start = 0, end = 0; start < steps.length; start = end) {
+    const title = groupsOf(steps[start])[depth];
+    end = start + 1;
+    if (title === undefined) {
+      parts.push(...steps.slice(start, end).map(render));
+      continue;
+    }
+    while (end < steps.length && groupsOf(steps[end])[depth] === title) end++;
+    const inside = steps.slice(start, end);
+    const state = (['failed', 'passed'] as const).find((one) => inside.some((step) => step.state === one)) ?? 'skipped';
+    const elapsedMs = inside.reduce((sum, step) => sum + step.elapsedMs, 0);
+    parts.push(`<details class="group ${state}" open><summary><span class="mark" aria-hidden="true">${symbols[state]}</span><span class="title"><span class="sr">${state}: </span><bdi>${escapeHtml(title)}</bdi></span><span class="time">${formatDuration(elapsedMs)}</span></summary>
+${stepsHtml(inside, depth + 1, render)}
+</details>`);
+  }
+  return parts.join('\n');
+}
+
+/** The titles of the groups around a step; its phase is the outermost one. */
+function groupsOf(step: StepResult | undefined): readonly string[] {
+  return [...(step?.phase === undefined ? [] : [step.phase]), ...(step?.groups ?? [])];
 }

@@ -8,6 +8,9 @@ export function jsonReport(report: Report): string {
   const content = {
     schemaVersion: 1,
     generator: { name: 'oauth-profile', version: report.version },
+    project: report.project,
+    environment: report.environment,
+    commit: report.commit,
     ...(report.emulated === true && { emulated: true }),
     state: scripts.failed === 0 ? 'passed' : 'failed',
     ...times(report),
@@ -39,7 +42,7 @@ function toScript(run: RunResult) {
 
 function toStep(step: StepResult) {
   const { number, command, title, groups, phase, file, attempts, position, state, reason, failure } = step;
-  const { output, exchanges } = step;
+  const { output, exchanges, responsesOf } = step;
   return {
     number,
     command,
@@ -61,17 +64,18 @@ function toStep(step: StepResult) {
     ...times(step),
     output,
     exchanges: exchanges.map(toExchange),
+    responsesOf,
   };
 }
 
 type Headers = Exchange['request']['headers'];
 
-function toExchange({ request, response, elapsedMs }: Exchange) {
+function toExchange({ request, response, startedAt, elapsedMs }: Exchange) {
   const toHeaders = (headers: Headers) => headers.map(([name, value]) => ({ name, value }));
   const { method, url, headers, body } = request;
   return {
     request: { method, url, headers: toHeaders(headers), body },
     response: response && { status: response.status, headers: toHeaders(response.headers), body: response.body },
-    elapsedMs,
+    ...times({ startedAt, elapsedMs }),
   };
 }

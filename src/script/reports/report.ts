@@ -9,6 +9,12 @@ export interface Report {
   readonly elapsedMs: number;
   /** Version of this package. */
   readonly version: string;
+  /** Name of the project. */
+  readonly project?: string | undefined;
+  /** Hash of the commit that was tested. */
+  readonly commit?: string | undefined;
+  /** Name given with `--env`. */
+  readonly environment?: string | undefined;
   /** The run used emulated providers. */
   readonly emulated?: boolean | undefined;
 }

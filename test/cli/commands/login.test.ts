@@ -17,7 +17,7 @@ beforeEach(() => {
   sandbox.write(
     'oauth-profiles.yaml',
     `drive: {type: google, client_id: desktop, client_secret: GOCSPX-not-to-be-seen, scope: openid email}
-graph: {type: microsoft, tenant_id: contoso.onmicrosoft.com, client_id: app, scope: openid user.read}
+graph: {type: microsoft, tenant_id: contoso.onmicrosoft.com, client_id: app, scope: openid profile user.read}
 `,
   );
 });

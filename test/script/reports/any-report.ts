@@ -33,10 +33,19 @@ const startedAt = fc.integer({ min: 0, max: 4_102_444_800_000 });
 const headers = fc.array(fc.tuple(anyField, anyField), { maxLength: 2 });
 
 const anyExchange: fc.Arbitrary<Exchange> = fc.record({
-  request: fc.record({ method: anyField, url: anyField, headers, body: optional }),
+  request: fc.record({
+    method: anyField,
+    url: anyField,
+    headers,
+    body: optional,
+    parts: fc.option(fc.array(fc.record({ name: optional, value: optional, file: optional }), { maxLength: 2 }), {
+      nil: undefined,
+    }),
+  }),
   response: fc.option(fc.record({ status: fc.integer({ min: 100, max: 599 }), headers, body: optional }), {
     nil: undefined,
   }),
+  startedAt,
   elapsedMs,
 });
 
@@ -44,6 +53,9 @@ const anyStep: fc.Arbitrary<Omit<StepResult, 'number'>> = fc
   .record({
     command: anyField,
     title: anyField,
+    attempts: fc.option(fc.integer({ min: 2, max: 9 }), { nil: undefined }),
+    phase: fc.constantFrom(undefined, 'setup', 'teardown'),
+    responsesOf: fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 2 }),
     position: fc.option(fc.record({ line: fc.nat(), column: fc.nat() }), { nil: undefined }),
     state: fc.constantFrom('passed', 'failed', 'skipped'),
     reason: optional,
@@ -77,5 +89,8 @@ export const anyReport: fc.Arbitrary<Report> = fc.record({
   startedAt,
   elapsedMs,
   version: anyField,
+  project: optional,
+  environment: optional,
+  commit: optional,
   emulated: fc.boolean(),
 });

@@ -111,6 +111,49 @@ describe.skipIf(chromiumPath === undefined)(
       await page.context().close();
     });
 
+    it('copies a request as a curl command, also with the keyboard', async () => {
+      const page = await open(sampleReport(), { permissions: ['clipboard-read', 'clipboard-write'] }, '#s1-3-1');
+      expect(await page.evaluate('document.activeElement.id')).toBe('s1-3-1');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+        `curl --globoff https://graph.microsoft.com/v1.0/me \\\n  -H 'Authorization: Bearer '"$TOKEN" \\\n  -H 'Accept: */*'`,
+      );
+      expect(problems).toEqual([]);
+      await page.context().close();
+    });
+
+    it('selects the curl command where there is no clipboard', async () => {
+      const page = await open(sampleReport(), {}, '#s1-3-1');
+      await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+      await page.click('#s1-3-1 .copy');
+      await page.getByRole('button', { name: 'Copy the selected text' }).waitFor();
+      expect(await page.evaluate('String(getSelection())')).toContain("-H 'Accept: */*'");
+      await page.context().close();
+    });
+
+    it.each([true, false])('opens the exchange that an assertion used (JavaScript: %s)', async (javaScriptEnabled) => {
+      const page = await open(sampleReport(), { javaScriptEnabled });
+      expect(await page.locator('#s2-4-1').isVisible()).toBe(false);
+      await page.click('#s2-5 .inside a');
+      await page.locator('#s2-4-1').waitFor({ state: 'visible' });
+      expect(await page.locator('#s2-4-1:focus').count()).toBe(1);
+      await page.context().close();
+    });
+
+    it('hides groups without a step that is shown', async () => {
+      const page = await open(sampleReport());
+      await page.click('#fold');
+      expect(await count(page, '.group')).toBe(3);
+      await page.click('button[data-show=skipped]');
+      expect(await count(page, '.group')).toBe(0);
+      await page.fill('#search', 'create an order');
+      await page.click('button[data-show=all]');
+      expect(await count(page, '.group')).toBe(1);
+      await page.context().close();
+    });
+
     it('prints every failure unfolded and without controls, regardless of folding and filters', async () => {
       const page = await open(sampleReport());
       await page.click('#fold');

@@ -23,7 +23,7 @@ describe('The HTML report', () => {
     const tags = (html: string): string[] => html.match(/<[^<>]*>/g) ?? [];
     const harmless = (node: unknown): unknown => {
       if (typeof node === 'string')
-        return /^(passed|failed|skipped)$/.test(node) ? node : 'x'.repeat(node.length > 0 ? 1 : 0);
+        return /^(passed|failed|skipped|setup|teardown)$/.test(node) ? node : 'x'.repeat(node.length > 0 ? 1 : 0);
       if (Array.isArray(node)) return node.map(harmless);
       if (typeof node !== 'object' || node === null) return node;
       return Object.fromEntries(Object.entries(node).map(([name, part]) => [name, harmless(part)]));
@@ -35,6 +35,8 @@ describe('The HTML report', () => {
         ...run,
         steps: run.steps.map((step) => ({
           ...step,
+          // One title for all groups: steps are in one group if their groups have the same title.
+          groups: Array<string>(step.number % 3).fill(run.name),
           failure: step.failure && { ...step.failure, expected: undefined },
         })),
       })),
@@ -47,7 +49,7 @@ describe('The HTML report', () => {
         const plain = body(htmlReport(harmless(report) as typeof report));
         // A title that starts with its command is shown as code.
         const comparable = (html: string) =>
-          tags(html).map((tag) => tag.replace(/ datetime="[^"]*"/, '').replace('code>', 'bdi>'));
+          tags(html).map((tag) => tag.replace(/ (?:datetime|aria-label)="[^"]*"/, '').replace('code>', 'bdi>'));
         expect(comparable(page)).toEqual(comparable(plain));
       }),
       { numRuns: 200 },
@@ -78,6 +80,81 @@ describe('The HTML report', () => {
     ]) {
       expect(page).toContain(text);
     }
+  });
+
+  it('names the project, the environment and the commit, as far as they are known', () => {
+    const page = htmlReport({ ...sampleReport(), project: 'shop', environment: 'staging', commit: 'a'.repeat(40) });
+    const shown = Array.from(page.matchAll(/<dt>(.*?)<\/dt> <dd><bdi>(.*?)<\/bdi>/g), ([, name, value]) => [
+      name,
+      value,
+    ]);
+    expect(shown).toEqual([
+      ['Project', 'shop'],
+      ['Environment', 'staging'],
+      ['Commit', 'a'.repeat(12)],
+    ]);
+    expect(htmlReport(sampleReport())).not.toContain('<dl');
+  });
+
+  it('shows when each request was sent, relative to the script, and links to it', () => {
+    const get = (ms: number) => ({ title: 'x', elapsedMs: ms, exchanges: [exchange('u', 200, '', ms)] });
+    const run = runOf('x', 'x', [get(100), { title: 'wait', elapsedMs: 200 }, get(100)]);
+    const bars = htmlReport(reportOf(run)).match(/<a href="#s1-\d-1">|<rect class="passed" x="[\d.]+" width="[\d.]+"/g);
+    expect(bars?.slice(-4)).toEqual([
+      '<a href="#s1-1-1">',
+      '<rect class="passed" x="0.0" width="250.0"',
+      '<a href="#s1-3-1">',
+      '<rect class="passed" x="750.0" width="250.0"',
+    ]);
+  });
+
+  it('draws at most 500 requests of a script', () => {
+    const step = { title: 'x', exchanges: [exchange('u', 200, '')] };
+    const page = htmlReport(reportOf(runOf('x', 'x', Array(502).fill(step))));
+    expect(page).toContain('<summary>502 requests, ');
+    expect(page).toContain('<li>and 2 more</li>');
+    expect(page.match(/<li><a href="#s1-/g)).toHaveLength(500);
+  });
+
+  it('links an assertion to the last exchange of the step whose response it used', () => {
+    const steps = [
+      {
+        title: 'x',
+        exchanges: [exchange('https://a.example/first', 302, ''), exchange('https://a.example/last', 200, '')],
+      },
+      { title: 'base.assertEqual(1, 2)', failure: failure('no'), responsesOf: [1] },
+    ];
+    const page = htmlReport(reportOf(runOf('x', 'x', steps)));
+    expect(page).toContain('step 1: <a href="#s1-1-2"><code>GET https://a.example/last</code>');
+    expect(page).toContain('<section class="exchange" id="s1-1-2"');
+  });
+
+  it('nests the steps of groups, setup and teardown, and shows the number of attempts', () => {
+    const page = htmlReport(
+      reportOf(
+        runOf('x', 'x', [
+          { title: 'one', phase: 'setup' },
+          { title: 'two', groups: ['outer', 'item [1]'] },
+          { title: 'three', groups: ['outer', 'item [2]'], attempts: 3, failure: failure('no') },
+          { title: 'four', groups: ['outer'], reason: 'skipped' },
+          { title: 'five' },
+          { title: 'six', groups: ['outer'], reason: 'skipped' },
+        ]),
+      ),
+    );
+    const body = page.slice(page.indexOf('<main>'));
+    const parts = body.match(/<details class="group \w+|<\/details>|<bdi>[^<]*|\d attempts/g) ?? [];
+    const shown = parts.map((part) => part.replace(/<details class="group |<bdi>/, '').replace('</details>', '/'));
+    expect(shown.join(' ')).toBe(
+      'x passed setup one / / failed outer passed item [1] two / / failed item [2] three 3 attempts / / four / / five / skipped outer six / / /',
+    );
+  });
+
+  it('marks a script that passed after a retry as flaky', () => {
+    const page = (title: string, more: object) =>
+      htmlReport(reportOf(runOf('x', 'x', [{ title, ...more }], { attempts: 2 })));
+    expect(page('x', {})).toContain('flaky, 2 attempts');
+    expect(page('x', { failure: failure('no') })).toMatch(/>2 attempts/);
   });
 
   it.each([

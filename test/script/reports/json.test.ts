@@ -79,7 +79,7 @@ describe('The JSON report', () => {
     const step = { title: 'x', position: undefined, exchanges: [{ ...exchange('u', 200, ''), response: undefined }] };
     const [only] = JSON.parse(jsonReport(reportOf(runOf('x', 'x', [step])))).scripts[0].steps;
     expect(Object.keys(only)).not.toContain('position');
-    expect(Object.keys(only.exchanges[0])).toEqual(['request', 'elapsedMs']);
+    expect(Object.keys(only.exchanges[0])).toEqual(['request', 'startedAt', 'startedAtMs', 'elapsedMs']);
   });
 
   it('escapes control characters', () => {

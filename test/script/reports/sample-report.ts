@@ -20,8 +20,8 @@ export function runOf(name: string, file: string, steps: readonly Given[], more:
       startedAt,
       elapsedMs,
       output: [],
-      exchanges: [],
       ...given,
+      exchanges: (given.exchanges ?? []).map((one) => ({ ...one, startedAt })),
     };
     startedAt += elapsedMs;
     counts[state]++;
@@ -75,6 +75,7 @@ export function exchange(url: string, status: number, body: string, elapsedMs = 
       ],
       body,
     },
+    startedAt: START,
     elapsedMs,
   };
 }
@@ -103,10 +104,12 @@ export function sampleReport(): Report {
       'Orders: create, read, cancel',
       'smoke/orders/life-cycle.yaml',
       [
-        { ...tokenStep, title: 'ws.oauthProfile(token, shop)', elapsedMs: 301 },
+        { ...tokenStep, title: 'ws.oauthProfile(token, shop)', elapsedMs: 301, phase: 'setup' },
         { title: 'ws.header(Authorization, Bearer ${token.access_token})', elapsedMs: 0 },
         {
           title: 'create an order',
+          groups: ['the shop accepts orders'],
+          attempts: 3,
           command: 'ws.post',
           elapsedMs: 640,
           output: ['order 2026-0117 for 3 items'],
@@ -129,6 +132,7 @@ export function sampleReport(): Report {
                 ],
                 body: '{"id":"2026-0117","state":"open","total":{"amount":"12.60","currency":"EUR"}}',
               },
+              startedAt: START,
               elapsedMs: 633,
             },
           ],
@@ -149,6 +153,7 @@ export function sampleReport(): Report {
           title: 'the order is as it was written',
           command: 'base.assertEqual',
           elapsedMs: 2,
+          responsesOf: [4],
           failure: failure('the values differ', {
             expected: '{"id":"2026-0117","state":"open","total":{"amount":"12.60","currency":"EUR"}}',
             actual: '{"id":"2026-0117","state":"open","total":{"amount":"12.06","currency":"EUR"},"items":3}',
@@ -158,6 +163,7 @@ export function sampleReport(): Report {
         { title: 'ws.assertReturnCode(paid, 200-204)', reason: earlier },
         {
           title: 'cancel the order, whatever happened',
+          phase: 'teardown',
           command: 'ws.delete',
           elapsedMs: 71,
           exchanges: [{ ...exchange('https://shop.example.com/api/orders/2026-0117', 204, '', 70), elapsedMs: 70 }],

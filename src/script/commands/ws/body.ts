@@ -7,6 +7,7 @@ import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { attempt } from '../../attempt.ts';
 import { displayValue, stringifyValue, toJson } from '../../compare.ts';
 import { isSecretMember } from '../../engine/api-secrets.ts';
+import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
 import { headersOf } from './headers.ts';
 import { isTokenEndpoint } from './url.ts';
@@ -21,6 +22,8 @@ export interface Body {
   readonly secret: boolean;
   /** The body for reports; known secrets are not yet masked. */
   readonly shown: string;
+  /** Parts of a body with files; known secrets are not yet masked. */
+  readonly parts?: Exchange['request']['parts'];
 }
 
 const JSON_TYPE = 'application/json';
@@ -47,7 +50,8 @@ export async function readBody(
   if (path !== undefined) {
     const content = await files.open(path, context.source.directory);
     const contentType = mediaTypeOf(path);
-    return { pieces: [content], contentType, secret: false, shown: `<${content.size} bytes of ${path}>` };
+    const shown = `<${content.size} bytes of ${path}>`;
+    return { pieces: [content], contentType, secret: false, shown, parts: [{ file: path }] };
   }
   const text = unescapeAt(toText(value), context);
   const contentType = 'text/plain;charset=UTF-8';
@@ -71,7 +75,8 @@ export function formBody(fields: Fields, { apiSecrets }: StepContext, target: UR
     parts.push(typeof text === 'string' ? encodeField(text) : text.map(encodeField));
     const isSecret = isTokenEndpoint(target) ? isSensitiveName(name) : isSecretMember(name, text);
     if (isSecret && typeof text === 'string') apiSecrets.add(text);
-    shown.push(`${name}=${isSecret && !isEmpty(text) ? MASK : String(text)}`);
+    const isMasked = text instanceof Secret || (isSecret && !isEmpty(text));
+    shown.push(`${encodeField(name)}=${isMasked ? MASK : encodeField(text)}`);
   }
   return { pieces: parts, contentType: FORM_TYPE, secret: holdsSecret(fields), shown: shown.join('&') };
 }
@@ -159,6 +164,7 @@ export async function readForm(fields: Fields, fileParams: Fields, context: Step
   const boundary = `----oauth-profile-${crypto.randomUUID()}`;
   const pieces: BodyPart[] = [];
   const shown: string[] = [];
+  const parts: { name: string; value?: string; file?: string }[] = [];
   const startPart = (name: string, more: string): void => {
     pieces.push(`--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(toCrlf(name))}"${more}\r\n\r\n`);
   };
@@ -166,7 +172,9 @@ export async function readForm(fields: Fields, fileParams: Fields, context: Step
     const text = toText(value);
     startPart(name, '');
     pieces.push(typeof text === 'string' ? toCrlf(text) : text.map(toCrlf), '\r\n');
-    shown.push(`${name}=${String(isSecretMember(name, text) ? MASK : text)}`);
+    const shownValue = String(isSecretMember(name, text) ? MASK : text);
+    shown.push(`${name}=${shownValue}`);
+    parts.push({ name, value: shownValue });
   }
   for (const [name, value] of fieldsOf(fileParams, 'fileParams')) {
     if (typeof value !== 'string') throw new StepFailure(`fileParams: ${name} must be the path of a file`);
@@ -176,6 +184,7 @@ export async function readForm(fields: Fields, fileParams: Fields, context: Step
     startPart(name, `; filename="${filename}"\r\nContent-Type: ${mediaTypeOf(path)}`);
     pieces.push(content, '\r\n');
     shown.push(`${name}=<${content.size} bytes of ${path}>`);
+    parts.push({ name, file: path });
   }
   if (shown.length === 0) throw new StepFailure('the form is empty', { hint: 'add a file to fileParams' });
   pieces.push(`--${boundary}--\r\n`);
@@ -185,6 +194,7 @@ export async function readForm(fields: Fields, fileParams: Fields, context: Step
     fixedType: true,
     secret: holdsSecret(fields),
     shown: shown.join('\n'),
+    parts,
   };
 }
 

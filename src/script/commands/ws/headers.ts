@@ -2,7 +2,7 @@ import { parsePath } from '../../../config/reference.ts';
 import { isCollection, toText } from '../../../config/value.ts';
 import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../../http/header-rules.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
-import { Secret } from '../../../redaction/secret.ts';
+import { MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';
 import { commandGroup, parameter } from '../../command.ts';
 import { testString } from '../../compare.ts';
@@ -92,6 +92,13 @@ export function headersOf(context: StepContext): ScriptHeaders {
 /** Returns whether a header contains credentials, regardless of its value. */
 export function isSecretHeader(name: string): boolean {
   return /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$/i.test(name) || isSensitiveName(name);
+}
+
+/** Formats a header that contains credentials for reports: only their scheme is shown. */
+export function showSecretHeader(value: unknown): string {
+  const isScheme = (scheme: string) => value instanceof Secret && value.test((clear) => clear.startsWith(`${scheme} `));
+  const scheme = ['Bearer', 'Basic', 'DPoP'].find(isScheme);
+  return scheme === undefined ? MASK : `${scheme} ${MASK}`;
 }
 
 const ws = commandGroup('ws');

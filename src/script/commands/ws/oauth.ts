@@ -9,7 +9,7 @@ import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
-import { headersOf, isSecretHeader } from './headers.ts';
+import { headersOf, isSecretHeader, showSecretHeader } from './headers.ts';
 import { showUrl } from './url.ts';
 
 /** Gets tokens for scripts. It is all that the script engine knows of OAuth. */
@@ -42,6 +42,8 @@ interface TokenExchange {
         readonly body: string;
       }
     | undefined;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
   readonly elapsedMs: number;
 }
 
@@ -130,20 +132,24 @@ async function expectError(saving: Promise<void>, expected: string, name: string
 }
 
 /** Describes a token request and its response for reports; names decide what is a secret. */
-function toTokenReport({ request, response, elapsedMs }: TokenExchange, context: StepContext): Exchange {
+function toTokenReport({ request, response, startedAt, elapsedMs }: TokenExchange, context: StepContext): Exchange {
   const { redact } = context;
   const showHeaders = (headers: Iterable<readonly [string, unknown]>): [string, string][] =>
-    Array.from(headers, ([name, value]) => [name, isSecretHeader(name) ? MASK : redact(String(value))]);
-  const form = [...new URLSearchParams(request.body)].map(([name, value]) =>
-    isSensitiveName(name) && value !== '' ? `${name}=${MASK}` : `${name}=${redact(value)}`,
-  );
+    Array.from(headers, ([name, value]) => [
+      name,
+      isSecretHeader(name) ? showSecretHeader(value) : redact(String(value)),
+    ]);
+  const form = request.body.split('&').map((field) => {
+    const [name = '', value = ''] = [...new URLSearchParams(field)][0] ?? [];
+    return isSensitiveName(name) && value !== '' ? `${field.split('=')[0]}=${MASK}` : redact(field);
+  });
   const sent = {
     method: 'POST',
     url: redact(showUrl(request.url, context)),
     headers: showHeaders(Object.entries(request.headers)),
     body: form.join('&'),
   };
-  if (response === undefined) return { request: sent, elapsedMs };
+  if (response === undefined) return { request: sent, startedAt, elapsedMs };
   const { status, headers, body } = response;
   const parsed = attempt(() => parseJson(body, 'body'));
   const shown = parsed === undefined ? body : displayValue(wrapSecretsByName('', parsed));
@@ -151,6 +157,7 @@ function toTokenReport({ request, response, elapsedMs }: TokenExchange, context:
   return {
     request: sent,
     response: { status, headers: showHeaders(Object.entries(headers)), ...shownBody },
+    startedAt,
     elapsedMs,
   };
 }

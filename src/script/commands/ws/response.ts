@@ -4,13 +4,14 @@ import { HeaderMap, isCollection, type Value } from '../../../config/value.ts';
 import { wrapSecretsByName } from '../../../config/variables.ts';
 import type { ApiResponse } from '../../../ports.ts';
 import { parseUrl } from '../../../profile/url.ts';
-import { MASK, type Secret } from '../../../redaction/secret.ts';
+import type { Secret } from '../../../redaction/secret.ts';
 import { attempt } from '../../attempt.ts';
 import { displayText, displayValue, MAX_REDACTED } from '../../compare.ts';
 import { parseCsv } from '../../engine/csv.ts';
 import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
-import { isSecretHeader } from './headers.ts';
+import type { Body } from './body.ts';
+import { isSecretHeader, showSecretHeader } from './headers.ts';
 import { isTokenEndpoint, showUrl } from './url.ts';
 
 const MAX_DEPTH = 64;
@@ -148,12 +149,14 @@ export interface SentRequest {
   readonly method: string;
   readonly shownUrl: string;
   readonly headers: readonly (readonly [name: string, value: string | Secret])[];
-  readonly shownBody: string | undefined;
+  readonly body: Pick<Body, 'shown' | 'parts'> | undefined;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
 }
 
 /** Describes a request and its response for reports. Secrets are masked before bodies are truncated. */
 export function toExchange(
-  { method, shownUrl, headers, shownBody }: SentRequest,
+  { method, shownUrl, headers, body, startedAt }: SentRequest,
   response: ApiResponse | undefined,
   decoded: DecodedBody | undefined,
   elapsedMs: number,
@@ -161,14 +164,21 @@ export function toExchange(
 ): Exchange {
   const { redact } = context;
   const shownHeaders = (list: Iterable<readonly [string, unknown]>): [string, string][] =>
-    Array.from(list, ([name, value]) => [name, showHeader(name, String(value), context)]);
-  const body = shownBody === undefined ? {} : { body: displayText(shownBody, MAX_SHOWN, redact) };
-  const request = { method, url: redact(shownUrl), headers: shownHeaders(headers), ...body };
-  if (response === undefined) return { request, elapsedMs };
+    Array.from(list, ([name, value]) => [name, showHeader(name, value, context)]);
+  const request = {
+    method,
+    url: redact(shownUrl),
+    headers: shownHeaders(headers),
+    ...(body !== undefined && { body: displayText(body.shown, MAX_SHOWN, redact) }),
+    ...(body?.parts !== undefined && {
+      parts: body.parts.map((part) => ({ ...part, ...(part.value && { value: redact(part.value) }) })),
+    }),
+  };
+  if (response === undefined) return { request, startedAt, elapsedMs };
   const { status } = response;
   const responseBody = response.body.length > 0 ? { body: showBody(response, decoded, MAX_SHOWN, redact) } : {};
   const responseHeaders = shownHeaders(Object.entries(response.headers));
-  return { request, response: { status, headers: responseHeaders, ...responseBody }, elapsedMs };
+  return { request, response: { status, headers: responseHeaders, ...responseBody }, startedAt, elapsedMs };
 }
 
 /** Returns the start of a response body; for binary data its size and type. */
@@ -185,8 +195,9 @@ export function showBody(
   return displayText(holdsSecret(body) ? displayValue(body) : text, length, redact);
 }
 
-function showHeader(name: string, value: string, context: StepContext): string {
-  if (isSecretHeader(name)) return MASK;
-  const url = /^(?:content-)?location$/i.test(name) ? parseUrl(value) : undefined;
-  return context.redact(url === undefined ? value : showUrl(url, context));
+function showHeader(name: string, value: unknown, context: StepContext): string {
+  if (isSecretHeader(name)) return showSecretHeader(value);
+  const text = String(value);
+  const url = /^(?:content-)?location$/i.test(name) ? parseUrl(text) : undefined;
+  return context.redact(url === undefined ? text : showUrl(url, context));
 }

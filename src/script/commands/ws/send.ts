@@ -58,7 +58,7 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
   for (let redirects = 0; ; redirects++) {
     const attemptAt = clock.now();
     const sentHeaders = withCookies(headers, url, context);
-    const sent = { method, shownUrl: shown, headers: sentHeaders, shownBody: body?.shown };
+    const sent = { method, shownUrl: shown, headers: sentHeaders, body, startedAt: attemptAt };
     const left = startedAt + timeoutMs - attemptAt;
     const limits = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: spec.save };
     let response: ApiResponse | undefined;

@@ -21,7 +21,7 @@ steps:
     const [form, list] = api.calls.map(({ body }) => body.toString());
     expect(form).toBe('user=a+b%26c%3D%C3%BC&n=007&tags=x&tags=y&password=not-shown&s=a-client-secret');
     expect(list).toBe('[1]');
-    expect(steps[1]?.exchanges[0]?.request.body).toBe('user=a b&c=ü&n=007&tags=x&tags=y&password=••••&s=••••');
+    expect(steps[1]?.exchanges[0]?.request.body).toBe('user=a+b%26c%3D%C3%BC&n=007&tags=x&tags=y&password=••••&s=••••');
   });
 
   it('is sent by ws.postForm, whatever the Content-Type of the script', async () => {
