@@ -25,8 +25,9 @@ export const fieldMeanings = {
   password: 'the password of the user',
   refresh_token: 'set once; when the provider rotates it, the new one is stored. Not needed after `login`',
   scope: 'the requested scopes: separated by spaces, or a list',
-  audience: 'the API that the token is for, if the provider requires it (Auth0)',
-  resource: 'the API that the token is for, as in RFC 8707; rejected by the v2.0 endpoint of Microsoft',
+  audience: 'the API that the token is for, if the provider requires it (Auth0); a list for several',
+  resource:
+    'the API that the token is for, as in RFC 8707, or a list of APIs; rejected by the v2.0 endpoint of Microsoft',
   redirect_uri: 'the redirect URI of the authorization code',
   code: 'an authorization code, with `grant_type: authorization_code`',
 };
@@ -60,7 +61,6 @@ export const environment = {
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
   NODE_DEBUG: 'debug output of Node; secrets in it are masked',
-  DEBUG: 'debug output of other packages; that of the Redis client is off, because it contains the password',
 };
 
 /** The property of the parsed options that holds the default of an option. @type {Record<string, string>} */

@@ -1,5 +1,6 @@
 // Generates profiles.schema.json, the JSON Schema of oauth-profiles.yaml for editors, from the code that reads profiles.
 import { optionNames } from '../src/profile/options.ts';
+import { REPEATABLE_FIELDS } from '../src/profile/profile.ts';
 import { KNOWN_FIELDS } from '../src/profile/profile-draft.ts';
 import { providerTypes } from '../src/providers/registry.ts';
 import { expectedValue, fieldMeanings } from './make-option-docs.js';
@@ -54,7 +55,7 @@ function when(condition, schema, otherwise) {
 function fieldSchema(name) {
   const description = plain(fieldMeanings[name] ?? '');
   if (name === 'type') return { description: 'The provider', anyOf: [{ enum: providerTypes }, reference] };
-  if (name !== 'scope') return { description, ...scalar };
+  if (!['scope', ...REPEATABLE_FIELDS].includes(name)) return { description, ...scalar };
   return { description, anyOf: [scalar, { type: 'array', items: { type: 'string' } }] };
 }
 

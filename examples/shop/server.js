@@ -1,4 +1,4 @@
-// A small API to test: `node examples/shop/server.js 8600`. No dependencies; all data is in memory.
+// A small API to test: `node server.js`. No dependencies; all data is in memory. SHOP_PORT sets its port.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { pathToFileURL } from 'node:url';
@@ -47,6 +47,15 @@ export function createShop() {
   ];
   /** @type {Route[]} */
   const routes = [
+    [
+      'GET',
+      /^\/shipping$/,
+      ({ query }) => {
+        const [zip, qty] = [query.get('zip') ?? '', Number(query.get('qty'))];
+        if (!/^\d{5}$/.test(zip)) return [422, problem('invalid', 'zip must have five digits')];
+        return [200, { price: qty >= 10 ? 0 : 4.9 + (qty - 1), currency: 'EUR' }];
+      },
+    ],
     [
       'POST',
       /^\/orders$/,
@@ -142,6 +151,8 @@ export function createShop() {
 const problem = (code, message) => ({ error: { code, message } });
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const port = Number(process.argv[2] ?? 8600);
-  createShop().listen(port, '127.0.0.1', () => process.stdout.write(`the shop listens on http://127.0.0.1:${port}\n`));
+  const shop = createShop().listen(Number(process.env['SHOP_PORT'] ?? 8600), '127.0.0.1', () => {
+    const { port } = /** @type {import('node:net').AddressInfo} */ (shop.address());
+    process.stdout.write(`the shop listens on http://127.0.0.1:${port}\n`);
+  });
 }

@@ -267,13 +267,13 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'completion',
-    usage: '<bash|zsh|fish>',
+    usage: '<bash|zsh|fish|powershell>',
     summary: 'print a shell completion script',
     flags: [],
     examples: [
       ['source <(oauth-profile completion bash)', 'in ~/.bashrc'],
-      ['source <(oauth-profile completion zsh)', 'in ~/.zshrc'],
       ['oauth-profile completion fish > ~/.config/fish/completions/oauth-profile.fish', 'once for fish'],
+      ['oauth-profile completion powershell | Out-String | Invoke-Expression', 'in $PROFILE'],
     ],
   },
 ];

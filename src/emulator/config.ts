@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { RequestLog, ServedRequest } from './control/request-log.ts';
+import { isSensitiveName, type RequestLog, type ServedRequest } from './control/request-log.ts';
 import { createStubs, pathInside, type StubOptions, type Stubs } from './endpoints/stubs.ts';
 import type { Fault } from './faults.ts';
 import { parseUrl } from './messages.ts';
 import type { Realm } from './realm.ts';
 import { type EmulatedProfiles, type Realms, toPublicKey } from './realms.ts';
 import { configSchema, findIssues } from './schemas.ts';
-import { type Duration, type ProviderOptions, parseDuration } from './settings.ts';
+import { ConfigError, type Duration, type ProviderOptions, parseDuration } from './settings.ts';
 import type { Claims, Client, User } from './subjects.ts';
 import type { SigningAlgorithm } from './tokens/signing-keys.ts';
 
@@ -91,20 +91,20 @@ export interface ParsedConfig {
   apply(realms: Realms, log: RequestLog): void;
 }
 
-/** Validates the options of an emulator and reads the files that they name. Throws a `TypeError` with all issues. */
+/** Validates the options of an emulator and reads the files that they name. Throws a `ConfigError` with all issues. */
 export async function readConfig(options: EmulatorOptions): Promise<ParsedConfig> {
   const { profiles, directory = process.cwd(), clock, onRequest, ...config } = options;
   const given = JSON.parse(JSON.stringify(config));
   const isPlain = Object.keys(given).every((name) => name === 'port');
   const issues = isPlain ? [] : await findIssues(configSchema, given);
-  if (issues.length > 0) throw new TypeError(`invalid emulator configuration: ${issues.join('; ')}`);
+  if (issues.length > 0) throw new ConfigError(`invalid emulator configuration: ${issues.join('; ')}`);
   const { users = {}, clients = [], providers = {}, hosts = {}, signing = {}, faults = [], allow = [] } = config;
   const { alg, key, key_file: keyFile } = signing;
   return {
     port: config.port ?? 0,
     providers,
     faults,
-    signing: { alg, key: keyFile === undefined ? key : readFileSync(pathInside(directory, keyFile), 'utf8') },
+    signing: { alg, key: keyFile === undefined ? key : readKeyFile(directory, keyFile) },
     stubs: createStubs(hosts, directory),
     allow: allow.map(parseOrigin),
     control: config.control ?? true,
@@ -114,6 +114,15 @@ export async function readConfig(options: EmulatorOptions): Promise<ParsedConfig
       for (const client of clients) addClient(realms, log, client);
     },
   };
+}
+
+function readKeyFile(directory: string, file: string): string {
+  try {
+    return readFileSync(pathInside(directory, file), 'utf8');
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(`cannot read signing.key_file ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 /** Registers a user of all providers. */
@@ -135,6 +144,8 @@ export function addClient(
   log.addSecret(secret);
   const realm = realms.open(options.provider, options.host?.toLowerCase());
   const key = toPublicKey(publicKey);
+  if (publicKey !== undefined && key === undefined)
+    throw new ConfigError(`the public_key of client ${id} is neither PEM nor JWK`);
   const usual =
     key !== undefined ? 'private_key_jwt' : secret === undefined ? 'none' : realm.provider.clientAuth.default;
   const client = realm.addClient(id, { secret, auth: auth ?? usual, key, audience: undefined });
@@ -152,13 +163,13 @@ export function addClient(
 function addSecrets(log: RequestLog, profile: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(profile)) {
     if (typeof value === 'object' && value !== null) addSecrets(log, value as Record<string, unknown>);
-    else if (/secret|passw|token$|assertion$/i.test(name)) log.addSecret(String(value));
+    else if (isSensitiveName(name)) log.addSecret(String(value));
   }
 }
 
 function parseOrigin(value: string): string {
   const url = parseUrl(value);
   if (url === undefined || !/^https?:$/.test(url.protocol) || ![url.origin, `${url.origin}/`].includes(url.href))
-    throw new TypeError(`invalid emulator configuration: allow: ${value} is not an origin such as https://host`);
+    throw new ConfigError(`invalid emulator configuration: allow: ${value} is not an origin such as https://host`);
   return url.origin;
 }

@@ -38,23 +38,17 @@ const methods: Readonly<Partial<Record<Action, string>>> = {
   keys: 'GET',
 };
 
-/** The CA certificate is served at `/oauth-profile-emulator/ca.pem` for clients that connect to a running emulator. */
-const EMULATOR_HOST = 'oauth-profile-emulator';
-
 /** Finds the endpoint of each request and calls it. */
 export class Dispatcher {
   readonly #state: EmulatorState;
-  readonly #certificate: string;
   readonly #control: Handler | undefined;
 
-  constructor(state: EmulatorState, certificate: string, control: Handler | undefined) {
+  constructor(state: EmulatorState, control: Handler | undefined) {
     this.#state = state;
-    this.#certificate = certificate;
     this.#control = control;
   }
 
   async handle(request: EmulatorRequest): Promise<Outcome> {
-    if (request.host === EMULATOR_HOST && request.path === '/ca.pem') return { response: text(200, this.#certificate) };
     if (request.viaLoopback && (request.host === '' || request.host === '_emulator'))
       return (await this.#control?.(request)) ?? { response: text(404, 'Not Found') };
     const { realms, log, faults, keys, states, stubs, clock } = this.#state;

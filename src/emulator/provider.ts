@@ -100,6 +100,8 @@ export interface EmulatedProvider {
     readonly basicOnly?: boolean;
     /** Whether a client may only use the method that it is registered with. */
     readonly registeredMethodOnly?: boolean;
+    /** Whether a client may sign assertions with its secret (`client_secret_jwt`). */
+    readonly secretAssertions?: boolean;
     /** Whether a header takes precedence over credentials in the body; by default, both at once are rejected. */
     readonly headerWins?: boolean;
   };

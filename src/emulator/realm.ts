@@ -146,6 +146,12 @@ export class Realm {
     return family;
   }
 
+  /** Revokes one access token. A stable token is invalid once its client has more invalidations than it. */
+  revokeAccessToken(token: { readonly clientId: string; readonly key: string; readonly invalidations: number }): void {
+    if (this.provider.stableToken) this.invalidations.set(token.clientId, token.invalidations + 1);
+    else this.revokedTokens.set(token.key, {});
+  }
+
   /** Registers the refresh token of a profile. */
   addRefreshToken(token: string, clientId: string, user: string | undefined, scope: string): void {
     const name = user ?? BUILT_IN_USER.name;

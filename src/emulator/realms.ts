@@ -9,7 +9,7 @@ import { microsoft } from './providers/microsoft.ts';
 import { okta } from './providers/okta.ts';
 import { twitter } from './providers/twitter.ts';
 import { BUILT_IN_USER, Realm } from './realm.ts';
-import { type ProviderOptions, type ProviderSettings, resolveSettings } from './settings.ts';
+import { ConfigError, type ProviderOptions, type ProviderSettings, resolveSettings } from './settings.ts';
 import type { User } from './subjects.ts';
 
 /** The fields of one profile, as in `oauth-profiles.yaml`: `{type: 'microsoft', client_id: …, basic: {user, password}}`. */
@@ -70,7 +70,8 @@ export class Realms {
     if (host === undefined) {
       const provider = findProvider(type ?? 'custom');
       const [, usual] = /^https:\/\/([^/{]+)\//.exec(provider?.tokenUrl ?? '') ?? [];
-      if (provider === undefined || usual === undefined) throw new TypeError('a host is missing');
+      if (provider === undefined || usual === undefined)
+        throw new ConfigError(`a client of ${type ?? 'custom'} needs a host`);
       return this.#create(provider, usual);
     }
     const known = this.#byHost.get(host);
@@ -114,7 +115,7 @@ export class Realms {
     const text = (field: string): string | undefined => toText(profile[field]);
     const issuer = text('issuer');
     const provider = findProvider(text('type') ?? '') ?? ((text('url') ?? issuer) ? custom : undefined);
-    if (provider === undefined) throw new TypeError(`startEmulator: profile ${name} has an unknown type`);
+    if (provider === undefined) throw new ConfigError(`startEmulator: profile ${name} has an unknown type`);
     const usual = issuer === undefined ? provider.tokenUrl : `${issuer.replace(/\/$/, '')}/token`;
     const tokenUrl = text('url') ?? usual?.replace('{tenant}', () => text('tenant_id') ?? 'organizations');
     const url = tokenUrl === undefined ? undefined : parseUrl(tokenUrl);

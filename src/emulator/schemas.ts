@@ -52,7 +52,7 @@ export const clientSchema = objectOf(
     },
     client_secret: string('the secret; without it and without a public key, the client is public'),
     auth_method: {
-      enum: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+      enum: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
       description: 'the registered authentication method',
     },
     public_key: string('PEM or JWK that verifies client assertions'),
@@ -92,7 +92,12 @@ const stubSchema = objectOf(
       description: 'the exact path; * stands for any characters',
     },
     status: { type: 'integer', minimum: 200, maximum: 599, description: 'the status; default: 200' },
-    headers: { type: 'object', additionalProperties: { type: 'string', maxLength: 4096 }, description: 'headers' },
+    headers: {
+      type: 'object',
+      propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$" },
+      additionalProperties: { type: 'string', pattern: '^[\\t\\x20-\\x7e\\xa0-\\xff]*$', maxLength: 4096 },
+      description: 'headers',
+    },
     body: { description: 'a string, or any other value, which is sent as JSON' },
     file: string('a file with the body, inside the directory of the configuration'),
   },
@@ -150,13 +155,15 @@ async function compile(schema: Schema): Promise<Validate> {
   const validate = new Ajv2020({ allErrors: true, strict: false }).compile(schema);
   return (value) => {
     if (validate(value)) return [];
-    const issues = (validate.errors ?? []).map(({ instancePath, message, params, keyword }) => {
+    // The single error `oneOf` stands for the errors of all alternatives.
+    const errors = (validate.errors ?? []).filter(({ schemaPath }) => !schemaPath.includes('/oneOf/'));
+    const issues = errors.map(({ instancePath, message, params, keyword }) => {
       const path = instancePath.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~');
       const { additionalProperty, allowedValues } = params as { additionalProperty?: string; allowedValues?: string[] };
       if (additionalProperty !== undefined) return `${[path, additionalProperty].filter(Boolean).join('.')} is unknown`;
       if (allowedValues !== undefined) return `${path} must be one of ${allowedValues.join(', ')}`;
       return keyword === 'oneOf' ? `${path} is not a duration` : `${path || 'the value'} ${message}`;
     });
-    return [...new Set(issues.filter((issue) => !/must be (?:integer|string)$/.test(issue) || issues.length === 1))];
+    return [...new Set(issues)];
   };
 }

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
-import type { EmulatorRequest, EmulatorResponse } from './messages.ts';
+import { type EmulatorRequest, type EmulatorResponse, text } from './messages.ts';
 
 /** How the server handles a request: it responds, sends events, does not respond, or closes the connection. */
 export type Outcome =
@@ -17,6 +17,7 @@ export type Handler = (request: EmulatorRequest) => Promise<Outcome>;
 export type Credentials = (host: string | undefined) => { readonly cert: string; readonly key: string };
 
 const MAX_BODY_BYTES = 65_536;
+const MAX_DISCARDED_BYTES = 1_048_576;
 const MAX_UNREAD_BYTES = 1_048_576;
 const TLS_HANDSHAKE = 0x16;
 
@@ -137,14 +138,19 @@ function receive(
   let size = 0;
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) request.destroy();
-    else chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+    // The client may read the response only after it has sent everything.
+    else if (size > MAX_DISCARDED_BYTES) request.destroy();
   });
   request.on('end', async () => {
     const connection = connections.get(keyOf(request.socket));
     clearTimeout(connection?.timer);
     const body = Buffer.concat(chunks).toString();
     try {
+      if (size > MAX_BODY_BYTES) {
+        const tooLarge = { response: text(413, 'Content Too Large') };
+        return sendOutcome(tooLarge, request, response, connection);
+      }
       sendOutcome(await handle(toRequest(request, body, secure)), request, response, connection);
     } catch {
       // A request must not stop the server.

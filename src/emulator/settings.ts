@@ -1,5 +1,8 @@
 import type { EmulatedProvider } from './provider.ts';
 
+/** An invalid configuration of the emulator, or an invalid request to its control API. */
+export class ConfigError extends TypeError {}
+
 /** A number of seconds, or a string such as `90s`, `5m`, `1h` or `30d`. */
 export type Duration = number | string;
 
@@ -63,6 +66,6 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_40
 export function parseDuration(value: Duration): number {
   if (typeof value === 'number') return value;
   const [, digits, unit = 's'] = /^(\d+)([smhd])?$/.exec(value) ?? [];
-  if (digits === undefined) throw new TypeError(`invalid duration "${value}": expected seconds or 90s, 5m, 1h, 30d`);
+  if (digits === undefined) throw new ConfigError(`invalid duration "${value}": expected seconds or 90s, 5m, 1h, 30d`);
   return Number(digits) * (UNITS[unit] ?? 1);
 }

@@ -41,17 +41,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const authority = new CertificateAuthority();
   const state = { realms, log, faults, keys, states: new TokenStates(), clock, stubs: config.stubs };
   const restore = (): void => config.apply(realms, log);
-  const control = new ControlApi({ ...state, restore });
-  const dispatcher = new Dispatcher(
-    state,
-    authority.certificate,
-    config.control ? (request) => control.handle(request) : undefined,
-  );
+  const control = new ControlApi({ ...state, restore }, authority.certificate);
+  const dispatcher = new Dispatcher(state, config.control ? (request) => control.handle(request) : undefined);
   if (onRequest !== undefined) log.subscribe(onRequest);
 
   // TLS clients do not send an IP address as server name (RFC 6066 §3), so the default certificate covers all of them.
-  const names = (): string[] => realms.hosts().map((host) => host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
-  const ipAddresses = [...new Set(names())].filter((host) => isIP(host) !== 0);
+  const hosts = (): string[] => [...realms.hosts(), ...config.stubs.keys()];
+  const names = hosts().map((host) => host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  const ipAddresses = [...new Set(names)].filter((host) => isIP(host) !== 0);
   const { port, close } = await startServer(
     config.port,
     (request) => dispatcher.handle(request),
@@ -66,7 +63,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     url,
     ca: authority.certificate,
     get loopbackHosts() {
-      return [...realms.hosts(), ...config.stubs.keys()].filter((host) => /^(?:localhost|127\.|\[::1\])/.test(host));
+      return hosts().filter((host) => /^(?:localhost|127\.|\[::1\])/.test(host));
     },
     allow: config.allow,
     issuers: Object.fromEntries(

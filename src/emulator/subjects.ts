@@ -6,7 +6,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 /** One way in which a client may authenticate. Profiles that share a client id each add one. */
 export interface Credential {
   readonly secret: string | undefined;
-  /** `client_secret_basic`, `client_secret_post`, `none` or `private_key_jwt`. */
+  /** `client_secret_basic`, `client_secret_post`, `client_secret_jwt`, `none` or `private_key_jwt`. */
   readonly auth: string;
   readonly key: KeyObject | undefined;
   /** An accepted audience of its assertions in addition to the endpoint's URL. */

@@ -1,8 +1,15 @@
 import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, webcrypto, X509Certificate } from 'node:crypto';
-import { modifyAssertion, PrivateKeyJwt } from 'oauth4webapi';
+import {
+  type ClientAuth,
+  ClientSecretJwt,
+  type ModifyAssertionOptions,
+  modifyAssertion,
+  PrivateKeyJwt,
+} from 'oauth4webapi';
 import { InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
 import type { AssertionSpec } from '../oauth/token-request.ts';
 import type { Sign } from '../ports.ts';
+import type { LoadedFile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { withLimits } from './limits.ts';
 
@@ -21,12 +28,14 @@ interface SigningKey {
 /** A key that was parsed but must not be used. */
 class UnusableKey extends Error {}
 
-/** Signs a client assertion with the key of a PEM or JWK file (RFC 7523 §2.2, §3). */
+/** Signs a client assertion with the key of a PEM or JWK file, or with a client secret (RFC 7523 §2.2, §3). */
 export const signAssertion: Sign = async (spec, profile, limits) => {
+  const { key } = spec;
+  if (key instanceof Secret) return signWith(spec, (changes) => ClientSecretJwt(key.reveal(), changes));
   try {
     // Signing runs on another thread.
-    const timeout = (): TransportError => timeoutError(spec);
-    return await withLimits(limits, timeout, async () => signWith(await importKey(spec), spec));
+    const timeout = (): TransportError => timeoutError(key);
+    return await withLimits(limits, timeout, () => signWithFile(key, spec));
   } catch (error) {
     if (error instanceof OAuthProfileError) throw error;
     // The message may quote the file; the code does not.
@@ -35,41 +44,47 @@ export const signAssertion: Sign = async (spec, profile, limits) => {
     throw new InvalidProfileError(profile, [
       {
         variable: `${profile}.options.key_file`,
-        message: `${spec.key.path} is not a usable private key (${reason})`,
+        message: `${key.path} is not a usable private key (${reason})`,
         hint: 'use an unencrypted PEM file (PKCS #8, PKCS #1 or SEC 1) or a private JWK, with an RSA, P-256, P-384, P-521 or Ed25519 key',
       },
     ]);
   }
 };
 
-function timeoutError({ key }: AssertionSpec): TransportError {
+function timeoutError(key: LoadedFile): TransportError {
   return new TransportError('timeout', `signing with ${key.path} timed out`, {
     sent: false,
     hint: 'try again, or use a smaller key: the machine is busy, or the key is very large',
   });
 }
 
-async function signWith({ key, kid, alg, thumbprint }: SigningKey, spec: AssertionSpec): Promise<Secret> {
-  const authenticate = PrivateKeyJwt(kid === undefined ? key : { key, kid }, {
-    [modifyAssertion](header, payload) {
-      header['typ'] = 'JWT';
-      if (alg !== undefined) header['alg'] = alg;
-      if (thumbprint !== undefined) header['x5t#S256'] = thumbprint;
-      payload['aud'] = spec.audience;
+async function signWithFile(file: LoadedFile, spec: AssertionSpec): Promise<Secret> {
+  const { key, kid, alg, thumbprint } = await importKey(file, spec);
+  return signWith(spec, (changes) => PrivateKeyJwt(kid === undefined ? key : { key, kid }, changes), {
+    ...(alg !== undefined && { alg }),
+    ...(thumbprint !== undefined && { 'x5t#S256': thumbprint }),
+  });
+}
+
+/** `header` is added to the header of the JWT. */
+async function signWith(
+  { audience, clientId }: AssertionSpec,
+  createSigner: (changes: ModifyAssertionOptions) => ClientAuth,
+  header: Readonly<Record<string, string>> = {},
+): Promise<Secret> {
+  const authenticate = createSigner({
+    [modifyAssertion](jwtHeader, payload) {
+      Object.assign(jwtHeader, { typ: 'JWT' }, header);
+      payload['aud'] = audience;
     },
   });
   const body = new URLSearchParams();
-  await authenticate(
-    { issuer: spec.audience },
-    { client_id: typeof spec.clientId === 'string' ? spec.clientId : spec.clientId.reveal() },
-    body,
-    new Headers(),
-  );
+  const client_id = typeof clientId === 'string' ? clientId : clientId.reveal();
+  await authenticate({ issuer: audience }, { client_id }, body, new Headers());
   return new Secret(body.get('client_assertion') ?? '');
 }
 
-async function importKey(spec: AssertionSpec): Promise<SigningKey> {
-  const { text } = spec.key;
+async function importKey({ text }: LoadedFile, spec: AssertionSpec): Promise<SigningKey> {
   const jwk: Jwk | undefined = text.trimStart().startsWith('{') ? JSON.parse(text) : undefined;
   const keyObject = jwk === undefined ? createPrivateKey(text) : createPrivateKey({ key: jwk, format: 'jwk' });
   const algorithm = algorithmOf(keyObject, jwk?.alg, spec.rsaAlgorithm);

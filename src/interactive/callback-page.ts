@@ -30,12 +30,15 @@ p { margin: 0 }
 .product { margin-top: 1.5rem; font-size: .85rem; opacity: .75 }
 `;
 
-const cssHash = createHash('sha256').update(css).digest('base64');
+/** Removes the authorization code and the state from the location bar. */
+const script = "history.replaceState(null, '', location.pathname)";
 
-/** The URL contains an authorization code: the page loads nothing, runs nothing, and must not be framed, cached or sent as a referrer. */
+const [cssHash, scriptHash] = [css, script].map((text) => createHash('sha256').update(text).digest('base64'));
+
+/** The URL contains an authorization code: the page loads nothing, runs one script, and must not be framed, cached or sent as a referrer. */
 const headers: OutgoingHttpHeaders = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${cssHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${cssHash}'; script-src 'sha256-${scriptHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -49,7 +52,7 @@ export function callbackPage(kind: PageKind): { status: number; headers: Outgoin
   const icon = { 'signed-in': '✓', denied: '✕', failed: '✕', unexpected: '?' }[kind];
   const body = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · oauth-profile</title><style>${css}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · oauth-profile</title><style>${css}</style><script>${script}</script></head>
 <body><main class="${kind}">
 <div class="icon" aria-hidden="true">${icon}</div>
 <h1>${title}</h1>

@@ -12,13 +12,24 @@ export interface AuthorizationRequest {
   readonly state: string;
   /** S256 code challenge: base64url of the verifier's SHA-256 (RFC 7636 §4.2). */
   readonly challenge: string;
+  /** Whether to add `prompt=consent`, see {@link needsConsent}. */
+  readonly promptForConsent: boolean;
+}
+
+/**
+ * Whether a login should ask the user for consent: OpenID Connect Core §11 requires it for a refresh token with the
+ * scope `offline_access`. Built-in providers define their own parameters.
+ */
+export function needsConsent({ scope, extraParameters, provider }: LoginProfile): boolean {
+  const isOffline = String(scope?.value).split(' ').includes('offline_access');
+  return isOffline && provider.login === undefined && !extraParameters.some(({ name }) => name === 'prompt');
 }
 
 /** Builds the URL that the browser opens (RFC 6749 §4.1.1, RFC 7636 §4.3). */
 export function buildAuthorizationUrl(
   login: LoginProfile,
   endpoint: URL,
-  { redirectUri, state, challenge }: AuthorizationRequest,
+  { redirectUri, state, challenge, promptForConsent }: AuthorizationRequest,
 ): URL {
   const { clientId, scope, extraParameters, provider, name } = login;
   if (typeof clientId !== 'string') {
@@ -28,14 +39,16 @@ export function buildAuthorizationUrl(
   const url = new URL(endpoint);
   const parameters = url.searchParams;
   if (scope !== undefined) parameters.set('scope', String(scope.value));
+  if (promptForConsent) parameters.set('prompt', 'consent');
   for (const [field, value] of Object.entries(provider.login?.authorizationParameters ?? {}))
     parameters.set(field, value);
+  for (const { name: field } of extraParameters) parameters.delete(field);
   for (const { name: field, value, external } of extraParameters) {
     if (external && !isPublicField(field)) {
       const hint = `write the value of ${name}.${field} in the profile, or use --device`;
       throw shownInUrlError(`${name}.${field} comes from the environment or a file`, hint);
     }
-    parameters.set(field, String(value));
+    parameters.append(field, String(value));
   }
   parameters.set('response_type', 'code');
   parameters.set('client_id', clientId);

@@ -41,11 +41,9 @@ export function buildDeviceAuthorizationRequest(
   { deviceAuthorizationUrl, tokenUrl }: DeviceEndpoints,
 ): Profile {
   const { clientParameters, scope, extraParameters } = login;
-  return createLoginRequest(login, deviceAuthorizationUrl, tokenUrl, undefined, [
-    ...clientParameters,
-    ...(scope === undefined ? [] : [scope]),
-    ...extraParameters,
-  ]);
+  const fields = [...clientParameters, ...(scope === undefined ? [] : [scope]), ...extraParameters];
+  const request = createLoginRequest(login, deviceAuthorizationUrl, tokenUrl, undefined, fields);
+  return { ...request, endpoint: 'device_authorization' };
 }
 
 /** Parses a device authorization response (RFC 8628 §3.2). Throws {@link ProviderError}. */

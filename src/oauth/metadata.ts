@@ -1,4 +1,4 @@
-import { selectLoginEndpoints } from '../profile/endpoints.ts';
+import { resolveUrl, selectLoginEndpoints } from '../profile/endpoints.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isSecure, parseUrl } from '../profile/url.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -10,6 +10,8 @@ export interface ServerMetadata {
   /** Whether every authorization response contains `iss` (RFC 9207 §3). */
   readonly issParameterSupported: boolean;
   readonly revocationUrl: URL | undefined;
+  /** Whether the authorization request may have `prompt=consent` (`prompt_values_supported`). */
+  readonly consentPromptSupported: boolean;
 }
 
 /** The parts of a profile that identify its authorization server. */
@@ -34,7 +36,7 @@ export function metadataLocations({ provider, url, options }: Server): [URL, ...
   }
   // A built-in provider without metadata: one request, to compare clocks.
   if (provider.login === undefined) return [atRoot[0]];
-  const known = provider.login.metadataUrl && new URL(provider.login.metadataUrl, url);
+  const known = provider.login.metadataUrl && resolveUrl(provider.login.metadataUrl, url);
   if (!known || known.origin !== endpoint.origin) return atRoot;
   return [known, ...atRoot.filter(({ href }) => href !== known.href)];
 }
@@ -43,13 +45,14 @@ export function metadataLocations({ provider, url, options }: Server): [URL, ...
 export function parseMetadata(document: unknown, location: URL, server: Server): ServerMetadata | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const members = document as Readonly<Record<string, unknown>>;
-  const { issuer, revocation_endpoint: revocation } = members;
+  const { issuer, revocation_endpoint: revocation, prompt_values_supported: prompts } = members;
   if (!describesServer(members, server) || !isIssuerAt(issuer, location, server.provider)) return undefined;
   return {
     issuer,
     issParameterSupported: members['authorization_response_iss_parameter_supported'] === true,
     revocationUrl:
       typeof revocation === 'string' && hasOrigin(revocation, location.origin) ? new URL(revocation) : undefined,
+    consentPromptSupported: Array.isArray(prompts) && prompts.includes('consent'),
   };
 }
 

@@ -47,6 +47,14 @@ const standardHints: ErrorHints = {
   '': [{ grant: 'refresh_token', hint: ENDED }],
 };
 
+/** Hints for 404 without an `error`. */
+const MISSING_ENDPOINT = {
+  token: 'there is no token endpoint at this URL: check {url}',
+  device_authorization:
+    'there is no device authorization endpoint at this URL: set {options.device_authorization_url}, or log in with --browser',
+  revocation: 'there is no revocation endpoint at this URL: set {options.revocation_url}',
+};
+
 /** Placeholder of the login command in a hint. */
 const LOGIN = '{login}';
 
@@ -188,7 +196,7 @@ export function findHint(profile: Profile, response: ErrorResponse, code: ErrorC
   return lines.length === 0 ? undefined : lines.join('\n');
 }
 
-function matchHint({ provider, grant }: Profile, response: ErrorResponse): string | undefined {
+function matchHint({ provider, grant, endpoint }: Profile, response: ErrorResponse): string | undefined {
   const { codes = [], error, description = '', status } = response;
   const findIn = (hints: ErrorHints): string | undefined =>
     [...codes, error ?? '']
@@ -200,7 +208,7 @@ function matchHint({ provider, grant }: Profile, response: ErrorResponse): strin
   const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
   // Only 400 and 401 are responses of a token endpoint that say something about the request.
   if (error !== undefined) return found;
-  if (status === 404) return 'there is no token endpoint at this URL: check {url}';
+  if (status === 404) return MISSING_ENDPOINT[endpoint ?? 'token'];
   return status === 400 || status === 401 ? found : undefined;
 }
 

@@ -13,14 +13,11 @@ export function buildRevocationRequest(
   typeHint: 'refresh_token' | 'access_token',
 ): Profile {
   const tokenField = { name: 'token', value: token, source: 'login' };
-  if (login.provider.login?.revocationWithoutClientAuth === true) {
-    return { ...createLoginRequest(login, endpoint, login.url, undefined, [tokenField]), clientAuth: 'passthrough' };
-  }
-  return createLoginRequest(login, endpoint, login.url, undefined, [
-    tokenField,
-    { name: 'token_type_hint', value: typeHint, source: 'login' },
-    ...login.clientParameters,
-  ]);
+  const hintField = { name: 'token_type_hint', value: typeHint, source: 'login' };
+  const isAnonymous = login.provider.login?.revocationWithoutClientAuth === true;
+  const fields = isAnonymous ? [tokenField] : [tokenField, hintField, ...login.clientParameters];
+  const request = createLoginRequest(login, endpoint, login.url, undefined, fields);
+  return { ...request, endpoint: 'revocation', ...(isAnonymous && { clientAuth: 'passthrough' as const }) };
 }
 
 /** Throws an error unless the status is 2xx: the body of a revocation response has no meaning (RFC 7009 §2.2). */

@@ -9,8 +9,9 @@ export interface AssertionSpec {
   readonly clientId: string | Secret;
   /** `aud`: `options.audience`, by default the token URL. */
   readonly audience: string;
-  readonly key: LoadedFile;
-  /** `kid`; `undefined` omits it. */
+  /** Private key, or client secret for HS256 (`client_secret_jwt`). */
+  readonly key: LoadedFile | Secret;
+  /** `kid` of a private key; `undefined` omits it. */
   readonly keyId: string | undefined;
   /** Signature algorithm for RSA keys; keys of other types have only one. */
   readonly rsaAlgorithm: 'RS256' | 'PS256';
@@ -22,7 +23,7 @@ export interface TokenRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string | Secret>>;
   readonly form: readonly Field[];
-  /** Set if the client authenticates with `private_key_jwt`: sign it and pass the result to {@link withAssertion}. */
+  /** Set if the client authenticates with `private_key_jwt` or `client_secret_jwt`: sign it and pass the result to {@link withAssertion}. */
   readonly assertion: AssertionSpec | undefined;
 }
 
@@ -58,6 +59,7 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
       headers['Authorization'] = buildBasicHeader(user, password, clientAuth === 'client_secret_basic');
       return withForm(fields.filter(({ name }) => name !== 'client_id' && name !== 'client_secret'));
     }
+    case 'client_secret_jwt':
     case 'private_key_jwt': {
       const { form, assertion } = buildAssertionForm(profile);
       return withForm(form, assertion);
@@ -66,11 +68,14 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
 }
 
 /** RFC 7523 §2.2. The assertion is signed when the request is sent; until then its field is empty. */
-function buildAssertionForm({ fields, options, provider, url }: Profile): Pick<TokenRequest, 'form' | 'assertion'> {
-  const { key, keyId, audience } = options;
-  const clientId = fields.find(({ name }) => name === 'client_id')?.value;
-  if (key === undefined || clientId === undefined)
-    throw new TypeError('private_key_jwt requires a key and a client id');
+function buildAssertionForm(profile: Profile): Pick<TokenRequest, 'form' | 'assertion'> {
+  const { clientAuth, fields, options, provider, url } = profile;
+  const { keyId, audience } = options;
+  const valueFor = (field: string) => fields.find(({ name }) => name === field)?.value;
+  const clientId = valueFor('client_id');
+  const key = clientAuth === 'private_key_jwt' ? options.key : valueFor('client_secret');
+  if (key === undefined || typeof key === 'string' || clientId === undefined)
+    throw new TypeError(`${clientAuth} requires a key and a client id`);
   const replaced = new Set(['client_secret', ASSERTION, ASSERTION_TYPE]);
   return {
     form: [
@@ -80,7 +85,11 @@ function buildAssertionForm({ fields, options, provider, url }: Profile): Pick<T
         value: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
         source: 'options.client_auth',
       },
-      { name: ASSERTION, value: new Secret(''), source: `signed with ${key.path}` },
+      {
+        name: ASSERTION,
+        value: new Secret(''),
+        source: `signed with ${key instanceof Secret ? 'client_secret' : key.path}`,
+      },
     ],
     assertion: { clientId, audience: audience ?? url.href, key, keyId, rsaAlgorithm: provider.rsaAlgorithm ?? 'RS256' },
   };

@@ -6,7 +6,7 @@ import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { joinStrings, Secret } from '../redaction/secret.ts';
 import { displayName, isSensitiveName } from '../redaction/sensitive-names.ts';
-import { type Field, findStrayCharacters, testValue } from './profile.ts';
+import { type Field, findStrayCharacters, REPEATABLE_FIELDS, testValue } from './profile.ts';
 import { KNOWN_FIELDS, ProfileDraft } from './profile-draft.ts';
 
 /** Profiles listed in a hint. */
@@ -157,6 +157,13 @@ function rejectValue(name: string, value: Value): void {
 }
 
 function toField(name: string, value: Value, variable: Variable, resolver: Resolver): Field {
+  if (REPEATABLE_FIELDS.includes(name) && Array.isArray(value) && !value.some(isCollection)) {
+    const [first, ...others] = value
+      .filter((item) => !isEmpty(item))
+      .map((item) => toField(name, item, variable, resolver));
+    const field = first ?? toField(name, '', variable, resolver);
+    return others.length === 0 ? field : { ...field, others: others.map((other) => other.value) };
+  }
   const text = toFieldText(name, value);
   const wrapped = typeof text === 'string' && isSensitiveName(name) ? new Secret(text) : text;
   if (!testValue(wrapped, (plain) => plain.isWellFormed()) || !name.isWellFormed()) {
@@ -171,7 +178,7 @@ function toField(name: string, value: Value, variable: Variable, resolver: Resol
   return resolver.isExternal(variable) ? { ...field, external: true } : field;
 }
 
-/** Only `scope` may be a list; its items are joined with spaces (RFC 6749 §3.3). */
+/** The items of a `scope` list are joined with spaces (RFC 6749 §3.3). */
 function toFieldText(name: string, value: Value): string | Secret {
   if (!isCollection(value)) return toText(value);
   if (name === 'scope' && Array.isArray(value) && !value.some(isCollection)) {
@@ -179,6 +186,6 @@ function toFieldText(name: string, value: Value): string | Secret {
     return joinStrings(items.flatMap((item, index) => (index === 0 ? [item] : [' ', item])));
   }
   throw new OAuthProfileError('profile_invalid', Array.isArray(value) ? 'is a list' : 'is a map', {
-    hint: name === 'scope' ? 'list plain strings' : 'write a single value',
+    hint: ['scope', ...REPEATABLE_FIELDS].includes(name) ? 'list plain strings' : 'write a single value',
   });
 }

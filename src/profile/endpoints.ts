@@ -2,7 +2,7 @@ import type { Provider } from '../providers/provider.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import type { ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
-import { isSecure, parseStrictUrl } from './url.ts';
+import { isLoopback, isSecure, parseStrictUrl } from './url.ts';
 
 /** Longer values are truncated in messages, in characters. */
 const MAX_SHOWN_LENGTH = 100;
@@ -71,15 +71,22 @@ export function selectLoginEndpoints(
   options: Pick<ProfileOptions, 'authorizationUrl' | 'deviceAuthorizationUrl' | 'revocationUrl'>,
 ): LoginEndpoints {
   const { login } = provider;
-  const resolve = (url: string | undefined): URL | undefined =>
-    url === undefined ? undefined : new URL(url, tokenUrl);
-  const authorizationUrl = options.authorizationUrl ?? resolve(login?.authorizationUrl);
+  const page = login?.authorizationUrl;
+  const authorizationUrl = options.authorizationUrl ?? (page === undefined ? undefined : resolveUrl(page, tokenUrl));
   return {
     preferredFlow: login?.preferredFlow ?? (authorizationUrl === undefined ? 'device' : 'browser'),
     authorizationUrl,
     device: selectDeviceEndpoints(provider, tokenUrl, options.deviceAuthorizationUrl),
     revocationUrl: options.revocationUrl ?? selectRevocationUrl(provider, tokenUrl),
   };
+}
+
+/** Resolves a URL of a provider. Next to a token URL of the emulator, `https://host/path` is at `http://127.0.0.1:8400/host/path`. */
+export function resolveUrl(url: string, tokenUrl: URL): URL {
+  const resolved = new URL(url, tokenUrl);
+  const isEmulated = isLoopback(tokenUrl.hostname) && /^\/[a-z\d-]+(?:\.[a-z\d-]+)+\//.test(tokenUrl.pathname);
+  if (!isEmulated || resolved.origin === tokenUrl.origin) return resolved;
+  return new URL(`/${resolved.host}${resolved.pathname}`, tokenUrl);
 }
 
 /** Device codes are requested from the provider's shared tenant first (R4.3), unless the profile sets another `url`. */
@@ -102,7 +109,7 @@ function selectDeviceEndpoints(
 /** A refresh token is revoked only at its origin, or at the URL that the provider defines for its default token URL. */
 function selectRevocationUrl({ login, tokenUrl: template }: Provider, tokenUrl: URL): URL | undefined {
   if (login?.revocationUrl === undefined) return undefined;
-  const url = new URL(login.revocationUrl, tokenUrl);
+  const url = resolveUrl(login.revocationUrl, tokenUrl);
   const defaultOrigin = template && new URL(template.replace('{tenant_id}', 't')).origin;
   return [url.origin, defaultOrigin].includes(tokenUrl.origin) ? url : undefined;
 }

@@ -2,13 +2,13 @@ import { closestMatch } from '../config/suggestions.ts';
 import { isEmpty } from '../config/value.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findOtherGrant, knownGrants, type SelectedGrant } from './grant.ts';
-import type { Field } from './profile.ts';
+import { expandField, type Field } from './profile.ts';
 import { KNOWN_FIELDS, type ProfileDraft } from './profile-draft.ts';
 
 /** Fields that define where the request is sent; they are never sent themselves (D9). */
 const DESTINATION_FIELDS = new Set(['type', 'url']);
 
-/** Selects the form fields of a token request; `grant_type` comes first and only once (D14). Adds warnings. */
+/** Selects the form fields of a token request; `grant_type` comes first; only fields that may be repeated occur more than once (D14). Adds warnings. */
 export function selectFormParameters(
   draft: ProfileDraft,
   provider: Provider,
@@ -18,7 +18,7 @@ export function selectFormParameters(
   if (selected !== undefined) parameters.push({ name: 'grant_type', value: selected.grant, source: selected.reason });
   for (const field of draft.fields.values()) {
     if (DESTINATION_FIELDS.has(field.name) || (field.name === 'grant_type' && selected !== undefined)) continue;
-    if (provider.clientAuth === 'passthrough' || isSent(draft, field, selected)) parameters.push(field);
+    if (provider.clientAuth === 'passthrough' || isSent(draft, field, selected)) parameters.push(...expandField(field));
   }
   if (provider.clientAuth !== 'passthrough') addMisspellingWarnings(draft);
   if (selected !== undefined) addGrantNotes(draft, provider, selected.grant);

@@ -5,7 +5,7 @@ import { Secret } from '../redaction/secret.ts';
 import { type LoginEndpoints, selectLoginEndpoints, selectTokenUrl } from './endpoints.ts';
 import { findOtherGrant, selectGrant } from './grant.ts';
 import type { ParsedProfile } from './parse-profile.ts';
-import { type Field, getClientId, loginCommand, type Profile } from './profile.ts';
+import { expandField, type Field, getClientId, loginCommand, type Profile } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { checkRequiredFields } from './required-fields.ts';
 
@@ -48,7 +48,7 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
   for (const field of ['client_id', ...(provider.login?.requiredFields ?? [])]) requireField(draft, field);
   rejectSecretScope(draft);
   if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft);
-  const fields = [...draft.fields.values()];
+  const fields = [...draft.fields.values()].flatMap(expandField);
   const extra = fields.filter(isExtraParameter);
   return {
     name,

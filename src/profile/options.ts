@@ -14,6 +14,7 @@ const clientAuthMethods = [
   'client_secret_basic',
   'client_secret_basic_raw',
   'none',
+  'client_secret_jwt',
   'private_key_jwt',
 ] as const satisfies ClientAuth[];
 const reuseValues = ['allowed', 'grace', 'rejected', 'revokes_family'] as const satisfies RefreshTokenReuse[];
@@ -28,7 +29,7 @@ export const optionNames: Readonly<Record<string, string>> = {
   client_auth: `how the client authenticates: ${clientAuthMethods.join(', ')}`,
   key_file: 'private key for private_key_jwt, PEM or JWK',
   key_id: 'key id (kid) of private_key_jwt',
-  audience: 'audience (aud) of private_key_jwt (default: the token URL)',
+  audience: 'audience (aud) of client_secret_jwt and private_key_jwt (default: the token URL)',
   token_path: 'location of the access token in the response, such as data.token',
   allow_http: 'true: also send secrets without TLS to other machines',
   ca_file: 'certificates to trust in addition to those of the system, PEM',

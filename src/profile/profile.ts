@@ -10,6 +10,16 @@ export interface Field {
   readonly source: string;
   /** Whether the value contains data from `${env:…}` or `${file:…}`. Such a value may be a secret, whatever the name of its field. */
   readonly external?: true;
+  /** Further values of a field in {@link REPEATABLE_FIELDS}. */
+  readonly others?: readonly (string | Secret)[];
+}
+
+/** Parameters that a request may repeat (RFC 8707 §2, RFC 8693 §2.1): a list in a profile gives one for each item. */
+export const REPEATABLE_FIELDS: readonly string[] = ['audience', 'resource'];
+
+/** The parameters of a field: one for each of its values. */
+export function expandField({ others = [], ...field }: Field): Field[] {
+  return [field, ...others.map((value) => ({ ...field, value }))];
 }
 
 /** The content of a file named by an option. It may be a private key: printing a profile shows only the path. */
@@ -88,8 +98,10 @@ export interface BasicPair {
 export interface Profile extends ProfileRemarks {
   readonly name: string;
   readonly provider: Provider;
-  /** Token endpoint. */
+  /** Token endpoint, or the endpoint that `endpoint` names. */
   readonly url: URL;
+  /** Set for a request of a login to another endpoint; hints name its option. */
+  readonly endpoint?: 'device_authorization' | 'revocation';
   /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
   readonly clientAuth: ClientAuth;

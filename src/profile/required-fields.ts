@@ -47,8 +47,7 @@ function findRequiredFields(
     required.delete('client_secret');
     return required;
   }
-  if (clientAuth === 'client_secret_basic' || clientAuth === 'client_secret_basic_raw')
-    required.add('client_id').add('client_secret');
+  if (/^client_secret_(?:basic|basic_raw|jwt)$/.test(clientAuth)) required.add('client_id').add('client_secret');
   else if (draft.has('client_assertion')) required.delete('client_secret');
   if (clientAuth === 'private_key_jwt') required.add('client_id');
   // A configured `none` means that the client has no secret; as a default it only means that the profile has none.

@@ -8,6 +8,7 @@ export type ClientAuth =
   | 'client_secret_basic'
   | 'client_secret_basic_raw'
   | 'none'
+  | 'client_secret_jwt'
   | 'private_key_jwt'
   | 'passthrough';
 

@@ -5,8 +5,11 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ServedRequest } from '../../src/emulator/control/request-log.ts';
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { registerEmulator } from '../../src/store/emulator-registry.ts';
+import { Authority, SERVER_NAMES } from '../support/certificates.ts';
+import { ConnectProxy } from '../support/connect-proxy.ts';
 import { recordConnections } from '../support/record-connections.ts';
 import { Sandbox } from '../support/run-cli.ts';
+import { serve } from '../support/wire-server.ts';
 
 const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());
@@ -80,6 +83,50 @@ describe('--emulate=URL', () => {
     chmodSync(join(sandbox.home, '.local/share/oauth-profile/emulators', `${emulator.port}.json`), 0o666);
     expect(await runToken(emulator.port)).toEqual({ stdout: '', exit: 6, code: 'store_unreadable' });
     await emulator.close();
+  });
+});
+
+describe('--allow', () => {
+  const authority = new Authority();
+  const certificate = authority.issue({ name: 'server', hosts: SERVER_NAMES });
+
+  /** Runs a script that calls a real host, which only a proxy of the user can resolve, and a server on this machine. */
+  async function runScript(flags: string) {
+    const remote = await serve((response) => response.end('{"from":"remote"}'), certificate);
+    const local = await serve((response) => response.end('{"from":"local"}'));
+    const proxy = await ConnectProxy.start(remote.port);
+    const own = new Sandbox();
+    onTestFinished(() => own.remove());
+    own.write(
+      'calls.yaml',
+      `steps:
+  - ws.get: ["${local.url}", "", local]
+  - base.assertEqual: [local, "\${local.body.from}"]
+  - ws.get: ["https://login.example.test/orders", "", remote]
+  - base.assertEqual: [remote, "\${remote.body.from}"]
+`,
+    );
+    const { stdout, exit } = await own.run(`oauth-profile run calls.yaml --emulate ${flags}`, {
+      HTTPS_PROXY: proxy.url(),
+      NODE_EXTRA_CA_CERTS: authority.caFile,
+    });
+    return { stdout, exit, local: local.requests.length, remote: remote.requests.map(({ path }) => path) };
+  }
+
+  it('connects to the real host of an allowed origin, through the proxy of the user', async () => {
+    const { exit, local, remote } = await runScript('--allow https://login.example.test');
+    expect({ exit, local, remote }).toEqual({ exit: 0, local: 1, remote: ['/orders'] });
+  });
+
+  it.each([
+    '',
+    '--allow https://other.example.test',
+    '--allow https://login.example.test:8443',
+    '--allow http://login.example.test',
+  ])('connects to no host of another origin: %j', async (flags) => {
+    const { stdout, exit, local, remote } = await runScript(flags);
+    expect({ exit, local, remote }).toEqual({ exit: 1, local: 1, remote: [] });
+    expect(stdout).toContain('login.example.test is not emulated');
   });
 });
 

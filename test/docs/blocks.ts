@@ -5,14 +5,15 @@ import { join } from 'node:path';
 export const root = join(import.meta.dirname, '..', '..');
 
 /**
- * A fenced block of a page. After its language, `no-run` means that it cannot run in a test, `fails` that it shows a failure, and a word with a
- * dot is the name of the file that it shows.
+ * A fenced block of a page. After its language, `no-run` means that it cannot run in a test, `background` that it runs in a terminal of its own
+ * as long as the page is read, `fails` that it shows a failure, and a word with a dot is the name of the file that it shows.
  */
 export interface Block {
   /** Page and line, for test titles. */
   readonly place: string;
   readonly language: string;
   readonly runs: boolean;
+  readonly isBackground: boolean;
   readonly fails: boolean;
   readonly file: string | undefined;
   readonly text: string;
@@ -43,6 +44,7 @@ export function blocksOf(page: string): Block[] {
       place: `${page}:${text.slice(0, found.index).split('\n').length}`,
       language,
       runs: !words.includes('no-run'),
+      isBackground: words.includes('background'),
       fails: words.includes('fails'),
       file: words.find((word) => word.includes('.')),
       text: body.replace(new RegExp(`^${indent}`, 'gm'), ''),

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,21 +27,34 @@ interface Network extends Awaited<ReturnType<typeof emulatedNetwork>> {
   readonly port: number;
 }
 
-/** The machine of a reader who follows one page: the files of the page exist, and every provider is emulated. */
+/**
+ * The machine of a reader who follows one page: the files of the page exist, and every provider is emulated. If the page starts a server, its
+ * scripts run against that server instead. A page that changes the directory does so for all of its commands and files.
+ */
 export class Sandbox {
   readonly #directory = mkdtempSync(join(tmpdir(), 'oauth-profile-docs-'));
   readonly home = join(this.#directory, 'home');
-  readonly #work = join(this.#directory, 'work');
+  readonly #root = join(this.#directory, 'work');
+  /** The directory of the commands and files. */
+  readonly #work: string;
+  readonly #backgrounds: readonly string[];
+  readonly #children: ChildProcess[] = [];
   readonly #bin = join(this.#directory, 'bin');
   readonly #env: Record<string, string>;
   #network: Promise<Network> | undefined;
 
   constructor(page: string) {
     for (const directory of [this.home, this.#bin]) mkdirSync(directory);
-    cpSync(join(import.meta.dirname, 'fixtures'), this.#work, { recursive: true });
-    cpSync(join(root, 'examples'), join(this.#work, 'examples'), { recursive: true });
+    const blocks = blocksOf(page);
+    this.#backgrounds = blocks.filter(({ isBackground }) => isBackground).map(({ text }) => text);
+    this.#work = join(this.#root, /^cd (\S+)$/m.exec(this.#backgrounds.join('\n'))?.[1] ?? '');
+    cpSync(join(import.meta.dirname, 'fixtures'), this.#root, { recursive: true });
+    cpSync(join(root, 'examples'), join(this.#root, 'examples'), { recursive: true });
     const program = `'${process.execPath}' '${join(root, 'bin', 'oauth-profile.js')}'`;
-    this.#addProgram('oauth-profile', `[ "$1" = run ] && set -- "$@" --emulate\nexec ${program} "$@"`);
+    this.#addProgram(
+      'oauth-profile',
+      `${this.#isEmulated ? '[ "$1" = run ] && set -- "$@" --emulate\n' : ''}exec ${program} "$@"`,
+    );
     this.#addProgram('npx', 'exec "$@"');
     this.#addProgram('browser', SIGN_IN);
     this.#env = {
@@ -51,7 +64,7 @@ export class Sandbox {
       OAUTH_PROFILE_KEY: Buffer.alloc(32).toString('base64'),
       BROWSER: join(this.#bin, 'browser'),
     };
-    for (const { file, text } of blocksOf(page)) {
+    for (const { file, text } of blocks) {
       if (file !== undefined) this.write(file, text);
       for (const [, name = ''] of text.matchAll(/\$\{env:(\w+)\}/g)) this.#env[name] = `example-of-${name}`;
     }
@@ -60,6 +73,10 @@ export class Sandbox {
   /** Whether a line is a single command of this project. */
   static isPlain(line: string): boolean {
     return /^oauth-profile (?!exec)[^|&;<>$`\n]*$/.test(withoutComment(line));
+  }
+
+  get #isEmulated(): boolean {
+    return this.#backgrounds.length === 0;
   }
 
   write(file: string, text: string): void {
@@ -77,7 +94,7 @@ export class Sandbox {
     const args = [...withoutComment(line).matchAll(/"([^"]*)"|(\S+)/g)]
       .map(([, quoted, bare]) => quoted ?? bare ?? '')
       .slice(1);
-    if (args[0] === 'run' && !args.includes('--emulate')) {
+    if (args[0] === 'run' && this.#isEmulated && !args.includes('--emulate')) {
       // A script defines profiles that the emulator of the page does not know.
       const { output, exit } = await runCommand([...args, '--emulate'], { cwd: this.#work, env });
       return { output: output.replace(/^warning: emulated: .*\n/m, ''), exit };
@@ -88,6 +105,7 @@ export class Sandbox {
   }
 
   async close(): Promise<void> {
+    for (const child of this.#children) child.kill();
     await (await this.#network)?.close();
     rmSync(this.#directory, { recursive: true });
   }
@@ -98,7 +116,17 @@ export class Sandbox {
     const profiles = emulatedProfiles(client.sources, await client.loadVariables());
     const emulator = await startEmulator({ profiles });
     await registerEmulator(emulator, this.#env);
+    for (const text of this.#backgrounds) await this.#startServer(text);
     return { ...(await emulatedNetwork(emulator, this.#directory)), port: emulator.port };
+  }
+
+  /** Starts a server on any free port and waits until it prints its URL. */
+  async #startServer(text: string): Promise<void> {
+    const env = { ...this.#env, SHOP_PORT: '0' };
+    const child = spawn('bash', ['-c', text.replace(/\n(?=\S+.*\n$)/, '\nexec ')], { cwd: this.#root, env });
+    this.#children.push(child);
+    const [printed] = await once(child.stdout, 'data');
+    this.#env['SHOP_PORT'] = /127\.0\.0\.1:(\d+)/.exec(String(printed))?.[1] ?? '';
   }
 
   async #runInShell(line: string, env: Record<string, string>): Promise<CommandResult> {

@@ -136,7 +136,7 @@ describe('a client that stalls', () => {
     if (bytes.length > 0) await new Promise((resolve) => socket.write(bytes, resolve));
     const closed = once(socket, 'close');
     // The response shows that the emulator has read the bytes of the other connection.
-    await sendRequest(emulator, `${emulator.url}/oauth-profile-emulator/ca.pem`);
+    await sendRequest(emulator, `${emulator.url}/_emulator/ca.pem`);
     vi.advanceTimersByTime(29_000);
     expect(socket.destroyed || socket.readableEnded).toBe(false);
     vi.advanceTimersByTime(2_000);
@@ -168,7 +168,7 @@ describe('a client that stalls', () => {
     const events: string[] = [];
     const emulator = await hangs;
     vi.advanceTimersByTime(600_000);
-    await sendRequest(emulator, `${emulator.url}/oauth-profile-emulator/ca.pem`);
+    await sendRequest(emulator, `${emulator.url}/_emulator/ca.pem`);
     expect(events).toEqual([]);
     await emulator.close();
   });
@@ -226,7 +226,7 @@ it('the emulator shuts down at once, with open connections and a hanging request
   const hanging = sendRequest(emulator, 'https://api.twitter.com/oauth2/token', {
     form: { grant_type: 'client_credentials' },
   }).catch((error) => error);
-  await sendRequest(emulator, `${emulator.url}/oauth-profile-emulator/ca.pem`);
+  await sendRequest(emulator, `${emulator.url}/_emulator/ca.pem`);
   await emulator.close();
   await closed;
   expect(await hanging).toBeInstanceOf(Error);
@@ -273,8 +273,9 @@ it('the emulator stores no parameter that is longer than providers accept', asyn
     `https://login.example.test/authorize?${new URLSearchParams({ ...form, redirect_uri: 'http://127.0.0.1/' })}`,
   );
   expect(authorize.status).toBe(400);
-  await expect(
-    sendRequest(emulator, 'https://login.example.test/token', { body: 'x'.repeat(100_000) }),
-  ).rejects.toThrow();
+  const send = (length: number) =>
+    sendRequest(emulator, 'https://login.example.test/token', { body: 'x'.repeat(length) });
+  expect((await send(100_000)).status).toBe(413);
+  await expect(send(5_000_000)).rejects.toThrow();
   await emulator.close();
 });

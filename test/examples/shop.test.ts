@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createShop } from '../../examples/shop/server.js';
 import { runCommand } from '../../tools/run-command.js';
+import { blocksOf } from '../docs/blocks.ts';
 
 const cwd = join(import.meta.dirname, '..', '..', 'examples', 'shop');
 let shop: Server;
@@ -19,28 +21,22 @@ afterAll(() => {
   shop.close();
 });
 
-const run = (...args: string[]) => runCommand(['run', ...args], { cwd, env });
-
 describe('The suite of examples/shop', () => {
-  it('passes with more than 30 steps', async () => {
-    const { output, exit } = await run('orders.yaml', 'errors.yaml', 'forms-and-files.yaml', '--quiet');
+  it('passes with more than 30 steps in several scripts at a time', async () => {
+    const { output, exit } = await runCommand(['run', 'tests/', '--parallel', '4', '--quiet'], { cwd, env });
     expect({ output, exit }).toMatchObject({ exit: 0 });
-    expect(Number(/^✓ 3 scripts {2}(\d+) steps passed/m.exec(output)?.[1])).toBeGreaterThan(30);
+    expect(Number(/^✓ 8 scripts {2}(\d+) steps passed/m.exec(output)?.[1])).toBeGreaterThan(30);
   });
 
-  it.each([
-    ['wrong-state', 'broken/wrong-state.yaml:8:5', 'the values differ', 'expected  paid', 'actual    open'],
-    [
-      'wrong-secret',
-      'broken/wrong-secret.yaml:11:5',
-      'HTTP 401, invalid_client',
-      'check wrong.client_id and wrong.client_secret',
-    ],
-    ['never-ready', 'broken/never-ready.yaml:11:9', 'expected  archived', 'actual    done'],
-  ])('explains why broken/%s.yaml fails', async (name, ...shown) => {
-    const { output, exit } = await run(`broken/${name}.yaml`);
-    expect(exit).toBe(1);
-    for (const text of shown) expect(output).toContain(text);
-    expect(output).not.toMatch(/not-the-secret|example-secret/);
+  it('is shown in the tutorial as it is', () => {
+    const shown = blocksOf('docs/tutorial/test-your-api.md').filter(({ file }) => file !== undefined);
+    expect(shown.map(({ file }) => file)).toEqual([
+      'tests/status.yaml',
+      'oauth-profiles.yaml',
+      'tests/orders.yaml',
+      'tests/shipping.csv',
+      'tests/shipping.yaml',
+    ]);
+    for (const { file = '', text } of shown) expect(text).toBe(readFileSync(join(cwd, file), 'utf8'));
   });
 });

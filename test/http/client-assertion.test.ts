@@ -1,6 +1,7 @@
 import {
   constants,
   createHash,
+  createHmac,
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
@@ -96,6 +97,16 @@ describe('the signature of a client assertion', () => {
     expect(isValid(publicKey, alg, input, signature)).toBe(true);
     expect(isValid(publicKey, alg, Buffer.concat([input, Buffer.from('x')]), signature)).toBe(false);
   });
+
+  it.each(['short', 'Cl13nt~Secret/with+signs=', 'ünïcödé-secret'])(
+    'D12 is an HMAC with SHA-256 of the client secret %s (RFC 7523, RFC 7518 §3.2)',
+    async (secret) => {
+      const { header, payload, input, signature } = await signed('', { key: new Secret(secret) });
+      expect(header).toEqual({ alg: 'HS256', typ: 'JWT' });
+      expect(payload).toMatchObject({ iss: 'my-client', sub: 'my-client', aud: 'https://login.example.test/token' });
+      expect(signature).toEqual(createHmac('sha256', secret).update(input).digest());
+    },
+  );
 
   it('D12 uses the RSA algorithm of the provider, unless the JWK has another', async () => {
     const plain = await signed(pem(rsa, 'pkcs8'), { rsaAlgorithm: 'PS256' });

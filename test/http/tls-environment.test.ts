@@ -5,6 +5,7 @@ import { createTokenSource } from '../../src/index.ts';
 import { openRedisStore } from '../../src/store/redis/redis-store.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
+import { hasRedis, RedisServer } from '../support/redis-server.ts';
 import { anyKey } from '../support/store-home.ts';
 import { bounds, errorOf, post, sendWith } from '../support/wire-request.ts';
 import { serve } from '../support/wire-server.ts';
@@ -55,13 +56,18 @@ describe('with NODE_TLS_REJECT_UNAUTHORIZED=0, an untrusted certificate is still
     expect(api.requests).toEqual([]);
   });
 
-  it('by a connection to Redis', async () => {
-    const server = await serve(undefined, untrusted);
-    const { port } = new URL(server.url);
-    const env = { OAUTH_PROFILE_KEY: anyKey() };
-    const store = await openRedisStore(`rediss://:password@localhost:${port}`, { env, warn: () => {} }).catch((e) => e);
-    const error = store instanceof Error ? store : await errorOf(store.read('key'));
-    onTestFinished(() => (store instanceof Error ? undefined : store.close()));
-    expect(String(error.message)).toMatch(/UNABLE_TO_VERIFY|SELF_SIGNED|certificate/i);
+  it.skipIf(!hasRedis)('by a connection to Redis', async () => {
+    const authority = new Authority('Untrusted CA');
+    const redis = await RedisServer.start({ password: 'the-password', authority });
+    onTestFinished(() => redis.remove());
+    const open = async (url: string): Promise<void> => {
+      const store = await openRedisStore(url, { env: { OAUTH_PROFILE_KEY: anyKey() }, warn: () => {} });
+      onTestFinished(() => store.close());
+      await store.read('key');
+    };
+    // The same server is used if its CA is trusted, so that only the certificate can be the reason.
+    await open(`${redis.url}?ca_file=${encodeURIComponent(authority.caFile)}`);
+    const error = await errorOf(open(redis.url));
+    expect(error).toMatchObject({ code: 'store_unreadable', message: expect.stringMatching(/certificate/) });
   });
 });

@@ -60,6 +60,7 @@ const clients: ClientMetadata[] = [
   machine('every', EVERY_CHARACTER),
   machine('literal', LITERAL_CHARACTERS),
   machine('plus', 'plus+secret'),
+  machine('hmac', EVERY_CHARACTER, { token_endpoint_auth_method: 'client_secret_jwt' }),
   signer('rs256', [publicJwk(rsa.publicKey, { kid: 'one' }), publicJwk(spareRsa.publicKey, { kid: 'two' })], 'RS256'),
   signer('ps256', [publicJwk(rsa.publicKey)], 'PS256'),
   signer('es256', [publicJwk(ec.publicKey)], 'ES256'),
@@ -165,6 +166,26 @@ describe('oidc-provider and secrets with special characters:', () => {
       expect(error).toMatchObject({ code: 'provider_rejected', provider: { status, error: errorCode } });
     },
   );
+});
+
+describe('oidc-provider with client_secret_jwt', () => {
+  const sign = (client_secret: string): Fields =>
+    profile(
+      { grant_type: 'client_credentials', client_id: 'hmac', client_secret },
+      { client_auth: 'client_secret_jwt' },
+    );
+
+  it('accepts an assertion that is signed with the secret', async () => {
+    expect(await request(sign(EVERY_CHARACTER))).toMatchObject({ token_type: 'Bearer' });
+  });
+
+  it('rejects an assertion that is signed with another secret, and the hint names the secret', async () => {
+    expect(await requestError(sign(`${EVERY_CHARACTER}!`))).toMatchObject({
+      code: 'provider_rejected',
+      hint: expect.stringContaining('acme.client_secret'),
+      provider: { status: 401, error: 'invalid_client' },
+    });
+  });
 });
 
 describe('oidc-provider with private_key_jwt', () => {

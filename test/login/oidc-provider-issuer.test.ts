@@ -27,12 +27,9 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
   afterEach(() => sandbox.remove());
 
   /** Writes the profile `svc`. */
-  function write(fields: Record<string, string | undefined>): void {
-    const options = {
-      authorization_url: `${server.issuer}/auth`,
-      device_authorization_url: `${server.issuer}/device/auth`,
-    };
-    const base = { type: 'custom', url: `${server.issuer}/token`, client_id: 'tool' };
+  function write(fields: Record<string, string | undefined>, { issuer } = server): void {
+    const options = { authorization_url: `${issuer}/auth`, device_authorization_url: `${issuer}/device/auth` };
+    const base = { type: 'custom', url: `${issuer}/token`, client_id: 'tool' };
     const svc = { ...base, scope: 'openid offline_access read', prompt: 'consent', ...fields, options };
     sandbox.write('oauth-profiles.json', JSON.stringify({ svc }));
   }
@@ -70,6 +67,19 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
     expect(await run('token svc --force-refresh')).toMatchObject({ exit: 5, stdout: '' });
   });
 
+  it('gives a refresh token without prompt: consent if its metadata lists the prompt', async () => {
+    const listing = await startLoginServer(path, { prompt_values_supported: ['none', 'login', 'consent'] });
+    try {
+      write({ prompt: undefined }, listing);
+      const { exit, stderr } = await login();
+      expect(exit, stderr).toBe(0);
+      expect(await run('token svc --force-refresh')).toMatchObject({ exit: 0, stderr: '' });
+      expect(listing.events).toContain('refresh_token');
+    } finally {
+      await listing.close();
+    }
+  });
+
   it('publishes metadata that agrees with the profile, before and after a login', async () => {
     const discovery = async () => {
       const { stdout } = await run('check svc --online --json');
@@ -81,6 +91,25 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
     await login();
     expect(await discovery()).toMatchObject(agrees);
     expect((await run('check svc --online')).exit).toBe(0);
+  });
+
+  it('is compared with the profile before the first login', async () => {
+    const requiringPar = await startLoginServer(path, { require_pushed_authorization_requests: true });
+    try {
+      write({}, requiringPar);
+      const profile = JSON.parse(sandbox.read('oauth-profiles.json'));
+      profile.svc.options.authorization_url += 'orize';
+      sandbox.write('oauth-profiles.json', JSON.stringify(profile));
+      const { exit, stdout } = await run('check svc --online --json');
+      const { diagnostics } = JSON.parse(stdout).profiles[0];
+      expect(exit).toBe(2);
+      expect(diagnostics.filter(({ about }: { about: string }) => about === 'discovery')).toMatchObject([
+        { level: 'warning', where: 'svc.options.authorization_url' },
+        { level: 'error', where: 'svc.options.authorization_url', message: expect.stringContaining('RFC 9126') },
+      ]);
+    } finally {
+      await requiringPar.close();
+    }
   });
 
   it('revokes the refresh token of a logout --revoke', async () => {

@@ -59,6 +59,7 @@ describe.skipIf(chromiumPath === undefined)('oidc-provider', () => {
     await page.goto(url);
     await signIn();
     await page.getByText('You are logged in').waitFor();
+    expect(page.url()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
     expect(await login.finished).toMatchObject({ exit: 0, stdout: expect.stringContaining('ada') });
 
     const first = await sandbox.run('oauth-profile token svc');

@@ -33,29 +33,33 @@ const measure = `({
 })`;
 
 describe.skipIf(chromiumPath === undefined)('the result page of a login', () => {
-  it.each(views)('%s is readable with colors %s on %s', async (kind, colorScheme, place, device) => {
-    const context = await browser.newContext({ ...device, colorScheme });
-    const listener = await listenForRedirect({ host: '127.0.0.1', port: 0, path: '/callback' }, (query) =>
-      query.includes('state=expected'),
-    );
-    void listener.redirect.then((redirect) => redirect.show(kind === 'unexpected' ? 'failed' : kind));
-    try {
-      const page = await context.newPage();
-      const messages: string[] = [];
-      page.on('console', (message) => messages.push(message.text()));
-      const state = kind === 'unexpected' ? 'other' : 'expected';
-      await page.goto(`http://127.0.0.1:${listener.port}/callback?code=my-own-code&state=${state}`);
-      await page.getByRole('heading', { name: titles[kind] }).waitFor();
-      const { html, ...seen } = await page.evaluate<{ html: string }>(measure);
-      expect(seen).toEqual({ sideways: false, fits: true, size: '16px', corner: '12px' });
-      expect(html).not.toMatch(/my-own-code|state=|<script/);
-      expect(messages.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-      const directory = process.env['SCREENSHOTS'];
-      if (directory)
-        await page.screenshot({ path: `${directory}/${kind}-${colorScheme}-${place.replace('a ', '')}.png` });
-    } finally {
-      await listener.close();
-      await context.close();
-    }
-  });
+  it.each(views)(
+    '%s is readable with colors %s on %s, and the location bar shows no code and no state',
+    async (kind, colorScheme, place, device) => {
+      const context = await browser.newContext({ ...device, colorScheme });
+      const listener = await listenForRedirect({ host: '127.0.0.1', port: 0, path: '/callback' }, (query) =>
+        query.includes('state=expected'),
+      );
+      void listener.redirect.then((redirect) => redirect.show(kind === 'unexpected' ? 'failed' : kind));
+      try {
+        const page = await context.newPage();
+        const messages: string[] = [];
+        page.on('console', (message) => messages.push(message.text()));
+        const state = kind === 'unexpected' ? 'other' : 'expected';
+        await page.goto(`http://127.0.0.1:${listener.port}/callback?code=my-own-code&state=${state}`);
+        await page.getByRole('heading', { name: titles[kind] }).waitFor();
+        const { html, ...seen } = await page.evaluate<{ html: string }>(measure);
+        expect(seen).toEqual({ sideways: false, fits: true, size: '16px', corner: '12px' });
+        expect(html).not.toMatch(/my-own-code|state=/);
+        expect(page.url()).toBe(`http://127.0.0.1:${listener.port}/callback`);
+        expect(messages.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+        const directory = process.env['SCREENSHOTS'];
+        if (directory)
+          await page.screenshot({ path: `${directory}/${kind}-${colorScheme}-${place.replace('a ', '')}.png` });
+      } finally {
+        await listener.close();
+        await context.close();
+      }
+    },
+  );
 });

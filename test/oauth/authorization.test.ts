@@ -14,7 +14,12 @@ import { failureOf } from '../support/resolving.ts';
 
 const { google, okta } = loginProfiles;
 const state = 'k3Jx0q_8-long-and-random';
-const request = { redirectUri: 'http://127.0.0.1:4711/callback', state: 'st', challenge: 'ch' };
+const request = {
+  redirectUri: 'http://127.0.0.1:4711/callback',
+  state: 'st',
+  challenge: 'ch',
+  promptForConsent: false,
+};
 
 describe('buildAuthorizationUrl()', () => {
   it('R4.4 step 1 adds state and PKCE to the query that Google documents', () => {

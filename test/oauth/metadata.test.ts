@@ -41,6 +41,16 @@ describe('metadataLocations()', () => {
       roots('https://api.example.com'),
     ],
     [
+      'the root of an Okta host for its org authorization server, after the path of a custom one',
+      { type: 'okta', url: 'https://acme.okta.com/oauth2/v1/token', client_id: 'c' },
+      ['https://acme.okta.com/oauth2/.well-known/oauth-authorization-server', ...roots('https://acme.okta.com')],
+    ],
+    [
+      'the host of a provider at the emulator',
+      { ...drive, url: 'http://127.0.0.1:8400/accounts.google.com/o/oauth2/token' },
+      ['http://127.0.0.1:8400/accounts.google.com/.well-known/openid-configuration', ...roots('http://127.0.0.1:8400')],
+    ],
+    [
       'RFC 8414 §3.1: the issuers that an endpoint may belong to, with the path inserted and appended',
       { ...custom, url: 'https://api.example.com/a/b/token' },
       [
@@ -57,12 +67,15 @@ describe('metadataLocations()', () => {
 });
 
 describe('parseMetadata()', () => {
-  it('RFC 8414 §2 returns issuer, iss support and revocation URL', () => {
+  it('RFC 8414 §2 returns issuer, iss support, revocation URL and support of prompt=consent', () => {
     expect(parse({})).toEqual({
       issuer: 'https://id.example.com',
       issParameterSupported: true,
       revocationUrl: new URL('https://id.example.com/revoke'),
+      consentPromptSupported: false,
     });
+    expect(parse({ prompt_values_supported: ['none', 'consent'] })).toMatchObject({ consentPromptSupported: true });
+    expect(parse({ prompt_values_supported: 'consent' })).toMatchObject({ consentPromptSupported: false });
   });
 
   it.each([
@@ -135,6 +148,7 @@ describe('findIssuerMismatch()', () => {
     issuer: 'https://id.example.com',
     issParameterSupported: false,
     revocationUrl: undefined,
+    consentPromptSupported: false,
   };
   const endpoints = [authorizationUrl, tokenUrl];
 

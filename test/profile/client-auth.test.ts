@@ -216,7 +216,7 @@ describe('private_key_jwt', () => {
       ['client_assertion', '••••', 'signed with key.pem'],
     ]);
     expect(request.headers).not.toHaveProperty('Authorization');
-    expect(request.assertion?.key.text).toBe('a key');
+    expect(request.assertion?.key).toMatchObject({ text: 'a key' });
     expect(inspect(request, { depth: 9 }) + JSON.stringify(request)).not.toContain('a key');
     expect(request.assertion).toMatchObject({
       clientId: client.client_id,
@@ -254,5 +254,30 @@ describe('private_key_jwt', () => {
     expect(invalidVariables({ type: 'custom', url: 'https://id.example.com/', options }, key)).toEqual([
       'acme.client_id',
     ]);
+  });
+});
+
+describe('client_secret_jwt', () => {
+  const client = samples.microsoftClient;
+  const options = { client_auth: 'client_secret_jwt' };
+
+  it('D12 sends an assertion that is signed with the secret, but not the secret itself', () => {
+    const { form, headers, assertion } = buildTokenRequest(readAcme({ ...client, options }), '1');
+    expect(form.map(({ name, source }) => [name, source]).slice(-2)).toEqual([
+      ['client_assertion_type', 'options.client_auth'],
+      ['client_assertion', 'signed with client_secret'],
+    ]);
+    expect(form.map(({ name }) => name)).not.toContain('client_secret');
+    expect(headers).not.toHaveProperty('Authorization');
+    expect(assertion?.key).toMatchObject({ length: client.client_secret.length });
+    expect(inspect(assertion, { depth: 9 })).not.toContain(client.client_secret);
+  });
+
+  it.each(['client_id', 'client_secret'])('D12 requires %s', (field) => {
+    expect(invalidVariables({ ...client, [field]: '', options })).toEqual([`acme.${field}`]);
+  });
+
+  it('D14 rejects an assertion in the profile', () => {
+    expect(invalidVariables({ ...client, client_assertion: 'old', options })).toEqual(['acme.client_assertion']);
   });
 });

@@ -128,7 +128,7 @@ describe('collectFields()', () => {
   });
 
   it('rejects a list', () => {
-    for (const field of ['client_id', 'client_secret', 'audience', 'resource']) {
+    for (const field of ['client_id', 'client_secret', 'claims']) {
       expect(issuesOf(() => readAcme({ ...custom, [field]: ['a', 'b'] }))).toMatchObject([
         { variable: `acme.${field}`, message: 'is a list' },
       ]);
@@ -155,8 +155,31 @@ describe('collectFields()', () => {
     expect(JSON.stringify(profile.fields)).not.toContain('hidden');
   });
 
-  it('rejects a scope that is a list of lists', () => {
-    expect(invalidVariables({ ...custom, scope: [['a']] })).toEqual(['acme.scope']);
+  it.each(['scope', 'resource', 'audience'])('rejects a list of lists: %s', (field) => {
+    expect(invalidVariables({ ...custom, [field]: ['a', ['b']] })).toEqual([`acme.${field}`]);
+  });
+
+  it.each(['resource', 'audience'])('sends one parameter for each item of the list %s (RFC 8707 §2)', (field) => {
+    const form = (value: unknown) => decodeRequest(readAcme({ ...custom, [field]: value, last: '1' } as never)).form;
+    const last = ['last', '1'];
+    expect(form(['https://a.example', 7, '', null, 'b'])).toEqual([
+      [field, 'https://a.example'],
+      [field, '7'],
+      [field, 'b'],
+      last,
+    ]);
+    expect(form(['a'])).toEqual([[field, 'a'], last]);
+    expect(form([])).toEqual([[field, ''], last]);
+  });
+
+  it('resolves references in a list of resources, also to secrets', () => {
+    const sources = createSources({}, { R_TOKEN: 'hidden-resource' });
+    const profile = readAcme({ ...custom, resource: ['a', '${env:R_TOKEN}'] }, sources);
+    expect(decodeRequest(profile).form).toEqual([
+      ['resource', 'a'],
+      ['resource', 'hidden-resource'],
+    ]);
+    expect(JSON.stringify(profile.fields)).not.toContain('hidden');
   });
 
   it.each(['client_id', 'password', 'scope', 'basic.user', 'basic.password'])(

@@ -60,6 +60,13 @@ export const servers = [
     debian: ['liblemonldap-ng-portal-perl', 'libplack-perl', 'libstring-random-perl', 'libio-string-perl'],
   },
   {
+    directory: 'mod-auth-openidc',
+    title: 'Apache with mod_auth_openidc',
+    package: 'libapache2-mod-auth-openidc',
+    command: ['/usr/sbin/apache2', '-D', 'FOREGROUND'],
+    debian: ['apache2-bin', 'libapache2-mod-auth-openidc'],
+  },
+  {
     directory: 'oauth2-mock-server',
     title: 'oauth2-mock-server',
     package: 'oauth2-mock-server',

@@ -66,7 +66,7 @@ async function createProvider(issuer: string, clients: ClientMetadata[]): Promis
         },
       },
     },
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
     ...commonSettings,
     // It deletes expired records after this time, in seconds; until then it can tell them from unknown ones.
     clockTolerance: 15,

@@ -11,7 +11,7 @@ export const chromiumPath = [
 ].find((path) => path !== '' && existsSync(path));
 
 /** Starts Chromium without its sandbox, which does not work as root, and without background requests. */
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(...flags: readonly string[]): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('Chromium is not installed: install it, or set CHROMIUM to its path');
   return chromium.launch({
     executablePath: chromiumPath,
@@ -23,6 +23,7 @@ export function launchBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...flags,
     ],
   });
 }

@@ -69,6 +69,7 @@ export class LoginFixture {
       readLine: changes.readLine,
       showUrl: (url: string) => void this.shown.push(url),
       showMistake: (message: string) => void this.shown.push(message),
+      showWarning: (message: string) => void this.shown.push(message),
     };
     const options = { port: undefined, open: true, ...changes.options };
     return this.#login(

@@ -16,8 +16,8 @@ export interface LoginServer {
   close(): Promise<void>;
 }
 
-/** Starts `oidc-provider` for the native client `tool`, with device codes, rotation and revocation. The issuer has `path`. */
-export async function startLoginServer(path = ''): Promise<LoginServer> {
+/** Starts `oidc-provider` for the native client `tool`, with device codes, rotation and revocation. The issuer has `path`; `discovery` is added to its metadata. */
+export async function startLoginServer(path = '', discovery: Record<string, unknown> = {}): Promise<LoginServer> {
   const events: string[] = [];
   let provider: Provider | undefined;
   // It warns that its storage, its keys, its pages and Node 20 are not for production.
@@ -27,6 +27,7 @@ export async function startLoginServer(path = ''): Promise<LoginServer> {
   const { origin, close } = await listen((origin) => {
     provider = new Provider(`${origin}${path}`, {
       scopes: ['openid', 'offline_access', 'read', 'write'],
+      discovery,
       clients: [
         {
           client_id: 'tool',

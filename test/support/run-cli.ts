@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -28,6 +28,10 @@ export class Sandbox {
 
   write(name: string, text: string): void {
     writeFileSync(join(this.work, name), text);
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.work, name), 'utf8');
   }
 
   /** Runs a Bash command. `onStart` receives the process id, so that a test can send signals. */

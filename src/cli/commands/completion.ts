@@ -19,12 +19,12 @@ export async function runCompletion(context: Context): Promise<number> {
     return 0;
   }
   const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
-  if (script === undefined) throw usageError(`unknown shell "${shell}"`, 'write bash, zsh or fish');
+  if (script === undefined) throw usageError(`unknown shell "${shell}"`, 'write bash, zsh, fish or powershell');
   terminal.stdout(script());
   return 0;
 }
 
-const shells = ['bash', 'zsh', 'fish'];
+const shells = ['bash', 'zsh', 'fish', 'powershell'];
 const flagsOf = (name: string): string[] =>
   [...(commands.find((command) => command.name === name)?.flags ?? []), { name: 'help' }].map(
     (flag) => `--${flag.name}`,
@@ -33,6 +33,9 @@ const flagsOf = (name: string): string[] =>
 /** The commands that take scripts, or profiles. */
 const commandsWith = (argument: 'script' | 'profile'): string[] =>
   commands.filter(({ usage }) => usage.includes(argument)).map(({ name }) => name);
+
+/** The items of a PowerShell array. */
+const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
 
 const scripts: Readonly<Record<string, () => string>> = {
   bash: () => `_oauth_profile() {
@@ -107,4 +110,28 @@ compdef _oauth_profile oauth-profile
       `complete -c oauth-profile -n '__fish_seen_subcommand_from ${commandsWith('profile').join(' ')}' -a '(oauth-profile completion ${NAMES} 2>/dev/null)'`,
       '',
     ].join('\n'),
+  // Without results, PowerShell completes the names of files.
+  powershell: () => `Register-ArgumentCompleter -Native -CommandName oauth-profile -ScriptBlock {
+  param($word, $ast, $position)
+  $words = @($ast.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
+  if ($word -ne '') { $words = @($words | Select-Object -SkipLast 1) }
+  if ($words -contains '--' -or ($words.Count -gt 0 -and $words[-1] -eq '--data')) { return }
+  $candidates = @(
+    if ($words.Count -eq 0) {
+      ${quoted([...commands.map(({ name }) => name), ...globalFlags.map(({ name }) => `--${name}`)])}
+    } elseif ($word.StartsWith('-')) {
+      switch ($words[0]) {
+${commands.map(({ name }) => `        '${name}' { ${quoted(flagsOf(name))} }`).join('\n')}
+      }
+    } elseif ($words[0] -eq 'completion') {
+      ${quoted(shells)}
+    } elseif ($words[0] -in ${quoted(commandsWith('profile'))}) {
+      oauth-profile completion ${NAMES} 2>$null
+    }
+  )
+  $candidates | Where-Object { $_.StartsWith($word) } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
+`,
 };

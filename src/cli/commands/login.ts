@@ -82,7 +82,8 @@ ${complete === undefined ? '' : `  or open ${cyan(complete)}, which includes the
   };
 }
 
-function browserPrompt({ terminal }: Context, readLine: ReadLine | undefined): BrowserPrompt {
+function browserPrompt(context: Context, readLine: ReadLine | undefined): BrowserPrompt {
+  const { terminal } = context;
   const { cyan } = terminal.style.err;
   return {
     readLine,
@@ -98,6 +99,10 @@ function browserPrompt({ terminal }: Context, readLine: ReadLine | undefined): B
       terminal.prompt(`${instruction}\n  ${cyan(url)}\n${paste}${waiting(terminal, leftMs)}`);
     },
     showMistake: (message) => terminal.prompt(`${message}; paste the whole URL\n`),
+    showWarning(message) {
+      warn(context, message);
+      terminal.flush();
+    },
   };
 }
 

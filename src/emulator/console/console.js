@@ -72,7 +72,7 @@ async function showStatus() {
     }),
   );
   element('proxy-lines').textContent =
-    `curl -s ${url}/oauth-profile-emulator/ca.pem > emulator-ca.pem\nexport HTTPS_PROXY=${url} NO_PROXY=localhost,127.0.0.1\nexport NODE_EXTRA_CA_CERTS=$PWD/emulator-ca.pem SSL_CERT_FILE=$PWD/emulator-ca.pem`;
+    `curl -s ${url}/_emulator/ca.pem > emulator-ca.pem\nexport HTTPS_PROXY=${url} NO_PROXY=localhost,127.0.0.1\nexport NODE_EXTRA_CA_CERTS=$PWD/emulator-ca.pem SSL_CERT_FILE=$PWD/emulator-ca.pem`;
   element('cli-line').textContent = `oauth-profile token ${issuers[0]?.profile ?? 'PROFILE'} --emulate=${url}`;
 }
 

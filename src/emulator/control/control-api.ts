@@ -1,21 +1,25 @@
 import { consoleFile } from '../console-files.ts';
 import type { ControlledEmulator } from '../emulator-state.ts';
-import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
-import { findIssues, objectOf } from '../schemas.ts';
+import { type EmulatorRequest, type EmulatorResponse, json, text } from '../messages.ts';
+import { findIssues, objectOf, type Schema } from '../schemas.ts';
 import type { Outcome } from '../server.ts';
+import { ConfigError } from '../settings.ts';
 import { ControlError } from './control-error.ts';
 import { type ControlRequest, handlers } from './handlers.ts';
 import { openApiDocument } from './openapi.ts';
-import { type Operation, operations } from './operations.ts';
+import { name as nameSchema, type Operation, operations } from './operations.ts';
 
 interface Route {
   readonly operation: Operation & (typeof operations)[number];
   readonly pattern: RegExp;
+  /** Created once, because schemas are compiled and cached by identity. */
+  readonly querySchema: Schema;
 }
 
 const routes: readonly Route[] = operations.map((operation) => ({
   operation,
   pattern: new RegExp(`^${operation.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+  querySchema: objectOf('query' in operation ? operation.query : {}),
 }));
 
 const HEARTBEAT_MS = 15_000;
@@ -23,9 +27,12 @@ const HEARTBEAT_MS = 15_000;
 /** The HTTP control API below `/_emulator/` and the console at `/`. */
 export class ControlApi {
   readonly #emulator: ControlledEmulator;
+  readonly #certificate: string;
 
-  constructor(emulator: ControlledEmulator) {
+  /** `certificate` is the CA certificate, PEM. */
+  constructor(emulator: ControlledEmulator, certificate: string) {
     this.#emulator = emulator;
+    this.#certificate = certificate;
   }
 
   async handle(request: EmulatorRequest): Promise<Outcome> {
@@ -36,32 +43,38 @@ export class ControlApi {
         const file = host === '' ? await consoleFile('/') : await consoleFile(path);
         if (file !== undefined) return { response: file };
         if (path === '/openapi.json') return { response: json(200, openApiDocument(origin)) };
+        if (path === '/ca.pem') return { response: text(200, this.#certificate) };
         if (path === '/events') return { stream: (send) => this.#sendRequests(send) };
       }
       return { response: await this.#call(request) };
     } catch (error) {
+      if (error instanceof ConfigError) return { response: json(400, { error: error.message }) };
       if (!(error instanceof ControlError)) throw error;
-      const { status, message, issues } = error;
-      return { response: json(status, { error: message, issues }) };
+      const { status, message, issues, headers } = error;
+      return { response: json(status, { error: message, issues }, headers) };
     }
   }
 
   async #call(request: EmulatorRequest): Promise<EmulatorResponse> {
     const found = routes.filter(({ pattern }) => request.host !== '' && pattern.test(request.path));
     const route = found.find(({ operation }) => operation.method === request.method);
-    if (route === undefined)
-      throw new ControlError(found.length === 0 ? 404 : 405, found.length === 0 ? 'not found' : 'method not allowed');
-    const { operation, pattern } = route;
-    const { status = 200, query: querySchema = {}, body: bodySchema } = operation as Operation;
+    if (route === undefined) {
+      if (found.length === 0) throw new ControlError(404, 'not found');
+      const Allow = found.map(({ operation }) => operation.method).join(', ');
+      throw new ControlError(405, 'method not allowed', undefined, { Allow });
+    }
+    const { operation, pattern, querySchema } = route;
+    const { status = 200, query: parameterSchemas = {}, body: bodySchema } = operation as Operation;
     const query = Object.fromEntries(
-      [...request.query].map(([name, value]) => [name, toNumber(querySchema[name]?.['type'], value)]),
+      [...request.query].map(([name, value]) => [name, toNumber(parameterSchemas[name]?.['type'], value)]),
     );
-    await check(objectOf(querySchema), query);
+    await check(querySchema, query);
     const body = bodySchema === undefined ? undefined : parseBody(request);
     if (bodySchema !== undefined) await check(bodySchema, body);
     const parameters: Record<string, string> = {};
     for (const [name, value] of Object.entries(pattern.exec(request.path)?.groups ?? {}))
       parameters[name] = decodeParameter(value);
+    for (const value of Object.values(parameters)) await check(nameSchema, value);
     const controlRequest: ControlRequest = { origin: request.origin, parameters, query, body };
     const result = await handlers[operation.id](this.#emulator, controlRequest);
     return result === undefined ? { status, headers: { 'Cache-Control': 'no-store' }, body: '' } : json(status, result);
@@ -102,7 +115,7 @@ function parseBody({ headers, body }: EmulatorRequest): unknown {
   }
 }
 
-async function check(schema: ReturnType<typeof objectOf>, value: unknown): Promise<void> {
+async function check(schema: Schema, value: unknown): Promise<void> {
   const issues = await findIssues(schema, value);
   if (issues.length > 0) throw new ControlError(400, 'the request is invalid', issues);
 }

@@ -4,6 +4,7 @@ export class ControlError extends Error {
     readonly status: number,
     message: string,
     readonly issues?: readonly string[],
+    readonly headers?: Readonly<Record<string, string>>,
   ) {
     super(message);
   }

@@ -53,12 +53,12 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
   }),
   addClient: ({ realms, log }, { body }) => {
     const options = body as ClientOptions;
-    const { realm, client } = attempt(() => addClient(realms, log, options));
+    const { realm, client } = addClient(realms, log, options);
     return showClient(realm, client);
   },
   deleteClient: ({ realms }, { parameters: { client_id: id = '' } }) =>
     found([...realms.all()].filter((realm) => realm.clients.delete(id)).length > 0, 'client'),
-  issueToken: (emulator, { origin, body }) => attempt(() => issueToken(emulator, origin, body as TokenRequest)),
+  issueToken: (emulator, { origin, body }) => issueToken(emulator, origin, body as TokenRequest),
   inspectToken: (emulator, { origin, body }) => inspectToken(emulator, origin, tokenIn(body)),
   revokeToken: async (emulator, { origin, body }) => found(await revokeToken(emulator, origin, tokenIn(body)), 'token'),
   expireTokens: async (emulator, { origin, body }) => {
@@ -79,8 +79,9 @@ export const handlers: Readonly<Record<OperationId, Handler>> = {
     const { publish_old: publishOld = false } = body as { publish_old?: boolean };
     return { kid: (await keys.rotate(publishOld)).kid };
   },
-  reset: ({ realms, log, faults, restore }) => {
+  reset: ({ realms, log, faults, keys, restore }) => {
     realms.reset();
+    keys.reset();
     faults.set([]);
     log.clear();
     restore();
@@ -93,16 +94,6 @@ function tokenIn(body: unknown): string {
 
 function found(exists: boolean, thing: string): void {
   if (!exists) throw new ControlError(404, `no such ${thing}`);
-}
-
-/** Configuration errors are errors of the request. */
-function attempt<T>(action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    if (error instanceof TypeError) throw new ControlError(400, error.message);
-    throw error;
-  }
 }
 
 function toLoopback(origin: string, url: string): string {

@@ -7,6 +7,8 @@ function jsonContent(schema: Schema): Schema {
   return { content: { 'application/json': { schema } } };
 }
 
+const forbidden = { description: 'The request comes from a page of another origin', ...jsonContent(problem) };
+
 /** The OpenAPI document of the control API. */
 export function openApiDocument(origin: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {
@@ -14,14 +16,27 @@ export function openApiDocument(origin: string): Record<string, unknown> {
       get: {
         operationId: 'getOpenApi',
         summary: 'This document',
-        responses: { 200: { description: 'The document', ...jsonContent(members) } },
+        responses: { 200: { description: 'The document', ...jsonContent(members) }, 403: forbidden },
+      },
+    },
+    '/ca.pem': {
+      get: {
+        operationId: 'getCertificate',
+        summary: 'The CA certificate to trust for the production URLs, PEM',
+        responses: {
+          200: { description: 'The certificate', content: { 'text/plain': { schema: text } } },
+          403: forbidden,
+        },
       },
     },
     '/events': {
       get: {
         operationId: 'streamRequests',
         summary: 'Handled requests as server-sent events',
-        responses: { 200: { description: 'Events', content: { 'text/event-stream': { schema: text } } } },
+        responses: {
+          200: { description: 'Events', content: { 'text/event-stream': { schema: text } } },
+          403: forbidden,
+        },
       },
     },
   };
@@ -43,9 +58,12 @@ export function openApiDocument(origin: string): Record<string, unknown> {
       responses: {
         [status]: { description: summary, ...(response && jsonContent(response)) },
         400: { description: 'The request is invalid', ...jsonContent(problem) },
-        403: { description: 'The request comes from a page of another origin', ...jsonContent(problem) },
+        403: forbidden,
         ...(canMiss && { 404: { description: 'Not found', ...jsonContent(problem) } }),
-        ...(body && { 415: { description: 'The request is not JSON', ...jsonContent(problem) } }),
+        ...(body && {
+          413: { description: 'The request is larger than 64 KiB' },
+          415: { description: 'The request is not JSON', ...jsonContent(problem) },
+        }),
       },
     };
   }

@@ -129,13 +129,17 @@ export class RequestLog {
 
   #mask(name: string, value: unknown): unknown {
     if (typeof value !== 'string') return value;
-    const isSensitive = sensitiveName.test(name) && !publicName.test(name);
-    return isSensitive || this.#secrets.has(value) ? '••••' : value;
+    return isSensitiveName(name) || this.#secrets.has(value) ? '••••' : value;
   }
 }
 
-const sensitiveName = /secret|passw|token|assertion|credential|api.?key|private|^code$|^device_code$|^code_verifier$/i;
-const publicName = /token_type$|_url$|_endpoint$|_supported$/i;
+const sensitive = /secret|passw|token|assertion|credential|api.?key|private|^code$|^device_code$|^code_verifier$/i;
+const notSensitive = /token_(?:type|path|reuse)$|_url$|_endpoint$|_supported$/i;
+
+/** Whether a field of a profile, request or response with this name contains a secret. */
+export function isSensitiveName(name: string): boolean {
+  return sensitive.test(name) && !notSensitive.test(name);
+}
 
 function matches({ after = 0, method, host, path }: RequestFilter, request: ServedRequest): boolean {
   return (

@@ -39,7 +39,7 @@ export async function issueToken(emulator: ControlledEmulator, origin: string, o
   };
   if (type === 'refresh_token') {
     const family = realm.createFamily({ clientId, user: name, scope, audience, authTime });
-    return { type, token: createRefreshToken(context, family) };
+    return { type, token: createRefreshToken(context, family, lifetime) };
   }
   const token =
     type === 'id_token'
@@ -109,9 +109,7 @@ async function change(
     if (family === undefined && known === undefined) continue;
     if (onFamily !== undefined && (family ?? known?.family) !== undefined)
       onFamily(family ?? known?.family ?? { revoked: false });
-    else if (known !== undefined && realm.provider.stableToken)
-      realm.invalidations.set(known.clientId, known.invalidations + 1);
-    else if (known !== undefined) realm.revokedTokens.set(known.key, {});
+    else if (known !== undefined) realm.revokeAccessToken(known);
     return true;
   }
   return false;

@@ -97,7 +97,8 @@ async function checkAssertion(
   request: EmulatorRequest,
   assertion: string,
 ): Promise<void> {
-  registeredCredentials(context.realm, client, 'private_key_jwt');
+  const usesSecret = client.credentials.some(({ auth }) => auth === 'client_secret_jwt');
+  registeredCredentials(context.realm, client, usesSecret ? 'client_secret_jwt' : 'private_key_jwt');
   if (request.form.get('client_assertion_type') !== ASSERTION_TYPE) reject('missing_field', 'client_assertion_type');
   const expected = { issuer: client.id, subject: client.id };
   if (!(await verifyAssertion(context, client, request, assertion, expected))) reject('invalid_assertion');
@@ -105,7 +106,7 @@ async function checkAssertion(
 
 /** Checks issuer, subject, audience, times and signature (RFC 7523 §3). */
 export async function verifyAssertion(
-  { now }: RequestContext,
+  { now, realm }: RequestContext,
   client: Client,
   { host, path, origin }: EmulatorRequest,
   assertion: string,
@@ -118,7 +119,9 @@ export async function verifyAssertion(
     `${scheme}${host}`,
     `${scheme}${host}/`,
   ]);
-  for (const { key, audience } of client.credentials) {
+  for (const { auth, secret, key: publicKey, audience } of client.credentials) {
+    const isSecretKey = realm.provider.clientAuth.secretAssertions === true && auth === 'client_secret_jwt';
+    const key = isSecretKey ? new TextEncoder().encode(secret) : publicKey;
     if (key === undefined) continue;
     const audiences = [...urls, own, `${own}${path}`, ...(audience === undefined ? [] : [audience])];
     const options = { ...expected, audience: audiences, requiredClaims: ['exp'], currentDate: new Date(now) };

@@ -26,9 +26,8 @@ export async function revokeEndpoint(context: RequestContext, request: EmulatorR
   if (rejectsUnknown && !isUsable) reject('unknown_token');
   const family = record?.family ?? known?.family;
   if (!mayRevoke(record?.family.clientId ?? known?.clientId)) return json(200, {});
-  if (known !== undefined && provider.stableToken) realm.invalidations.set(known.clientId, known.invalidations + 1);
-  else if (family !== undefined) family.revoked = true;
-  else if (known !== undefined) realm.revokedTokens.set(known.key, {});
+  if (family !== undefined) family.revoked = true;
+  else if (known !== undefined) realm.revokeAccessToken(known);
   // An unknown token counts as revoked (RFC 7009 §2.2).
   return json(200, provider.stableToken ? { access_token: token } : {});
 }

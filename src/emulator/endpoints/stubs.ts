@@ -1,6 +1,8 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname, relative, resolve } from 'node:path';
+import { extname, isAbsolute, relative, resolve } from 'node:path';
 import { type EmulatorRequest, type EmulatorResponse, text } from '../messages.ts';
+import { ConfigError } from '../settings.ts';
 
 /** A stub response for the requests to one path of a host. */
 export interface StubOptions {
@@ -76,8 +78,10 @@ async function respondWithFile(
 /** The path of a file inside a directory. Throws for any other file: a configuration may come with a cloned repository. */
 export function pathInside(directory: string, file: string): string {
   const path = resolve(directory, file);
-  if (relative(directory, path).startsWith('..') || relative(directory, path) === '')
-    throw new TypeError(`${file} is outside of ${directory}`);
+  // A link could lead to any file.
+  const real = existsSync(path) ? relative(realpathSync(directory), realpathSync(path)) : '';
+  if ([relative(directory, path), real].some((way) => /^\.\.(?:[/\\]|$)/.test(way) || isAbsolute(way)))
+    throw new ConfigError(`${file} is outside of ${directory}`);
   return path;
 }
 

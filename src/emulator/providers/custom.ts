@@ -47,7 +47,7 @@ export const custom: EmulatedProvider = {
     DEVICE_CODE_GRANT,
     JWT_BEARER_GRANT,
   ],
-  clientAuth: { default: 'client_secret_post' },
+  clientAuth: { default: 'client_secret_post', secretAssertions: true },
   passwordGrantWithoutClient: true,
   codeReuseRevokesTokens: true,
   metadata: ({ origin, path, tokenUrl, configuredIssuer }) => {
@@ -68,8 +68,14 @@ export const custom: EmulatedProvider = {
       jwks_uri: `${base}/jwks`,
       response_modes_supported: ['query'],
       scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
-      token_endpoint_auth_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      token_endpoint_auth_methods_supported: [
+        'client_secret_basic',
+        'client_secret_post',
+        'client_secret_jwt',
+        'private_key_jwt',
+        'none',
+      ],
+      token_endpoint_auth_signing_alg_values_supported: ['HS256', 'RS256', 'PS256', 'ES256', 'EdDSA'],
       authorization_response_iss_parameter_supported: true,
     };
   },

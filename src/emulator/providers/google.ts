@@ -85,7 +85,8 @@ export const google: EmulatedProvider = {
   device: { expiresIn: 1800, hasDash: true, uriMember: 'verification_url', verificationPath: '/device' },
   encodeAccessToken: (token) => `ya29.${token}`,
   decodeAccessToken: (token) => token.replace(/^ya29\./, ''),
-  idClaims: (subject) => ({ azp: subject.clientId, ...userClaims(subject) }),
+  // auth_time is present only if the client requests it as a claim, which is not emulated.
+  idClaims: (subject) => ({ azp: subject.clientId, auth_time: undefined, ...userClaims(subject) }),
   response(standard, { scope, grant, idToken, accessToken }) {
     if (grant !== JWT_BEARER_GRANT)
       return { ...standard, scope: scope || 'openid https://www.googleapis.com/auth/userinfo.email' };

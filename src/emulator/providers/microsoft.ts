@@ -115,7 +115,7 @@ export const microsoft: EmulatedProvider = {
         azp: clientId,
         azpacr: { none: '0', secret: '1', assertion: '2' }[clientAuth],
         ...userClaims(subject),
-        ...(user ? { scp: scp || undefined, groups: user.groups } : { idtyp: 'app' }),
+        ...(user && { scp: scp || undefined, groups: user.groups }),
         roles: user === undefined ? client?.roles : user.roles,
         ver: '2.0',
       };
@@ -204,7 +204,7 @@ function audienceOf(scopes: readonly string[]): string {
 }
 
 /** The claims that all tokens about a user have (learn.microsoft.com, "Access token claims reference"). */
-function userClaims({ user, clientId, target }: Pick<TokenSubject, 'user' | 'clientId' | 'target'>) {
+function userClaims({ user, clientId, target, scopes }: Pick<TokenSubject, 'user' | 'clientId' | 'target' | 'scopes'>) {
   const tid = homeTenant(target);
   const oid = guidOf(`${tid} ${user?.name ?? clientId}`);
   return {
@@ -212,7 +212,7 @@ function userClaims({ user, clientId, target }: Pick<TokenSubject, 'user' | 'cli
     // Pairwise for users; the object id of its service principal for an app.
     sub: user === undefined ? oid : (user.sub ?? hashOf(clientId, user.name)),
     tid,
-    ...(user && { name: namesOf(user).name, preferred_username: user.name }),
+    ...(user && scopes.includes('profile') && { name: namesOf(user).name, preferred_username: user.name }),
   };
 }
 

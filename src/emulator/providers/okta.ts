@@ -47,9 +47,9 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>) 
   const { name, given, family, email } = namesOf(user);
   return {
     sub: user.sub ?? identifierOf('00u', user.name),
-    preferred_username: user.name,
     ...(scopes.includes('profile') && {
-      ...{ name, given_name: given, family_name: family, locale: 'en-US', zoneinfo: 'America/Los_Angeles' },
+      ...{ preferred_username: user.name, name, given_name: given, family_name: family },
+      ...{ locale: 'en-US', zoneinfo: 'America/Los_Angeles' },
     }),
     ...(scopes.includes('email') && { email, email_verified: true }),
     groups: user.groups,
@@ -85,7 +85,7 @@ export const okta: EmulatedProvider = {
     keys: /^\/oauth2\/(?:[A-Za-z0-9]+\/)?v1\/keys$/,
   },
   grants: ['authorization_code', 'refresh_token', 'client_credentials', 'password', DEVICE_CODE_GRANT],
-  clientAuth: { default: 'client_secret_basic', registeredMethodOnly: true },
+  clientAuth: { default: 'client_secret_basic', registeredMethodOnly: true, secretAssertions: true },
   scopeRequiredFor: ['password', 'client_credentials'],
   allowsClientScope: (scope) => !scope.split(' ').includes('openid'),
   metadata: (target) => {

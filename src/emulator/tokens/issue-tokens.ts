@@ -4,7 +4,7 @@ import type { EmulatorRequest } from '../messages.ts';
 import type { AccessTokenFormat, IssuedTokens, TokenSubject } from '../provider.ts';
 import type { RequestContext, TokenFamily } from '../realm.ts';
 import type { Claims, User } from '../subjects.ts';
-import { applyTokenFault } from './token-faults.ts';
+import { applyTokenFault, changeClaims } from './token-faults.ts';
 
 /** The client, the user and the scope that tokens are issued for. */
 export interface TokenGrant {
@@ -60,7 +60,10 @@ export async function issueTokens(
   const accessToken = realm.settings.isOpaque
     ? opaqueAccessToken(context, subject, scope)
     : await jwtAccessToken(context, subject);
-  if (fault === 'revoked-token') realm.revokedTokens.set(subject.id, {});
+  if (fault === 'revoked-token') {
+    const { id: key, clientId } = subject;
+    realm.revokeAccessToken({ key, clientId, invalidations: realm.invalidations.get(clientId) ?? 0 });
+  }
   const wantsIdToken = grant.user !== undefined && subject.scopes.includes('openid');
   return {
     accessToken,
@@ -136,12 +139,13 @@ async function jwtAccessToken(context: RequestContext, subject: Subject): Promis
   return signClaims(context, subject, { typ: format.typ }, claims);
 }
 
-function opaqueAccessToken({ realm, states }: RequestContext, subject: TokenSubject, scope: string): string {
+function opaqueAccessToken({ realm, states, fault }: RequestContext, subject: TokenSubject, scope: string): string {
   const { provider } = realm;
   const { clientId, issuer, user, audience, issuedAt, expiresAt, id } = subject;
+  const { aud, iat, exp } = changeClaims(fault, { aud: audience, iat: issuedAt, exp: expiresAt });
   const content: OpaqueToken = provider.stableToken
     ? { clientId, scope, issuer, iat: 0, invalidations: realm.invalidations.get(clientId) ?? 0 }
-    : { clientId, user: user?.name, scope, issuer, aud: audience, iat: issuedAt, exp: expiresAt, id };
+    : { clientId, user: user?.name, scope, issuer, aud, iat, exp, id };
   const token = states.encode(content);
   return provider.encodeAccessToken?.(token) ?? token;
 }
@@ -202,10 +206,14 @@ export function issueUserTokens(
   return issueTokens(context, request, grant, family, createRefreshToken(context, family));
 }
 
-/** Creates another refresh token of a token family. */
-export function createRefreshToken({ realm, states, now }: RequestContext, family: TokenFamily): string {
+/** Creates another refresh token of a token family. `lifetime` is in seconds; default: the setting of the provider. */
+export function createRefreshToken(
+  { realm, states, now }: RequestContext,
+  family: TokenFamily,
+  lifetime = realm.settings.refreshTokenLifetime,
+): string {
   const token = states.random('rt-');
-  const expiresAt = now + realm.settings.refreshTokenLifetime * 1000;
+  const expiresAt = now + lifetime * 1000;
   realm.refreshTokens.set(token, { family, expiresAt, usedAt: undefined, pinned: false });
   return token;
 }

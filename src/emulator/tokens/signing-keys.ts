@@ -8,6 +8,7 @@ import {
   verify,
 } from 'node:crypto';
 import { promisify } from 'node:util';
+import { ConfigError } from '../settings.ts';
 
 /** Algorithms that tokens can be signed with (RFC 7518 §3.1). */
 export const signingAlgorithms = ['RS256', 'PS256', 'ES256'] as const;
@@ -34,6 +35,7 @@ const MAX_RETIRED = 10;
 /** The keys of one emulator. The first one is generated when it is needed. */
 export class SigningKeys {
   readonly #alg: SigningAlgorithm;
+  readonly #fixed: Promise<SigningKey> | undefined;
   #current: Promise<SigningKey> | undefined;
   #previous: SigningKey[] = [];
   #retired: SigningKey[] = [];
@@ -42,7 +44,7 @@ export class SigningKeys {
   constructor(alg: SigningAlgorithm | undefined, pem: string | undefined) {
     const fixed = pem === undefined ? undefined : importKey(pem, alg);
     this.#alg = fixed?.alg ?? alg ?? 'RS256';
-    if (fixed !== undefined) this.#current = Promise.resolve(fixed);
+    if (fixed !== undefined) this.#fixed = Promise.resolve(fixed);
   }
 
   get alg(): SigningAlgorithm {
@@ -51,8 +53,15 @@ export class SigningKeys {
 
   /** The key for signatures of new tokens. */
   current(): Promise<SigningKey> {
-    this.#current ??= processKey(this.#alg);
+    this.#current ??= this.#fixed ?? processKey(this.#alg);
     return this.#current;
+  }
+
+  /** Returns to the first key. */
+  reset(): void {
+    this.#current = undefined;
+    this.#previous = [];
+    this.#retired = [];
   }
 
   /** A key that signed tokens once and is no longer published. */
@@ -65,15 +74,17 @@ export class SigningKeys {
   }
 
   /** Replaces the current key. The old one stays in the JWKS if `publishOld` is set. */
-  async rotate(publishOld: boolean): Promise<SigningKey> {
-    const old = await this.current();
-    const next = await generateKey(this.#alg);
-    this.#current = Promise.resolve(next);
-    if (publishOld) this.#previous.unshift(old);
-    else this.#retired.unshift(old, ...this.#previous.splice(0));
-    this.#retired.splice(MAX_RETIRED);
-    this.#retired.unshift(...this.#previous.splice(MAX_RETIRED));
-    return next;
+  rotate(publishOld: boolean): Promise<SigningKey> {
+    const rotated = Promise.all([this.current(), generateKey(this.#alg)]).then(([old, next]) => {
+      if (publishOld) this.#previous.unshift(old);
+      else this.#retired.unshift(old, ...this.#previous.splice(0));
+      this.#retired.unshift(...this.#previous.splice(MAX_RETIRED));
+      this.#retired.splice(MAX_RETIRED);
+      return next;
+    });
+    // A concurrent rotation retires this key.
+    this.#current = rotated;
+    return rotated;
   }
 
   /** The JSON Web Key Set (RFC 7517 §5). */
@@ -133,15 +144,24 @@ async function generateKey(alg: SigningAlgorithm): Promise<SigningKey> {
 
 /** Reads a private key from a PEM or JWK. */
 function importKey(pem: string, alg: SigningAlgorithm | undefined): SigningKey {
-  const jwk = pem.trimStart().startsWith('{') ? JSON.parse(pem) : undefined;
-  const key = createPrivateKey(jwk === undefined ? pem : { key: jwk, format: 'jwk' });
+  const { key, kid } = readPrivateKey(pem);
   const { asymmetricKeyType: type, asymmetricKeyDetails: details = {} } = key;
   const isP256 = type === 'ec' && details.namedCurve === 'prime256v1';
   if (!isP256 && (type !== 'rsa' || (details.modulusLength ?? 0) < 2048))
-    throw new TypeError('the signing key must be RSA with 2048 bits or more, or EC on the curve P-256');
+    throw new ConfigError('the signing key must be RSA with 2048 bits or more, or EC on the curve P-256');
   const natural = isP256 ? 'ES256' : 'RS256';
-  if (alg !== undefined && (alg === 'ES256') !== isP256) throw new TypeError(`the signing key does not fit ${alg}`);
-  return describeKey(key, alg ?? natural, jwk?.kid);
+  if (alg !== undefined && (alg === 'ES256') !== isP256) throw new ConfigError(`the signing key does not fit ${alg}`);
+  return describeKey(key, alg ?? natural, kid);
+}
+
+function readPrivateKey(pem: string): { key: KeyObject; kid?: string } {
+  try {
+    const jwk = pem.trimStart().startsWith('{') ? JSON.parse(pem) : undefined;
+    return { key: createPrivateKey(jwk === undefined ? pem : { key: jwk, format: 'jwk' }), kid: jwk?.kid };
+  } catch {
+    // The cause could contain a part of the key.
+    throw new ConfigError('the signing key is neither an unencrypted PEM private key nor a private JWK');
+  }
 }
 
 function describeKey(privateKey: KeyObject, alg: SigningAlgorithm, kid?: string): SigningKey {

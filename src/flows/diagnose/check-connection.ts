@@ -44,7 +44,7 @@ export function checkClock({ clientAuth }: Profile, host: string, { headers }: A
   const skew = Math.abs(seconds);
   if (skew <= MAX_SKEW_SECONDS) return [{ level: 'ok', ...about, message: `agrees with ${host}` }];
   const message = `${skew} s ${seconds < 0 ? 'behind' : 'ahead of'} ${host}`;
-  const signs = clientAuth === 'private_key_jwt';
+  const signs = clientAuth.endsWith('_jwt');
   const effect = signs ? 'servers reject assertions with wrong times' : 'token lifetimes are computed wrongly';
   const level = signs && skew > MAX_ASSERTION_SKEW_SECONDS ? 'error' : 'warning';
   return [{ level, ...about, message, hint: `set the clock, preferably with NTP: ${effect}` }];

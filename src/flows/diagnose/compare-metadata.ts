@@ -1,6 +1,6 @@
 import { isSameEndpoint } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
-import { selectLoginEndpoints } from '../../profile/endpoints.ts';
+import { resolveUrl, selectLoginEndpoints } from '../../profile/endpoints.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { loginCommand } from '../../profile/profile.ts';
 import { excerpt } from '../../redaction/sanitize.ts';
@@ -9,7 +9,13 @@ import type { Diagnostic } from './diagnostic.ts';
 type Document = Readonly<Record<string, unknown>>;
 
 /** Values of `options.client_auth`, which are those of RFC 8414 §2. */
-const CLIENT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'];
+const CLIENT_AUTH_METHODS = [
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+  'private_key_jwt',
+  'none',
+];
 
 /** Many servers list only these, although they support others. */
 const STANDARD_SCOPES = new Set(['openid', 'profile', 'email', 'address', 'phone', 'offline_access', 'device_sso']);
@@ -35,7 +41,7 @@ function compareEndpoint({ name, provider, url }: Profile, document: Document): 
     return undefined;
   const shown = typeof announced === 'string' ? excerpt(announced, 200) : 'none';
   // Google's metadata names another URL than our default, and serves both.
-  if (url.href === provider.tokenUrl) {
+  if (provider.tokenUrl !== undefined && url.href === resolveUrl(provider.tokenUrl, url).href) {
     const message = `the default token URL is an older one; the metadata names ${shown}`;
     return diagnostic(name, 'url', 'note', message, `no action needed; to use the new one, set ${name}.url`);
   }
@@ -58,14 +64,20 @@ function compareGrant(profile: Profile, document: Document): Diagnostic[] {
 }
 
 function compareClientAuth(profile: Profile, document: Document): Diagnostic[] {
-  const { name, provider, options } = profile;
+  const { name, grant, provider, options } = profile;
   const announced = listOf(document, 'token_endpoint_auth_methods_supported');
   const ours = methodsOf(profile);
   if (announced === undefined || ours.some((method) => announced.includes(method))) return [];
   // Built-in providers support public clients without listing it, and a client certificate may be sufficient.
-  if (ours.includes('none') && (provider.login !== undefined || options.cert !== undefined)) return [];
-  const what = ours.includes('none') ? 'clients without a secret' : `client authentication with ${ours[0]}`;
+  const isPublic = ours.includes('none');
+  if (isPublic && (provider.login !== undefined || options.cert !== undefined)) return [];
+  const what = isPublic ? 'clients without a secret' : `client authentication with ${ours[0]}`;
   const message = `the metadata does not list ${what}, only ${formatList(announced)}`;
+  // Keycloak and others support public clients without listing `none`. RFC 6749 §4.4: not for client_credentials.
+  if (isPublic && grant !== 'client_credentials') {
+    const hint = `no action needed for a public client; if the client has a secret, set ${name}.client_secret`;
+    return [diagnostic(name, 'options.client_auth', 'note', message, hint)];
+  }
   const possible = announced.filter((method) => CLIENT_AUTH_METHODS.includes(method));
   const hint =
     possible.length > 0
@@ -78,13 +90,14 @@ function compareClientAuth(profile: Profile, document: Document): Diagnostic[] {
 function methodsOf({ clientAuth, fields }: Profile): [string, ...string[]] {
   const has = (field: string): boolean => fields.some(({ name }) => name === field);
   if (clientAuth === 'client_secret_basic' || clientAuth === 'client_secret_basic_raw') return ['client_secret_basic'];
-  if (clientAuth === 'private_key_jwt' || clientAuth === 'none') return [clientAuth];
+  if (clientAuth.endsWith('_jwt') || clientAuth === 'none') return [clientAuth];
   if (has('client_assertion')) return ['private_key_jwt', 'client_secret_jwt'];
   return [has('client_secret') ? 'client_secret_post' : 'none'];
 }
 
 function compareLogin({ name, provider, url, options, grant }: Profile, document: Document): Diagnostic[] {
-  if (grant !== 'refresh_token') return [];
+  // A custom profile has no grant before the first login.
+  if (grant !== undefined && grant !== 'refresh_token') return [];
   const { authorizationUrl, device, preferredFlow } = selectLoginEndpoints(provider, url, options);
   const results: Diagnostic[] = [];
   const comparePage = (variable: string, announced: unknown, ours: URL | undefined): void => {
@@ -105,14 +118,24 @@ function compareLogin({ name, provider, url, options, grant }: Profile, document
     // The last one belongs to the profile's own tenant.
     device.at(-1)?.deviceAuthorizationUrl,
   );
-  const challenges = listOf(document, 'code_challenge_methods_supported');
-  if (authorizationUrl !== undefined && challenges !== undefined && !challenges.includes('S256')) {
-    const message = `a browser login needs PKCE with S256, but the metadata lists ${formatList(challenges)}`;
+  const rejectBrowser = (message: string, change: string): void => {
     const otherwise = device.length > 0 ? `run: ${loginCommand(name)} --device; or ` : '';
     const level = preferredFlow === 'browser' ? 'error' : 'warning';
-    const hint = `${otherwise}ask the administrator of the server to allow S256`;
+    const hint = `${otherwise}ask the administrator of the server to ${change}`;
     results.push(diagnostic(name, 'options.authorization_url', level, message, hint));
-  }
+  };
+  if (authorizationUrl === undefined) return results;
+  const challenges = listOf(document, 'code_challenge_methods_supported');
+  if (challenges !== undefined && !challenges.includes('S256'))
+    rejectBrowser(
+      `a browser login needs PKCE with S256, but the metadata lists ${formatList(challenges)}`,
+      'allow S256',
+    );
+  if (document['require_pushed_authorization_requests'] === true)
+    rejectBrowser(
+      'the server requires pushed authorization requests (RFC 9126), which are not supported',
+      'allow other authorization requests for the client',
+    );
   return results;
 }
 

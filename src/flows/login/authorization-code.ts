@@ -1,8 +1,9 @@
-import { OAuthProfileError, ProviderError } from '../../errors.ts';
+import { abortError, OAuthProfileError, ProviderError } from '../../errors.ts';
 import {
   buildAuthorizationUrl,
   buildCodeTokenRequest,
   matchesState,
+  needsConsent,
   parseAuthorizationResponse,
 } from '../../oauth/authorization.ts';
 import { findIssuerMismatch, type ServerMetadata } from '../../oauth/metadata.ts';
@@ -25,6 +26,8 @@ export interface BrowserPrompt {
   readonly readLine: ((signal: AbortSignal) => Promise<string>) | undefined;
   /** Shows why a line was not accepted. */
   showMistake(message: string): void;
+  /** Shows a problem that does not end the login. */
+  showWarning(message: string): void;
 }
 
 /** Options of a browser login. */
@@ -62,24 +65,34 @@ export async function loginWithAuthorizationCode(
     // Exactly as registered: with one more slash it is another redirect URI.
     const own = `http://${target.host}:${listener.port}${target.path === '/' ? '' : target.path}`;
     const redirectUri = login.options.redirectUri ?? own;
-    const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge: loginPorts.sha256(verifier) });
-    const page = loginPorts.pageUrl(url);
-    // Read the metadata while the user logs in.
-    const issuer = findMetadata(login, { ...loginPorts, ports }, ended).catch((error: Error) => {
-      ports.log(`cannot read the metadata of ${endpoint.host}: ${error.message}`);
+    // The metadata is read while the user logs in, unless the URL depends on it.
+    const metadata = findMetadata(login, { ...loginPorts, ports }, ended).catch((error: Error) => {
+      if (!ended.aborted) prompt.showWarning(describeMetadataFailure(endpoint, error));
       return undefined;
     });
+    const promptForConsent = needsConsent(login) && (await metadata)?.consentPromptSupported === true;
+    if (ended.aborted) throw abortError(ended);
+    const challenge = loginPorts.sha256(verifier);
+    const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge, promptForConsent });
+    const page = loginPorts.pageUrl(url);
     const problem = options.open ? await loginPorts.openBrowser(page) : 'not opened because of --no-open';
     if (options.open && problem !== undefined && prompt.readLine === undefined) throw noBrowserError(login, problem);
     prompt.showUrl(page, problem, LOGIN_TIMEOUT_MS);
     const waits = [listener.redirect, rejectAfterTimeout(ports, ended)];
     if (problem !== undefined) waits.push(promptForRedirect(prompt, redirectUri, state, ended));
     const redirect = await Promise.race(waits);
-    return await exchangeCode(login, redirect, { redirectUri, verifier, issuer: await issuer }, ports, ended);
+    return await exchangeCode(login, redirect, { redirectUri, verifier, issuer: await metadata }, ports, ended);
   } finally {
     done.abort();
     await listener.close();
   }
+}
+
+/** A server that is unavailable to this program often is to the browser too, and the code cannot be exchanged. */
+function describeMetadataFailure({ host }: URL, error: Error): string {
+  const hint = error instanceof OAuthProfileError ? error.hint : undefined;
+  const message = `cannot read the metadata of ${host}: ${error.message}; the login may fail too`;
+  return hint === undefined ? message : `${message}; ${hint}`;
 }
 
 /** Validates the redirect, exchanges its code, and shows the result in the browser. */

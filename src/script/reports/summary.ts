@@ -53,6 +53,7 @@ function formatFailure(run: RunResult, step: StepResult, style: Style): string {
     ...field('error', failure?.message ?? 'the step failed', red),
     ...field('expected', failure?.expected, green),
     ...field('actual', failure?.actual, red),
+    ...field('attempts', step.attempts?.toString()),
     ...field('request', exchange && toVisibleLine(formatExchange(exchange))),
     ...field('hint', failure?.hint),
   ].join('\n');

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../../src/cli/command-definitions.ts';
 import { Sandbox } from '../../support/run-cli.ts';
 
 const has = (shell: string): boolean => {
@@ -65,6 +66,45 @@ describe('completion', () => {
     expect(stdout).toMatch(/^token\tprint an access token/m);
     expect(stdout).toMatch(/^graph$/m);
     expect(stdout).toMatch(/^--reveal/m);
+  });
+
+  it('offers all commands, flags and shells in PowerShell, and profiles where a command takes them', async () => {
+    const { stdout, exit } = await sandbox.run('oauth-profile completion powershell');
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^Register-ArgumentCompleter -Native -CommandName oauth-profile -ScriptBlock \{$/m);
+    const offered = (pattern: RegExp): string[] =>
+      [...(pattern.exec(stdout)?.[1] ?? '').matchAll(/'([^']+)'/g)].map(([, word = '']) => word);
+    const names = commands.map(({ name }) => name);
+    expect(offered(/words\.Count -eq 0\) \{\n(.*)\n/)).toEqual(expect.arrayContaining([...names, '--help']));
+    for (const { name, flags } of commands)
+      expect(offered(new RegExp(`^ *'${name}' \\{ (.*) \\}$`, 'm'))).toEqual([
+        ...flags.map((flag) => `--${flag.name}`),
+        '--help',
+      ]);
+    expect(offered(/-eq 'completion'\) \{\n(.*)\n/)).toEqual(['bash', 'zsh', 'fish', 'powershell']);
+    expect(offered(/-in (.*)\) \{\n *oauth-profile completion profiles/)).toEqual(
+      expect.arrayContaining(['token', 'exec', 'login', 'check', 'explain']),
+    );
+    // A brace or quote that is not closed would break the profile of the shell.
+    const unquoted = stdout.replace(/'[^'\n]*'|"[^"\n]*"/g, '');
+    expect(unquoted).not.toMatch(/['"]/);
+    for (const [open, close] of ['{}', '()', '[]'])
+      expect(unquoted.split(open as string).length).toBe(unquoted.split(close as string).length);
+  });
+
+  it('completes profiles in bash through a function that runs npx in a project', async () => {
+    const project = new Sandbox();
+    project.write('oauth-profiles.yaml', 'graph.type: microsoft\n');
+    const { stdout, stderr } = await project.run(
+      `mkdir -p node_modules/.bin && mv ../bin/oauth-profile node_modules/.bin/
+oauth-profile() { npx --no -- oauth-profile "$@"; }
+source <(oauth-profile completion bash)
+COMP_WORDS=(oauth-profile token ""); COMP_CWORD=2; _oauth_profile; printf '%s\\n' "\${COMPREPLY[@]}"
+cd ..; _oauth_profile; printf '%s\\n' "\${#COMPREPLY[@]}"`,
+      { npm_config_offline: 'true', npm_config_update_notifier: 'false' },
+    );
+    project.remove();
+    expect({ stdout, stderr }).toEqual({ stdout: 'graph\n0\n', stderr: '' });
   });
 
   it('does not offer a profile whose name a shell would evaluate', async () => {

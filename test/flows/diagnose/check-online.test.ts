@@ -96,6 +96,20 @@ describe('the metadata of a server', () => {
     expect(levels(results)).toEqual(['ok certificate', ...expected]);
   });
 
+  it('of the Okta org authorization server is at the root of its host', async () => {
+    const origin = 'https://acme.okta.com';
+    const org = { type: 'okta', url: `${origin}/oauth2/v1/token`, client_id: 'c', refresh_token: 'c4n4ry' };
+    const body = {
+      issuer: origin,
+      token_endpoint: `${origin}/oauth2/v1/token`,
+      authorization_endpoint: `${origin}/oauth2/v1/authorize`,
+      device_authorization_endpoint: `${origin}/oauth2/v1/device/authorize`,
+    };
+    const { results } = await check(org, { paths: { '/.well-known/openid-configuration': { body } } });
+    expect(levels(results)).toEqual(['ok certificate', 'ok discovery']);
+    expect(results[1]?.where).toBe(`${origin}/.well-known/openid-configuration`);
+  });
+
   it('is used only with status 200', async () => {
     const paths = { '/.well-known/oauth-authorization-server': { status: 203, body: metadata } };
     const { problems } = await check(machine, { paths });

@@ -77,6 +77,15 @@ describe('a profile that differs from the metadata', () => {
       /to client_secret_post,/,
     ],
     [
+      'a public client that logs users in, which many servers do not list',
+      { ...publicClient, grant_type: 'refresh_token', refresh_token: 'c4n4ry', ...page },
+      methods('client_secret_post', 'client_secret_basic'),
+      'note',
+      'svc.options.client_auth',
+      /without a secret.*client_secret_post, client_secret_basic$/,
+      /no action needed.*svc\.client_secret$/,
+    ],
+    [
       'client_auth: none',
       { ...client, 'options.client_auth': 'none' },
       methods('tls_client_auth'),
@@ -88,10 +97,10 @@ describe('a profile that differs from the metadata', () => {
     [
       'client authentication for which no supported method is listed',
       client,
-      methods('client_secret_jwt'),
+      methods('self_signed_tls_client_auth'),
       'error',
       'svc.options.client_auth',
-      /client_secret_jwt$/,
+      /self_signed_tls_client_auth$/,
       /administrator/,
     ],
     [
@@ -168,6 +177,33 @@ describe('a profile that differs from the metadata', () => {
       'svc.options.authorization_url',
       /S256/,
       /--device/,
+    ],
+    [
+      'pushed authorization requests (RFC 9126)',
+      { ...refreshing, ...page },
+      { require_pushed_authorization_requests: true },
+      'error',
+      'svc.options.authorization_url',
+      /RFC 9126/,
+      /^[^-]*administrator/,
+    ],
+    [
+      'pushed authorization requests (RFC 9126), if a device code is possible',
+      { ...refreshing, ...page, ...device },
+      { require_pushed_authorization_requests: true },
+      'error',
+      'svc.options.authorization_url',
+      /RFC 9126/,
+      /oauth-profile login svc --device/,
+    ],
+    [
+      'a login page that a profile without a grant does not name',
+      { type: 'custom', url: `${server}/token`, client_id: 'me' },
+      { authorization_endpoint: `${server}/authorize` },
+      'note',
+      'svc.options.authorization_url',
+      /login/,
+      /id\.example\.test\/authorize$/,
     ],
     [
       'a scope that refresh tokens need',
@@ -247,6 +283,16 @@ describe('a profile agrees with the metadata', () => {
       { ...refreshing, ...device },
       { code_challenge_methods_supported: ['plain'] },
     ],
+    [
+      'that requires pushed authorization requests, if the profile has no login page',
+      { ...refreshing, ...device },
+      { require_pushed_authorization_requests: true },
+    ],
+    [
+      'that does not require pushed authorization requests',
+      { ...refreshing, ...page },
+      { require_pushed_authorization_requests: false, pushed_authorization_request_endpoint: `${server}/par` },
+    ],
     ['with S256 among others', { ...refreshing, ...page }, { code_challenge_methods_supported: ['plain', 'S256'] }],
     [
       'with offline_access in both',
@@ -271,6 +317,7 @@ describe('a profile agrees with the metadata', () => {
       client,
       { token_endpoint: `${server}/x`, mtls_endpoint_aliases: { token_endpoint: `${server}/token` } },
     ],
+    ['with client_secret_jwt', { ...client, 'options.client_auth': 'client_secret_jwt' }, methods('client_secret_jwt')],
     [
       'with any kind of assertion, if the profile has one',
       { ...publicClient, client_assertion: 'c4n4ry', client_assertion_type: 'x' },

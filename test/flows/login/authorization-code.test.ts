@@ -135,6 +135,68 @@ describe('a login in a browser', () => {
   });
 });
 
+describe('the page of a login', () => {
+  const offline = { ...custom, scope: 'openid offline_access' };
+  const document = {
+    issuer: 'https://id.example.com',
+    authorization_endpoint: 'https://id.example.com/authorize',
+    prompt_values_supported: ['none', 'login', 'consent'],
+  };
+
+  it.each([
+    ['has prompt=consent if the server supports it and offline_access is requested', offline, document, 'consent'],
+    ['has the prompt of the profile instead', { ...offline, prompt: 'login' }, document, 'login'],
+    ['has no prompt without offline_access', { ...offline, scope: 'openid' }, document, null],
+    [
+      'has no prompt if the server does not list consent',
+      offline,
+      { ...document, prompt_values_supported: ['none'] },
+      null,
+    ],
+    ['has no prompt if the metadata cannot be read', offline, new Error('no network'), null],
+    [
+      'has no prompt at a built-in provider that needs none',
+      { type: 'okta', tenant_id: 'acme', client_id: 'a' },
+      {
+        ...document,
+        issuer: 'https://acme.okta.com/oauth2/default',
+        authorization_endpoint: 'https://acme.okta.com/oauth2/default/v1/authorize',
+      },
+      null,
+    ],
+  ])('%s (OpenID Connect Core §11)', async (_, fields, published, expected) => {
+    const { seen, outcome, redirect } = startBrowserLogin({ fields, document: published });
+    await redirect(`code=x&state=${STATE}`);
+    await outcome;
+    expect(new URL(seen.opened ?? '').searchParams.get('prompt')).toBe(expected);
+  });
+
+  it('and the exchange of its code have several resources and audiences (RFC 8707 §2)', async () => {
+    const fields = { ...custom, resource: ['https://a.example', 'https://b.example'], audience: ['x', 'y'] };
+    const withQuery = { ...fields, options: { authorization_url: 'https://id.example.com/authorize?resource=old' } };
+    const { seen, sent, outcome, redirect } = startBrowserLogin({ fields: withQuery });
+    await redirect(`code=x&state=${STATE}`);
+    await outcome;
+    for (const parameters of [new URL(seen.opened ?? '').searchParams, new URLSearchParams(sent[0]?.body)]) {
+      expect(parameters.getAll('resource')).toEqual(['https://a.example', 'https://b.example']);
+      expect(parameters.getAll('audience')).toEqual(['x', 'y']);
+    }
+  });
+
+  it('does not open if the login is aborted while the metadata is read, and no warning is shown', async () => {
+    const controller = new AbortController();
+    const document = new Promise((_, reject) => {
+      controller.signal.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+    const { seen, outcome } = startBrowserLogin({ fields: offline, document, signal: controller.signal });
+    await settle();
+    controller.abort();
+    expect((await outcome).error?.code).toBe('aborted');
+    expect(seen.opened).toBeUndefined();
+    expect(seen.warnings).toEqual([]);
+  });
+});
+
 describe('a redirect', () => {
   it.each([
     ['that the user caused with Deny', 'error=access_denied', 'provider_rejected', 'svc.client_id', 'denied'],
@@ -217,11 +279,13 @@ describe('a redirect', () => {
     },
   );
 
-  it('is accepted without metadata, which is logged', async () => {
-    const { outcome, redirect, log } = startBrowserLogin({ document: noMetadata });
+  it('is accepted without metadata; the failure is shown while the login waits', async () => {
+    const failure = new TransportError('connection_failed', 'connection refused', { sent: false, hint: 'try later' });
+    const { outcome, redirect, seen } = startBrowserLogin({ document: failure });
+    await settle();
+    expect(seen.warnings).toEqual([expect.stringMatching(/accounts\.google\.com: connection refused; .*; try later$/)]);
     await redirect(`code=a&state=${STATE}`);
-    await outcome;
-    expect(log).toEqual([expect.stringContaining('accounts.google.com')]);
+    expect((await outcome).error).toBeUndefined();
   });
 });
 

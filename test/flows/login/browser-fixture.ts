@@ -47,6 +47,7 @@ export function startBrowserLogin(settings: BrowserSettings = {}) {
     closed: false,
     shown: [] as [url: string, problem: string | undefined][],
     mistakes: [] as string[],
+    warnings: [] as string[],
   };
   const loginPorts: LoginPorts = {
     randomString: () => `random-string-${++randomStrings}`,
@@ -84,6 +85,7 @@ export function startBrowserLogin(settings: BrowserSettings = {}) {
     readLine: lines && (async () => lines.shift() ?? (await new Promise<string>(() => {}))),
     showUrl: (url: string, why: string | undefined) => void seen.shown.push([url, why]),
     showMistake: (message: string) => void seen.mistakes.push(message),
+    showWarning: (message: string) => void seen.warnings.push(message),
   };
   const outcome = loginWithAuthorizationCode(
     loginProfileOf(fields),

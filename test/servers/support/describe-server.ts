@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { type Arrival, Browser } from '../../support/independent-browser.ts';
 import { leaksIn } from '../../support/leaks.ts';
@@ -7,6 +5,7 @@ import { type Running, startCommand } from '../../support/login-cli.ts';
 import { type Finished, Sandbox } from '../../support/run-cli.ts';
 import { servers } from '../servers.js';
 import type { RecordedRequest } from './recording-proxy.ts';
+import { reservedPort } from './reserved-port.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 /** The user who signs in. */
@@ -198,20 +197,4 @@ function checkSecrets(finished: Finished): Finished {
   const secrets = ['robot-secret', 'web-secret', ODD_SECRET, USER.password];
   expect(leaksIn(finished.stdout + finished.stderr, secrets)).toEqual([]);
   return finished;
-}
-
-/** A free port below those that the system gives to connections, so that none of them takes it before the login. */
-async function reservedPort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const probe = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      probe.on('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!free) continue;
-    probe.close();
-    await once(probe, 'close');
-    return port;
-  }
 }

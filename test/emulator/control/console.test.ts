@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/launch-browser.ts';
-import { profiles, tokenUrls, useEmulator } from './fixture.ts';
+import { launchBrowser } from '../../support/launch-browser.ts';
+import { profiles, tokenUrls, useEmulator } from '../fixture.ts';
 
 describe('the console of the emulator', () => {
   const server = useEmulator({ profiles, signing: { alg: 'ES256' }, clock: Date.now });
@@ -52,28 +52,5 @@ describe('the console of the emulator', () => {
     await page.getByRole('button', { name: 'Inspect' }).press('Enter');
     await page.getByText('jwt: active').waitFor();
     expect(await page.locator('#inspected').textContent()).toContain('https://login.example.test');
-  });
-
-  it('cannot be used by a page of another origin', async () => {
-    const other = await browser.newPage();
-    await other.route('http://evil.example/', (route) => route.fulfill({ contentType: 'text/html', body: '<p>evil' }));
-    await other.goto('http://evil.example/');
-    const url = `${server.emulator.url}/_emulator/faults`;
-    const outcomes = await other.evaluate(async (target) => {
-      const attempt = (init: RequestInit) =>
-        fetch(target, init).then(
-          (response) => response.status,
-          () => 'failed',
-        );
-      const body = JSON.stringify({ faults: [{ kind: '500' }] });
-      return [
-        await attempt({}),
-        await attempt({ method: 'PUT', body, headers: { 'Content-Type': 'application/json' } }),
-        await attempt({ method: 'POST', mode: 'no-cors', body }),
-      ];
-    }, url);
-    expect(outcomes.slice(0, 2)).toEqual(['failed', 'failed']);
-    expect((await server.post(tokenUrls.custom, form)).status).toBe(200);
-    await other.close();
   });
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { basic, sendRequest } from '../support/send-request.ts';
-import { type EmulatorFixture, profiles, tokenUrls, useEmulator } from './fixture.ts';
+import { basic, sendRequest } from '../../support/send-request.ts';
+import { type EmulatorFixture, profiles, tokenUrls, useEmulator } from '../fixture.ts';
 
 const users = {
   'bob@acme.test': {
@@ -319,7 +319,7 @@ describe('an access token', () => {
 
   it('of another emulator of the same process is not accepted', async () => {
     const { json } = await server.post(tokenUrls.custom, requests.custom.form);
-    const { startEmulator } = await import('../../src/emulator/start-emulator.ts');
+    const { startEmulator } = await import('../../../src/emulator/start-emulator.ts');
     const other = await startEmulator({ profiles, users });
     const headers = { Authorization: `Bearer ${json.access_token}` };
     expect((await server.get('https://login.example.test/userinfo', headers)).status).toBe(200);
