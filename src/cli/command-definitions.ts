@@ -256,16 +256,19 @@ export const commands: readonly Command[] = [
   {
     name: 'init',
     usage: '',
-    summary: 'write a first oauth-profiles.yaml',
+    summary: 'write a first oauth-profiles.yaml, or a first script',
     flags: [
       { name: 'type', value: 'TYPE', help: 'provider: microsoft, google, okta, gitlab, twitter, custom' },
       { name: 'name', value: 'NAME', help: 'name of the profile (default: the type)' },
       { name: 'user', help: 'for a user who logs in, instead of a machine' },
+      { name: 'script', help: 'write a script that passes with --emulate (first.yaml) instead of a profile' },
       { name: 'json', help: 'print errors as JSON' },
     ],
     examples: [
+      ['oauth-profile init', 'prompts for the provider'],
       ['oauth-profile init --type okta', 'for a machine with a client secret'],
       ['oauth-profile init --type microsoft --name graph --user', 'for a user who logs in'],
+      ['oauth-profile init --script', 'a script to begin with'],
     ],
   },
   {

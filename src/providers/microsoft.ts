@@ -15,6 +15,7 @@ export const microsoft: Provider = {
   tenant: {
     // v2-protocols.md; the server returns AADSTS900023 for other values.
     pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
+    example: 'contoso.onmicrosoft.com',
     description: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
   },
   // v2-oauth-ropc.md, AADSTS9001023.

@@ -13,6 +13,7 @@ export const okta: Provider = {
     // `…-admin` is the admin console (concepts/okta-organizations). Labels with xn-- are non-ASCII names, which no org
     // has.
     pattern: /^(?!.*-admin$|xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
+    example: 'acme',
     description: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
   },
   grantsByFields: [

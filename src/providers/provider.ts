@@ -79,6 +79,8 @@ export interface Provider {
   /** Validation of `tenant_id`; set if the token URL contains it. */
   readonly tenant?: {
     readonly pattern: RegExp;
+    /** A valid tenant that does not belong to a user. */
+    readonly example: string;
     /** Completes "set tenant_id to …". */
     readonly description: string;
   };
