@@ -38,8 +38,8 @@ export function matchesPattern(text: string, pattern: string): boolean {
 
 /** Returns whether a regular expression matches a string; throws a `StepFailure` if it takes too long. */
 export function testPattern(regex: RegExp, text: string): boolean {
-  const quantifiers = regex.source.match(/[*+?{]/g) ?? [];
-  // With one quantifier the time is at most quadratic.
-  if (quantifiers.length <= 1 && text.length <= MAX_SIMPLE_LENGTH) return regex.test(text);
+  const choices = regex.source.match(/[*+?{|]/g) ?? [];
+  // With one quantifier and no alternatives the time is at most quadratic; ^(a|aa)+$ takes exponential time.
+  if (choices.length <= 1 && text.length <= MAX_SIMPLE_LENGTH) return regex.test(text);
   return runWithTimeLimit('the regular expression', () => regex.test(text));
 }
