@@ -91,7 +91,7 @@ export const commands: readonly Command[] = [
         help: 'repeat a failed script up to N times; it is reported as flaky if it passes',
       },
       { name: 'bail', help: 'stop after the first failed script' },
-      { name: 'watch', help: 'run scripts again when they or their files change; Ctrl-C ends with the last status' },
+      { name: 'watch', help: 'run scripts again when they or their files change, until Ctrl-C' },
       { name: 'list', help: 'list the selected scripts and run none' },
       { name: 'dry-run', help: 'validate the selected scripts and their variables, send nothing' },
       { name: 'commands', value: 'FILE', repeatable: true, help: 'load your own commands from a JavaScript module' },
@@ -266,7 +266,6 @@ export const commands: readonly Command[] = [
     ],
     examples: [
       ['oauth-profile init', 'prompts for the provider'],
-      ['oauth-profile init --type okta', 'for a machine with a client secret'],
       ['oauth-profile init --type microsoft --name graph --user', 'for a user who logs in'],
       ['oauth-profile init --script', 'a script to begin with'],
     ],
