@@ -36,6 +36,7 @@ const parts = {
   rotation: await import('./parts/rotation.js'),
   families: await import('./parts/families.js'),
   behaviour: await import('./parts/behaviour.js'),
+  scripts: await import('./parts/scripts.js'),
 };
 
 const names = values.only?.split(',') ?? Object.keys(parts);

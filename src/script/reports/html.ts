@@ -44,7 +44,7 @@ export function htmlReport(report: Report): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${state === 'passed' ? '✓' : '✗'} ${totalsText.scripts} · oauth-profile</title>
+<title>${state === 'passed' ? '✓' : '✗'} ${totalsText.scripts} · ${escapeHtml(report.project ?? 'oauth-profile')}</title>
 <link rel="icon" href="${icon}">
 <style>${pageStyle}</style>
 </head>

@@ -167,7 +167,8 @@ describe('base.assertMatch', () => {
     const limits: (number | undefined)[] = [];
     vi.spyOn(Script.prototype, 'runInContext').mockImplementation(function (this: Script, context, options) {
       limits.push((options as { timeout?: number }).timeout);
-      return run.call(this, context, { timeout: 20 });
+      // Only the first expression is slow.
+      return run.call(this, context, limits.length === 1 ? { timeout: 20 } : options);
     });
     const { result } = await runSteps([
       ['base.assertMatch', [`${'a'.repeat(60)}!`, '^(a+)+$'], { continueOnFailure: true }],
