@@ -39,7 +39,9 @@ export async function runInit(context: Context): Promise<number> {
   }
   writeNewFile(environment.cwd, FILE, profileText(choices));
   const next = isForUser ? `oauth-profile login ${name}` : `oauth-profile token ${name}`;
-  terminal.stdout(`wrote ${FILE}\nnext: set the environment variables in the file, then run oauth-profile check and ${next}\n`);
+  terminal.stdout(
+    `wrote ${FILE}\nnext: set the environment variables in the file, then run oauth-profile check and ${next}\n`,
+  );
   return 0;
 }
 
