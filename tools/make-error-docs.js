@@ -217,7 +217,7 @@ function standardHint(error, grant) {
     })
   );
   return findHint(profile, { status: 400, error }, 'provider_rejected')
-    ?.replaceAll(loginCommand(PROFILE), `\`oauth-profile login\``)
+    ?.replaceAll(`run: ${loginCommand(PROFILE)}`, 'run `oauth-profile login`')
     .replace(new RegExp(`${PROFILE}\\.([a-z_.]+)`, 'g'), (_, field) => code(field));
 }
 
