@@ -1,4 +1,5 @@
 import { OURS, references } from './clients.js';
+import { whole } from './format.js';
 import { REDIS, VAULT } from './parts/rotation.js';
 import { ratesOf } from './parts/scripts.js';
 import { BARE, FROM_HTTP, FROM_VAULT, scriptWith } from './parts/startup.js';
@@ -13,13 +14,14 @@ import { median, medianRatio } from './statistics.js';
  * @property {Awaited<ReturnType<typeof import('./parts/rotation.js').measure>>} [rotation]
  * @property {Awaited<ReturnType<typeof import('./parts/families.js').measure>>} [families]
  * @property {Awaited<ReturnType<typeof import('./parts/scripts.js').measure>>} [scripts]
+ * @property {Awaited<ReturnType<typeof import('./parts/emulator.js').measure>>} [emulator]
  */
 
 /** @typedef {Record<string, number[]>} Rounds */
 /** @typedef {{ name: string, goal: string, found: string, met: boolean }} Goal */
 
 /** Compares the results with the goals. A missed goal is reported and does not fail the run. @param {Results} results @returns {Goal[]} */
-export function goals({ startup, requests, cached, rotation, families, scripts }) {
+export function goals({ startup, requests, cached, rotation, families, scripts, emulator }) {
   return [
     ...(startup ? startupGoals(startup) : []),
     ...(requests
@@ -38,6 +40,12 @@ export function goals({ startup, requests, cached, rotation, families, scripts }
       ),
     ),
     ...(scripts ? scriptGoals(scripts) : []),
+    ...Object.entries(emulator?.rows ?? {}).map(([alg, { rates, signatureMs }]) => {
+      // The signatures alone can take longer: 3.5 ms each with RSA on some machines.
+      const goal = Math.min(3000, 0.7 * (2000 / signatureMs));
+      const rate = median(rates);
+      return { name: `signed tokens/s, ${alg}`, goal: `≥ ${whole(goal)}`, found: whole(rate), met: rate >= goal };
+    }),
   ].filter(({ found }) => !found.startsWith('NaN'));
 }
 

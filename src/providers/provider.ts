@@ -104,6 +104,8 @@ export interface Provider {
   readonly clientAuthWithoutSecret?: ClientAuth;
   /** Signature algorithm of client assertions with an RSA key. Default: RS256. */
   readonly rsaAlgorithm?: 'RS256' | 'PS256';
+  /** Whether the provider finds the key of an assertion by its certificate, which the key file must contain. Default: false. */
+  readonly keyNeedsCertificate?: boolean;
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again, in milliseconds. Default: 30,000. */
   readonly graceMs?: number;

@@ -28,7 +28,7 @@ export async function runInit(context: Context): Promise<number> {
   const isScript = args.switches.has('script');
   const found = isScript ? [] : profileFileNames.filter((name) => existsSync(join(environment.cwd, name)));
   if (found.length > 0)
-    throw usageError(`${found.join(' and ')} exists already`, 'add the profile to it, or use another directory');
+    throw usageError(`${found.join(' and ')} already exists`, 'add the profile to it, or use another directory');
   const readLine = args.values.has('type') ? undefined : findLineReader();
   const choices = readLine === undefined ? readFlags(context) : await promptUser(context, readLine);
   const { name, isForUser } = choices;
@@ -39,7 +39,9 @@ export async function runInit(context: Context): Promise<number> {
   }
   writeNewFile(environment.cwd, FILE, profileText(choices));
   const next = isForUser ? `oauth-profile login ${name}` : `oauth-profile token ${name}`;
-  terminal.stdout(`wrote ${FILE}\nnext: set the variables that it names, then run oauth-profile check and ${next}\n`);
+  terminal.stdout(
+    `wrote ${FILE}\nnext: set the environment variables in the file, then run oauth-profile check and ${next}\n`,
+  );
   return 0;
 }
 
@@ -161,7 +163,7 @@ function writeNewFile(directory: string, file: string, text: string): void {
     writeFileSync(join(directory, file), text, { flag: 'wx' });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw usageError(`${file} exists already`, 'remove it, or use another directory');
+    if (code === 'EEXIST') throw usageError(`${file} already exists`, 'remove it, or use another directory');
     throw new OAuthProfileError('data_invalid', `cannot write ${file} (${code})`, { hint: 'check the directory' });
   }
 }

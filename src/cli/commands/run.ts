@@ -33,7 +33,7 @@ export async function runScripts(context: Context): Promise<number> {
   assertExclusive(context, 'events', 'json');
   const skipped: string[] = [];
   const files = findScripts(args.positionals, environment.cwd, skipped);
-  if (skipped.length > 0) warn(context, `not scripts: ${skipped.map(escapeControls).join(', ')}`);
+  if (skipped.length > 0) warn(context, `skipped, not a script: ${skipped.map(escapeControls).join(', ')}`);
   if (!args.switches.has('watch')) return runFiles(files, context);
   const { watchScripts } = await import('../watch.ts');
   return watchScripts(context, (changed, dependencies) => runFiles(changed, context, dependencies));
