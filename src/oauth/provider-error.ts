@@ -44,7 +44,10 @@ const standardHints: ErrorHints = {
   consent_required: 'the user must consent; {login}',
   interaction_required: 'the user must interact with the provider, such as for multi-factor authentication; {login}',
   // No `error` at all.
-  '': [{ grant: 'refresh_token', hint: ENDED }],
+  '': [
+    { grant: 'refresh_token', hint: ENDED },
+    'the provider gave no reason: compare the request that oauth-profile explain shows with the documentation of the provider',
+  ],
 };
 
 /** Hints for unknown errors of other endpoints than the token endpoint: the URL may be another one. */
@@ -206,11 +209,12 @@ function matchHint({ provider, grant, endpoint }: Profile, response: ErrorRespon
   const isAmbiguous = codes.length > 0 && error === 'invalid_grant' && grant === 'password';
   const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
   // Rails returns 404 with an `error` of its own, LemonLDAP::NG 401 for every unknown URL.
-  if (found === undefined && endpoint !== undefined) return wrongEndpointHints[endpoint];
-  if (error !== undefined) return found;
+  if (endpoint !== undefined && (found === undefined || error === undefined)) return wrongEndpointHints[endpoint];
+  const isRejected = status === 400 || status === 401;
+  if (error !== undefined) return found ?? (isRejected && grant === 'refresh_token' ? ENDED : undefined);
   if (status === 404) return 'there is no token endpoint at this URL: check {url}';
   // Only 400 and 401 are responses of a token endpoint that say something about the request.
-  return status === 400 || status === 401 ? found : undefined;
+  return isRejected ? found : undefined;
 }
 
 /** Replaces the placeholders of {@link ErrorHints}. */

@@ -69,7 +69,7 @@ describe('the error for an error response', () => {
   it('D15 shows the status of a response without a body', () => {
     const error = providerErrorFor(profile, createResponse(401, ''));
     expect(error.message).toMatch(/^id\.example\.com .* acme \(HTTP 401\)$/);
-    expect(error.hint).toBeUndefined();
+    expect(error.hint).toContain('oauth-profile explain');
   });
 
   it("D15 does not repeat the ids and the time at the end of Microsoft's descriptions", () => {
@@ -138,6 +138,8 @@ describe('the error for a refresh token that only a login can replace', () => {
     ['invalid_request', 400, { error: 'invalid_request' }, 'login_required'],
     ['access_denied', 401, { error: 'access_denied' }, 'login_required'],
     ['an empty body', 400, '', 'login_required'],
+    ['an unknown error', 400, { error: 'token_not_active' }, 'login_required'],
+    ['an unknown error and another status', 403, { error: 'token_not_active' }, 'provider_rejected'],
     ['invalid_client', 401, { error: 'invalid_client' }, 'provider_rejected'],
     ['invalid_scope', 400, { error: 'invalid_scope' }, 'provider_rejected'],
     ['an empty body and another status', 403, '', 'provider_rejected'],

@@ -96,6 +96,6 @@ describe('a response of google', () => {
     const body = { error: { code: 401, message: 'Request had invalid credentials.', status: 'UNAUTHENTICATED' } };
     const error = providerErrorFor(readAcme(google), createResponse(401, body));
     expect(error.message).toContain('(HTTP 401, UNAUTHENTICATED: Request had invalid credentials.)');
-    expect(error.hint).toBeUndefined();
+    expect(error.hint).toContain('oauth-profile login');
   });
 });
