@@ -15,6 +15,7 @@ export function cacheKey(profile: Profile): Secret {
     ...fields
       .filter(({ name }) => !(isRefresh && name === 'refresh_token'))
       .flatMap(({ name, value }) => [name, value]),
+    ...options.assertion.claims.flatMap(({ name, value }) => [`assertion.${name}`, value]),
   ]);
 }
 

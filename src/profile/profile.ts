@@ -37,6 +37,16 @@ export class LoadedFile {
   }
 }
 
+/** Claims and lifetime of the assertion of the jwt-bearer grant (RFC 7523 §2.1). */
+export interface GrantAssertion {
+  /** Never secrets: `explain` shows them. */
+  readonly claims: readonly Field[];
+  /** Default: 60,000. */
+  readonly lifetimeMs: number | undefined;
+  /** Whether the assertion has no `jti`. Default: false. */
+  readonly omitsId?: boolean;
+}
+
 /** `<profile>.options.*`, validated; all times are in milliseconds. */
 export interface ProfileOptions {
   /** Default: the provider's. */
@@ -71,8 +81,11 @@ export interface ProfileOptions {
   readonly audience: string | undefined;
   /** `kid` of client assertions. */
   readonly keyId: string | undefined;
-  /** Private key for client assertions. */
+  /** Private key for assertions. */
   readonly key: LoadedFile | undefined;
+  /** Whether assertions contain the certificate of the key file (`x5c`). Default: false. */
+  readonly sendsCertificate: boolean;
+  readonly assertion: GrantAssertion;
   readonly ca: LoadedFile | undefined;
   readonly cert: LoadedFile | undefined;
   readonly certKey: LoadedFile | undefined;
@@ -104,6 +117,8 @@ export interface Profile extends ProfileRemarks {
   readonly endpoint?: 'device_authorization' | 'revocation';
   /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
+  /** Whether the grant is an assertion that is signed for each request. */
+  readonly signsGrant: boolean;
   readonly clientAuth: ClientAuth;
   /** `undefined` if the Basic header, if any, contains client id and secret. */
   readonly basic: BasicPair | undefined;

@@ -1,5 +1,6 @@
 import { closestMatch } from '../config/suggestions.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
+import { JWT_BEARER } from './grant.ts';
 import type { ParsedProfile } from './parse-profile.ts';
 import { loginCommand, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
@@ -32,6 +33,33 @@ export function checkRequiredFields(
   }
   if (draft.issues.length > 0 && !draft.has('grant_type')) addMisspellingIssues(draft, provider);
   return lacksLogin;
+}
+
+/**
+ * Checks the assertion of a jwt-bearer grant: configured, or signed with `options.key_file` (RFC 7523 §2.1). Returns whether it is signed for each
+ * request.
+ */
+export function checkAssertion(draft: ProfileDraft, grant: string | undefined, options: ProfileOptions): boolean {
+  const { name } = draft;
+  const claims = new Set(options.assertion.claims.map((claim) => claim.name));
+  if (grant !== JWT_BEARER) {
+    if (claims.size > 0) draft.addWarning(`${name}.options.assertion is not used: it needs grant_type: ${JWT_BEARER}`);
+    return false;
+  }
+  if (draft.has('assertion') || draft.hasIssue('assertion') || draft.hasIssue('options.key_file')) return false;
+  if (options.key === undefined) {
+    const hint = `set ${name}.options.key_file to the private key that signs it, or set ${name}.assertion`;
+    draft.addIssue('assertion', `is missing (required by the ${grant} grant)`, hint);
+    return false;
+  }
+  // Google's service accounts omit the subject; all others need it (RFC 7523 §3).
+  const required = options.assertion.omitsId ? [] : ['sub', ...(draft.has('client_id') ? [] : ['iss'])];
+  for (const claim of required) {
+    const option = `options.assertion.${claim}`;
+    if (claims.has(claim) || draft.hasIssue(option)) continue;
+    draft.addIssue(option, 'is missing (required by RFC 7523)', `set ${name}.${option}`);
+  }
+  return true;
 }
 
 function findRequiredFields(

@@ -17,7 +17,10 @@ export function isSensitiveName(name: string): boolean {
  */
 export function displayName(name: string, profile = name.split('.', 1).join()): string {
   const parts = name.slice(profile.length + 1).split('.');
-  const index = parts.findIndex(isSensitiveName);
+  // The members of `options.assertion` are claims.
+  const index = parts.findIndex(
+    (part, at) => isSensitiveName(part) && !(part === 'assertion' && parts[at - 1] === 'options'),
+  );
   if (index < 0 || index === parts.length - 1) return name;
   return [profile, ...parts.slice(0, index + 1), MASK].join('.');
 }

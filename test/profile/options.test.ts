@@ -20,6 +20,8 @@ describe('parseOptions()', () => {
   it('returns defaults', () => {
     expect(readAcme(custom).options).toEqual({
       allowHttp: false,
+      assertion: { claims: [], lifetimeMs: undefined },
+      sendsCertificate: false,
       timeoutMs: 30_000,
       tokenPath: undefined,
       refreshTokenReuse: 'revokes_family',
