@@ -89,6 +89,7 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
           // If one idle connection was closed by the server, the others may be too.
           reuseConnection: options.reuseConnection === true && attempt === 1,
           tls,
+          impersonation: profile.options.impersonation,
         },
         { timeoutMs: leftMs, signal },
       );
@@ -117,13 +118,15 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
 /** Creates the values of the pending fields, for one attempt. */
 export async function fillPending(
   request: TokenRequest,
-  ports: Pick<Ports, 'sign'>,
+  ports: Pick<Ports, 'sign' | 'readAssertion'>,
   profile: string,
   limits: () => Limits,
 ): Promise<TokenRequest> {
   let filled = request;
-  for (const { name, spec } of request.pending)
-    filled = withFieldValue(filled, name, await ports.sign(spec, profile, limits()));
+  for (const { name, spec } of request.pending) {
+    const value = 'source' in spec ? ports.readAssertion(spec, profile, limits()) : ports.sign(spec, profile, limits());
+    filled = withFieldValue(filled, name, await value);
+  }
   return filled;
 }
 

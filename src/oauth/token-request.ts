@@ -1,6 +1,7 @@
 import { OAuthProfileError } from '../errors.ts';
+import { sourceField } from '../profile/assertion-source.ts';
 import type { LoginProfile } from '../profile/login-profile.ts';
-import type { Field, LoadedFile, Profile } from '../profile/profile.ts';
+import type { AssertionSource, Field, LoadedFile, Profile } from '../profile/profile.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 
 /** The input of an assertion (RFC 7523 §3). Each attempt signs a new assertion. */
@@ -25,10 +26,17 @@ export interface AssertionSpec {
   readonly rsaAlgorithm: 'RS256' | 'PS256';
 }
 
+/** An assertion of another issuer, which is read for each attempt. */
+export interface SourceSpec {
+  readonly source: AssertionSource;
+  /** The audience that is requested, where the source issues assertions on request. */
+  readonly audience: string;
+}
+
 /** A form field whose value is created for each attempt: servers reject an assertion that is used twice. */
 export interface PendingField {
   readonly name: string;
-  readonly spec: AssertionSpec;
+  readonly spec: AssertionSpec | SourceSpec;
 }
 
 /** A request that `explain` can show: each form field has its source, and secrets are still wrapped. */
@@ -50,7 +58,7 @@ const MAX_LENGTH = 262_144;
 /** Builds the token request of a profile (RFC 6749 §2.3, §3.2); `version` is sent as User-Agent. */
 export function buildTokenRequest(profile: Profile, version: string): TokenRequest {
   const request = buildClientRequest(profile, version);
-  return profile.signsGrant ? withGrantAssertion(request, profile) : request;
+  return profile.createsGrant ? withGrantAssertion(request, profile) : request;
 }
 
 function buildClientRequest(profile: Profile, version: string): TokenRequest {
@@ -92,9 +100,9 @@ function buildAssertionForm(profile: Profile): Pick<TokenRequest, 'form' | 'pend
   const { clientAuth, fields, options } = profile;
   const valueFor = (field: string) => fields.find(({ name }) => name === field)?.value;
   const clientId = valueFor('client_id');
+  const source = sourceField(profile.grant) === ASSERTION ? options.assertionSource : undefined;
   const key = clientAuth === 'private_key_jwt' ? options.key : valueFor('client_secret');
-  if (key === undefined || typeof key === 'string' || clientId === undefined)
-    throw new TypeError(`${clientAuth} requires a key and a client id`);
+  const spec = source === undefined ? signedSpec(profile, clientId, key) : sourceSpec(profile, source);
   const replaced = new Set(['client_secret', ASSERTION, ASSERTION_TYPE]);
   return {
     form: [
@@ -104,40 +112,55 @@ function buildAssertionForm(profile: Profile): Pick<TokenRequest, 'form' | 'pend
         value: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
         source: 'options.client_auth',
       },
-      emptyField(ASSERTION, key),
+      emptyField(ASSERTION, spec),
     ],
-    pending: [{ name: ASSERTION, spec: { clientId, key, ...assertionDefaults(profile) } }],
+    pending: [{ name: ASSERTION, spec }],
   };
 }
 
-/** RFC 7523 §2.1: the assertion is the grant. */
+/** The grant is an assertion (RFC 7523 §2.1) or a subject token (RFC 8693 §2.1). */
 function withGrantAssertion(request: TokenRequest, profile: Profile): TokenRequest {
-  const { fields, options } = profile;
+  const { fields, options, grant } = profile;
+  const name = sourceField(grant);
   const { claims, lifetimeMs, omitsId } = options.assertion;
-  const { iss, aud, ...others } = Object.fromEntries(claims.map(({ name, value }) => [name, value]));
-  const clientId = iss ?? fields.find(({ name }) => name === 'client_id')?.value ?? '';
-  if (options.key === undefined) throw new TypeError('an assertion requires a key');
-  const defaults = assertionDefaults(profile);
-  const audience = typeof aud === 'string' ? aud : defaults.audience;
-  const spec = { ...defaults, clientId, audience, claims: others, lifetimeMs, omitsId, key: options.key };
+  const { iss, aud, ...others } = Object.fromEntries(claims.map((claim) => [claim.name, claim.value]));
+  const clientId = iss ?? fields.find((field) => field.name === 'client_id')?.value;
+  const audience = typeof aud === 'string' ? { audience: aud } : {};
+  const spec =
+    options.assertionSource === undefined
+      ? { ...signedSpec(profile, clientId, options.key), ...audience, claims: others, lifetimeMs, omitsId }
+      : sourceSpec(profile, options.assertionSource);
   return {
     ...request,
-    form: [...request.form, emptyField('assertion', options.key)],
-    pending: [...request.pending, { name: 'assertion', spec }],
+    form: [...request.form, emptyField(name, spec)],
+    pending: [...request.pending, { name, spec }],
   };
 }
 
-function emptyField(name: string, key: LoadedFile | Secret): Field {
-  return { name, value: new Secret(''), source: `signed with ${key instanceof Secret ? 'client_secret' : key.path}` };
+function signedSpec(
+  { clientAuth, options, url, provider }: Profile,
+  clientId: string | Secret | undefined,
+  key: LoadedFile | string | Secret | undefined,
+): AssertionSpec {
+  if (key === undefined || typeof key === 'string' || clientId === undefined)
+    throw new TypeError(`${clientAuth} requires a key and a client id`);
+  const { audience = url.href, keyId, sendsCertificate } = options;
+  return { clientId, key, audience, keyId, sendsCertificate, rsaAlgorithm: provider.rsaAlgorithm ?? 'RS256' };
 }
 
-function assertionDefaults({ options, url, provider }: Profile) {
-  return {
-    audience: options.audience ?? url.href,
-    keyId: options.keyId,
-    sendsCertificate: options.sendsCertificate,
-    rsaAlgorithm: provider.rsaAlgorithm ?? 'RS256',
-  };
+function sourceSpec({ options, provider, url }: Profile, source: AssertionSource): SourceSpec {
+  return { source, audience: options.audience ?? provider.federationAudience ?? url.href };
+}
+
+/** The value of a pending field is empty until the request is sent. */
+function emptyField(name: string, spec: AssertionSpec | SourceSpec): Field {
+  return { name, value: new Secret(''), source: describeSource(spec) };
+}
+
+function describeSource(spec: AssertionSpec | SourceSpec): string {
+  if (!('source' in spec)) return `signed with ${spec.key instanceof Secret ? 'client_secret' : spec.key.path}`;
+  const { kind, value } = spec.source;
+  return `read from ${value === '' ? `${kind} for ${spec.audience}` : `${kind}:${value}`}`;
 }
 
 /** Returns the request with the value of a pending field. */
@@ -157,7 +180,7 @@ export function createLoginRequest(
   const grantType = grant === undefined ? [] : [{ name: 'grant_type', value: grant, source: 'login' }];
   // RFC 7523 §3: the token URL identifies the authorization server, whichever of its endpoints receives the assertion.
   const options = { ...login.options, audience: login.options.audience ?? tokenUrl.href };
-  return { ...login, url, grant, signsGrant: false, fields: [...grantType, ...fields], family: undefined, options };
+  return { ...login, url, grant, createsGrant: false, fields: [...grantType, ...fields], family: undefined, options };
 }
 
 const utf8 = new TextEncoder();

@@ -33,7 +33,7 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
   const selected = selectGrant(draft, provider, stored !== undefined);
   checkGrantSupport(draft, provider, selected?.grant);
   const url = selectTokenUrl(draft, provider, options.allowHttp);
-  const signsGrant = checkAssertion(draft, selected?.grant, options);
+  const createsGrant = checkAssertion(draft, selected?.grant, options);
   const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, parsed);
   if (url === undefined || draft.issues.length > 0) {
     const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
@@ -44,7 +44,7 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
     provider,
     url,
     grant: selected?.grant,
-    signsGrant,
+    createsGrant,
     ...auth,
     fields: selectFormParameters(draft, provider, selected),
     family: stored?.family,

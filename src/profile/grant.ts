@@ -2,9 +2,6 @@ import type { Provider } from '../providers/provider.ts';
 import { loginCommand } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
-/** The grant whose assertion may be signed with `options.key_file` (RFC 7523 §2.1). */
-export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-
 /** The grant of a profile. */
 export interface SelectedGrant {
   readonly grant: string;

@@ -1,6 +1,16 @@
-import { JWT_BEARER } from './grant.ts';
-import { type Field, LoadedFile, type ProfileOptions } from './profile.ts';
+import { Secret } from '../redaction/secret.ts';
+import {
+  type AssertionSource,
+  type Field,
+  type Impersonation,
+  JWT_BEARER,
+  LoadedFile,
+  METADATA_HOST,
+  type ProfileOptions,
+  TOKEN_EXCHANGE,
+} from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
+import { isSecure, parseStrictUrl } from './url.ts';
 
 /** Google accepts assertions of up to one hour; so do its libraries. */
 const LIFETIME_MS = 3_600_000;
@@ -14,6 +24,7 @@ export function applyKeyFile(draft: ProfileDraft, options: ProfileOptions): Prof
   if (file === undefined || !file.text.trimStart().startsWith('{')) return options;
   const content = parseObject(file.text);
   if (content?.['type'] === 'service_account') return applyServiceAccount(draft, options, file, content);
+  if (content?.['type'] === 'external_account') return applyExternalAccount(draft, options, file, content);
   return options;
 }
 
@@ -60,6 +71,83 @@ function applyServiceAccount(
     tokenPath: options.tokenPath ?? (isIdToken ? ['id_token'] : undefined),
     defaultTtlMs: options.defaultTtlMs ?? (isIdToken ? LIFETIME_MS : undefined),
   };
+}
+
+/** The scope of the exchanged token, with which a service account is impersonated. */
+const CLOUD_PLATFORM = 'https://www.googleapis.com/auth/cloud-platform';
+
+/** https://google.aip.dev/auth/4117. AWS and executable sources are not supported. */
+function applyExternalAccount(
+  draft: ProfileDraft,
+  options: ProfileOptions,
+  file: LoadedFile,
+  content: Readonly<Record<string, unknown>>,
+): ProfileOptions {
+  const { audience, subject_token_type: type, token_url: tokenUrl, credential_source: credential } = content;
+  const source = options.assertionSource ?? parseCredentialSource(draft, credential);
+  if (typeof audience !== 'string' || typeof type !== 'string' || typeof tokenUrl !== 'string' || !source) {
+    draft.addIssue(
+      'options.key_file',
+      'is an external account file without audience, subject_token_type, token_url or a usable credential_source',
+      'the credential_source must have a file, or a url with https:; or set options.assertion_source',
+    );
+    return options;
+  }
+  addField(draft, 'url', tokenUrl, file);
+  addField(draft, 'grant_type', TOKEN_EXCHANGE, file);
+  addField(draft, 'audience', audience, file);
+  addField(draft, 'requested_token_type', 'urn:ietf:params:oauth:token-type:access_token', file);
+  addField(draft, 'subject_token_type', type, file);
+  const { client_id: user, client_secret: password } = content;
+  if (typeof user === 'string' && typeof password === 'string') {
+    draft.basic.set('basic.user', { name: 'basic.user', value: user, source: file.path });
+    draft.basic.set('basic.password', { name: 'basic.password', value: new Secret(password), source: file.path });
+  }
+  const impersonation = parseImpersonation(draft, options.allowHttp, content);
+  if (impersonation !== undefined) {
+    draft.fields.delete('scope');
+    draft.addNote(`the token of this request is then exchanged at ${impersonation.url.href}`);
+  }
+  addField(draft, 'scope', CLOUD_PLATFORM, file);
+  // The audience that Google expects of the other issuer, unless the pool is configured otherwise.
+  const sourceAudience = options.audience ?? `https:${audience}`;
+  return { ...options, key: undefined, assertionSource: source, impersonation, audience: sourceAudience };
+}
+
+function parseImpersonation(
+  draft: ProfileDraft,
+  allowHttp: boolean,
+  {
+    service_account_impersonation_url: text,
+    service_account_impersonation: settings,
+  }: Readonly<Record<string, unknown>>,
+): Impersonation | undefined {
+  if (typeof text !== 'string') return undefined;
+  const url = parseStrictUrl(text);
+  if (typeof url === 'string' || !(allowHttp || isSecure(url))) {
+    draft.addIssue(
+      'options.key_file',
+      'has a service_account_impersonation_url that is not https',
+      'create the file again',
+    );
+    return undefined;
+  }
+  const seconds = Number((settings as Record<string, unknown> | undefined)?.['token_lifetime_seconds'] ?? 3600);
+  const scope = (draft.getText('scope') ?? CLOUD_PLATFORM).split(/\s+/);
+  return { url, scope, lifetimeSeconds: seconds };
+}
+
+function parseCredentialSource(draft: ProfileDraft, credential: unknown): AssertionSource | undefined {
+  const location = draft.options.get('key_file')?.variable.source;
+  if (typeof credential !== 'object' || credential === null || location === undefined) return undefined;
+  const { file, url: text, headers, format } = credential as Record<string, unknown>;
+  const { type, subject_token_field_name: name } = (format ?? {}) as Record<string, unknown>;
+  const member = type === 'json' && typeof name === 'string' ? name : undefined;
+  if (typeof file === 'string') return { kind: 'file', value: file, location, member };
+  const url = typeof text === 'string' ? parseStrictUrl(text) : undefined;
+  if (!(url instanceof URL) || !(isSecure(url) || url.hostname === METADATA_HOST)) return undefined;
+  const own = Object.entries(headers ?? {}).map(([header, value]) => [header, new Secret(String(value))] as const);
+  return { kind: 'url', value: url.href, location, member, headers: Object.fromEntries(own) };
 }
 
 function addField(draft: ProfileDraft, name: string, value: string, { path }: LoadedFile): void {

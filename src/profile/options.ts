@@ -5,6 +5,7 @@ import { isCollection, isEmpty, toText } from '../config/value.ts';
 import { locationOf, type Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
+import { checkAssertionSource, parseAssertionSource, SOURCE_FORMAT } from './assertion-source.ts';
 import { type Field, LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { isSecure, parseStrictUrl } from './url.ts';
@@ -38,6 +39,8 @@ export const optionNames: Readonly<Record<string, string>> = {
   'assertion.sub': 'subject: the user or account that the token is for',
   'assertion.aud': 'audience (default: options.audience, else the token URL)',
   'assertion.scope': 'scope, for providers that read it from the assertion; any other claim can be set in the same way',
+  assertion_source:
+    'where the client assertion, the assertion or the subject token is read for each request: github-actions, google-metadata, azure-imds, env:NAME, file:PATH, profile:NAME',
   'assertion.lifetime': 'time until the assertion expires (default 60s)',
   audience: 'audience (aud) of assertions (default: the token URL)',
   token_path: 'location of the access token in the response, such as data.token',
@@ -121,12 +124,16 @@ export function parseOptions(
     keyId: text('key_id'),
     sendsCertificate: choice('x5c', ['true', 'false']) === 'true',
     key: file('key_file'),
+    assertionSource: parse('assertion_source', SOURCE_FORMAT, (value, source) =>
+      parseAssertionSource(value, source, draft.variables),
+    ),
     assertion: { claims: collectClaims(draft, text), lifetimeMs: duration(LIFETIME) },
     ca: file('ca_file'),
     cert: file('cert_file'),
     certKey: file('cert_key_file'),
   };
   checkCertificate(draft, options);
+  checkAssertionSource(draft, options.assertionSource);
   return options;
 }
 

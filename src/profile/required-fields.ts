@@ -1,8 +1,7 @@
 import { closestMatch } from '../config/suggestions.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
-import { JWT_BEARER } from './grant.ts';
 import type { ParsedProfile } from './parse-profile.ts';
-import { loginCommand, type ProfileOptions } from './profile.ts';
+import { type AssertionSource, JWT_BEARER, loginCommand, type ProfileOptions, TOKEN_EXCHANGE } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** Fields that identify a user: the user sets them, or a login makes them unnecessary. */
@@ -42,13 +41,17 @@ export function checkRequiredFields(
 export function checkAssertion(draft: ProfileDraft, grant: string | undefined, options: ProfileOptions): boolean {
   const { name } = draft;
   const claims = new Set(options.assertion.claims.map((claim) => claim.name));
+  const { assertionSource: source } = options;
+  if (grant === TOKEN_EXCHANGE) return checkSubjectToken(draft, source);
   if (grant !== JWT_BEARER) {
     if (claims.size > 0) draft.addWarning(`${name}.options.assertion is not used: it needs grant_type: ${JWT_BEARER}`);
     return false;
   }
   if (draft.has('assertion') || draft.hasIssue('assertion') || draft.hasIssue('options.key_file')) return false;
+  if (source !== undefined) return true;
   if (options.key === undefined) {
-    const hint = `set ${name}.options.key_file to the private key that signs it, or set ${name}.assertion`;
+    if (draft.hasIssue('options.assertion_source')) return false;
+    const hint = `set ${name}.options.key_file to the private key that signs it, or ${name}.options.assertion_source`;
     draft.addIssue('assertion', `is missing (required by the ${grant} grant)`, hint);
     return false;
   }
@@ -58,6 +61,24 @@ export function checkAssertion(draft: ProfileDraft, grant: string | undefined, o
     const option = `options.assertion.${claim}`;
     if (claims.has(claim) || draft.hasIssue(option)) continue;
     draft.addIssue(option, 'is missing (required by RFC 7523)', `set ${name}.${option}`);
+  }
+  return true;
+}
+
+/** RFC 8693 §2.1. Returns whether the subject token is read for each request. */
+function checkSubjectToken(draft: ProfileDraft, source: AssertionSource | undefined): boolean {
+  const { name } = draft;
+  if (draft.has('subject_token') || draft.hasIssue('subject_token')) return false;
+  if (source === undefined) {
+    const hint = `set ${name}.subject_token, or ${name}.options.assertion_source`;
+    if (!draft.hasIssue('options.assertion_source'))
+      draft.addIssue('subject_token', 'is missing (required by RFC 8693)', hint);
+    return false;
+  }
+  if (!draft.has('subject_token_type')) {
+    const type = source.kind !== 'profile' ? 'jwt' : source.member === 'id_token' ? 'id_token' : 'access_token';
+    const value = `urn:ietf:params:oauth:token-type:${type}`;
+    draft.fields.set('subject_token_type', { name: 'subject_token_type', value, source: 'options.assertion_source' });
   }
   return true;
 }

@@ -39,6 +39,8 @@ export const microsoft: Provider = {
   clientAuth: 'client_secret_post',
   // certificate-credentials.md
   rsaAlgorithm: 'PS256',
+  // https://learn.microsoft.com/entra/workload-id/workload-identity-federation-create-trust
+  federationAudience: 'api://AzureADTokenExchange',
   // refresh-tokens.md: every use returns a new refresh token; the old one is not revoked.
   refreshTokenReuse: 'allowed',
   login: {
@@ -86,6 +88,13 @@ export const microsoft: Provider = {
     AADSTS1002012: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
     AADSTS700016: 'the tenant does not know the application: check {client_id} and {tenant_id}',
     AADSTS700025: 'the application is a public client and must not send a secret: remove {client_secret}',
+    // With federation, the token of the CI system lives 5 to 10 minutes (https://github.com/Azure/azure-cli/issues/28708).
+    AADSTS700024:
+      'the client assertion has expired or is not valid yet: check the clock, and {options.assertion_source}',
+    AADSTS700213:
+      'no federated credential of {client_id} matches the subject of the assertion: compare repository, branch and environment',
+    AADSTS70021:
+      'no federated credential of {client_id} matches the assertion: compare issuer, subject and audience in the portal',
     AADSTS7000215:
       "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
     AADSTS7000218: 'set {client_secret}; for a public client, enable "Allow public client flows" in the portal instead',

@@ -102,6 +102,8 @@ export interface Provider {
   readonly clientAuthWithoutSecret?: ClientAuth;
   /** Signature algorithm of client assertions with an RSA key. Default: RS256. */
   readonly rsaAlgorithm?: 'RS256' | 'PS256';
+  /** Audience of assertions that another issuer supplies (`options.assertion_source`). Default: the token URL. */
+  readonly federationAudience?: string;
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again, in milliseconds. Default: 30,000. */
   readonly graceMs?: number;

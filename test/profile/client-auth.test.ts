@@ -216,7 +216,7 @@ describe('private_key_jwt', () => {
       ['client_assertion', '••••', 'signed with key.pem'],
     ]);
     expect(request.headers).not.toHaveProperty('Authorization');
-    expect(request.pending[0]?.spec.key).toMatchObject({ text: 'a key' });
+    expect(request.pending[0]?.spec).toHaveProperty('key.text', 'a key');
     expect(inspect(request, { depth: 9 }) + JSON.stringify(request)).not.toContain('a key');
     expect(request.pending[0]?.spec).toMatchObject({
       clientId: client.client_id,
@@ -269,7 +269,7 @@ describe('client_secret_jwt', () => {
     ]);
     expect(form.map(({ name }) => name)).not.toContain('client_secret');
     expect(headers).not.toHaveProperty('Authorization');
-    expect(pending[0]?.spec.key).toMatchObject({ length: client.client_secret.length });
+    expect(pending[0]?.spec).toHaveProperty('key.length', client.client_secret.length);
     expect(inspect(pending, { depth: 9 })).not.toContain(client.client_secret);
   });
 

@@ -22,6 +22,7 @@ describe('parseOptions()', () => {
       allowHttp: false,
       assertion: { claims: [], lifetimeMs: undefined },
       sendsCertificate: false,
+      assertionSource: undefined,
       timeoutMs: 30_000,
       tokenPath: undefined,
       refreshTokenReuse: 'revokes_family',

@@ -23,7 +23,9 @@ export async function runExplain(context: Context): Promise<number> {
     const profile = await withNewestRefreshToken(loaded, client);
     const built = buildTokenRequest(profile, version);
     const { timeoutMs } = profile.options;
-    const filled = await fillPending(built, client.ports, profile.name, () => ({ timeoutMs, signal }));
+    // Without --reveal, nothing is read from another issuer.
+    const pending = built.pending.filter(({ spec }) => reveal || !('source' in spec));
+    const filled = await fillPending({ ...built, pending }, client.ports, profile.name, () => ({ timeoutMs, signal }));
     const request = showRequest(profile, filled, reveal);
     if (args.switches.has('json')) return `${escapeControlsInJson(request, 2)}\n`;
     return args.switches.has('curl') ? formatCurl(request) : formatText(request, profile, terminal.style.out);
