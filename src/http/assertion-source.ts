@@ -8,7 +8,7 @@ import { Secret } from '../redaction/secret.ts';
 const METADATA = `http://${METADATA_HOST}`;
 const MAX_BYTES = 65_536;
 
-/** What {@link createReadAssertion} uses. */
+/** Environment, files and network of {@link createReadAssertion}. */
 interface Sources {
   readonly env: Environment;
   /** Content of an `env` or `file` source. */

@@ -24,7 +24,7 @@ interface SigningKey {
   /** SHA-256 thumbprint of the certificate in the file. Microsoft identifies the key by it. */
   readonly thumbprint: string | undefined;
   /** Certificates in base64, for `x5c`. */
-  readonly chain: readonly string[];
+  readonly certificates: readonly string[];
 }
 
 /** A key that was parsed but must not be used. */
@@ -61,11 +61,11 @@ function timeoutError(key: LoadedFile): TransportError {
 }
 
 async function signWithFile(file: LoadedFile, spec: AssertionSpec): Promise<Secret> {
-  const { key, kid, alg, thumbprint, chain } = await importKey(file, spec);
+  const { key, kid, alg, thumbprint, certificates } = await importKey(file, spec);
   return signWith(spec, (changes) => PrivateKeyJwt(kid === undefined ? key : { key, kid }, changes), {
     ...(alg !== undefined && { alg }),
     ...(thumbprint !== undefined && { 'x5t#S256': thumbprint }),
-    ...(chain.length > 0 && { x5c: chain }),
+    ...(certificates.length > 0 && { x5c: certificates }),
   });
 }
 
@@ -109,7 +109,7 @@ async function importKey({ text }: LoadedFile, spec: AssertionSpec): Promise<Sig
     // The library uses the name Ed25519 (RFC 9864), which few servers support yet.
     alg: jwk?.alg ?? (keyObject.asymmetricKeyType === 'ed25519' ? 'EdDSA' : undefined),
     thumbprint: jwk?.['x5t#S256'] ?? (certificate && createHash('sha256').update(certificate.raw).digest('base64url')),
-    chain: spec.sendsCertificate ? certificates.map(({ raw }) => raw.toString('base64')) : [],
+    certificates: spec.sendsCertificate ? certificates.map(({ raw }) => raw.toString('base64')) : [],
   };
 }
 

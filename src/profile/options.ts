@@ -32,7 +32,7 @@ export const optionNames: Readonly<Record<string, string>> = {
   timeout: 'total time for a token, retries included (default 30s)',
   client_auth: `how the client authenticates: ${clientAuthMethods.join(', ')}`,
   key_file:
-    'private key that signs assertions: PEM, JWK, or the JSON file of a Google service account; with the certificate for Microsoft',
+    'private key of assertions: PEM, JWK, or the JSON file of a Google service account; with the certificate for Microsoft',
   x5c: 'true: send the certificates in key_file with assertions, for trust by subject name and issuer (Microsoft)',
   key_id: 'key id (kid) of assertions',
   'assertion.iss': 'issuer of the assertion of a jwt-bearer grant (default: client_id)',
@@ -91,9 +91,16 @@ export function parseOptions(
   const choice = <T extends string>(name: string, values: readonly T[]) =>
     parse(name, `one of ${values.join(', ')}`, (value) => values.find((one) => one === value));
   const file = (name: string) => {
-    const isRestricted = draft.options.get(name)?.variable.source.trust === 'directory';
-    const expected = `a readable file${isRestricted ? ' inside the directory of the profile file' : ''}`;
+    const { variable, value = '' } = draft.options.get(name) ?? {};
+    const isRestricted = variable?.source.trust === 'directory';
+    const where = isRestricted ? ' inside the directory of the profile file' : '';
+    // Node reads PKCS #12 for connections only, not for signatures.
+    const isPkcs12 = typeof value === 'string' && /\.(?:pfx|p12)$/i.test(value);
+    const expected = isPkcs12
+      ? 'a PEM file (convert it: openssl pkcs12 -in FILE -nodes -out key.pem)'
+      : `a readable file${where}`;
     return parse(name, expected, (path, source) => {
+      if (isPkcs12) return undefined;
       const content = files.readFileInside(path, source);
       return content === undefined ? undefined : new LoadedFile(path, content);
     });

@@ -38,7 +38,7 @@ export class LoadedFile {
   }
 }
 
-/** Host of the metadata services of clouds: link-local, so that no other machine can answer. */
+/** Host of the metadata services of clouds: link-local, so that no other machine can respond. */
 export const METADATA_HOST = '169.254.169.254';
 
 /** The grant whose assertion may be signed with `options.key_file` (RFC 7523 §2.1). */

@@ -51,7 +51,7 @@ export function checkAssertion(draft: ProfileDraft, grant: string | undefined, o
   if (source !== undefined) return true;
   if (options.key === undefined) {
     if (draft.hasIssue('options.assertion_source')) return false;
-    const hint = `set ${name}.options.key_file to the private key that signs it, or ${name}.options.assertion_source`;
+    const hint = `set ${name}.options.key_file to its private key, or ${name}.options.assertion_source`;
     draft.addIssue('assertion', `is missing (required by the ${grant} grant)`, hint);
     return false;
   }
