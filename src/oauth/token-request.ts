@@ -34,7 +34,7 @@ export interface SourceSpec {
 }
 
 /** A form field whose value is created for each attempt: servers reject an assertion that is used twice. */
-export interface PendingField {
+interface PendingField {
   readonly name: string;
   readonly spec: AssertionSpec | SourceSpec;
 }

@@ -63,7 +63,7 @@ export interface AssertionSource {
 }
 
 /** Claims and lifetime of the assertion of the jwt-bearer grant (RFC 7523 §2.1). */
-export interface GrantAssertion {
+interface GrantAssertion {
   /** Never secrets: `explain` shows them. */
   readonly claims: readonly Field[];
   /** Default: 60,000. */

@@ -159,3 +159,58 @@ describe('the jwt-bearer grant', () => {
     ]);
   });
 });
+
+describe('an external account file of Google', () => {
+  const external = {
+    type: 'external_account',
+    audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/ci/providers/github',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    token_url: 'https://sts.googleapis.com/v1/token',
+    credential_source: { file: '/var/run/token' },
+  };
+  const federated = { type: 'google', options: { key_file: 'ci.json' } };
+
+  it('supplies the token exchange and its subject token', () => {
+    const profile = profileWith(federated, external);
+    expect(profile).toMatchObject({ createsGrant: true, url: { href: external.token_url } });
+    const { pending } = buildTokenRequest(profile, '1');
+    expect(pending).toMatchObject([
+      {
+        name: 'subject_token',
+        spec: { source: { kind: 'file', value: '/var/run/token' }, audience: `https:${external.audience}` },
+      },
+    ]);
+  });
+
+  it('can get its subject token from a CI system instead', () => {
+    const options = { key_file: 'ci.json', assertion_source: 'github-actions' };
+    const profile = profileWith({ ...federated, options }, { ...external, credential_source: undefined });
+    expect(profile.options.assertionSource?.kind).toBe('github-actions');
+  });
+
+  it.each([
+    ['a URL with headers, which may be credentials', 'https://issuer.example/token'],
+    ['a metadata service', 'http://169.254.169.254/metadata/identity/oauth2/token?resource=x'],
+  ])('can name %s', (_what, url) => {
+    const format = { type: 'json', subject_token_field_name: 'access_token' };
+    const source = { url, headers: { Authorization: 'Bearer of-the-job' }, format };
+    const { options } = profileWith(federated, { ...external, credential_source: source });
+    expect(options.assertionSource).toMatchObject({ kind: 'url', value: url, member: 'access_token' });
+    expect(JSON.stringify(options)).not.toContain('of-the-job');
+  });
+
+  it.each([
+    ['without an audience', { audience: undefined }],
+    ['without a source', { credential_source: undefined }],
+    ['with a source of AWS', { credential_source: { environment_id: 'aws1', region_url: 'https://x' } }],
+    ['with a program as source', { credential_source: { executable: { command: 'rm -rf /' } } }],
+    ['with a source without TLS', { credential_source: { url: 'http://issuer.example/token' } }],
+    ['with a service account without TLS', { service_account_impersonation_url: 'http://attacker.example/' }],
+  ])('is an issue %s', (_what, changes) => {
+    expect(issuesOf(federated, { ...external, ...changes })).toContain('svc.options.key_file');
+  });
+
+  it('is an issue with a token URL without TLS', () => {
+    expect(issuesOf(federated, { ...external, token_url: 'http://attacker.example/token' })).toEqual(['svc.url']);
+  });
+});
