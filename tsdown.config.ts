@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { defineConfig } from 'tsdown';
 
-/** Packages that are bundled, by the file that contains them. docs/dependencies.md says why. */
+/** Packages that are bundled, by the file that contains them. docs/dependencies.md explains why. */
 const bundled: Record<string, string[]> = {
   yaml: ['yaml'],
   ioredis: ['ioredis', '@ioredis/commands', 'cluster-key-slot', 'denque', 'redis-errors', 'standard-as-callback'],
@@ -49,7 +49,7 @@ export default defineConfig({
       groups: [
         {
           name: 'core',
-          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/|config\/(?!yaml)|profile\/|oauth\/(?!account)|files\/|flows\/[^/]+\.ts).*(?<!\.d\.ts)$/,
+          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/|config\/(?!yaml)|profile\/|oauth\/(?!account)|files\/(?!project)|flows\/[^/]+\.ts).*(?<!\.d\.ts)$/,
         },
         {
           name: 'command-line',

@@ -1,5 +1,7 @@
 import { OURS, references } from './clients.js';
+import { whole } from './format.js';
 import { REDIS, VAULT } from './parts/rotation.js';
+import { ratesOf } from './parts/scripts.js';
 import { BARE, FROM_HTTP, FROM_VAULT, scriptWith } from './parts/startup.js';
 import { median, medianRatio } from './statistics.js';
 
@@ -11,13 +13,15 @@ import { median, medianRatio } from './statistics.js';
  * @property {Awaited<ReturnType<typeof import('./parts/cached.js').measure>>} [cached]
  * @property {Awaited<ReturnType<typeof import('./parts/rotation.js').measure>>} [rotation]
  * @property {Awaited<ReturnType<typeof import('./parts/families.js').measure>>} [families]
+ * @property {Awaited<ReturnType<typeof import('./parts/scripts.js').measure>>} [scripts]
+ * @property {Awaited<ReturnType<typeof import('./parts/emulator.js').measure>>} [emulator]
  */
 
 /** @typedef {Record<string, number[]>} Rounds */
 /** @typedef {{ name: string, goal: string, found: string, met: boolean }} Goal */
 
 /** Compares the results with the goals. A missed goal is reported and does not fail the run. @param {Results} results @returns {Goal[]} */
-export function goals({ startup, requests, cached, rotation, families }) {
+export function goals({ startup, requests, cached, rotation, families, scripts, emulator }) {
   return [
     ...(startup ? startupGoals(startup) : []),
     ...(requests
@@ -35,6 +39,13 @@ export function goals({ startup, requests, cached, rotation, families }) {
         median(row[100_000] ?? []) / median(row[100] ?? []),
       ),
     ),
+    ...(scripts ? scriptGoals(scripts) : []),
+    ...Object.entries(emulator?.rows ?? {}).map(([alg, { rates, signatureMs }]) => {
+      // The signatures alone can take longer: 3.5 ms each with RSA on some machines.
+      const goal = Math.min(3000, 0.7 * (2000 / signatureMs));
+      const rate = median(rates);
+      return { name: `signed tokens/s, ${alg}`, goal: `≥ ${whole(goal)}`, found: whole(rate), met: rate >= goal };
+    }),
   ].filter(({ found }) => !found.startsWith('NaN'));
 }
 
@@ -74,6 +85,28 @@ function rotationGoals(rotation) {
       lead(`${name}: time of 8 × 20 callers`, factor, { ...others, [OURS]: row.ms }, 'least'),
     ];
   });
+}
+
+/** @param {NonNullable<Results['scripts']>} scripts */
+function scriptGoals({ tools, cpu }) {
+  const by = (/** @type {(rounds: { one: number[], many: number[] }) => number[]} */ select) =>
+    Object.fromEntries(Object.entries(tools).map(([name, rounds]) => [name, select(rounds)]));
+  const seconds = median(cpu) / 1000;
+  return [
+    lead('script, requests/s', 1, by(ratesOf), 'most'),
+    lead(
+      'script with 1 request, time',
+      1,
+      by(({ one }) => one),
+      'least',
+    ),
+    {
+      name: 'script of 10,000 assertions, processor time',
+      goal: '≤ 1.00 s',
+      found: `${seconds.toFixed(2)} s`,
+      met: seconds <= 1,
+    },
+  ];
 }
 
 /** @param {Rounds} rounds @param {string} name @param {string} reference */

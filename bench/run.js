@@ -36,6 +36,8 @@ const parts = {
   rotation: await import('./parts/rotation.js'),
   families: await import('./parts/families.js'),
   behaviour: await import('./parts/behaviour.js'),
+  scripts: await import('./parts/scripts.js'),
+  emulator: await import('./parts/emulator.js'),
 };
 
 const names = values.only?.split(',') ?? Object.keys(parts);

@@ -13,6 +13,7 @@ export {
 export {
   type OAuthProfileOptions,
   oauthProfile,
+  type ProfileDefinition as Profile,
   type Profiles,
   type ProfileType,
   type TokenResponse,

@@ -4,12 +4,33 @@ import { getProfileToken } from './get-token.ts';
 import type { EmulatorEndpoint } from './ports.ts';
 import { parseProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
+import type { Secret } from './redaction/secret.ts';
+
+/** A string, or a secret that is masked in all output. */
+type Text = string | Secret;
+
+/** The client: its ID, or Basic credentials. */
+type ClientFields =
+  | { readonly client_id: Text; readonly basic?: undefined }
+  | { readonly client_id?: Text; readonly basic: { readonly user: Text; readonly password: Text } };
+
+/** The token endpoint: of a tenant, or a URL. */
+type TenantFields = { readonly tenant_id: Text } | { readonly tenant_id?: undefined; readonly url: Text };
+
+/** A profile by its `type`, with the fields that the type requires for every grant. Other fields are sent as they are. */
+export type ProfileDefinition = DataObject &
+  (
+    | ({ readonly type: 'microsoft' | 'microsoft-refresh' | 'okta' } & TenantFields & ClientFields)
+    | ({ readonly type: 'google' | 'twitter' } & ClientFields)
+    | { readonly type: 'gitlab' }
+    | { readonly type: 'custom'; readonly url: Text }
+  );
 
 /** Value of `type` of a profile. */
-export type ProfileType = 'microsoft' | 'microsoft-refresh' | 'google' | 'okta' | 'gitlab' | 'twitter' | 'custom';
+export type ProfileType = ProfileDefinition['type'];
 
-/** Profiles by name. `const data = {…} satisfies Profiles` finds a misspelled type at compile time. */
-export type Profiles = Readonly<Record<string, DataObject & { readonly type: ProfileType }>>;
+/** Profiles by name. `const data = {…} satisfies Profiles` finds a misspelled type or a missing field at compile time. */
+export type Profiles = Readonly<Record<string, ProfileDefinition>>;
 
 /** Options of every library call. */
 export interface CallOptions {

@@ -9,6 +9,7 @@ import {
   InvalidProfileError,
   OAuthProfileError,
   oauthProfile,
+  type Profile,
   type Profiles,
   type ProfileType,
   ProviderError,
@@ -377,6 +378,27 @@ it('the types of profiles in data can be checked at compile time', () => {
   const profiles = { lab: { type: 'gitlab', client_id: 'a', options: { timeout: '5s' } } } satisfies Profiles;
   // @ts-expect-error: the type is misspelled.
   const misspelled = { lab: { type: 'gitlap', client_id: 'a' } } satisfies Profiles;
+  const complete: Profile[] = [
+    { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'a', scope: ['b', 'c'] },
+    { type: 'microsoft', url: 'https://login.example.com/token', client_id: new Secret('a') },
+    { type: 'okta', tenant_id: 'acme', basic: { user: 'a', password: 'b' } },
+    { type: 'google', client_id: 'a', 'options.reuse': true },
+    { type: 'twitter', client_id: 'a', client_secret: 'b' },
+    { type: 'custom', url: 'https://example.com/token' },
+  ];
+  const incomplete: Profile[] = [
+    // @ts-expect-error: a tenant is missing.
+    { type: 'microsoft', client_id: 'a' },
+    // @ts-expect-error: a client is missing.
+    { type: 'okta', tenant_id: 'acme' },
+    // @ts-expect-error: a client is missing.
+    { type: 'google', refresh_token: 'a' },
+    // @ts-expect-error: a URL is missing.
+    { type: 'custom', client_id: 'a' },
+    // @ts-expect-error: the password of the Basic credentials is missing.
+    { type: 'twitter', basic: { user: 'a' } },
+  ];
+  expect([...complete, ...incomplete]).toHaveLength(11);
   // @ts-expect-error: a Date is not a value.
   const date: DataObject = { 'lab.client_id': new Date(0) };
   const data: DataObject = profiles;

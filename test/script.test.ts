@@ -6,9 +6,13 @@ import { Secret } from '../src/index.ts';
 import {
   commandDocs,
   defineCommand,
+  htmlReport,
   InvalidScriptError,
+  jsonReport,
+  junitReport,
   OAuthProfileError,
   runScript,
+  runScripts,
   type ScriptEvent,
   type ScriptObject,
   StepFailure,
@@ -228,6 +232,87 @@ describe('runScript', () => {
   });
 });
 
+describe('runScripts', () => {
+  const write = (files: Readonly<Record<string, string>>): string => {
+    const directory = createTestDirectory();
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+    return directory;
+  };
+
+  it('runs files, directories and patterns once per row, and writes the reports of the command line', async () => {
+    const directory = write({
+      'a.yaml': 'name: A\nrows: [{name: one, x: 1}, {name: two, x: 2}]\nsteps:\n  - base.assertEqual: [1, "${x}"]\n',
+      'b.yaml': 'name: B\nsteps:\n  - shop.log: hello\n',
+      'rows.yaml': '- x: 1\n',
+    });
+    const log = defineCommand({
+      group: 'shop',
+      name: 'log',
+      summary: 'Logs',
+      parameters: [{ name: 'text', kind: 'text', help: 'Text' }],
+      example: 'shop.log: x',
+      run: ({ text }, context) => context.log(text),
+    });
+    const events: string[] = [];
+    const file = (name: string) => join(directory, 'out', name);
+    const report = await runScripts([directory], {
+      commands: [log],
+      data: {},
+      parallel: 2,
+      onEvent: ({ type, file: path }) => type === 'run-end' && events.push(path),
+      reports: [
+        { kind: 'junit', file: file('scripts.xml') },
+        { kind: 'junit', file: file('steps.xml'), cases: 'steps' },
+        { kind: 'json', file: file('out.json') },
+        { kind: 'html', file: file('out.html') },
+      ],
+    });
+    expect(report.runs.map(({ name, state }) => [name, state])).toEqual([
+      ['A [one]', 'passed'],
+      ['A [two]', 'failed'],
+      ['B', 'passed'],
+    ]);
+    expect(events).toHaveLength(3);
+    const read = (name: string) => readFileSync(file(name), 'utf8');
+    expect(read('scripts.xml')).toBe(junitReport(report));
+    expect(read('steps.xml')).toBe(junitReport(report, { cases: 'steps' }));
+    expect(read('out.json')).toBe(jsonReport(report));
+    expect(read('out.html')).toBe(htmlReport(report));
+  });
+
+  it('repeats a failed script and reports it as flaky', async () => {
+    let runs = 0;
+    const failOnce = defineCommand({
+      group: 'shop',
+      name: 'failOnce',
+      summary: 'Fails once',
+      parameters: [],
+      example: 'shop.failOnce:',
+      run() {
+        if (runs++ === 0) throw new StepFailure('not yet');
+      },
+    });
+    const directory = write({ 'a.yaml': 'steps:\n  - shop.failOnce:\n' });
+    const { runs: results } = await runScripts([join(directory, '*.yaml')], { commands: [failOnce], retries: 3 });
+    expect(results).toMatchObject([{ state: 'passed', attempts: 2 }]);
+  });
+
+  it('runs nothing if a script is invalid or a report cannot be written', async () => {
+    const directory = write({ 'a.yaml': 'steps:\n  - base.verbose: a\n', 'b.yaml': 'steps:\n  - base.verbos: b\n' });
+    const events: ScriptEvent[] = [];
+    const onEvent = (event: ScriptEvent) => events.push(event);
+    await expect(runScripts([directory], { onEvent })).rejects.toThrow(InvalidScriptError);
+    const reports = [{ kind: 'json', file: directory }] as const;
+    await expect(runScripts([join(directory, 'a.yaml')], { onEvent, reports })).rejects.toThrow(/EISDIR/);
+    await expect(runScripts([join(directory, 'none')], { onEvent })).rejects.toThrow(OAuthProfileError);
+    expect(events).toEqual([]);
+  });
+
+  it.each([{ parallel: 0 }, { parallel: 1.5 }, { retries: -1 }])('rejects %j', async (options) => {
+    await expect(runScripts(['none.yaml'], options)).rejects.toThrow(TypeError);
+  });
+});
+
 describe('defineCommand', () => {
   const greet = defineCommand({
     group: 'shop',
@@ -302,6 +387,13 @@ describe('defineCommand', () => {
       { path: 'steps[0].shop.greet[2]', message: expect.stringContaining('times') },
       { hint: 'did you mean shop.greet?' },
     ]);
+  });
+
+  it('rejects a kind of parameter that does not exist, and lists the kinds', () => {
+    const parameters = [{ name: 'text', kind: 'txt' as 'text', help: 'Text' }];
+    const define = () =>
+      defineCommand({ group: 'shop', name: 'log', summary: 'Logs', parameters, example: '', run() {} });
+    expect(define).toThrow(/"txt".*text, value, variable, dottedVariable, names, number, count, flag, regex, jsonpath/);
   });
 
   it('rejects names that are in use or invalid', async () => {

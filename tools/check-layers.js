@@ -17,19 +17,19 @@ const mayImport = {
   oauth: ['profile', 'providers', 'errors', 'redaction'],
   ports: ['oauth', 'profile', 'errors', 'redaction'],
   flows: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
-  files: ['ports', 'profile', 'config', 'errors'],
+  files: ['ports', 'profile', 'config', 'errors', 'redaction'],
   http: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   store: ['files', 'ports', 'oauth', 'errors', 'redaction'],
   interactive: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   client: ['flows', 'files', 'http', 'store', 'interactive', 'ports', 'profile', 'config', 'errors', 'version'],
   'get-token': ['client', 'flows', 'ports', 'oauth', 'profile', 'config', 'errors', 'redaction'],
-  'oauth-profile': ['get-token', 'client', 'ports', 'profile', 'config'],
+  'oauth-profile': ['get-token', 'client', 'ports', 'profile', 'config', 'redaction'],
   'token-source': ['oauth-profile', 'get-token', 'client', 'flows', 'http', 'profile', 'config', 'errors', 'redaction'],
   playwright: ['token-source', 'oauth-profile'],
   index: ['oauth-profile', 'token-source', 'ports', 'config', 'errors', 'redaction'],
   script: ['config', 'profile', 'ports', 'errors', 'redaction'],
   'script/parser': ['script', 'profile', 'config', 'errors', 'redaction'],
-  'script/reports': ['script', 'profile', 'config', 'errors', 'redaction'],
+  'script/reports': ['script', 'files', 'profile', 'config', 'errors', 'redaction'],
   'script/commands': ['script', 'http', 'profile', 'config', 'ports', 'errors', 'redaction'],
   cli: [
     'client',
@@ -57,7 +57,17 @@ const mayImport = {
 /** Files that may import more than the rest of their directory. */
 /** @type {Record<string, string[]>} */
 const exceptions = {
-  'script.ts': ['client', 'oauth-profile', 'script', 'script/parser', 'config', 'errors'],
+  'script.ts': [
+    'client',
+    'oauth-profile',
+    'files',
+    'script',
+    'script/parser',
+    'script/reports',
+    'config',
+    'errors',
+    'version',
+  ],
   'emulator.ts': ['emulator', 'files', 'config', 'redaction'],
   // The only part of the script engine that uses the client.
   'script/script-host.ts': [

@@ -48,8 +48,8 @@ export const errorGuide = {
   },
   script_invalid: {
     cause:
-      'A script is invalid: an unknown command, a missing parameter, invalid YAML. None of the scripts was started.',
-    fix: 'Fix every issue in the list; each has its line. `oauth-profile commands` lists the commands.',
+      'A script is invalid, for example because of an unknown command, a missing parameter or invalid YAML. None of the scripts was started.',
+    fix: 'Fix every issue in the list; each is shown with its line. `oauth-profile commands` lists the commands.',
     example: {
       given: 'A command is misspelled:',
       files: { 'me.yaml': 'steps:\n  - ws.oauthprofile: [token, graph]\n' },
@@ -67,12 +67,12 @@ export const errorGuide = {
   },
   profile_not_found: {
     cause: 'No profile has this name. Either the name is misspelled, or the file that defines it was not read.',
-    fix: 'Profiles are read from `oauth-profiles.yaml` in the working directory and in `~/.config/oauth-profile`, and from `--data`. `oauth-profile list` shows all profiles.',
+    fix: 'Profiles are read from `oauth-profiles.yaml` in the working directory or a parent directory up to the repository root, from `~/.config/oauth-profile`, and from `--data`. `oauth-profile list` shows all profiles.',
     example: { given: 'The name is misspelled:', files: graph('  refresh_token: example\n'), args: 'token grap' },
   },
   profile_invalid: {
     cause: 'A field of the profile is missing or invalid. All issues are reported together, and nothing is sent.',
-    fix: 'Set the variables in the message. `oauth-profile check` reports the same without requesting a token; [the profile reference](profiles.md) lists all fields.',
+    fix: 'Set or correct the variables that the message names. `oauth-profile check` reports the same without requesting a token; [the profile reference](profiles.md) lists all fields.',
     example: {
       given: 'No user has logged in, and an option is misspelled:',
       files: graph('  options: {timout: 5s}\n'),
@@ -80,7 +80,7 @@ export const errorGuide = {
     },
   },
   request_too_large: {
-    cause: 'The request is larger than any provider accepts, usually because of one field.',
+    cause: 'The request is larger than 256 KiB, usually because of one field.',
     fix: 'Find the longest field with `oauth-profile explain`: often a `${file:…}` refers to the wrong file.',
     example: {
       given: 'A field is filled from a large file:',
@@ -93,7 +93,7 @@ export const errorGuide = {
   },
   provider_rejected: {
     cause:
-      'The provider returned an error response: a wrong secret, a missing consent, a grant that the client may not use.',
+      'The provider returned an error response, for example because of a wrong secret, a missing consent, or a grant that the client is not allowed to use.',
     fix: 'For [these codes](#error-codes-of-providers), a hint names the field to change. Without a hint, look up the code in the provider’s documentation. Wrong credentials are sent once and never retried.',
     example: {
       given: 'The profile contains the ID of the client secret instead of its value:',
@@ -113,7 +113,7 @@ export const errorGuide = {
   },
   connection_failed: {
     cause: 'The host does not exist, the connection was refused, or the network is down.',
-    fix: 'Check the host in the message. Behind a firewall, set `HTTPS_PROXY` ([how](../troubleshooting.md#proxies)). `oauth-profile check --online` tests the connection step by step.',
+    fix: 'Check the host in the message. Behind a firewall, set `HTTPS_PROXY` ([how](../how-to/company-network.md#proxies)). `oauth-profile check --online` tests the connection step by step.',
     example: { given: 'No server listens on this port:', files: acme('https://127.0.0.1:9/token'), args: 'token acme' },
   },
   tls_failed: {
@@ -148,7 +148,7 @@ export const errorGuide = {
     },
   },
   timeout: {
-    cause: 'No complete response arrived within `options.timeout` (30 s), retries included.',
+    cause: 'No complete response arrived within `options.timeout` (30 s by default), including retries.',
     fix: 'Try again, or increase `options.timeout`. `oauth-profile check --online` shows whether the provider is reachable.',
     example: {
       given: 'The provider does not respond:',
@@ -188,12 +188,13 @@ export const errorGuide = {
     example: { given: 'The provider is down:', files: lab(), args: 'token lab --emulate --fault 500' },
   },
   response_unreadable: {
-    cause: 'The response is not a token response: a web page, an incomplete response, JSON without a token.',
+    cause:
+      'The response is not a token response, but for example a web page, an incomplete response, or JSON without a token.',
     fix: 'Check that `url` is the token endpoint. If the token is elsewhere in the response, set `options.token_path`. Proxies and captive portals return web pages, too.',
     example: { given: 'The provider returns a web page:', files: lab(), args: 'token lab --emulate --fault html' },
   },
   response_too_large: {
-    cause: 'The response is larger than a token response can be. The rest was not read.',
+    cause: 'The response is larger than 1 MiB. The rest was not read.',
     fix: 'Check that `url` is the token endpoint.',
     example: { given: 'The provider returns two megabytes:', files: lab(), args: 'token lab --emulate --fault huge' },
   },
@@ -217,7 +218,7 @@ export const errorGuide = {
   },
   store_locked: {
     cause:
-      'Another process holds the lock for this token, and the timeout was exceeded. No process refreshes without the lock.',
+      'Another process held the lock for this token for longer than the timeout. No process refreshes without the lock.',
     fix: 'Try again. If the other process hangs, stop it: its lock is then released.',
     example: {
       given: 'Another process is refreshing the token, and the provider does not respond:',
@@ -229,7 +230,7 @@ export const errorGuide = {
   },
   store_unreadable: {
     cause:
-      'The stored records cannot be used: another key, a damaged record, a vault that other users can read, an unavailable Redis. Nothing was overwritten.',
+      'The stored records cannot be used: the key is wrong, a record is damaged, other users can read the vault, or Redis is unavailable. Nothing was overwritten.',
     fix: 'Follow the hint. [Token store](../explanation/store.md) describes where the key comes from. Deleting the directory of the vault deletes the stored tokens and nothing else.',
     example: {
       given: '`OAUTH_PROFILE_KEY` is not the key that the vault was encrypted with:',
@@ -242,8 +243,8 @@ export const errorGuide = {
   },
   store_unwritable: {
     cause:
-      'The vault or Redis cannot be written. A refresh is not sent, because the new refresh token could not be stored; with other grants, you get a warning and the token.',
-    fix: 'Free space, or set `OAUTH_PROFILE_HOME` to a writable directory on a local disk.',
+      'The vault or Redis cannot be written to. A refresh is not sent, because the new refresh token could not be stored; with other grants, you get a warning and the token.',
+    fix: 'Free up disk space, or set `OAUTH_PROFILE_HOME` to a writable directory on a local disk.',
     example: {
       given: '`OAUTH_PROFILE_HOME` is not a directory:',
       files: { ...lab('  url: http://127.0.0.1:PORT/oauth/token\n'), 'a-file': '' },

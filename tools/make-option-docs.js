@@ -64,7 +64,6 @@ export const environment = {
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
   NODE_DEBUG: 'debug output of Node; secrets in it are masked',
-  DEBUG: 'debug output of other packages; that of the Redis client is off, because it contains the password',
 };
 
 /** The property of the parsed options that holds the default of an option. @type {Record<string, string>} */

@@ -6,6 +6,7 @@ import { commandDocs, scriptSchema } from '../src/script.ts';
 import { errorDocs } from './make-error-docs.js';
 import { cliDocs, profileDocs } from './make-option-docs.js';
 import { profileSchema } from './make-profile-schema.js';
+import { scriptDocs } from './make-script-docs.js';
 
 /** @type {Record<string, string>} */
 export const pages = {
@@ -13,6 +14,7 @@ export const pages = {
   'docs/reference/errors.md': await errorDocs(),
   'docs/reference/profiles.md': profileDocs(),
   'docs/reference/script-commands.md': commandDocs(),
+  'docs/reference/scripts.md': scriptDocs(),
   'profiles.schema.json': formatJson('profiles.schema.json', profileSchema()),
   'script.schema.json': formatJson('script.schema.json', scriptSchema()),
 };

@@ -18,7 +18,8 @@ export interface Command {
   readonly examples: readonly (readonly [command: string, description: string])[];
 }
 
-const profileFlags: readonly Flag[] = [
+/** Flags that most commands have. The help of the program describes them, and that of a command lists their names. */
+export const commonFlags: readonly Flag[] = [
   { name: 'data', value: 'FILE', repeatable: true, help: 'read variables from FILE (.yaml, .json, .env, .properties)' },
   {
     name: 'env-file',
@@ -70,9 +71,14 @@ export const commands: readonly Command[] = [
         name: 'report',
         value: 'KIND=FILE',
         repeatable: true,
-        help: 'write a report: junit=x.xml, json=x.json, html=x.html',
+        help: 'write a report: junit=x.xml, junit=x.xml,cases=steps, json=x.json, html=x.html',
       },
-      { name: 'tag', value: 'NAME', repeatable: true, help: 'run only scripts with this tag, or one of several' },
+      {
+        name: 'tag',
+        value: 'NAME',
+        repeatable: true,
+        help: 'run only scripts with this tag; if repeated, with any of the tags',
+      },
       { name: 'not-tag', value: 'NAME', repeatable: true, help: 'do not run scripts with this tag' },
       { name: 'grep', value: 'REGEX', help: 'run only scripts whose name or file matches' },
       { name: 'shard', value: 'I/N', help: 'run the Ith of N equal parts, such as 2/4' },
@@ -85,6 +91,7 @@ export const commands: readonly Command[] = [
         help: 'repeat a failed script up to N times; it is reported as flaky if it passes',
       },
       { name: 'bail', help: 'stop after the first failed script' },
+      { name: 'watch', help: 'run scripts again when they or their files change, until Ctrl-C' },
       { name: 'list', help: 'list the selected scripts and run none' },
       { name: 'dry-run', help: 'validate the selected scripts and their variables, send nothing' },
       { name: 'commands', value: 'FILE', repeatable: true, help: 'load your own commands from a JavaScript module' },
@@ -92,7 +99,7 @@ export const commands: readonly Command[] = [
       emulateFlag,
       faultFlag,
       allowFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile run me.yaml', 'run one script'],
@@ -110,7 +117,7 @@ export const commands: readonly Command[] = [
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
       emulateFlag,
       faultFlag,
-      ...profileFlags,
+      ...commonFlags,
       { ...revealFlag, help: 'with --json: show all secrets of the response, not only the access token' },
     ],
     examples: [
@@ -128,7 +135,7 @@ export const commands: readonly Command[] = [
       ...cacheFlags,
       emulateFlag,
       faultFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
@@ -148,7 +155,7 @@ export const commands: readonly Command[] = [
       { name: 'force', help: 'replace the login of another account without confirmation' },
       emulateFlag,
       faultFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile login graph', 'use the default of the provider'],
@@ -163,7 +170,7 @@ export const commands: readonly Command[] = [
     flags: [
       { name: 'all', help: 'delete all stored logins' },
       { name: 'revoke', help: 'also revoke the refresh token at the provider' },
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile logout graph', 'delete the login of one profile'],
@@ -175,7 +182,7 @@ export const commands: readonly Command[] = [
     name: 'forget',
     usage: '[profile]',
     summary: 'delete logins and cached tokens of a profile',
-    flags: [{ name: 'all', help: 'delete everything that is stored' }, ...profileFlags],
+    flags: [{ name: 'all', help: 'delete everything that is stored' }, ...commonFlags],
     examples: [
       ['oauth-profile forget graph', 'delete what is stored for one profile, defined or not'],
       ['oauth-profile forget --all', 'delete everything, for example on a shared machine'],
@@ -185,7 +192,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     usage: '',
     summary: 'list profiles, with server and expiry of stored tokens',
-    flags: profileFlags,
+    flags: commonFlags,
     examples: [
       ['oauth-profile list', 'profiles, servers and expiry'],
       ['oauth-profile list --json', 'the same as JSON'],
@@ -199,7 +206,7 @@ export const commands: readonly Command[] = [
       { name: 'online', help: 'also check discovery, certificate, clock, proxy and store; sends no secret' },
       { name: 'strict', help: 'exit with 2 if there are warnings, such as misspelled fields' },
       emulateFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile check', 'check every profile'],
@@ -211,7 +218,7 @@ export const commands: readonly Command[] = [
     name: 'explain',
     usage: '<profile>',
     summary: 'show the request that would be sent and where each value comes from',
-    flags: [{ name: 'curl', help: 'print a curl command' }, ...profileFlags, revealFlag],
+    flags: [{ name: 'curl', help: 'print a curl command' }, ...commonFlags, revealFlag],
     examples: [
       ['oauth-profile explain graph', 'show the request, with secrets masked'],
       ['oauth-profile explain graph --curl', 'show it as a curl command'],
@@ -234,11 +241,11 @@ export const commands: readonly Command[] = [
     summary: 'run an emulator of the providers on this machine',
     flags: [
       { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
-      { name: 'no-control', help: 'without the control API and the web console' },
+      { name: 'no-control', help: 'disable the control API and the web console' },
       faultFlag,
       allowFlag,
       configFlag,
-      ...profileFlags,
+      ...commonFlags,
     ],
     examples: [
       ['oauth-profile emulate --port 8400', 'emulate the providers you use'],
@@ -249,16 +256,18 @@ export const commands: readonly Command[] = [
   {
     name: 'init',
     usage: '',
-    summary: 'write a first oauth-profiles.yaml',
+    summary: 'write a first oauth-profiles.yaml, or a first script',
     flags: [
       { name: 'type', value: 'TYPE', help: 'provider: microsoft, google, okta, gitlab, twitter, custom' },
       { name: 'name', value: 'NAME', help: 'name of the profile (default: the type)' },
       { name: 'user', help: 'for a user who logs in, instead of a machine' },
+      { name: 'script', help: 'write a script that passes with --emulate (first.yaml) instead of a profile' },
       { name: 'json', help: 'print errors as JSON' },
     ],
     examples: [
-      ['oauth-profile init --type okta', 'for a machine with a client secret'],
+      ['oauth-profile init', 'prompts for the provider'],
       ['oauth-profile init --type microsoft --name graph --user', 'for a user who logs in'],
+      ['oauth-profile init --script', 'a script to begin with'],
     ],
   },
   {

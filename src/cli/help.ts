@@ -1,18 +1,13 @@
-import { type Command, commands, type Flag, globalFlags } from './command-definitions.ts';
+import { type Command, commands, commonFlags, type Flag, globalFlags } from './command-definitions.ts';
 import { alignColumns, type Style } from './style.ts';
 
 const EXIT_STATUS = [
-  ['0', 'success'],
-  ['1', 'a step of a script failed'],
-  ['2', 'invalid command line, script or profile; nothing was sent'],
-  ['3', 'the provider rejected the request'],
-  ['4', 'network error, 429, 5xx or unreadable response'],
-  ['5', 'login required'],
-  ['6', 'the token store is locked, unreadable or unwritable'],
-  ['130', 'interrupted'],
+  '0 success, 1 a step of a script failed, 2 invalid command line, script or profile,',
+  '3 rejected by the provider, 4 network error or unreadable response, 5 login required,',
+  '6 the token store is locked, unreadable or unwritable, 130 interrupted',
 ];
 
-/** The text of `--help`. That of a command has at most 24 lines of 100 columns, so that it fits on a screen. */
+/** The text of `--help`. That of a command has at most 31 lines of 100 columns, so that it fits on a screen. */
 export function helpText(command: Command | undefined, style: Style): string {
   return command === undefined ? overview(style) : commandHelp(command, style);
 }
@@ -26,8 +21,8 @@ function overview(style: Style): string {
       commands.map(({ name, usage, summary }) => [`${name} ${usage}`, summary]),
       style,
     ),
-    section('Flags', globalFlags.map(flagRow), style),
-    section('Exit status', EXIT_STATUS, style),
+    section('Flags of most commands', [...commonFlags, ...globalFlags].map(flagRow), style),
+    `${style.bold('Exit status')}\n${EXIT_STATUS.map((line) => `  ${line}\n`).join('')}`,
     'Profiles are read from oauth-profiles.yaml in this directory or repository and in',
     '~/.config/oauth-profile.',
     `${style.dim('Run oauth-profile <command> --help for flags and examples.')}\n`,
@@ -35,12 +30,15 @@ function overview(style: Style): string {
 }
 
 function commandHelp({ name, usage, summary, flags, examples }: Command, style: Style): string {
-  const [own = '', child] = usage.split(/ ?(?=\[?-- )/);
-  const words = ['oauth-profile', name, own, flags.length > 0 ? '[flags]' : '', child].filter(Boolean);
+  const [, positionals, child] = /^(.*?) ?(\[?-- .*)?$/.exec(usage) ?? [];
+  const own = flags.filter((flag) => !commonFlags.includes(flag));
+  const common = flags.filter((flag) => commonFlags.includes(flag)).map((flag) => `--${flag.name}`);
+  const words = ['oauth-profile', name, positionals, flags.length > 0 ? '[flags]' : '', child].filter(Boolean);
   return [
     `${style.bold(`oauth-profile ${name}`)}: ${summary}`,
     `${style.bold('Usage:')} ${words.join(' ')}\n`,
-    ...(flags.length > 0 ? [section('Flags', flags.map(flagRow), style)] : []),
+    ...(own.length > 0 ? [section('Flags', own.map(flagRow), style)] : []),
+    ...(common.length > 0 ? [`${style.bold('Common flags')} (see oauth-profile --help)\n  ${common.join(' ')}\n`] : []),
     section(
       'Examples',
       examples.map(([line, description]) => [line, `# ${description}`]),

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { escapeControls } from '../redaction/sanitize.ts';
-import type { Command } from '../script/command.ts';
+import { type Command, defineCommand } from '../script/command.ts';
 import type { Script } from '../script/script.ts';
 import { usageError } from './args.ts';
 import type { Context } from './context.ts';
@@ -68,15 +68,28 @@ export async function loadCommands(files: readonly string[], cwd: string): Promi
   for (const file of files) {
     let module: Readonly<Record<string, unknown>>;
     try {
-      module = await import(pathToFileURL(resolve(cwd, file)).href);
+      const path = resolve(cwd, file);
+      // With --watch, a changed module must not come from the cache of Node.
+      const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
+      module = await import(`${pathToFileURL(path)}${mtimeMs === undefined ? '' : `?${mtimeMs}`}`);
     } catch (error) {
-      const hint = 'the file must be a JavaScript module that exports commands of defineCommand';
+      const hint = 'the file must be a JavaScript module that exports commands created with defineCommand';
       throw usageError(
-        `cannot load --commands ${escapeControls(file)}: ${escapeControls((error as Error).message)}`,
+        `cannot load --commands ${escapeControls(file)}: ${escapeControls((error as Error).message.replace(/ imported from .*/s, ''))}`,
         hint,
       );
     }
     const found = Object.values(module).flat().filter(isCommand);
+    for (const command of found) {
+      try {
+        defineCommand(command);
+      } catch (error) {
+        throw usageError(
+          `${escapeControls(file)}: ${(error as Error).message}`,
+          'correct the definition of the command',
+        );
+      }
+    }
     if (found.length === 0)
       throw usageError(`${escapeControls(file)} exports no commands`, 'export the results of defineCommand');
     commands.push(...found);

@@ -3,11 +3,12 @@ import { dataError } from '../errors.ts';
 /** Whether a directory contains a file or directory of this name. */
 export type HasFile = (directory: string, name: string) => boolean;
 
-const FILE_NAMES = ['oauth-profiles.yaml', 'oauth-profiles.yml', 'oauth-profiles.json'];
+/** The names of profile files. */
+export const profileFileNames = ['oauth-profiles.yaml', 'oauth-profiles.yml', 'oauth-profiles.json'];
 
 /** Returns the name of the profile file in a directory, if there is one. Two of them are an error. */
 export function profileFileIn(directory: string, has: HasFile): string | undefined {
-  const [first, second] = FILE_NAMES.filter((name) => has(directory, name));
+  const [first, second] = profileFileNames.filter((name) => has(directory, name));
   if (second === undefined) return first;
   throw dataError(`${directory} contains both ${first} and ${second}`, 'remove one of the two files');
 }

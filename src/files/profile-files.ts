@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { findProfileFile, type HasFile, profileFileIn } from '../config/find-profile-file.ts';
+import { findProfileFile, type HasFile, profileFileIn, profileFileNames } from '../config/find-profile-file.ts';
 import type { DataFile } from '../config/load-variables.ts';
 import type { ExternalSources } from '../config/resolver.ts';
 import type { Source } from '../config/variables.ts';
@@ -33,6 +33,12 @@ export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
     user: userPath === undefined ? undefined : readDataFile(userPath, userPath, 'user'),
     directory: path === undefined || isSame ? undefined : readDataFile(path, relative(cwd, path), 'directory'),
   };
+}
+
+/** Returns the paths at which a profile file may exist: in the user's configuration directory, the working directory and its parents. */
+export function profileFileCandidates({ env, cwd }: ProcessEnvironment): string[] {
+  const directories = [findUserDirectory('config', env) ?? [], withParents(resolve(cwd))].flat();
+  return directories.flatMap((directory) => profileFileNames.map((name) => join(directory, name)));
 }
 
 function withParents(directory: string): string[] {

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -45,6 +44,8 @@ function packageName(directory: string): string | undefined {
 
 async function readCommit(directory: string): Promise<string | undefined> {
   try {
+    // Loaded here, because it loads the network modules of Node.
+    const { execFile } = await import('node:child_process');
     const { stdout } = await promisify(execFile)('git', ['-C', directory, 'rev-parse', '--verify', 'HEAD'], {
       timeout: GIT_TIMEOUT_MS,
     });

@@ -141,6 +141,7 @@ export function parseOptions(
   };
   checkCertificate(draft, options);
   checkAssertionSource(draft, options.assertionSource);
+  checkKeyCertificate(draft, options, provider);
   return options;
 }
 
@@ -177,6 +178,15 @@ function checkCertificate(draft: ProfileDraft, { cert }: ProfileOptions): void {
   if (cert !== undefined && !draft.hasOption('cert_key_file') && !cert.text.includes('PRIVATE KEY-----')) {
     draft.addIssue('options.cert_file', 'contains no private key', `set ${draft.name}.options.cert_key_file`);
   }
+}
+
+/** A PEM file may contain the certificate of its key; a JWK its thumbprint. */
+function checkKeyCertificate(draft: ProfileDraft, options: ProfileOptions, provider: Provider | undefined): void {
+  const { clientAuth, key } = options;
+  if (provider?.keyNeedsCertificate !== true || clientAuth !== 'private_key_jwt' || key === undefined) return;
+  if (/-----BEGIN CERTIFICATE-----|"x5t#S256"/.test(key.text)) return;
+  const name = `${draft.name}.options.key_file`;
+  draft.addWarning(`${name} contains no certificate, by which ${provider.type} finds the key: add it to the file`);
 }
 
 /** Parses `30s`, `500ms`, `5m`, `1h` or `30` (seconds) to milliseconds, 1 to 2^31 − 1; `undefined` if invalid. */

@@ -82,7 +82,7 @@ function describeDisclosure(draft: ProfileDraft): string | undefined {
   });
   if (secrets.length === 0) return undefined;
   const names = secrets.map((field) => `${name}.${field.name}`).join(', ');
-  return escapeControls(`${names} of --set is sent to ${draft.getText('url')} (${locationOf(url)})`);
+  return escapeControls(`${names} from --set is sent to ${draft.getText('url')} (${locationOf(url)})`);
 }
 
 /** Finds the provider of `<profile>.type`, which is case-sensitive. Adds an issue if there is none. */
@@ -108,7 +108,7 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
 
 function missingTypeHint({ name, variables }: ProfileDraft): string {
   const match = variables.get(`${name}.type`) === undefined ? findMisspelledType(name, variables) : undefined;
-  if (match?.startsWith(`${name}.type:`)) return `write a space after type: in ${escapeControls(match)}`;
+  if (match?.startsWith(`${name}.type:`)) return `write a space after the colon of type in ${escapeControls(match)}`;
   if (match === undefined) return `set ${name}.type to one of ${providerTypes.join(', ')}`;
   return `${escapeControls(match)} is set: did you mean ${name}.type?`;
 }

@@ -37,7 +37,7 @@ export const gitlab: Provider = {
         grant: 'password',
         hint: 'GitLab.com no longer supports the password grant: remove {username} and {password}, then {login}',
       },
-      'the application may not use this grant: check {client_id} and {grant_type}',
+      'the application is not allowed to use this grant: check {client_id} and {grant_type}',
     ],
     invalid_client:
       'the application is unknown, or its secret is wrong or missing: check {client_id} and {client_secret}',
@@ -57,7 +57,7 @@ export const gitlab: Provider = {
       },
     ],
     invalid_request:
-      'a field is missing, or the client credentials were sent twice (see the description above): check {grant_type} and {client_id}',
+      'a field is missing, or the client credentials were sent twice: check {grant_type} and {client_id}',
     invalid_scope: 'set {scope} to scopes that the application has',
   },
 };

@@ -48,7 +48,7 @@ export const google: Provider = {
       },
     ],
     invalid_client: [
-      { description: /not found/i, hint: 'Google does not know this client: set {client_id}' },
+      { description: /not found/i, hint: 'the client ID does not exist: set {client_id}' },
       'the client secret is wrong: set {client_secret}',
     ],
     // Google Cloud console help, "Manage OAuth clients": clients unused for six months are deleted.
@@ -57,19 +57,19 @@ export const google: Provider = {
     invalid_request: [
       // https://github.com/prasmussen/gdrive/issues/554
       { description: /client_secret is missing/i, hint: 'desktop clients need their secret too: set {client_secret}' },
-      'a field is missing or malformed (see the description above): check {client_id}, {client_secret} and {refresh_token}',
+      'a field is missing or malformed: check {client_id}, {client_secret} and {refresh_token}',
     ],
     admin_policy_enforced:
       'a Workspace policy does not allow the app: ask the administrator to allow {client_id} and {scope}',
     org_internal:
       'the app is restricted to its own organization: use an account of the organization, or set {client_id} to another app',
-    disallowed_useragent: 'Google does not allow embedded browsers; in a full browser, {login}',
+    disallowed_useragent: 'Google does not allow embedded browsers: use a full browser; {login}',
     access_denied:
       'the user denied access or is not a test user of the app: add the account to the test users of {client_id}, or consent again',
     rate_limit_exceeded: 'too many users log in to the app {client_id} at once: wait before the next login',
     redirect_uri_mismatch:
       'the redirect URI is not registered for this client: set {options.redirect_uri} to one that is',
-    unauthorized_client: 'this type of client may not use the grant: check {client_id} and {grant_type}',
+    unauthorized_client: 'this type of client is not allowed to use the grant: check {client_id} and {grant_type}',
     unsupported_grant_type: 'Google has no password or client_credentials grant: remove {grant_type}, then {login}',
   },
 };

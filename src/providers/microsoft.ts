@@ -15,6 +15,7 @@ export const microsoft: Provider = {
   tenant: {
     // v2-protocols.md; the server returns AADSTS900023 for other values.
     pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
+    example: 'contoso.onmicrosoft.com',
     description: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
   },
   // v2-oauth-ropc.md, AADSTS9001023.
@@ -37,10 +38,11 @@ export const microsoft: Provider = {
   ],
   // v2-oauth2-auth-code-flow.md
   clientAuth: 'client_secret_post',
-  // certificate-credentials.md
+  // certificate-credentials.md: PS256, and the thumbprint x5t#S256.
   rsaAlgorithm: 'PS256',
   // https://learn.microsoft.com/entra/workload-id/workload-identity-federation-create-trust
   federationAudience: 'api://AzureADTokenExchange',
+  keyNeedsCertificate: true,
   // refresh-tokens.md: every use returns a new refresh token; the old one is not revoked.
   refreshTokenReuse: 'allowed',
   login: {
@@ -86,7 +88,7 @@ export const microsoft: Provider = {
       'the refresh token of a single-page app expires after 24 hours: register a redirect URI of type "mobile and desktop", then {login}',
     AADSTS70011: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
     AADSTS1002012: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
-    AADSTS700016: 'the tenant does not know the application: check {client_id} and {tenant_id}',
+    AADSTS700016: 'the application was not found in the tenant: check {client_id} and {tenant_id}',
     AADSTS700025: 'the application is a public client and must not send a secret: remove {client_secret}',
     // With federation, the token of the CI system lives 5 to 10 minutes (https://github.com/Azure/azure-cli/issues/28708).
     AADSTS700024:
@@ -95,6 +97,8 @@ export const microsoft: Provider = {
       'no federated credential of {client_id} matches the subject of the assertion: compare repository, branch and environment',
     AADSTS70021:
       'no federated credential of {client_id} matches the assertion: compare issuer, subject and audience in the portal',
+    AADSTS700027:
+      'the signature of the client assertion was rejected: upload the certificate of the key to the app registration, and add it to the file {options.key_file}',
     AADSTS7000215:
       "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
     AADSTS7000218: 'set {client_secret}; for a public client, enable "Allow public client flows" in the portal instead',
@@ -102,7 +106,7 @@ export const microsoft: Provider = {
     AADSTS90002:
       'the tenant does not exist, or is in another cloud: check {tenant_id}, or set {url} for a national cloud',
     AADSTS900023: 'the tenant is neither a GUID nor a known domain: set {tenant_id}',
-    AADSTS900144: 'a field is missing (see the description above): set it in the profile, such as {scope}',
+    AADSTS900144: 'a required field is missing, often {scope}: set it in the profile',
     AADSTS9001023:
       'the tenants common and consumers do not support the password grant: set {tenant_id} to your own tenant',
     AADSTS901002: 'the v2.0 endpoint does not accept resource: remove {resource} and name the API in {scope}',

@@ -13,6 +13,7 @@ export const okta: Provider = {
     // `…-admin` is the admin console (concepts/okta-organizations). Labels with xn-- are non-ASCII names, which no org
     // has.
     pattern: /^(?!.*-admin$|xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
+    example: 'acme',
     description: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
   },
   grantsByFields: [
@@ -50,7 +51,7 @@ export const okta: Provider = {
         description: /no client credentials/i,
         hint: 'no client authentication was sent: set {client_secret}, or set {options.client_auth} to the method registered for the app',
       },
-      { description: /client_id/i, hint: 'the org does not know the client: check {client_id} and {tenant_id}' },
+      { description: /client_id/i, hint: 'the client does not exist in this org: check {client_id} and {tenant_id}' },
       { description: /secret/i, hint: 'the client secret is wrong: set {client_secret}' },
       'check {client_id} and {client_secret}; an app accepts only its registered method: set {options.client_auth} to it',
     ],
@@ -59,7 +60,7 @@ export const okta: Provider = {
         grant: 'password',
         hint: 'the username or password is wrong, the password has expired, or a sign-on policy requires more than a password: check {username} and {password}',
       },
-      { grant: 'refresh_token', hint: 'the refresh token is invalid, expired or was already used; {login}' },
+      { grant: 'refresh_token', hint: 'the refresh token is invalid, has expired, or was already used; {login}' },
       {
         grant: 'authorization_code',
         hint: 'the code is invalid, expired or does not match its verifier: get a new one and set {code}',
@@ -72,11 +73,11 @@ export const okta: Provider = {
       },
       'the user is not assigned to the app, or the scopes or network are denied: check {username} and {scope} with an administrator',
     ],
-    unauthorized_client: 'the app may not use this grant: enable it in the app, or set {grant_type}',
+    unauthorized_client: 'the app is not allowed to use this grant: enable it in the app, or set {grant_type}',
     invalid_scope:
       'set {scope} to scopes of the authorization server (client_credentials: a custom scope, never openid)',
     invalid_request:
-      'a field is missing, or the client credentials were sent twice (see the description above): check {scope}, {client_id} and {options.client_auth}',
+      'a field is missing, or the client credentials were sent twice: check {scope}, {client_id} and {options.client_auth}',
     use_dpop_nonce: 'the app requires DPoP, which is not supported: disable it for {client_id}',
     invalid_dpop_proof: 'the app requires DPoP, which is not supported: disable it for {client_id}',
     E0000004: 'the org did not accept the credentials: check {client_id}, {client_secret} and {options.client_auth}',

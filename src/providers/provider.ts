@@ -79,6 +79,8 @@ export interface Provider {
   /** Validation of `tenant_id`; set if the token URL contains it. */
   readonly tenant?: {
     readonly pattern: RegExp;
+    /** A valid tenant that does not belong to a user. */
+    readonly example: string;
     /** Completes "set tenant_id to …". */
     readonly description: string;
   };
@@ -104,6 +106,8 @@ export interface Provider {
   readonly rsaAlgorithm?: 'RS256' | 'PS256';
   /** Audience of assertions that another issuer supplies (`options.assertion_source`). Default: the token URL. */
   readonly federationAudience?: string;
+  /** Whether the provider finds the key of an assertion by its certificate, which the key file must contain. Default: false. */
+  readonly keyNeedsCertificate?: boolean;
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again, in milliseconds. Default: 30,000. */
   readonly graceMs?: number;

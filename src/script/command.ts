@@ -1,5 +1,5 @@
 import { closestMatch } from '../config/suggestions.ts';
-import type { Kind, ValueOf } from './parameter-kinds.ts';
+import { type Kind, kinds, type ValueOf } from './parameter-kinds.ts';
 import type { StepContext } from './step-context.ts';
 
 /** One parameter of a command. Optional parameters come last. */
@@ -51,6 +51,11 @@ export function defineCommand<const P extends readonly Parameter[]>(definition: 
     if (!/^[A-Za-z][A-Za-z0-9]*$/.test(word)) {
       throw new TypeError(`defineCommand: invalid name "${word}": expected letters and digits`);
     }
+  }
+  const unknown = parameters.find(({ kind }) => !Object.hasOwn(kinds, kind));
+  if (unknown !== undefined) {
+    const known = Object.keys(kinds).join(', ');
+    throw new TypeError(`defineCommand: invalid kind "${unknown.kind}" of ${group}.${name}: expected one of ${known}`);
   }
   if (parameters.some((one, index) => one.optional && parameters[index + 1] && !parameters[index + 1]?.optional)) {
     throw new TypeError(`defineCommand: ${group}.${name} has a required parameter after an optional one`);

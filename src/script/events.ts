@@ -22,7 +22,7 @@ interface Events {
   /** An attempt that a `retry` repeats: its steps are not part of the result. */
   'step-retry': { readonly attempt: number; readonly step: StepResult };
   'step-end': { readonly step: StepResult };
-  'run-end': Pick<RunResult, 'name' | 'state' | 'interrupted' | 'counts' | 'elapsedMs'>;
+  'run-end': Pick<RunResult, 'name' | 'state' | 'interrupted' | 'attempts' | 'counts' | 'elapsedMs'>;
 }
 
 /** Event of a run (D22). No event contains a secret; `at` is in epoch milliseconds. */

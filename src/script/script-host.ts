@@ -139,6 +139,11 @@ export class ScriptHost {
     return script;
   }
 
+  /** Absolute paths of all scripts that were read, invalid ones included. */
+  get files(): readonly string[] {
+    return [...this.#scripts.keys()];
+  }
+
   /** Returns the rows that a script runs with; `undefined` if it runs once. `file` replaces the rows of the script. */
   async readRows({ rows, source }: Script, environment: ProcessEnvironment, file?: string) {
     if (file !== undefined) return loadRows(`@${file}`, file, (path) => readNamedFile(path, environment).text);
@@ -148,7 +153,7 @@ export class ScriptHost {
   }
 
   /** Runs a script. Always returns a result. */
-  run(script: Script, variables: Variables, signal: AbortSignal, listener: Listener): Promise<RunResult> {
+  run(script: Script, variables: Variables, signal: AbortSignal, listener: Listener, attempt = 1): Promise<RunResult> {
     const { sources, ports } = this.#connected;
     // Secrets of a program may have been created before this host.
     for (const { value } of variables) this.#addSecrets(value);
@@ -158,10 +163,11 @@ export class ScriptHost {
       externalSources: sources,
       clock: ports.clock,
       signal,
+      attempt,
       listener,
-      redact: (text) => this.#redactor.redact(text),
-      redactKnown: (text) => this.#known.redact(text),
-      addSecret: (secret) => this.#redactor.add(secret),
+      redact: (text) => this.redact(text),
+      redactKnown: (text) => this.redactKnown(text),
+      addSecret: (secret, isKnown) => (isKnown ? this.#addSecret(secret) : this.#redactor.add(secret)),
       readFile: (path, directory) => this.#connected.files.read(path, directory),
       matches: matchesPattern,
     });
@@ -170,6 +176,11 @@ export class ScriptHost {
   /** Masks every secret that the scripts have used. */
   redact(text: string): string {
     return this.#redactor.redact(text);
+  }
+
+  /** Masks the secrets of profiles and tokens. */
+  redactKnown(text: string): string {
+    return this.#known.redact(text);
   }
 
   #addSecret(secret: Secret): void {

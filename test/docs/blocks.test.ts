@@ -5,7 +5,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { parseCommandLine } from '../../src/cli/args.ts';
 import { commands } from '../../src/cli/command-definitions.ts';
+import { compareScopes } from '../../src/flows/diagnose/compare-metadata.ts';
+import { findProvider } from '../../src/providers/registry.ts';
 import { runCommand } from '../../tools/run-command.js';
+import { profileOf } from '../support/profile-of.ts';
 import { type Block, blocksOf, isForDevelopers, pages, root } from './blocks.ts';
 import { Sandbox } from './sandbox.ts';
 
@@ -37,6 +40,10 @@ function sessionOf(text: string): { line: string; shown: string }[] {
     });
 }
 
+function hasPyJwt(): boolean {
+  return spawnSync('/usr/bin/python3', ['-c', 'import jwt, cryptography']).status === 0;
+}
+
 /** Durations, ports and dates differ from run to run. `…` matches the rest of a line, or whole lines if it is alone on one. */
 function patternOf(shown: string): RegExp {
   const escaped = shown.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
@@ -51,7 +58,8 @@ function patternOf(shown: string): RegExp {
 }
 
 describe('sessions in the documentation', () => {
-  it.each(of('console').filter(runnable))('$place prints what the page shows', async (block) => {
+  it.for(of('console').filter(runnable))('$place prints what the page shows', async (block, { skip }) => {
+    if (block.needsPyJwt && !hasPyJwt()) skip(`${block.place} needs python3-jwt and python3-cryptography`);
     const sandbox = sandboxOf(block);
     const session = sessionOf(block.text);
     // Each line runs in a new shell: variables that a line sets are set again for the next.
@@ -175,6 +183,27 @@ describe('YAML and JSON in the documentation', () => {
       expect({ output, exit }).toMatchObject({ exit: 0 });
     }
   });
+});
+
+describe('the pages of providers', () => {
+  const profiles = of('yaml')
+    .filter(({ place }) => place.startsWith('docs/providers/'))
+    .flatMap(({ place, text }) =>
+      Object.entries<Record<string, string>>(parse(text)).map(([name, fields]) => ({ place, name, fields })),
+    );
+
+  const isLogin = ({ grant_type, type = '' }: Record<string, string>): boolean =>
+    grant_type === undefined && findProvider(type)?.login !== undefined;
+
+  it.each(profiles.filter(({ fields }) => isLogin(fields)))(
+    '$place request the scopes that check --online expects of $name',
+    ({ fields }) => {
+      const { client_id = '', scope = '', type = '' } = fields;
+      const tenant_id = type === 'okta' ? 'acme' : 'contoso.com';
+      const profile = profileOf({ type, tenant_id, client_id, client_secret: 's', scope, refresh_token: 'r' });
+      expect(compareScopes(profile)).toEqual([]);
+    },
+  );
 });
 
 describe('examples', () => {

@@ -6,7 +6,8 @@ export const root = join(import.meta.dirname, '..', '..');
 
 /**
  * A fenced block of a page. After its language, `no-run` means that it cannot run in a test, `background` that it runs in a terminal of its own
- * as long as the page is read, `fails` that it shows a failure, and a word with a dot is the name of the file that it shows.
+ * as long as the page is read, `fails` that it shows a failure, `needs-pyjwt` that it runs only with PyJWT, and a word with a dot is the name of
+ * the file that it shows.
  */
 export interface Block {
   /** Page and line, for test titles. */
@@ -16,6 +17,8 @@ export interface Block {
   readonly isBackground: boolean;
   readonly fails: boolean;
   readonly file: string | undefined;
+  /** Whether it needs PyJWT, which is not a package of npm. */
+  readonly needsPyJwt: boolean;
   readonly text: string;
 }
 
@@ -47,6 +50,7 @@ export function blocksOf(page: string): Block[] {
       isBackground: words.includes('background'),
       fails: words.includes('fails'),
       file: words.find((word) => word.includes('.')),
+      needsPyJwt: words.includes('needs-pyjwt'),
       text: body.replace(new RegExp(`^${indent}`, 'gm'), ''),
     };
   });

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCodes } from '../../src/errors.ts';
 import { KNOWN_FIELDS } from '../../src/profile/profile-draft.ts';
+import { kinds } from '../../src/script/parameter-kinds.ts';
 import { errorGuide } from '../../tools/error-guide.js';
 import { errorDocs } from '../../tools/make-error-docs.js';
 import { cliDocs, environment, fieldMeanings, profileDocs } from '../../tools/make-option-docs.js';
+import { argumentTypes, scriptDocs } from '../../tools/make-script-docs.js';
 import { readPage, root } from './blocks.ts';
 
 describe('generated pages are up to date (npm run docs):', () => {
@@ -17,12 +19,20 @@ describe('generated pages are up to date (npm run docs):', () => {
     expect(readPage('docs/reference/cli.md')).toBe(cliDocs());
   });
 
+  it('docs/reference/scripts.md', () => {
+    expect(readPage('docs/reference/scripts.md')).toBe(scriptDocs());
+  });
+
   it('docs/reference/profiles.md', () => {
     expect(readPage('docs/reference/profiles.md')).toBe(profileDocs());
   });
 });
 
 describe('hand-written parts of generated pages cover exactly', () => {
+  it('the kinds of parameters', () => {
+    expect(Object.keys(argumentTypes)).toEqual(Object.keys(kinds));
+  });
+
   it('the error codes', () => {
     expect(Object.keys(errorGuide)).toEqual(Object.keys(errorCodes));
   });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { emulatedProfiles } from '../../src/cli/emulation.ts';
@@ -9,6 +9,7 @@ import { startEmulator } from '../../src/emulator.ts';
 import { registerEmulator } from '../../src/store/emulator-registry.ts';
 import { emulatedNetwork } from '../../tools/emulated-network.js';
 import { runCommand } from '../../tools/run-command.js';
+import { reservedPort } from '../servers/support/reserved-port.ts';
 import { blocksOf, root } from './blocks.ts';
 
 /** Output of a command as a terminal shows it, and its exit status. */
@@ -57,6 +58,10 @@ export class Sandbox {
     );
     this.#addProgram('npx', 'exec "$@"');
     this.#addProgram('browser', SIGN_IN);
+    // The one that has packages of Debian.
+    this.#addProgram('python3', 'exec /usr/bin/python3 "$@"');
+    // Programs of the page import packages.
+    symlinkSync(join(root, 'node_modules'), join(this.#root, 'node_modules'));
     this.#env = {
       PATH: `${this.#bin}:${process.env['PATH']}`,
       HOME: this.home,
@@ -88,7 +93,7 @@ export class Sandbox {
   async run(shown: string): Promise<CommandResult> {
     this.#network ??= this.#connect();
     const { port, env: network } = await this.#network;
-    const env = { ...this.#env, ...network };
+    const env = { ...this.#env, ...network, PORT: String(await reservedPort()) };
     const line = shown.replaceAll('127.0.0.1:8400', `127.0.0.1:${port}`);
     if (!Sandbox.isPlain(line)) return this.#runInShell(line, env);
     const args = [...withoutComment(line).matchAll(/"([^"]*)"|(\S+)/g)]

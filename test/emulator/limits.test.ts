@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type PeerCertificate, connect as tlsConnect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -8,6 +9,29 @@ import { type Emulator, startEmulator } from '../../src/emulator/start-emulator.
 import { SigningKeys } from '../../src/emulator/tokens/signing-keys.ts';
 import { TokenStates } from '../../src/emulator/tokens/token-state.ts';
 import { sendRequest } from '../support/send-request.ts';
+
+it('the list of requests stays bounded over 5,000 requests, with the latest ones', async () => {
+  const profiles = { x: { type: 'twitter', client_id: 'a', client_secret: 'b' } };
+  let count = 0;
+  const emulator = await startEmulator({ profiles, onRequest: () => count++ });
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  const get = (path: string) =>
+    new Promise<string>((resolve, reject) => {
+      request(`${emulator.url}${path}`, { agent }, async (response) => {
+        let text = '';
+        for await (const chunk of response) text += chunk;
+        resolve(text);
+      })
+        .on('error', reject)
+        .end();
+    });
+  await Promise.all(Array.from({ length: 5_000 }, () => get('/api.twitter.com/2/users/me')));
+  expect(count).toBe(5_000);
+  const { requests } = JSON.parse(await get('/_emulator/requests'));
+  expect([requests.length, requests[0].id, requests.at(-1).id]).toEqual([1_000, 4_001, 5_000]);
+  agent.destroy();
+  await emulator.close();
+}, 60_000);
 
 it('the state of the emulator stays bounded over 36,000 requests', async () => {
   const realms = new Realms({
@@ -21,7 +45,7 @@ it('the state of the emulator stays bounded over 36,000 requests', async () => {
     },
     lab: { type: 'gitlab', username: 'u', password: 'p' },
   });
-  // Signatures of ES256 are fast.
+  // ES256 is the fastest algorithm.
   const [keys, states] = [new SigningKeys('ES256', undefined), new TokenStates()];
   const send = async (host: string, path: string, form: Record<string, string>): Promise<Record<string, string>> => {
     const realm = realms.find(host);

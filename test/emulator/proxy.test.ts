@@ -55,10 +55,10 @@ describe('the port of the emulator', () => {
     list.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
   );
   // On Linux, a server on all interfaces would also accept connections to 127.0.0.2.
-  const addresses = [...(process.platform === 'linux' ? ['127.0.0.2'] : []), ...others];
+  const hosts = [...(process.platform === 'linux' ? ['127.0.0.2'] : []), ...others];
 
-  it.each(addresses)('is not open on %s', async (address) => {
-    const socket = connect(server.emulator.port, address);
+  it.each(hosts)('is not open on %s', async (host) => {
+    const socket = connect(server.emulator.port, host);
     const [error] = await once(socket, 'error');
     expect(error.code).toBe('ECONNREFUSED');
   });

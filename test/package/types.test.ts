@@ -18,16 +18,19 @@ it.each([
   (_, resolution) => {
     writeFileSync(
       join(installed.project, 'right.mts'),
-      `import { createTokenSource, errorCodes, InvalidProfileError, OAuthProfileError, oauthProfile } from 'oauth-profile';
+      `import { createTokenSource, errorCodes, InvalidProfileError, OAuthProfileError, oauthProfile, type Profile } from 'oauth-profile';
     import { test as base } from '@playwright/test';
     import { type Emulator, startEmulator } from 'oauth-profile/emulator';
     import { oauthFixtures, type OAuthFixtures } from 'oauth-profile/playwright';
-    import { defineCommand, type RunResult, runScript } from 'oauth-profile/script';
+    import { defineCommand, htmlReport, type Report, type RunResult, runScript, runScripts } from 'oauth-profile/script';
     const emulator: Emulator = await startEmulator({ profiles: { lab: { type: 'gitlab' } } });
     const token = await oauthProfile('lab', { data: { lab: { type: 'gitlab' } }, emulator, signal: AbortSignal.timeout(1) });
     export const accessToken: string = token.access_token;
     export const response: Promise<Response> = createTokenSource('lab', { origins: ['https://gitlab.com'] }).fetch('https://gitlab.com/');
     export const result: RunResult = await runScript('me.yaml');
+    export const report: Report = await runScripts(['smoke/'], { reports: [{ kind: 'junit', file: 'out.xml', cases: 'steps' }] });
+    export const page: string = htmlReport(report);
+    export const profile: Profile = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'a' };
     const test = base.extend<object, OAuthFixtures>(oauthFixtures);
     test.use({ oauthOptions: { store: 'memory' } });
     test('me', async ({ oauth }) => void ((await oauth('lab').get()).access_token satisfies string));
@@ -39,10 +42,16 @@ it.each([
     );
     writeFileSync(
       join(installed.project, 'wrong.mts'),
-      `import { oauthProfile } from 'oauth-profile';\noauthProfile(7);\n`,
+      `import { oauthProfile, type Profile } from 'oauth-profile';
+oauthProfile(7);
+export const profile: Profile = { type: 'microsoft', client_id: 'a' };
+`,
     );
     const { diagnostics, declarations } = compile(['right.mts', 'wrong.mts'], resolution);
-    expect(diagnostics).toEqual([expect.stringMatching(/^wrong\.mts TS2345 /)]);
+    expect(diagnostics).toEqual([
+      expect.stringMatching(/^wrong\.mts TS2345 /),
+      expect.stringMatching(/^wrong\.mts TS2322 .*tenant_id/),
+    ]);
     expect(declarations).toEqual(installed.paths.filter((path) => path.endsWith('.d.ts')).sort());
   },
 );

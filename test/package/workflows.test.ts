@@ -44,11 +44,11 @@ describe.each(readdirSync(directory))('the workflow %s', (name) => {
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it('uses only actions of GitHub and of release-please', () => {
-    const actions = steps.flatMap(({ uses }) => uses ?? []);
-    expect(
-      actions.filter((action) => !/^(?:actions\/[\w-]+|googleapis\/release-please-action)@v\d+$/.test(action)),
-    ).toEqual([]);
+  it('uses only actions of GitHub and of release-please, pinned to the commit of a version', () => {
+    const actions = [...readSource(name).matchAll(/^ *(?:- )?uses: (.*)$/gm)].map(([, action = '']) => action);
+    expect(actions).toHaveLength(steps.filter(({ uses }) => uses !== undefined).length);
+    const pinned = /^(?:actions\/[\w-]+|googleapis\/release-please-action)@[\da-f]{40} # v\d+\.\d+\.\d+$/;
+    expect(actions.filter((action) => !pinned.test(action))).toEqual([]);
   });
 
   it('can only read the repository, except for jobs that declare more', () => {

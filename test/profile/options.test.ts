@@ -197,6 +197,25 @@ it('parseDuration() parses any whole number of each unit', () => {
   );
 });
 
+describe('the key file of private_key_jwt', () => {
+  const { client_secret: _, ...client } = samples.microsoftClient;
+  const warningsFor = (text: string, type: string = client.type) =>
+    readAcme(
+      { ...client, type, options: { client_auth: 'private_key_jwt', key_file: 'key.pem' } },
+      createSources({ 'key.pem': text }),
+    ).warnings;
+
+  it('should contain the certificate for microsoft, which finds the key by it', () => {
+    expect(warningsFor('-----BEGIN PRIVATE KEY-----')).toEqual([expect.stringContaining('acme.options.key_file')]);
+    expect(warningsFor('-----BEGIN PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----')).toEqual([]);
+    expect(warningsFor('{"kty":"RSA","x5t#S256":"abc"}')).toEqual([]);
+  });
+
+  it('needs no certificate for other providers', () => {
+    expect(warningsFor('-----BEGIN PRIVATE KEY-----', 'gitlab')).toEqual([]);
+  });
+});
+
 it.each(['ca_file', 'cert_file', 'key_file'])('options.%s of the working directory must be inside it', (option) => {
   const directory = { label: 'p.yaml', directory: '/work', trust: 'directory' } as const;
   const fields = { ...samples.twitter, options: { [option]: '../key.pem' } };

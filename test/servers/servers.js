@@ -11,6 +11,13 @@
 /** @type {TestServer[]} */
 export const servers = [
   {
+    directory: 'apache-mod-oauth2',
+    title: 'Apache mod_oauth2',
+    package: 'libapache2-mod-oauth2',
+    command: [process.execPath, 'server.js'],
+    debian: ['apache2', 'libapache2-mod-oauth2'],
+  },
+  {
     directory: 'authlib',
     title: 'Authlib',
     package: 'python3-authlib',

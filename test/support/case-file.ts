@@ -16,7 +16,7 @@ export interface CaseFile {
 }
 
 /** Languages of input files. `console` and `http` are left out: their blocks have a meaning of their own. */
-export const fileLanguages = ['ini', 'json', 'properties', 'text', 'yaml'];
+export const fileLanguages = ['ini', 'js', 'json', 'properties', 'text', 'yaml'];
 
 const ESCAPED = ' {escaped}';
 /** Characters that a reader cannot see or that an editor may change: controls, invisible characters, spaces at the end of a line. */

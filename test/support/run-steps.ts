@@ -96,7 +96,10 @@ export async function runSteps(steps: readonly TestStep[], options: RunOptions =
         return redactor.redact(text);
       },
       redactKnown: (text) => known.redact(text),
-      addSecret: (secret) => redactor.add(secret),
+      addSecret(secret, isKnown) {
+        redactor.add(secret);
+        if (isKnown) known.add(secret);
+      },
       readFile: (path, directory) => createFiles(files).read(path, directory),
       matches: matchesPattern,
     });

@@ -2,51 +2,54 @@ import { relative, resolve } from 'node:path';
 import type { Client } from '../../client.ts';
 import type { Variables } from '../../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../../errors.ts';
+import { findScripts } from '../../files/find-scripts.ts';
 import { describeProject } from '../../files/project.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
-import type { Listener } from '../../script/events.ts';
+import type { Command } from '../../script/command.ts';
+import { type Job, OrderedEvents, planJobs, type RunJob, runJobs } from '../../script/engine/run-jobs.ts';
+import type { ScriptEvent } from '../../script/events.ts';
 import { renderIssues } from '../../script/parser/render-issues.ts';
 import { jsonReport } from '../../script/reports/json.ts';
-import { countOf, type Report } from '../../script/reports/report.ts';
+import { countOf, type Report, redactResults } from '../../script/reports/report.ts';
 import { formatSummary } from '../../script/reports/summary.ts';
 import { createProgress, type Progress } from '../../script/reports/terminal.ts';
-import type { RunResult } from '../../script/result.ts';
+import { appendSummary, parseReports, writeReports } from '../../script/reports/write-reports.ts';
 import type { Script } from '../../script/script.ts';
 import { ScriptHost } from '../../script/script-host.ts';
 import { version } from '../../version.ts';
+import { usageError } from '../args.ts';
 import { assertExclusive, type Context, numberFlag, warn } from '../context.ts';
-import { findScripts } from '../find-scripts.ts';
 import { renderError } from '../render-error.ts';
 import { findEnvironment, loadCommands, selectScripts, selectShard } from '../select-scripts.ts';
+import type { Dependencies } from '../watch.ts';
 import { type OpenClient, variableSources, withClient } from '../with-client.ts';
-import { appendSummary, parseReports, writeReports } from '../write-reports.ts';
 
 const TICK_MS = 100;
 const DEFAULT_WIDTH = 80;
 
-/** One run of a script. */
-interface Job {
-  readonly script: Script;
-  /** Variables of the first attempt. */
-  readonly variables: Variables;
-  /** Loads the variables of another attempt. */
-  readonly load: () => Promise<Variables>;
-}
-
-/** `run <script…>`: parses all scripts and, if none has an issue, runs them. */
+/** `run <script…>`: runs scripts once, or with `--watch` whenever they change. */
 export async function runScripts(context: Context): Promise<number> {
-  const { args, environment, signal } = context;
+  const { args, environment } = context;
   assertExclusive(context, 'events', 'json');
-  const parallel = numberFlag(context, 'parallel', [1, 999], '4') ?? 1;
   const skipped: string[] = [];
   const files = findScripts(args.positionals, environment.cwd, skipped);
-  if (skipped.length > 0) warn(context, `not scripts: ${skipped.map(escapeControls).join(', ')}`);
+  if (skipped.length > 0) warn(context, `skipped, not a script: ${skipped.map(escapeControls).join(', ')}`);
+  if (!args.switches.has('watch')) return runFiles(files, context);
+  const { watchScripts } = await import('../watch.ts');
+  return watchScripts(context, (changed, dependencies) => runFiles(changed, context, dependencies));
+}
+
+/** Parses all scripts and, if none has an issue, runs them. */
+async function runFiles(files: readonly string[], context: Context, dependencies?: Dependencies): Promise<number> {
+  const { args, environment, signal } = context;
+  const parallel = numberFlag(context, 'parallel', [1, 999], '4') ?? 1;
   const reports = parseReports(args.values.get('report') ?? [], environment.cwd);
-  const host = new ScriptHost(await loadCommands(args.values.get('commands') ?? [], environment.cwd));
-  const redact = (text: string): string => host.redact(text);
+  const host = createHost(await loadCommands(args.values.get('commands') ?? [], environment.cwd));
+  const redact = (text: string): string => host.redactKnown(text);
   let jobs: readonly Job[] = [];
   const load = async (client: Client): Promise<Variables[]> => {
-    jobs = selectShard(await planRuns(await readAll(files, host, context), host, context, client), context);
+    const scripts = await readAll(files, host, context, dependencies);
+    jobs = selectShard(await planAll(scripts, host, context, client), context);
     return jobs.map(({ variables }) => variables);
   };
   const run = async ({ client, emulation }: OpenClient): Promise<number> => {
@@ -59,6 +62,7 @@ export async function runScripts(context: Context): Promise<number> {
     host.connect(client);
     const isReported = reports.length > 0 || args.switches.has('json');
     const report: Report = {
+      version,
       ...(await runAll(jobs, parallel, host, context)),
       ...(isReported && (await describeProject(environment.cwd))),
       environment: args.values.get('env')?.[0],
@@ -70,6 +74,14 @@ export async function runScripts(context: Context): Promise<number> {
     return report.runs.every(({ state }) => state === 'passed') ? 0 : 1;
   };
   return withClient(context, run, load).finally(() => host.close());
+}
+
+function createHost(commands: readonly Command[]): ScriptHost {
+  try {
+    return new ScriptHost(commands);
+  } catch (error) {
+    throw usageError((error as Error).message, 'rename the command in the module given with --commands');
+  }
 }
 
 /** Prints the selected runs. All of them are valid. */
@@ -86,8 +98,8 @@ function listJobs(jobs: readonly Job[], { args, terminal }: Context): number {
   return 0;
 }
 
-/** Plans the runs of the selected scripts: one per row and repetition. */
-async function planRuns(
+/** Plans the runs of the selected scripts. */
+async function planAll(
   scripts: readonly Script[],
   host: ScriptHost,
   context: Context,
@@ -97,34 +109,33 @@ async function planRuns(
   const sources = variableSources(context);
   // Issues of the data concern every script: report them once.
   await loadVariables(sources);
-  const repeat = numberFlag(context, 'repeat', [1, 10_000], '3') ?? 1;
-  const jobs: Job[] = [];
-  for (const script of selectScripts(scripts, context)) {
-    const { data: entries, source } = script;
-    const files = [...findEnvironment(script, context), ...(sources.files ?? [])];
-    const rows = (await host.readRows(script, environment, args.values.get('rows')?.[0])) ?? [undefined];
-    for (const row of rows) {
-      const load = async (): Promise<Variables> =>
-        (await loadVariables({ ...sources, files, script: { entries, source } })).add(row?.entries ?? [], source);
-      for (let index = 1; index <= repeat; index++) {
-        const labels = [...(row === undefined ? [] : [row.label]), ...(repeat > 1 ? [`${index}`] : [])];
-        const name = [script.name, ...labels.map((label) => `[${label}]`)].join(' ');
-        jobs.push({ script: { ...script, name }, variables: await load(), load });
-      }
-    }
-  }
-  return jobs;
+  return planJobs(selectScripts(scripts, context), {
+    repeat: numberFlag(context, 'repeat', [1, 10_000], '3'),
+    readRows: (script) => host.readRows(script, environment, args.values.get('rows')?.[0]),
+    loadVariables(script) {
+      const files = [...findEnvironment(script, context), ...(sources.files ?? [])];
+      return loadVariables({ ...sources, files, script: { entries: script.data, source: script.source } });
+    },
+  });
 }
 
 /** Parses every script. The issues of all scripts are printed together; the last error is thrown. */
-async function readAll(files: readonly string[], host: ScriptHost, context: Context): Promise<Script[]> {
+async function readAll(
+  files: readonly string[],
+  host: ScriptHost,
+  context: Context,
+  dependencies?: Dependencies,
+): Promise<Script[]> {
   const { terminal, environment, args } = context;
   const scripts: Script[] = [];
   let failure: OAuthProfileError | undefined;
   for (const file of files) {
     try {
-      scripts.push(await host.read(file, environment));
+      const script = await host.read(file, environment);
+      scripts.push(script);
+      dependencies?.setScript(file, script, findEnvironment(script, context));
     } catch (error) {
+      dependencies?.set(file, host.files);
       // A script that several others run is reported once.
       if (error === failure) continue;
       if (!(error instanceof OAuthProfileError)) throw error;
@@ -138,57 +149,53 @@ async function readAll(files: readonly string[], host: ScriptHost, context: Cont
   return scripts;
 }
 
-/** Runs `parallel` scripts at a time. The results are in the order of the jobs. */
-async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, context: Context): Promise<Report> {
-  const shown = showProgress(context, jobs.length);
-  const startedAt = Date.now();
-  const runs: RunResult[] = [];
-  const retries = numberFlag(context, 'retries', [0, 100], '2') ?? 0;
-  const queue = jobs.entries();
-  let isStopped = false;
-  const work = async (): Promise<void> => {
-    for (const [index, { script, variables, load }] of queue) {
-      if (isStopped) break;
-      let run = await host.run(script, variables, context.signal, shown.listener);
-      for (let attempts = 2; run.state === 'failed' && !run.interrupted && attempts <= retries + 1; attempts++) {
-        run = { ...(await host.run(script, await load(), context.signal, shown.listener)), attempts };
-      }
-      runs[index] = run;
-      isStopped ||= run.state === 'failed' && context.args.switches.has('bail');
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: Math.min(parallel, jobs.length) }, work));
-  } finally {
-    shown.end();
-  }
-  const finished = runs.filter((run) => run !== undefined);
-  const left = jobs.length - finished.length;
+async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, context: Context) {
+  const retries = numberFlag(context, 'retries', [0, 100], '2');
+  const bail = context.args.switches.has('bail');
+  const shown = showProgress(context, jobs);
+  const run: RunJob = (job, variables, attempt) =>
+    host.run(job.script, variables, context.signal, (event) => shown.handle(job, event), attempt);
+  const ended = runJobs(jobs, run, { parallel, retries, bail }, (job) => shown.endJob?.(job));
+  const results = await ended.finally(() => shown.end?.());
+  const left = jobs.length - results.runs.length;
   if (left > 0) warn(context, `stopped after a failed script (--bail): ${countOf(left, 'script')} not run`);
-  return { runs: finished, startedAt, elapsedMs: Date.now() - startedAt, version };
+  return { ...results, runs: redactResults(results.runs, (text) => host.redact(text)) };
+}
+
+/** Shows the events of jobs. */
+interface Shown {
+  handle(job: Job, event: ScriptEvent): void;
+  endJob?(job: Job): void;
+  end?(): void;
 }
 
 /** Shows progress, or prints events with `--events`. */
-function showProgress(context: Context, scripts: number): { listener: Listener; end(): void } {
+function showProgress(context: Context, jobs: readonly Job[]): Shown {
   const { args, terminal } = context;
-  if (args.switches.has('events')) {
-    return { listener: (event) => terminal.stdoutJson(event, 0), end: () => {} };
-  }
-  if (args.switches.has('json') || args.switches.has('quiet')) return { listener: () => {}, end: () => {} };
+  if (args.switches.has('events')) return { handle: (_, event) => terminal.stdoutJson(event, 0) };
+  if (args.switches.has('json') || args.switches.has('quiet')) return { handle() {} };
   const live = terminal.isInteractive;
   // Results go to stdout. On a terminal they are drawn above the live line, on the same stream.
-  const shown: Progress = createProgress(
+  const progress: Progress = createProgress(
     live ? terminal.style.err : terminal.style.out,
     () => terminal.columns ?? DEFAULT_WIDTH,
     (text) => (live ? terminal.stderr(text) : terminal.stdout(text)),
-    { live, verbose: args.switches.has('verbose'), scripts },
+    { live, verbose: args.switches.has('verbose'), scripts: jobs.length },
   );
-  const timer = live ? setInterval(() => shown.tick(Date.now()), TICK_MS) : undefined;
+  if (!live) {
+    const ordered = new OrderedEvents(jobs, (event) => progress.handle(event));
+    return {
+      handle: (job, event) => ordered.handle(job, event),
+      endJob: (job) => ordered.end(job),
+      end: () => ordered.endAll(),
+    };
+  }
+  const timer = setInterval(() => progress.tick(Date.now()), TICK_MS);
   return {
-    listener: (event) => shown.handle(event),
+    handle: (_, event) => progress.handle(event),
     end() {
       clearInterval(timer);
-      shown.end();
+      progress.end();
     },
   };
 }

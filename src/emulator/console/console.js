@@ -66,8 +66,12 @@ async function showStatus() {
     ...issuers.map((/** @type {any} */ issuer) => {
       const { profile, provider, loopback, production } = issuer;
       const code = create('code', { textContent: loopback ?? '(none: opaque tokens)' });
-      const cell = create('span', {}, code, ' ');
-      if (loopback !== undefined) cell.append(copyButton(() => loopback, `the issuer of ${profile}`));
+      const cell = create('span', {}, code);
+      if (loopback !== undefined)
+        cell.prepend(
+          copyButton(() => loopback, `the issuer of ${profile}`),
+          ' ',
+        );
       return row(profile, provider, cell, production ?? '');
     }),
   );

@@ -254,7 +254,7 @@ export const operations = [
     method: 'POST',
     path: '/reset',
     id: 'reset',
-    summary: 'Return to the state after the start: users, clients, tokens, faults and requests',
+    summary: 'Return to the state after the start: users, clients, tokens, keys, faults and requests',
     status: 204,
   },
 ] as const satisfies readonly Operation[];

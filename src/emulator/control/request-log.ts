@@ -73,7 +73,15 @@ export class RequestLog {
     const isJson =
       response?.headers?.['Content-Type']?.startsWith('application/json') === true &&
       response.body.length < MAX_BODY_LENGTH;
-    const json: unknown = isJson ? JSON.parse(String(response.body)) : undefined;
+    /** The reviver sees each token before it masks it. */
+    const tokens: Record<string, DecodedToken> = {};
+    const json = isJson
+      ? JSON.parse(String(response.body), (name, value) => {
+          const decoded = /_token$/.test(name) && typeof value === 'string' ? decodeJwt(value) : undefined;
+          if (decoded !== undefined) tokens[name] = decoded;
+          return this.#mask(name, value);
+        })
+      : undefined;
     const served: ServedRequest = {
       id: ++this.#count,
       time: new Date(now).toISOString(),
@@ -85,8 +93,8 @@ export class RequestLog {
       form: [...request.form].map(([name, value]) => [name, String(this.#mask(name, value))]),
       status: response?.status,
       fault: fault?.kind,
-      response: isJson ? JSON.parse(String(response.body), (name, value) => this.#mask(name, value)) : undefined,
-      tokens: decodeTokens(json),
+      response: json,
+      tokens: Object.keys(tokens).length === 0 ? undefined : tokens,
     };
     this.#requests.push(served);
     if (this.#requests.length > MAX_REQUESTS) this.#requests.shift();
@@ -148,16 +156,6 @@ function matches({ after = 0, method, host, path }: RequestFilter, request: Serv
     (host === undefined || request.host === host.toLowerCase()) &&
     (path === undefined || request.path === path)
   );
-}
-
-/** The JWTs in a token response. */
-function decodeTokens(response: unknown): ServedRequest['tokens'] {
-  if (typeof response !== 'object' || response === null) return undefined;
-  const entries = Object.entries(response).flatMap(([name, value]) => {
-    const decoded = /_token$/.test(name) && typeof value === 'string' ? decodeJwt(value) : undefined;
-    return decoded === undefined ? [] : [[name, decoded] as const];
-  });
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 /** Decodes a JWT without verifying it. */

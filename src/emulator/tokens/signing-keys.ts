@@ -110,14 +110,10 @@ export class SigningKeys {
   }
 }
 
-/** Signs claims as a JWT (RFC 7515 §3.1). RSA signatures are computed on another thread. */
+/** Signs claims as a JWT (RFC 7515 §3.1). Signatures are computed on other threads, so that all cores are used. */
 export async function signJwt(key: SigningKey, header: object, claims: object): Promise<string> {
   const data = `${encodeJson(header)}.${encodeJson(claims)}`;
-  const options = signOptions(key.alg, key.privateKey);
-  const signature =
-    key.alg === 'ES256'
-      ? sign('sha256', Buffer.from(data), options)
-      : await signAsync('sha256', Buffer.from(data), options);
+  const signature = await signAsync('sha256', Buffer.from(data), signOptions(key.alg, key.privateKey));
   return `${data}.${signature.toString('base64url')}`;
 }
 

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** State of an access token that is not in its claims. */
 export interface TokenState {
@@ -22,7 +22,7 @@ const MAX_NAMES = 65_535;
  * emulator need not store the tokens that it issues. Clients and users appear as numbers, because an id is short.
  */
 export class TokenStates {
-  readonly #key = randomBytes(32);
+  readonly #key = createSecretKey(randomBytes(32));
   readonly #names = [''];
   readonly #numbers = new Map([['', 0]]);
 

@@ -14,8 +14,8 @@ import { createTitles } from './step-title.ts';
 
 /** Runs a script to its end. Failures are part of the result; it never throws. */
 export async function runScript(script: Script, context: RunContext): Promise<RunResult> {
-  const { clock, signal, variables } = context;
-  const { name, source } = script;
+  const { clock, signal, variables, attempt = 1 } = context;
+  const { source } = script;
   const file = source.label;
   const emit = (event: ScriptEvent): void => {
     try {
@@ -42,11 +42,15 @@ export async function runScript(script: Script, context: RunContext): Promise<Ru
   const { requests = {} } = script;
   const scope: Scope = { source, variables, requests, groups: [], phase: undefined, attempt: 1, signal, results };
   prepareVariables(run, scope);
+  // After the secrets of the data are known, and before a response is.
+  run.titles = createTitles(script, context.redact);
+  const name = context.redact(script.name);
   emit({ type: 'run-start', at: startedAt, file, name, steps: countSteps(script) });
   await runPhases(script, run, scope);
   const interrupted = signal.aborted;
   const state = counts.failed > 0 || interrupted ? 'failed' : 'passed';
-  const outcome = { name, state, interrupted, counts, elapsedMs: clock.now() - startedAt } as const;
+  const attempts = attempt > 1 ? { attempts: attempt } : {};
+  const outcome = { name, state, interrupted, ...attempts, counts, elapsedMs: clock.now() - startedAt } as const;
   emit({ type: 'run-end', at: clock.now(), file, ...outcome });
   return { ...outcome, file, startedAt, steps };
 }
@@ -57,15 +61,16 @@ function createRun(script: Script, context: RunContext): Run {
     if (value instanceof Secret) return value;
     const text = stringifyValue(value);
     const secret = text instanceof Secret ? text : Secret.untracked(text);
-    context.addSecret(secret);
+    // A secret of the data is known before the run, and may be masked in what the author has written.
+    context.addSecret(secret, run.started === 0);
     return secret;
   };
-  return {
+  const run: Run = {
     script,
     context,
-    titles: createTitles(script, context.redact),
+    titles: new Map(),
     callFunction: createFunctions(context.clock),
-    apiSecrets: createApiSecrets(script.unmask ?? [], context.addSecret),
+    apiSecrets: createApiSecrets(script.unmask ?? [], (secret) => context.addSecret(secret, false)),
     isListedSecret: (name) => listed.some((path) => path === name || path.startsWith(`${name}.`)),
     wrapListedSecrets(name, value) {
       const paths = listed.filter((path) => path === name || path.startsWith(`${name}.`));
@@ -79,6 +84,7 @@ function createRun(script: Script, context: RunContext): Run {
     isStopped: false,
     isRetryForbidden: false,
   };
+  return run;
 }
 
 /** The `secrets` of a script and of the scripts that it runs. */

@@ -18,10 +18,12 @@ export interface RunContext extends Masking {
   readonly externalSources: ExternalSources;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Counted from 1; more than 1 if the whole script is repeated. */
+  readonly attempt?: number | undefined;
   readonly listener: Listener;
   readonly matches: Matches;
-  /** Masks a secret in the output of this script. */
-  addSecret(secret: Secret): void;
+  /** Masks a secret in the output of this script; if it `isKnown` before the run, also in what the author of the script has written. */
+  addSecret(secret: Secret, isKnown: boolean): void;
   /** Reads a file that the script names. */
   readFile(path: string, directory: string): Promise<Uint8Array>;
 }
@@ -30,7 +32,7 @@ export interface RunContext extends Masking {
 export interface Run {
   readonly script: Script;
   readonly context: RunContext;
-  readonly titles: ReadonlyMap<Step, string>;
+  titles: ReadonlyMap<Step, string>;
   readonly callFunction: CallFunction;
   readonly apiSecrets: ApiSecrets;
   /** Whether a variable, or a member of it, is listed under `secrets`. */

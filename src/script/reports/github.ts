@@ -1,6 +1,6 @@
 import type { RunResult, StepResult } from '../result.ts';
 import { describeFailure, formatDuration, indentJson, toVisible, toVisibleLine, truncate } from './format.ts';
-import { countTotals, describeTotals, EMULATED, findFailures, formatLocation, type Report } from './report.ts';
+import { countTotals, describeTotals, EMULATED, findFailures, formatLocation, isFlaky, type Report } from './report.ts';
 
 /** GitHub shows ten errors per step of a job and silently drops the others. */
 const MAX_ANNOTATIONS = 10;
@@ -78,8 +78,9 @@ function takeWhileFits<T>(items: readonly T[], format: (item: T) => string, leng
   return texts;
 }
 
-function formatRow({ name, file, state, interrupted, counts, elapsedMs }: RunResult): string {
-  const script = `${escapeMarkdown(toTitle(name))}${interrupted ? ' (interrupted)' : ''}<br><sub>${escapeMarkdown(toTitle(file))}</sub>`;
+function formatRow(run: RunResult): string {
+  const { name, file, state, interrupted, counts, elapsedMs } = run;
+  const script = `${escapeMarkdown(toTitle(name))}${interrupted ? ' (interrupted)' : ''}${isFlaky(run) ? ' (flaky)' : ''}<br><sub>${escapeMarkdown(toTitle(file))}</sub>`;
   const { passed, failed, skipped } = counts;
   const symbol = state === 'passed' ? '✅' : '❌';
   return `| ${symbol} | ${script} | ${passed} | ${failed} | ${skipped} | ${formatDuration(elapsedMs)} |`;

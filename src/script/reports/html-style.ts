@@ -33,6 +33,7 @@ dl dd { color: var(--ink) }
 rect { fill: var(--state) }
 .sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 :focus-visible { outline: 3px solid var(--deep); outline-offset: 2px; border-radius: .25rem }
+.script summary:focus-visible { outline-offset: -3px }
 a { color: var(--deep) }
 code, pre { font-family: var(--mono); font-size: .875em }
 

@@ -12,6 +12,7 @@ import {
   EMULATED,
   findFailures,
   fullTitle,
+  isFlaky,
   type Report,
   sumCounts,
   type Totals,
@@ -43,7 +44,7 @@ export function htmlReport(report: Report): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${state === 'passed' ? '✓' : '✗'} ${totalsText.scripts} · oauth-profile</title>
+<title>${state === 'passed' ? '✓' : '✗'} ${totalsText.scripts} · ${escapeHtml(report.project ?? 'oauth-profile')}</title>
 <link rel="icon" href="${icon}">
 <style>${pageStyle}</style>
 </head>
@@ -134,9 +135,8 @@ ${items.join('\n')}${left > 0 ? `\n<li>and ${left} more</li>` : ''}
 function scriptHtml(run: RunResult, index: number, of: number, slowestMs: number): string {
   const { name, file, state, interrupted, attempts, counts, steps, elapsedMs } = run;
   const id = `s${index + 1}`;
-  const isFlaky = state === 'passed' && attempts !== undefined;
   const repeated =
-    attempts === undefined ? '' : ` <span class="badge">${isFlaky ? 'flaky, ' : ''}${attempts} attempts</span>`;
+    attempts === undefined ? '' : ` <span class="badge">${isFlaky(run) ? 'flaky, ' : ''}${attempts} attempts</span>`;
   const has = states.filter((one) => counts[one] > 0).map((one) => `has-${one}`);
   const tally = states
     .filter((one) => counts[one] > 0)

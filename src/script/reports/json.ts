@@ -1,6 +1,6 @@
 import { escapeControlsInJson } from '../../redaction/sanitize.ts';
 import type { Exchange, RunResult, StepResult } from '../result.ts';
-import { countTotals, type Report } from './report.ts';
+import { countTotals, isFlaky, type Report } from './report.ts';
 
 /** Formats the JSON report; its schema is `docs/report.schema.json`. */
 export function jsonReport(report: Report): string {
@@ -34,6 +34,7 @@ function toScript(run: RunResult) {
     state,
     interrupted,
     attempts,
+    ...(isFlaky(run) && { flaky: true }),
     ...times(run),
     counts: { passed, failed, skipped },
     steps: steps.map(toStep),

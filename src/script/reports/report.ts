@@ -22,18 +22,47 @@ export interface Report {
 /** Note in the reports of emulated runs. */
 export const EMULATED = 'Emulated: the providers were emulated; nothing was sent to them.';
 
+/** Members that the author of a script has written, or that come from a closed list: no response may change them. */
+const authored = new Set([
+  'name',
+  'file',
+  'title',
+  'groups',
+  'command',
+  'phase',
+  'state',
+  'reason',
+  'code',
+  'expected',
+]);
+
+/** Masks the secrets of APIs in everything that a response can have determined. Some of them were not yet known when a step ended. */
+export function redactResults(runs: readonly RunResult[], redact: (text: string) => string): readonly RunResult[] {
+  const change = (value: unknown): unknown => {
+    if (typeof value === 'string') return redact(value);
+    if (Array.isArray(value)) return value.map(change);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, authored.has(name) ? part : change(part)]),
+    );
+  };
+  return runs.map((run) => change(run) as RunResult);
+}
+
 /** Number of scripts and steps by state, over all runs. */
 export interface Totals {
-  readonly scripts: { readonly passed: number; readonly failed: number };
+  readonly scripts: { readonly passed: number; readonly failed: number; readonly flaky: number };
   readonly steps: Counts;
 }
 
 /** Counts the scripts and steps of all runs. */
 export function countTotals({ runs }: Report): Totals {
-  const scripts = { passed: 0, failed: 0 };
+  const scripts = { passed: 0, failed: 0, flaky: 0 };
   const steps = { passed: 0, failed: 0, skipped: 0 };
-  for (const { state, counts } of runs) {
+  for (const run of runs) {
+    const { state, counts } = run;
     scripts[state]++;
+    if (isFlaky(run)) scripts.flaky++;
     steps.passed += counts.passed;
     steps.failed += counts.failed;
     steps.skipped += counts.skipped;
@@ -41,11 +70,19 @@ export function countTotals({ runs }: Report): Totals {
   return { scripts, steps };
 }
 
+/** Whether a script passed only after it was repeated. */
+export function isFlaky({ state, attempts = 1 }: Pick<RunResult, 'state' | 'attempts'>): boolean {
+  return state === 'passed' && attempts > 1;
+}
+
 /** Formats the totals: `2 scripts, 1 failed`, `9 steps passed, 1 failed, 2 skipped`. */
 export function describeTotals({ scripts, steps }: Totals): { readonly scripts: string; readonly steps: string } {
   const more = (count: number, state: string): string => (count === 0 ? '' : `, ${count} ${state}`);
   return {
-    scripts: countOf(scripts.passed + scripts.failed, 'script') + more(scripts.failed, 'failed'),
+    scripts:
+      countOf(scripts.passed + scripts.failed, 'script') +
+      more(scripts.failed, 'failed') +
+      more(scripts.flaky, 'flaky'),
     steps: `${countOf(steps.passed, 'step')} passed${more(steps.failed, 'failed')}${more(steps.skipped, 'skipped')}`,
   };
 }

@@ -93,6 +93,7 @@ describe('The HTML report', () => {
       ['Environment', 'staging'],
       ['Commit', 'a'.repeat(12)],
     ]);
+    expect(page).toContain('4 scripts, 2 failed · shop</title>');
     expect(htmlReport(sampleReport())).not.toContain('<dl');
   });
 

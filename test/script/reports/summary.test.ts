@@ -76,7 +76,9 @@ describe('The summary', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
         for (const line of formatSummary(report, style).split('\n')) {
-          expect(line).toMatch(/^$|^[✗✓] |^! interrupted|^ {2}(at|error|expected|actual|attempts|request|hint) |^ {12}│ /);
+          expect(line).toMatch(
+            /^$|^[✗✓] |^! interrupted|^ {2}(at|error|expected|actual|attempts|request|hint) |^ {12}│ /,
+          );
           expect(line).not.toMatch(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202e]/);
         }
       }),

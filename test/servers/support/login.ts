@@ -78,7 +78,10 @@ export function testNoDeviceLogin(server: Server): void {
       server.write({ tool: { options } });
       const { exit, stderr } = await server.run('login tool --device --json');
       expect(exit).toBe(3);
-      expect(JSON.parse(stderr)).toMatchObject({ code: 'provider_rejected' });
+      expect(JSON.parse(stderr)).toMatchObject({
+        code: 'provider_rejected',
+        hint: expect.stringContaining('tool.options.device_authorization_url'),
+      });
     });
   });
 }

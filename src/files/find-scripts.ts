@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { normalize } from 'node:path/posix';
-import { readTextFile } from '../files/read-file.ts';
+import { OAuthProfileError } from '../errors.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
-import { usageError } from './args.ts';
+import { readTextFile } from './read-file.ts';
 
 /**
  * Finds the scripts that the arguments name: files, all scripts below a directory, and glob patterns (`*`, `**`, `?`). Each script is returned
@@ -21,10 +21,10 @@ export function findScripts(args: readonly string[], cwd: string, skipped: strin
     }
   }
   if (empty.length > 0) {
-    throw usageError(
-      empty.map((arg) => `no script found in ${escapeControls(arg)}`),
-      'a script is a YAML file with steps: see oauth-profile run --help',
-    );
+    const message = empty.map((arg) => `no script found in ${escapeControls(arg)}`).join('; ');
+    throw new OAuthProfileError('usage', message, {
+      hint: 'a script is a YAML file with steps: see oauth-profile run --help',
+    });
   }
   return [...found.values()];
 }
@@ -80,7 +80,9 @@ function entriesOf(directory: string, cwd: string) {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw usageError(`cannot read ${escapeControls(directory)} (${code})`, 'check the permissions of the directory');
+    throw new OAuthProfileError('usage', `cannot read ${escapeControls(directory)} (${code})`, {
+      hint: 'check the permissions of the directory',
+    });
   }
 }
 

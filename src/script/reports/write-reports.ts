@@ -1,59 +1,72 @@
 import { accessSync, appendFileSync, constants, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { OAuthProfileError } from '../errors.ts';
-import { createDirectory } from '../files/directories.ts';
-import { escapeControls } from '../redaction/sanitize.ts';
-import type { Report } from '../script/reports/report.ts';
-import { usageError } from './args.ts';
+import { OAuthProfileError } from '../../errors.ts';
+import { createDirectory } from '../../files/directories.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
+import type { Report } from './report.ts';
 
 /** Loads the writer of each kind of report. */
 const writers = {
-  junit: async () => (await import('../script/reports/junit.ts')).junitReport,
-  json: async () => (await import('../script/reports/json.ts')).jsonReport,
-  html: async () => (await import('../script/reports/html.ts')).htmlReport,
+  junit: async () => (await import('./junit.ts')).junitReport,
+  json: async () => (await import('./json.ts')).jsonReport,
+  html: async () => (await import('./html.ts')).htmlReport,
 };
 
-/** A requested report. */
-interface RequestedReport {
+/** A report file to write. */
+export interface ReportFile {
   readonly kind: keyof typeof writers;
   readonly file: string;
+  /** Test cases of `junit`: one per script or one per step. Default: `scripts`. */
+  readonly cases?: 'scripts' | 'steps' | undefined;
 }
 
-/** Parses `--report junit=out.xml` and checks that the files can be written, before a long run starts. */
-export function parseReports(given: readonly string[], cwd: string): RequestedReport[] {
+/** Parses `--report junit=out.xml` or `--report junit=out.xml,cases=steps`, and checks that the files can be written. */
+export function parseReports(given: readonly string[], cwd: string): ReportFile[] {
   const issues: string[] = [];
-  const files = new Set<string>();
   const reports = given.map((text) => {
-    const end = text.indexOf('=');
-    const kind = text.slice(0, end);
-    const file = resolve(cwd, text.slice(end + 1));
-    if (end < 1 || end === text.length - 1 || !Object.hasOwn(writers, kind))
+    const [, kind = '', path = '', cases] = /^(\w+)=(.+?)(?:,cases=(scripts|steps))?$/s.exec(text) ?? [];
+    if (!Object.hasOwn(writers, kind) || (cases !== undefined && kind !== 'junit') || /,cases=[^,]*$/.test(path)) {
       issues.push(`invalid --report "${escapeControls(text)}"`);
-    else if (files.has(file)) issues.push(`two reports would be written to ${escapeControls(text.slice(end + 1))}`);
-    files.add(file);
-    return { kind: kind as keyof typeof writers, file };
+    }
+    return { kind, file: path, ...(cases !== undefined && { cases }) } as ReportFile;
   });
-  if (issues.length > 0)
-    throw usageError(issues, `write --report KIND=FILE with KIND one of ${Object.keys(writers).join(', ')}`);
-  for (const { file } of reports) {
+  if (issues.length === 0) return prepareReports(reports, cwd);
+  throw new OAuthProfileError('usage', issues.join('; '), {
+    hint: `write --report KIND=FILE with KIND one of ${Object.keys(writers).join(', ')}; junit=FILE,cases=steps writes one test case per step`,
+  });
+}
+
+/** Checks that report files can be written, before a long run starts. Returns them with absolute paths. */
+export function prepareReports(reports: readonly ReportFile[], cwd: string): ReportFile[] {
+  const files = new Set<string>();
+  const prepared = reports.map((report) => {
+    const file = resolve(cwd, report.file);
+    if (files.has(file))
+      throw new OAuthProfileError('usage', `two reports would be written to ${escapeControls(report.file)}`, {
+        hint: 'use a file for each report',
+      });
+    files.add(file);
+    return { ...report, file };
+  });
+  for (const file of files) {
     mapErrors(file, () => {
       createDirectory(dirname(file));
       replaceFile(file);
     });
   }
-  return reports;
+  return prepared;
 }
 
 /** Writes each report completely or not at all, with secrets masked. A report that fails does not prevent the others. */
 export async function writeReports(
-  reports: readonly RequestedReport[],
+  reports: readonly ReportFile[],
   report: Report,
   redact: (text: string) => string,
 ): Promise<void> {
   const failures: unknown[] = [];
-  for (const { kind, file } of reports) {
+  for (const { kind, file, cases } of reports) {
     const format = await writers[kind]();
-    const text = redact(format(report));
+    const text = redact(format(report, { cases }));
     try {
       mapErrors(file, () => replaceFile(file, text));
     } catch (error) {

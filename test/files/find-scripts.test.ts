@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findScripts } from '../../src/cli/find-scripts.ts';
+import { findScripts } from '../../src/files/find-scripts.ts';
 import { failureOf } from '../support/resolving.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'oauth-profile-find-'));
@@ -69,6 +69,27 @@ describe('findScripts()', () => {
     ['follows a link to a file, but not a link to a directory', ['linked'], ['linked/to-file.yaml']],
   ])('%s', (_, args, found) => {
     expect(findScripts(args, cwd)).toEqual(found);
+  });
+
+  it.each([
+    'steps: none',
+    'step:\n  - base.verbose: x',
+    'name: x\n"data": {a: 1}',
+    'setup:\n  - x',
+    '- ws.get: x',
+    'ws.get: x',
+    '  - base.verbose: x',
+    '- xml.storeValue: []',
+  ])('in a directory, %j is meant as a script', (text) => {
+    mkdirSync(join(cwd, 'meant'), { recursive: true });
+    writeFileSync(join(cwd, 'meant', 'x.yaml'), text);
+    expect(findScripts(['meant'], cwd)).toEqual(['meant/x.yaml']);
+  });
+
+  it('lists other YAML files of a directory as skipped', () => {
+    const skipped: string[] = [];
+    findScripts(['smoke'], cwd, skipped);
+    expect(skipped).toEqual(['smoke/profiles.yaml']);
   });
 
   it('accepts absolute paths and patterns', () => {
