@@ -57,8 +57,8 @@ export const errorGuide = {
     },
   },
   data_invalid: {
-    cause: 'A file with variables, a reference `${…}` in it, or the URL of a proxy is invalid.',
-    fix: 'Fix the line in the message. [Variables](variables.md) describes the four file formats and the references `${…}`.',
+    cause: 'A variables file, a `${…}` reference in it, or a proxy URL is invalid.',
+    fix: 'Fix the line in the message. [Variables](variables.md) describes the four file formats and `${…}` references.',
     example: {
       given: 'A quotation mark is not closed:',
       files: { 'oauth-profiles.yaml': 'graph:\n  type: "microsoft\n' },
@@ -72,7 +72,7 @@ export const errorGuide = {
   },
   profile_invalid: {
     cause: 'A field of the profile is missing or invalid. All issues are reported together, and nothing is sent.',
-    fix: 'Set or correct the variables that the message names. `oauth-profile check` reports the same without requesting a token; [the profile reference](profiles.md) lists all fields.',
+    fix: 'Set or correct the variables that the message names. `oauth-profile check` reports the same issues without requesting a token; [the profile reference](profiles.md) lists all fields.',
     example: {
       given: 'No user has logged in, and an option is misspelled:',
       files: graph('  options: {timout: 5s}\n'),
@@ -93,8 +93,8 @@ export const errorGuide = {
   },
   provider_rejected: {
     cause:
-      'The provider returned an error response, for example because of a wrong secret, a missing consent, or a grant that the client is not allowed to use.',
-    fix: 'For [these codes](#error-codes-of-providers), a hint names the field to change. Without a hint, look up the code in the provider’s documentation. Wrong credentials are sent once and never retried.',
+      'The provider returned an error response, for example because of a wrong secret, missing consent, or a grant that the client is not allowed to use.',
+    fix: 'For [these codes](#provider-error-codes), a hint tells you what to do. Without a hint, look up the code in the provider’s documentation. Wrong credentials are sent once and never retried.',
     example: {
       given: 'The profile contains the ID of the client secret instead of its value:',
       files: graph(
@@ -138,8 +138,8 @@ export const errorGuide = {
     },
   },
   not_emulated: {
-    cause: 'With `--emulate`, a request was made to a host that is not emulated. It was not sent.',
-    fix: 'Pass the profile of this host to the emulator, or run without `--emulate`. [What is emulated](../how-to/emulator.md#what-is-emulated).',
+    cause: 'With `--emulate`, a request was blocked because its host is not emulated. Nothing was sent.',
+    fix: 'Start the emulator with a profile for this host, or run without `--emulate`. See [what is emulated](../how-to/emulator.md#what-is-emulated).',
     example: {
       given: 'The running emulator was started without this profile:',
       files: acme('https://login.example.com/token'),
@@ -188,8 +188,7 @@ export const errorGuide = {
     example: { given: 'The provider is down:', files: lab(), args: 'token lab --emulate --fault 500' },
   },
   response_unreadable: {
-    cause:
-      'The response is not a token response, but for example a web page, an incomplete response, or JSON without a token.',
+    cause: 'The response is not a valid token response. It may be a web page, incomplete, or JSON without a token.',
     fix: 'Check that `url` is the token endpoint. If the token is elsewhere in the response, set `options.token_path`. Proxies and captive portals return web pages, too.',
     example: { given: 'The provider returns a web page:', files: lab(), args: 'token lab --emulate --fault html' },
   },
@@ -200,7 +199,7 @@ export const errorGuide = {
   },
   login_required: {
     cause:
-      'The refresh token is expired, revoked or already used, or the provider requires user interaction, such as a second factor or consent, or a scope was added to the profile after the login.',
+      'A user must log in again. The refresh token is no longer valid (expired, revoked or already used), the provider requires user interaction (such as a second factor or consent), or a scope was added to the profile after the login.',
     fix: 'Run the `login` command in the message once, on this machine or on one that uses the same Redis server. In CI, configure a new refresh token, or share the rotating one through [Redis](../how-to/redis.md).',
     example: {
       given: 'The refresh token was not used for 90 days:',
@@ -243,7 +242,7 @@ export const errorGuide = {
   },
   store_unwritable: {
     cause:
-      'The vault or Redis cannot be written to. A refresh is not sent, because the new refresh token could not be stored; with other grants, you get a warning and the token.',
+      'The vault or Redis cannot be written to. No refresh is sent, because there would be nowhere to store the new refresh token. With other grants, you still get the token, with a warning.',
     fix: 'Free up disk space, or set `OAUTH_PROFILE_HOME` to a writable directory on a local disk.',
     example: {
       given: '`OAUTH_PROFILE_HOME` is not a directory:',

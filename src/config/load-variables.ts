@@ -20,6 +20,7 @@ export interface DataEntries {
 export interface DataSources {
   readonly user: DataFile | undefined;
   readonly directory: DataFile | undefined;
+  readonly misnamed?: string | undefined;
   /** The `data:` of a script. */
   readonly script?: DataEntries | undefined;
   readonly given: readonly DataFile[];
@@ -27,8 +28,9 @@ export interface DataSources {
 }
 
 /** Parses and combines all sources of variables. */
-export async function loadVariables({ user, directory, script, given, settings }: DataSources): Promise<Variables> {
-  const variables = new Variables();
+export async function loadVariables(sources: DataSources): Promise<Variables> {
+  const { user, directory, misnamed, script, given, settings } = sources;
+  const variables = new Variables(undefined, misnamed);
   if (user !== undefined) variables.define(await parseDataFile(user), user.source);
   if (directory !== undefined) variables.define(await parseDataFile(directory), directory.source);
   if (script !== undefined) variables.define(script.entries, { ...script.source, trust: 'script' });

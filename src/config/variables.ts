@@ -80,6 +80,8 @@ function isResponse(name: string, value: Value): value is Collection {
 export class Variables {
   /** Where to define a profile that is missing, for hints: profile files, or the `data` of a program. */
   readonly home: string;
+  /** A file that was not read because its name is not quite that of a profile file. */
+  readonly misnamed: string | undefined;
   readonly #byName = new Map<string, Variable>();
   /** The profile files and the script that define each owner. */
   readonly #definedIn = new Map<string, Set<Source>>();
@@ -89,8 +91,9 @@ export class Variables {
   /** 9,000 misspelled references must not be compared with 9,000 names each. */
   readonly #budget: SuggestionBudget = { candidates: 20_000 };
 
-  constructor(home = 'oauth-profiles.yaml, or in a file given with --data') {
+  constructor(home = 'oauth-profiles.yaml, or in a file given with --data', misnamed?: string) {
     this.home = home;
+    this.misnamed = misnamed;
   }
 
   /** Adds variables that override single fields of a profile. */

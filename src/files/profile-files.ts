@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findProfileFile, type HasFile, profileFileIn, profileFileNames } from '../config/find-profile-file.ts';
 import type { DataFile } from '../config/load-variables.ts';
@@ -20,6 +20,8 @@ export interface ProcessEnvironment {
 export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
   readonly user: DataFile | undefined;
   readonly directory: DataFile | undefined;
+  /** A file in the working directory whose name is almost that of a profile file, if there is none. */
+  readonly misnamed: string | undefined;
 } {
   const has: HasFile = (directory, name) => existsSync(join(directory, name));
   const config = findUserDirectory('config', env);
@@ -32,7 +34,18 @@ export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
   return {
     user: userPath === undefined ? undefined : readDataFile(userPath, userPath, 'user'),
     directory: path === undefined || isSame ? undefined : readDataFile(path, relative(cwd, path), 'directory'),
+    misnamed: path === undefined ? findMisnamed(cwd) : undefined,
   };
+}
+
+function findMisnamed(directory: string): string | undefined {
+  try {
+    return readdirSync(directory).find((name) =>
+      /^\.?o?auth[-_. ]?profiles?\.(?:ya?ml|json|env|properties)$/i.test(name),
+    );
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the paths at which a profile file may exist: in the user's configuration directory, the working directory and its parents. */

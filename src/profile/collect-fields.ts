@@ -81,7 +81,7 @@ export function untypedNames(variables: Variables): string[] {
   return [...(typed.size + misspelled.size > 0 ? misspelled : others)];
 }
 
-/** The hint for a YAML file in which indentation or the space after `type:` is missing. */
+/** The hint for a YAML file in which indentation or the space after `type:` is missing, or for a file with another name. */
 export function missingProfileHint(variables: Variables): string | undefined {
   for (const variable of variables) {
     const { name, value, source } = variable;
@@ -91,7 +91,10 @@ export function missingProfileHint(variables: Variables): string | undefined {
     if (typeof value === 'string' && /^type:\S/.test(value))
       return `write a space after the colon of type (${location})`;
   }
-  return undefined;
+  const { misnamed } = variables;
+  return (
+    misnamed && `${escapeControls(misnamed)} is not read: rename it to oauth-profiles.yaml, or pass it with --data`
+  );
 }
 
 function notFoundError(name: string, variables: Variables): OAuthProfileError {

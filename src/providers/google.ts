@@ -62,7 +62,7 @@ export const google: Provider = {
     admin_policy_enforced:
       'a Workspace policy does not allow the app: ask the administrator to allow {client_id} and {scope}',
     org_internal:
-      'the app is restricted to its own organization: use an account of the organization, or set {client_id} to another app',
+      'the app is restricted to its own organization: use an account in that organization, or set {client_id} to another app',
     disallowed_useragent: 'Google does not allow embedded browsers: use a full browser; {login}',
     access_denied:
       'the user denied access or is not a test user of the app: add the account to the test users of {client_id}, or consent again',

@@ -71,7 +71,7 @@ export const microsoft: Provider = {
     AADSTS50126: 'the username or password is wrong: set {username} and {password}',
     AADSTS50053:
       'the account is locked, or the request came from a blocked IP address: wait, then check {username} before the next attempt',
-    AADSTS50055: 'the password has expired: {username} must change it, then set {password}',
+    AADSTS50055: 'the password of the user in {username} has expired: change it, then set {password}',
     AADSTS50057: 'the account is disabled: ask an administrator to enable {username}',
     AADSTS50076: 'the account requires multi-factor authentication, which the password grant does not support; {login}',
     AADSTS50079: 'the account requires multi-factor authentication, which the password grant does not support; {login}',
@@ -98,7 +98,7 @@ export const microsoft: Provider = {
     AADSTS70021:
       'no federated credential of {client_id} matches the assertion: compare issuer, subject and audience in the portal',
     AADSTS700027:
-      'the signature of the client assertion was rejected: upload the certificate of the key to the app registration, and add it to the file {options.key_file}',
+      "the signature of the client assertion was rejected: upload the key's certificate to the app registration, and add the certificate to the file named in {options.key_file}",
     AADSTS7000215:
       "the client secret is wrong; often the secret's ID was pasted instead of its value: set {client_secret}",
     AADSTS7000218: 'set {client_secret}; for a public client, enable "Allow public client flows" in the portal instead',
@@ -108,8 +108,9 @@ export const microsoft: Provider = {
     AADSTS900023: 'the tenant is neither a GUID nor a known domain: set {tenant_id}',
     AADSTS900144: 'a required field is missing, often {scope}: set it in the profile',
     AADSTS9001023:
-      'the tenants common and consumers do not support the password grant: set {tenant_id} to your own tenant',
-    AADSTS901002: 'the v2.0 endpoint does not accept resource: remove {resource} and name the API in {scope}',
+      'the tenants "common" and "consumers" do not support the password grant: set {tenant_id} to your own tenant',
+    AADSTS901002:
+      'the v2.0 endpoint does not accept the resource parameter: remove {resource} and name the API in {scope}',
     AADSTS501481: 'the code verifier does not match the code: set {code_verifier}, or get a new code',
   },
 };

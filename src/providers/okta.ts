@@ -63,7 +63,7 @@ export const okta: Provider = {
       { grant: 'refresh_token', hint: 'the refresh token is invalid, has expired, or was already used; {login}' },
       {
         grant: 'authorization_code',
-        hint: 'the code is invalid, expired or does not match its verifier: get a new one and set {code}',
+        hint: 'the code is invalid, has expired, or does not match its verifier: get a new one and set {code}',
       },
     ],
     access_denied: [

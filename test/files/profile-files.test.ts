@@ -138,7 +138,11 @@ describe('profile files', () => {
 
   it('may both be missing', () => {
     const root = directoryWith();
-    expect(findProfileFiles(environmentIn(root))).toEqual({ user: undefined, directory: undefined });
+    expect(findProfileFiles(environmentIn(root))).toEqual({
+      user: undefined,
+      directory: undefined,
+      misnamed: undefined,
+    });
     expect(findProfileFiles({ env: {}, cwd: join(root, 'missing') })).toMatchObject({ directory: undefined });
   });
 
