@@ -58,7 +58,10 @@ export default defineConfig({
         { name: 'yaml', test: /\/(?:src\/config\/yaml|node_modules\/yaml\/).*(?<!\.d\.ts)$/ },
         { name: 'ioredis', test: /\/node_modules\/(?!yaml\/)|no-debug/ },
         { name: 'store', test: /\/src\/store\/(?!redis\/).*(?<!\.d\.ts)$/ },
-        { name: 'http', test: /\/src\/http\/(?!call-api|client-assertion|inspect-certificate|fetch).*(?<!\.d\.ts)$/ },
+        {
+          name: 'http',
+          test: /\/src\/http\/(?!call-api|client-assertion|assertion-source|impersonation|inspect-certificate|fetch).*(?<!\.d\.ts)$/,
+        },
         { name: 'script-engine', test: /\/src\/script\/(?!reports\/).*(?<!\.d\.ts)$/ },
         { name: 'reports', test: /\/src\/script\/reports\/.*(?<!\.d\.ts)$/ },
       ],

@@ -26,9 +26,10 @@ import type {
   Ports,
   TokenStore,
 } from './ports.ts';
+import { readLocalSource } from './profile/assertion-source.ts';
 import { completeProfile } from './profile/complete-profile.ts';
 import { type ParsedProfile, parseProfile } from './profile/parse-profile.ts';
-import type { Profile } from './profile/profile.ts';
+import type { AssertionSource, Profile } from './profile/profile.ts';
 import type { Vault } from './store/vault/vault.ts';
 import { version } from './version.ts';
 
@@ -105,7 +106,18 @@ export function createClient(options: ClientOptions = {}): Client {
       version,
       random: Math.random,
       async send(request, limits) {
-        return (await send())(keepAlive ? request : { ...request, reuseConnection: false }, shared(limits));
+        const sendOnce = await send();
+        const { impersonation } = request;
+        if (impersonation !== undefined) {
+          const { sendImpersonated } = await import('./http/impersonation.ts');
+          return sendImpersonated(sendOnce, request, impersonation, clock, shared(limits));
+        }
+        return sendOnce(keepAlive ? request : { ...request, reuseConnection: false }, shared(limits));
+      },
+      async readAssertion(spec, profile, limits) {
+        const { createReadAssertion } = await import('./http/assertion-source.ts');
+        const readLocal = (source: AssertionSource) => readLocalSource(source, sources);
+        return createReadAssertion({ env, readLocal, callApi: client.callApi })(spec, profile, shared(limits));
       },
       async sign(spec, profile, limits) {
         const { signAssertion } = await import('./http/client-assertion.ts');

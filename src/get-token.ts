@@ -1,6 +1,6 @@
 import { type Client, shared } from './client.ts';
 import type { Variables } from './config/variables.ts';
-import { type ErrorCode, OAuthProfileError, TransportError } from './errors.ts';
+import { type ErrorCode, InvalidProfileError, OAuthProfileError, TransportError } from './errors.ts';
 import { parseCacheRecord, serializeError, serializeRecord, type TokenRecord } from './flows/records.ts';
 import { refreshToken } from './flows/refresh-token.ts';
 import { requestToken } from './flows/request-token.ts';
@@ -9,9 +9,9 @@ import type { TokenCriteria, TokenResult, TokenTask } from './flows/token-cache.
 import { cacheKeyIn, findSharedResult, findUsableToken, toCachedToken } from './flows/token-cache.ts';
 import { findFamily, hasRefreshToken } from './flows/token-family.ts';
 import { ATTEMPT_MS } from './oauth/retry-policy.ts';
-import type { RecordLock } from './ports.ts';
+import type { Ports, RecordLock } from './ports.ts';
 import type { Profile } from './profile/profile.ts';
-import type { Secret } from './redaction/secret.ts';
+import { Secret } from './redaction/secret.ts';
 
 /** Options of {@link getToken}. */
 export interface GetTokenOptions {
@@ -29,6 +29,8 @@ export interface GetTokenOptions {
   /** An access token that an API rejected. It is not returned again. */
   readonly rejectedToken?: Secret | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Profiles whose assertion source needs this token, the first one first. Default: none. */
+  readonly neededBy?: readonly string[] | undefined;
 }
 
 /** Callers that wait for another request get its own timeout error, if it comes within this time. */
@@ -63,7 +65,29 @@ export async function getProfileToken(
     if (!isOptional || hasRefreshToken(profile)) throw error;
     client.warn(`the token is not cached: ${error.message}`);
   }
-  return { token: await requestToken(profile, client.ports, options.signal), fromCache: false, profile };
+  const ports = selectPorts(client, profile, options);
+  return { token: await requestToken(profile, ports, options.signal), fromCache: false, profile };
+}
+
+/** The ports for a request. If its assertion is the token of another profile, that token is requested or taken from the cache. */
+export function selectPorts(client: Client, profile: Profile, { neededBy = [] }: GetTokenOptions = {}): Ports {
+  if (profile.options.assertionSource?.kind !== 'profile') return client.ports;
+  const { value: name, member = 'access_token', variables } = profile.options.assertionSource;
+  const fail = (message: string, hint: string): Error =>
+    new InvalidProfileError(profile.name, [{ variable: `${profile.name}.options.assertion_source`, message, hint }]);
+  const readAssertion: Ports['readAssertion'] = async (_spec, _profile, { signal }) => {
+    const names = [...neededBy, profile.name];
+    if (names.includes(name)) throw fail(`is circular: ${[...names, name].join(' → ')}`, 'use another source');
+    const { token } = await getToken(client, name, { variables, reuse: true, signal, neededBy: names });
+    const value = member === 'access_token' ? token.accessToken : token.response[member];
+    if (value instanceof Secret) return value;
+    if (typeof value === 'string' && value !== '') return new Secret(value);
+    throw fail(
+      `names a member that the token response of ${name} does not have: ${member}`,
+      `request it: check ${name}.scope`,
+    );
+  };
+  return { ...client.ports, readAssertion };
 }
 
 async function getStoredToken(
@@ -72,7 +96,7 @@ async function getStoredToken(
   reuse: boolean,
   options: GetTokenOptions,
 ): Promise<TokenResult> {
-  const { ports } = client;
+  const ports = selectPorts(client, profile, options);
   const { rejectedToken: rejected } = options;
   const store = await client.openStore();
   const key = cacheKeyIn(store, profile);

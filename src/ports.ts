@@ -1,6 +1,7 @@
 import type { TransportError } from './errors.ts';
 import type { HttpResponse } from './oauth/http-response.ts';
-import type { AssertionSpec } from './oauth/token-request.ts';
+import type { AssertionSpec, SourceSpec } from './oauth/token-request.ts';
+import type { Impersonation } from './profile/profile.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Environment variables, as in `process.env`. */
@@ -27,6 +28,7 @@ export type Log = (line: string) => void;
 export interface Ports {
   readonly send: Send;
   readonly sign: Sign;
+  readonly readAssertion: ReadAssertion;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
@@ -45,6 +47,8 @@ export interface WireRequest {
   /** Whether a keep-alive connection may be used; the server may close it at the same moment, which loses the request. */
   readonly reuseConnection: boolean;
   readonly tls: TlsFiles;
+  /** Set if the token in the response is exchanged for one of a service account. */
+  readonly impersonation?: Impersonation | undefined;
 }
 
 /** PEM contents that a profile adds to a connection. */
@@ -57,8 +61,11 @@ export interface TlsFiles {
 /** Sends one request once and returns any HTTP response. Throws a `TransportError` only if no response arrives. */
 export type Send = (request: WireRequest, limits: Limits) => Promise<HttpResponse>;
 
-/** Signs a client assertion (RFC 7523 §2.2). */
+/** Signs an assertion (RFC 7523 §2.1, §2.2). */
 export type Sign = (spec: AssertionSpec, profile: string, limits: Limits) => Promise<Secret>;
+
+/** Reads an assertion of another issuer: a CI system, a cloud, or the provider of another profile. */
+export type ReadAssertion = (spec: SourceSpec, profile: string, limits: Limits) => Promise<Secret>;
 
 /** A running emulator and the certificate authority to trust. */
 export interface EmulatorEndpoint {

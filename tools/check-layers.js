@@ -15,7 +15,7 @@ const mayImport = {
   config: ['errors', 'redaction'],
   profile: ['config', 'providers', 'errors', 'redaction'],
   oauth: ['profile', 'providers', 'errors', 'redaction'],
-  ports: ['oauth', 'errors', 'redaction'],
+  ports: ['oauth', 'profile', 'errors', 'redaction'],
   flows: ['ports', 'oauth', 'profile', 'errors', 'redaction'],
   files: ['ports', 'profile', 'config', 'errors', 'redaction'],
   http: ['ports', 'oauth', 'profile', 'errors', 'redaction'],

@@ -56,6 +56,9 @@ export const environment = {
   TERM: '`dumb`: no colours and no live display',
   CI: 'no live display, if set',
   GITHUB_ACTIONS: '`true`: annotations, masks and a summary ([how](../how-to/ci.md#github-actions))',
+  'ACTIONS_ID_TOKEN_REQUEST_URL, ACTIONS_ID_TOKEN_REQUEST_TOKEN':
+    'set by GitHub Actions, for `assertion_source: github-actions` ([how](../how-to/secretless-ci.md))',
+  GITLAB_CI: 'if set, a hint names the `id_tokens` of GitLab',
   'TF_BUILD, TEAMCITY_VERSION': 'if set, commands of Azure Pipelines and TeamCity in the output are escaped',
   'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'file of the summary; base directory of paths in annotations',
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
@@ -184,6 +187,7 @@ export function profileDocs() {
     ),
     'Microsoft and Okta also require `tenant_id` if `url` is not set. Any other `grant_type` is sent with all',
     'fields of the profile: `authorization_code`, `urn:ietf:params:oauth:grant-type:jwt-bearer`, token exchange.',
+    'The assertion or subject token can be signed or read for each request: `options.key_file`, `options.assertion_source`.',
     '',
     '## Fields',
     '',

@@ -9,11 +9,18 @@ import { expectedValue, fieldMeanings } from './make-option-docs.js';
 
 /** A value that is replaced when the profile is read: `${env:NAME}`. */
 const reference = { type: 'string', pattern: '\\$\\{' };
+const CLAIM_PREFIX = 'assertion.';
 const scalar = { type: ['string', 'number', 'boolean', 'null'] };
 
 /** Returns the schema. It accepts every valid file: fields may also come from another file or from a login, so none but the type is required. */
 export function profileSchema() {
   const options = Object.fromEntries(Object.keys(optionNames).map((name) => [name, optionSchema(name)]));
+  const claims = Object.fromEntries(
+    Object.entries(options).flatMap(([name, schema]) =>
+      name.startsWith(CLAIM_PREFIX) ? [[name.slice(CLAIM_PREFIX.length), schema]] : [],
+    ),
+  );
+  const assertion = { ...mapOf(claims, 'Claims of the assertion of a jwt-bearer grant'), additionalProperties: scalar };
   const basic = Object.fromEntries(['user', 'password'].map((name) => [name, scalar]));
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -33,12 +40,16 @@ export function profileSchema() {
         properties: {
           ...Object.fromEntries(KNOWN_FIELDS.map((name) => [name, fieldSchema(name)])),
           basic: mapOf(basic, 'Sent as an HTTP Basic header instead of the client ID and secret'),
-          options: mapOf(options, 'Settings of the request, which are never sent'),
+          options: {
+            ...mapOf({ ...options, assertion }, 'Settings of the request, which are never sent'),
+            // Any other claim.
+            patternProperties: { [`^assertion\\.(?!(${Object.keys(claims).join('|')})$)`]: scalar },
+          },
           ...prefixed('basic.', basic),
-          ...prefixed('options.', options),
+          ...prefixed('options.', { ...options, assertion }),
         },
         // An unknown option is an error, an unknown field is sent.
-        patternProperties: { [`^options\\.(?!(${Object.keys(options).join('|')})$)`]: false },
+        patternProperties: { [`^options\\.(?!(${Object.keys(options).join('|')}|assertion)$|assertion\\.)`]: false },
         additionalProperties: { anyOf: [scalar, { type: 'object', $ref: '#/$defs/variable' }] },
       },
     },

@@ -9,9 +9,9 @@ import {
   mayReuseConnection,
   rejectsCredentials,
 } from '../oauth/retry-policy.ts';
-import { buildTokenRequest, encodeForm, withAssertion } from '../oauth/token-request.ts';
+import { buildTokenRequest, encodeForm, type TokenRequest, withFieldValue } from '../oauth/token-request.ts';
 import { type ParsedToken, parseTokenResponse } from '../oauth/token-response.ts';
-import type { Ports } from '../ports.ts';
+import type { Limits, Ports } from '../ports.ts';
 import { type Profile, tlsFiles } from '../profile/profile.ts';
 
 /** Hooks of one request, for a caller that must not lose its response. */
@@ -68,9 +68,10 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
     if (signal?.aborted) throw abortError(signal);
     try {
       const limitsAt = (time: number) => ({ timeoutMs: Math.min(ATTEMPT_MS, deadline - time), signal });
-      // Each attempt signs a new assertion: servers reject one that is used twice.
-      const assertion = request.assertion && (await ports.sign(request.assertion, profile.name, limitsAt(clock.now())));
-      const signed = assertion === undefined ? request : withAssertion(request, assertion);
+      const signed =
+        request.pending.length === 0
+          ? request
+          : await fillPending(request, ports, profile.name, () => limitsAt(clock.now()));
       const sentAt = clock.now();
       assertTimeLeft(deadline - sentAt);
       firstSentAt ??= sentAt;
@@ -88,6 +89,7 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
           // If one idle connection was closed by the server, the others may be too.
           reuseConnection: options.reuseConnection === true && attempt === 1,
           tls,
+          impersonation: profile.options.impersonation,
         },
         { timeoutMs: leftMs, signal },
       );
@@ -111,6 +113,21 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
       if (!maySendAt(clock.now())) throw error;
     }
   }
+}
+
+/** Creates the values of the pending fields, for one attempt. */
+export async function fillPending(
+  request: TokenRequest,
+  ports: Pick<Ports, 'sign' | 'readAssertion'>,
+  profile: string,
+  limits: () => Limits,
+): Promise<TokenRequest> {
+  let filled = request;
+  for (const { name, spec } of request.pending) {
+    const value = 'source' in spec ? ports.readAssertion(spec, profile, limits()) : ports.sign(spec, profile, limits());
+    filled = withFieldValue(filled, name, await value);
+  }
+  return filled;
 }
 
 /** Classifies a failed attempt for the retry policy; `undefined` if a retry cannot help. */

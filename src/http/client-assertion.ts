@@ -23,12 +23,14 @@ interface SigningKey {
   readonly alg: string | undefined;
   /** SHA-256 thumbprint of the certificate in the file. Microsoft identifies the key by it. */
   readonly thumbprint: string | undefined;
+  /** Certificates in base64, for `x5c`. */
+  readonly certificates: readonly string[];
 }
 
 /** A key that was parsed but must not be used. */
 class UnusableKey extends Error {}
 
-/** Signs a client assertion with the key of a PEM or JWK file, or with a client secret (RFC 7523 §2.2, §3). */
+/** Signs an assertion with the key of a PEM or JWK file, or with a client secret (RFC 7523 §2.1, §2.2, §3). */
 export const signAssertion: Sign = async (spec, profile, limits) => {
   const { key } = spec;
   if (key instanceof Secret) return signWith(spec, (changes) => ClientSecretJwt(key.reveal(), changes));
@@ -59,23 +61,32 @@ function timeoutError(key: LoadedFile): TransportError {
 }
 
 async function signWithFile(file: LoadedFile, spec: AssertionSpec): Promise<Secret> {
-  const { key, kid, alg, thumbprint } = await importKey(file, spec);
+  const { key, kid, alg, thumbprint, certificates } = await importKey(file, spec);
   return signWith(spec, (changes) => PrivateKeyJwt(kid === undefined ? key : { key, kid }, changes), {
     ...(alg !== undefined && { alg }),
     ...(thumbprint !== undefined && { 'x5t#S256': thumbprint }),
+    ...(certificates.length > 0 && { x5c: certificates }),
   });
 }
 
 /** `header` is added to the header of the JWT. */
 async function signWith(
-  { audience, clientId }: AssertionSpec,
+  { audience, clientId, claims, omitsId, lifetimeMs = 60_000 }: AssertionSpec,
   createSigner: (changes: ModifyAssertionOptions) => ClientAuth,
-  header: Readonly<Record<string, string>> = {},
+  header: Readonly<Record<string, unknown>> = {},
 ): Promise<Secret> {
   const authenticate = createSigner({
     [modifyAssertion](jwtHeader, payload) {
       Object.assign(jwtHeader, { typ: 'JWT' }, header);
       payload['aud'] = audience;
+      payload['exp'] = Number(payload['iat']) + Math.ceil(lifetimeMs / 1000);
+      if (claims === undefined) return;
+      delete payload['sub'];
+      // A server whose clock is behind would reject it.
+      delete payload['nbf'];
+      if (omitsId) delete payload['jti'];
+      for (const [name, value] of Object.entries(claims))
+        payload[name] = typeof value === 'string' ? value : value.reveal();
     },
   });
   const body = new URLSearchParams();
@@ -87,6 +98,8 @@ async function signWith(
 async function importKey({ text }: LoadedFile, spec: AssertionSpec): Promise<SigningKey> {
   const jwk: Jwk | undefined = text.trimStart().startsWith('{') ? JSON.parse(text) : undefined;
   const keyObject = jwk === undefined ? createPrivateKey(text) : createPrivateKey({ key: jwk, format: 'jwk' });
+  const certificates = readCertificates(text, keyObject);
+  const [certificate] = certificates;
   const algorithm = algorithmOf(keyObject, jwk?.alg, spec.rsaAlgorithm);
   const der = keyObject.export({ format: 'der', type: 'pkcs8' });
   if (keyObject.asymmetricKeyType === 'rsa') checkRsaNumbers(keyObject, der);
@@ -95,7 +108,8 @@ async function importKey({ text }: LoadedFile, spec: AssertionSpec): Promise<Sig
     kid: spec.keyId ?? jwk?.kid,
     // The library uses the name Ed25519 (RFC 9864), which few servers support yet.
     alg: jwk?.alg ?? (keyObject.asymmetricKeyType === 'ed25519' ? 'EdDSA' : undefined),
-    thumbprint: jwk?.['x5t#S256'] ?? thumbprintOf(text, keyObject),
+    thumbprint: jwk?.['x5t#S256'] ?? (certificate && createHash('sha256').update(certificate.raw).digest('base64url')),
+    certificates: spec.sendsCertificate ? certificates.map(({ raw }) => raw.toString('base64')) : [],
   };
 }
 
@@ -143,9 +157,17 @@ function checkRsaNumbers(key: KeyObject, der: Buffer): void {
   if (tooLong || der.length > 4.5 * n.length) throw new UnusableKey('RSA numbers do not match the modulus');
 }
 
-/** The file may contain a whole certificate chain; only the certificate of the key counts. */
-function thumbprintOf(text: string, key: KeyObject): string | undefined {
+/** The certificates in the file, that of the key first (RFC 7515 §4.1.6). Certificates without that of the key are a mistake. */
+function readCertificates(text: string, key: KeyObject): X509Certificate[] {
   const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  const certificate = pems.map((pem) => new X509Certificate(pem)).find((candidate) => candidate.checkPrivateKey(key));
-  return certificate && createHash('sha256').update(certificate.raw).digest('base64url');
+  const certificates = pems.map((pem) => new X509Certificate(pem));
+  const own = certificates.find((candidate) => candidate.checkPrivateKey(key));
+  if (own === undefined) {
+    if (certificates.length > 0) throw new UnusableKey('the certificate in the file belongs to another key');
+    return [];
+  }
+  const expiresAt = new Date(own.validTo);
+  if (expiresAt.getTime() < Date.now())
+    throw new UnusableKey(`its certificate expired on ${expiresAt.toISOString().slice(0, 10)}`);
+  return [own, ...certificates.filter((other) => other !== own)];
 }

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { Environment } from '../ports.ts';
+import { METADATA_HOST } from '../profile/profile.ts';
 import { isLoopback, parseUrl } from '../profile/url.ts';
 import { Secret } from '../redaction/secret.ts';
 import { endpointOf } from './endpoint.ts';
@@ -17,7 +18,8 @@ export interface ProxyServer {
 
 /** Returns the proxy for a URL. Reads the environment as curl does, except that loopback hosts never use a proxy. */
 export function proxyFor(url: URL, env: Environment): ProxyServer | undefined {
-  if (isLoopback(url.hostname)) return undefined;
+  // The metadata services of clouds are on the link of this machine.
+  if (isLoopback(url.hostname) || url.hostname === METADATA_HOST) return undefined;
   const scheme = url.protocol === 'https:' ? 'https' : 'http';
   const names = [`${scheme}_proxy`, `${scheme}_proxy`.toUpperCase(), 'all_proxy', 'ALL_PROXY'];
   const name = names.find((candidate) => env[candidate]);

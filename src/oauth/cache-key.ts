@@ -1,4 +1,4 @@
-import type { Profile } from '../profile/profile.ts';
+import type { AssertionSource, Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 
 /** Everything that determines a profile's token, except the refresh token: its token family identifies it. */
@@ -15,7 +15,14 @@ export function cacheKey(profile: Profile): Secret {
     ...fields
       .filter(({ name }) => !(isRefresh && name === 'refresh_token'))
       .flatMap(({ name, value }) => [name, value]),
+    ...(options.assertionSource === undefined ? [] : [describeSource(options.assertionSource)]),
+    ...(options.impersonation === undefined ? [] : [JSON.stringify(options.impersonation)]),
+    ...options.assertion.claims.flatMap(({ name, value }) => [`assertion.${name}`, value]),
   ]);
+}
+
+function describeSource({ kind, value, member = '' }: AssertionSource): string {
+  return `assertion_source ${kind}:${value}#${member}`;
 }
 
 /** The refresh token that a profile sends. */

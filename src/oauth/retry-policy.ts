@@ -45,8 +45,8 @@ export function rejectsCredentials({ error }: ErrorResponse): boolean {
 
 /** Whether a retry can do no harm (D18). For a refresh token that depends on `refresh_token_reuse` (RFC 9700 §4.14). */
 export function isSafeToRetry(failure: Failure, profile: Profile, sinceFirstSendMs: number): boolean {
-  const { grant, options } = profile;
-  if (failure !== 'lost' || grant === 'client_credentials' || grant === 'password') return true;
+  const { grant, options, createsGrant } = profile;
+  if (failure !== 'lost' || grant === 'client_credentials' || grant === 'password' || createsGrant) return true;
   if (grant !== 'refresh_token') return false;
   const isInGracePeriod = sinceFirstSendMs < options.graceMs - GRACE_RESERVE_MS;
   return options.refreshTokenReuse === 'allowed' || (options.refreshTokenReuse === 'grace' && isInGracePeriod);

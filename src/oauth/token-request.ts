@@ -1,20 +1,42 @@
 import { OAuthProfileError } from '../errors.ts';
+import { sourceField } from '../profile/assertion-source.ts';
 import type { LoginProfile } from '../profile/login-profile.ts';
-import type { Field, LoadedFile, Profile } from '../profile/profile.ts';
+import type { AssertionSource, Field, LoadedFile, Profile } from '../profile/profile.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 
-/** The input of a client assertion (RFC 7523 §3). Each attempt signs a new assertion. */
+/** The input of an assertion (RFC 7523 §3). Each attempt signs a new assertion. */
 export interface AssertionSpec {
-  /** `iss` and `sub`. */
+  /** `iss`, and `sub` of a client assertion. */
   readonly clientId: string | Secret;
   /** `aud`: `options.audience`, by default the token URL. */
   readonly audience: string;
+  /** Set for the assertion of the jwt-bearer grant: all its claims but `iss`, `aud` and the times. */
+  readonly claims?: Readonly<Record<string, string | Secret>>;
+  /** Whether the assertion has no `jti`. Default: false. */
+  readonly omitsId?: boolean | undefined;
+  /** Time from `iat` to `exp`, in milliseconds. Default: 60,000. */
+  readonly lifetimeMs?: number | undefined;
   /** Private key, or client secret for HS256 (`client_secret_jwt`). */
   readonly key: LoadedFile | Secret;
   /** `kid` of a private key; `undefined` omits it. */
   readonly keyId: string | undefined;
+  /** Whether the header has the certificates of the key file (`x5c`). Default: false. */
+  readonly sendsCertificate?: boolean;
   /** Signature algorithm for RSA keys; keys of other types have only one. */
   readonly rsaAlgorithm: 'RS256' | 'PS256';
+}
+
+/** An assertion of another issuer, which is read for each attempt. */
+export interface SourceSpec {
+  readonly source: AssertionSource;
+  /** The audience that is requested, where the source issues assertions on request. */
+  readonly audience: string;
+}
+
+/** A form field whose value is created for each attempt: servers reject an assertion that is used twice. */
+interface PendingField {
+  readonly name: string;
+  readonly spec: AssertionSpec | SourceSpec;
 }
 
 /** A request that `explain` can show: each form field has its source, and secrets are still wrapped. */
@@ -23,10 +45,11 @@ export interface TokenRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string | Secret>>;
   readonly form: readonly Field[];
-  /** Set if the client authenticates with `private_key_jwt` or `client_secret_jwt`: sign it and pass the result to {@link withAssertion}. */
-  readonly assertion: AssertionSpec | undefined;
+  /** The fields of `form` that are still empty: create their values and pass them to {@link withFieldValue}. */
+  readonly pending: readonly PendingField[];
 }
 
+const NONE_PENDING: readonly PendingField[] = [];
 const ASSERTION = 'client_assertion';
 const ASSERTION_TYPE = 'client_assertion_type';
 /** Limit of the form and the Authorization header together, in bytes: 256 KiB (D17). */
@@ -34,6 +57,11 @@ const MAX_LENGTH = 262_144;
 
 /** Builds the token request of a profile (RFC 6749 §2.3, §3.2); `version` is sent as User-Agent. */
 export function buildTokenRequest(profile: Profile, version: string): TokenRequest {
+  const request = buildClientRequest(profile, version);
+  return profile.createsGrant ? withGrantAssertion(request, profile) : request;
+}
+
+function buildClientRequest(profile: Profile, version: string): TokenRequest {
   const { clientAuth, basic, fields, url } = profile;
   const headers: Record<string, string | Secret> = {
     'Content-Type': 'application/x-www-form-urlencoded',
@@ -41,8 +69,8 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
     'User-Agent': `oauth-profile/${version}`,
   };
   // Written out: a spread here costs 4 % of the token throughput.
-  const withForm = (form: readonly Field[], assertion?: AssertionSpec): TokenRequest => {
-    return { method: 'POST', url, headers, form, assertion };
+  const withForm = (form: readonly Field[], pending = NONE_PENDING): TokenRequest => {
+    return { method: 'POST', url, headers, form, pending };
   };
   switch (clientAuth) {
     case 'client_secret_post':
@@ -61,21 +89,20 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
     }
     case 'client_secret_jwt':
     case 'private_key_jwt': {
-      const { form, assertion } = buildAssertionForm(profile);
-      return withForm(form, assertion);
+      const { form, pending } = buildAssertionForm(profile);
+      return withForm(form, pending);
     }
   }
 }
 
 /** RFC 7523 §2.2. The assertion is signed when the request is sent; until then its field is empty. */
-function buildAssertionForm(profile: Profile): Pick<TokenRequest, 'form' | 'assertion'> {
-  const { clientAuth, fields, options, provider, url } = profile;
-  const { keyId, audience } = options;
+function buildAssertionForm(profile: Profile): Pick<TokenRequest, 'form' | 'pending'> {
+  const { clientAuth, fields, options } = profile;
   const valueFor = (field: string) => fields.find(({ name }) => name === field)?.value;
   const clientId = valueFor('client_id');
+  const source = sourceField(profile.grant) === ASSERTION ? options.assertionSource : undefined;
   const key = clientAuth === 'private_key_jwt' ? options.key : valueFor('client_secret');
-  if (key === undefined || typeof key === 'string' || clientId === undefined)
-    throw new TypeError(`${clientAuth} requires a key and a client id`);
+  const spec = source === undefined ? signedSpec(profile, clientId, key) : sourceSpec(profile, source);
   const replaced = new Set(['client_secret', ASSERTION, ASSERTION_TYPE]);
   return {
     form: [
@@ -85,19 +112,60 @@ function buildAssertionForm(profile: Profile): Pick<TokenRequest, 'form' | 'asse
         value: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
         source: 'options.client_auth',
       },
-      {
-        name: ASSERTION,
-        value: new Secret(''),
-        source: `signed with ${key instanceof Secret ? 'client_secret' : key.path}`,
-      },
+      emptyField(ASSERTION, spec),
     ],
-    assertion: { clientId, audience: audience ?? url.href, key, keyId, rsaAlgorithm: provider.rsaAlgorithm ?? 'RS256' },
+    pending: [{ name: ASSERTION, spec }],
   };
 }
 
-/** Returns the request with a signed client assertion (RFC 7523 §2.2). */
-export function withAssertion(request: TokenRequest, assertion: Secret): TokenRequest {
-  const form = request.form.map((field) => (field.name === ASSERTION ? { ...field, value: assertion } : field));
+/** The grant is an assertion (RFC 7523 §2.1) or a subject token (RFC 8693 §2.1). */
+function withGrantAssertion(request: TokenRequest, profile: Profile): TokenRequest {
+  const { fields, options, grant } = profile;
+  const name = sourceField(grant);
+  const { claims, lifetimeMs, omitsId } = options.assertion;
+  const { iss, aud, ...others } = Object.fromEntries(claims.map((claim) => [claim.name, claim.value]));
+  const clientId = iss ?? fields.find((field) => field.name === 'client_id')?.value;
+  const audience = typeof aud === 'string' ? { audience: aud } : {};
+  const spec =
+    options.assertionSource === undefined
+      ? { ...signedSpec(profile, clientId, options.key), ...audience, claims: others, lifetimeMs, omitsId }
+      : sourceSpec(profile, options.assertionSource);
+  return {
+    ...request,
+    form: [...request.form, emptyField(name, spec)],
+    pending: [...request.pending, { name, spec }],
+  };
+}
+
+function signedSpec(
+  { clientAuth, options, url, provider }: Profile,
+  clientId: string | Secret | undefined,
+  key: LoadedFile | string | Secret | undefined,
+): AssertionSpec {
+  if (key === undefined || typeof key === 'string' || clientId === undefined)
+    throw new TypeError(`${clientAuth} requires a key and a client id`);
+  const { audience = url.href, keyId, sendsCertificate } = options;
+  return { clientId, key, audience, keyId, sendsCertificate, rsaAlgorithm: provider.rsaAlgorithm ?? 'RS256' };
+}
+
+function sourceSpec({ options, provider, url }: Profile, source: AssertionSource): SourceSpec {
+  return { source, audience: options.audience ?? provider.federationAudience ?? url.href };
+}
+
+/** The value of a pending field is empty until the request is sent. */
+function emptyField(name: string, spec: AssertionSpec | SourceSpec): Field {
+  return { name, value: new Secret(''), source: describeSource(spec) };
+}
+
+function describeSource(spec: AssertionSpec | SourceSpec): string {
+  if (!('source' in spec)) return `signed with ${spec.key instanceof Secret ? 'client_secret' : spec.key.path}`;
+  const { kind, value } = spec.source;
+  return `read from ${value === '' ? `${kind} for ${spec.audience}` : `${kind}:${value}`}`;
+}
+
+/** Returns the request with the value of a pending field. */
+export function withFieldValue(request: TokenRequest, name: string, value: Secret): TokenRequest {
+  const form = request.form.map((field) => (field.name === name ? { ...field, value } : field));
   return { ...request, form };
 }
 
@@ -112,7 +180,7 @@ export function createLoginRequest(
   const grantType = grant === undefined ? [] : [{ name: 'grant_type', value: grant, source: 'login' }];
   // RFC 7523 §3: the token URL identifies the authorization server, whichever of its endpoints receives the assertion.
   const options = { ...login.options, audience: login.options.audience ?? tokenUrl.href };
-  return { ...login, url, grant, fields: [...grantType, ...fields], family: undefined, options };
+  return { ...login, url, grant, createsGrant: false, fields: [...grantType, ...fields], family: undefined, options };
 }
 
 const utf8 = new TextEncoder();

@@ -1,4 +1,5 @@
 import type { ClientAuth, Provider } from '../providers/provider.ts';
+import { sourceField } from './assertion-source.ts';
 import { type BasicPair, type Profile, testValue } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
@@ -14,14 +15,16 @@ export function chooseClientAuth(
   configured: ClientAuth | undefined,
 ): ChosenClientAuth {
   const basic = draft.usesBasic ? parseBasicPair(draft, configured) : undefined;
-  if (!draft.usesBasic && configured === 'private_key_jwt' && !draft.hasOption('key_file')) {
+  const suppliesAssertion =
+    draft.hasOption('assertion_source') && sourceField(draft.getText('grant_type')) === 'client_assertion';
+  if (!draft.usesBasic && configured === 'private_key_jwt' && !draft.hasOption('key_file') && !suppliesAssertion) {
     draft.addIssue(
       'options.key_file',
       'is missing (required by private_key_jwt)',
       `set ${draft.name}.options.key_file to a private key file (PEM or JWK)`,
     );
   }
-  const clientAuth = chooseMethod(draft, provider, configured);
+  const clientAuth = chooseMethod(draft, provider, configured ?? (suppliesAssertion ? 'private_key_jwt' : undefined));
   if (clientAuth.startsWith('client_secret_')) rejectAssertion(draft);
   if (clientAuth === 'client_secret_basic_raw') rejectColon(draft, basic);
   return { clientAuth, basic };

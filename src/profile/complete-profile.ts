@@ -5,7 +5,7 @@ import { selectFormParameters } from './form-parameters.ts';
 import { checkGrantSupport, selectGrant } from './grant.ts';
 import type { ParsedProfile } from './parse-profile.ts';
 import type { Profile } from './profile.ts';
-import { checkRequiredFields } from './required-fields.ts';
+import { checkAssertion, checkRequiredFields } from './required-fields.ts';
 
 /** A login in the vault. */
 export interface StoredGrant {
@@ -33,6 +33,7 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
   const selected = selectGrant(draft, provider, stored !== undefined);
   checkGrantSupport(draft, provider, selected?.grant);
   const url = selectTokenUrl(draft, provider, options.allowHttp);
+  const createsGrant = checkAssertion(draft, selected?.grant, options);
   const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, parsed);
   if (url === undefined || draft.issues.length > 0) {
     const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
@@ -43,6 +44,7 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
     provider,
     url,
     grant: selected?.grant,
+    createsGrant,
     ...auth,
     fields: selectFormParameters(draft, provider, selected),
     family: stored?.family,

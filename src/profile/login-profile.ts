@@ -10,7 +10,7 @@ import type { ProfileDraft } from './profile-draft.ts';
 import { checkRequiredFields } from './required-fields.ts';
 
 /** A profile completed for an interactive login: it needs neither a password nor a refresh token. */
-export interface LoginProfile extends Omit<Profile, 'grant' | 'fields' | 'family'> {
+export interface LoginProfile extends Omit<Profile, 'grant' | 'createsGrant' | 'fields' | 'family'> {
   /** The command to log in again. */
   readonly command: string;
   readonly clientId: string | Secret;

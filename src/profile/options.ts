@@ -2,10 +2,11 @@ import { parsePath } from '../config/reference.ts';
 import type { ExternalSources } from '../config/resolver.ts';
 import { closestMatch } from '../config/suggestions.ts';
 import { isCollection, isEmpty, toText } from '../config/value.ts';
-import type { Source } from '../config/variables.ts';
+import { locationOf, type Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
-import { LoadedFile, type ProfileOptions } from './profile.ts';
+import { checkAssertionSource, parseAssertionSource, SOURCE_FORMAT } from './assertion-source.ts';
+import { type Field, LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { isSecure, parseStrictUrl } from './url.ts';
 
@@ -19,6 +20,9 @@ const clientAuthMethods = [
 ] as const satisfies ClientAuth[];
 const reuseValues = ['allowed', 'grace', 'rejected', 'revokes_family'] as const satisfies RefreshTokenReuse[];
 
+/** `options.assertion.sub` is the claim `sub`. */
+const CLAIM_PREFIX = 'assertion.';
+const LIFETIME = 'assertion.lifetime';
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MIN_TTL_MS = 60_000;
 const DEFAULT_GRACE_MS = 30_000;
@@ -27,9 +31,18 @@ const DEFAULT_GRACE_MS = 30_000;
 export const optionNames: Readonly<Record<string, string>> = {
   timeout: 'total time for a token, retries included (default 30s)',
   client_auth: `how the client authenticates: ${clientAuthMethods.join(', ')}`,
-  key_file: 'private key for private_key_jwt, PEM or JWK',
-  key_id: 'key id (kid) of private_key_jwt',
-  audience: 'audience (aud) of client_secret_jwt and private_key_jwt (default: the token URL)',
+  key_file:
+    'private key of assertions: PEM, JWK, or the JSON file of a Google service account; with the certificate for Microsoft',
+  x5c: 'true: send the certificates in key_file with assertions, for trust by subject name and issuer (Microsoft)',
+  key_id: 'key id (kid) of assertions',
+  'assertion.iss': 'issuer of the assertion of a jwt-bearer grant (default: client_id)',
+  'assertion.sub': 'subject: the user or account that the token is for',
+  'assertion.aud': 'audience (default: options.audience, else the token URL)',
+  'assertion.scope': 'scope, for providers that read it from the assertion; any other claim can be set in the same way',
+  assertion_source:
+    'where the client assertion, the assertion or the subject token is read for each request: github-actions, google-metadata, azure-imds, env:NAME, file:PATH, profile:NAME',
+  'assertion.lifetime': 'time until the assertion expires (default 60s)',
+  audience: 'audience (aud) of assertions (default: the token URL)',
   token_path: 'location of the access token in the response, such as data.token',
   allow_http: 'true: also send secrets without TLS to other machines',
   ca_file: 'certificates to trust in addition to those of the system, PEM',
@@ -78,9 +91,16 @@ export function parseOptions(
   const choice = <T extends string>(name: string, values: readonly T[]) =>
     parse(name, `one of ${values.join(', ')}`, (value) => values.find((one) => one === value));
   const file = (name: string) => {
-    const isRestricted = draft.options.get(name)?.variable.source.trust === 'directory';
-    const expected = `a readable file${isRestricted ? ' inside the directory of the profile file' : ''}`;
+    const { variable, value = '' } = draft.options.get(name) ?? {};
+    const isRestricted = variable?.source.trust === 'directory';
+    const where = isRestricted ? ' inside the directory of the profile file' : '';
+    // Node reads PKCS #12 for connections only, not for signatures.
+    const isPkcs12 = typeof value === 'string' && /\.(?:pfx|p12)$/i.test(value);
+    const expected = isPkcs12
+      ? 'a PEM file (convert it: openssl pkcs12 -in FILE -nodes -out key.pem)'
+      : `a readable file${where}`;
     return parse(name, expected, (path, source) => {
+      if (isPkcs12) return undefined;
       const content = files.readFileInside(path, source);
       return content === undefined ? undefined : new LoadedFile(path, content);
     });
@@ -109,12 +129,18 @@ export function parseOptions(
     ),
     audience: text('audience'),
     keyId: text('key_id'),
+    sendsCertificate: choice('x5c', ['true', 'false']) === 'true',
     key: file('key_file'),
+    assertionSource: parse('assertion_source', SOURCE_FORMAT, (value, source) =>
+      parseAssertionSource(value, source, draft.variables),
+    ),
+    assertion: { claims: collectClaims(draft, text), lifetimeMs: duration(LIFETIME) },
     ca: file('ca_file'),
     cert: file('cert_file'),
     certKey: file('cert_key_file'),
   };
   checkCertificate(draft, options);
+  checkAssertionSource(draft, options.assertionSource);
   checkKeyCertificate(draft, options, provider);
   return options;
 }
@@ -122,12 +148,26 @@ export function parseOptions(
 function rejectUnknownOptions(draft: ProfileDraft): void {
   const known = Object.keys(optionNames);
   for (const name of draft.options.keys()) {
-    if (known.includes(name)) continue;
+    if (known.includes(name) || name.startsWith(CLAIM_PREFIX)) continue;
     const match = closestMatch(name, known);
     const hint =
       match === undefined ? `known options: ${known.join(', ')}` : `did you mean ${draft.name}.options.${match}?`;
     draft.addIssue(`options.${name}`, 'is not a known option', hint);
   }
+}
+
+/** All members of `options.assertion` but the lifetime are claims, whatever their names. */
+function collectClaims(draft: ProfileDraft, parseText: (option: string) => string | undefined): Field[] {
+  const claims: Field[] = [];
+  for (const [option, { variable, value }] of draft.options) {
+    if (!option.startsWith(CLAIM_PREFIX) || option === LIFETIME) continue;
+    const text = parseText(option);
+    if (text === undefined) continue;
+    const claim = { name: option.slice(CLAIM_PREFIX.length), value: text, source: locationOf(variable) };
+    // A value with a reference may come from the environment or a file.
+    claims.push(value === variable.value ? claim : { ...claim, external: true });
+  }
+  return claims;
 }
 
 /** A client certificate needs its private key, in the same file or in another one. */

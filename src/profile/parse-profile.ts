@@ -9,6 +9,7 @@ import { type ChosenClientAuth, chooseClientAuth } from './client-auth.ts';
 import { collectFields } from './collect-fields.ts';
 import { selectTokenUrl } from './endpoints.ts';
 import { selectGrant } from './grant.ts';
+import { applyKeyFile } from './key-file.ts';
 import { parseOptions } from './options.ts';
 import { getClientId, isPublicField, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
@@ -44,7 +45,7 @@ export interface ParsedProfile {
 export function parseProfile(name: string, variables: Variables, sources: ExternalSources): ParsedProfile {
   const draft = collectFields(name, variables, new Resolver(variables, sources));
   const provider = chooseProvider(draft);
-  const options = parseOptions(draft, provider, sources);
+  const options = applyKeyFile(draft, parseOptions(draft, provider, sources));
   const auth = chooseClientAuth(draft, provider, options.clientAuth);
   return {
     name,

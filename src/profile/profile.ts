@@ -1,3 +1,4 @@
+import type { Source, Variables } from '../config/variables.ts';
 import type { ProfileRemarks } from '../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
 import { Secret } from '../redaction/secret.ts';
@@ -37,6 +38,47 @@ export class LoadedFile {
   }
 }
 
+/** Host of the metadata services of clouds: link-local, so that no other machine can respond. */
+export const METADATA_HOST = '169.254.169.254';
+
+/** The grant whose assertion may be signed with `options.key_file` (RFC 7523 §2.1). */
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+/** RFC 8693 §2.1. */
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+/** Where an assertion of another issuer is read (`options.assertion_source`). It is read again for every request and never stored. */
+export interface AssertionSource {
+  readonly kind: 'github-actions' | 'google-metadata' | 'azure-imds' | 'env' | 'file' | 'profile' | 'url';
+  /** Name of the variable or profile, path, or URL. Client id of an `azure-imds` identity. Empty for the others. */
+  readonly value: string;
+  /** Where the source is set: it decides which files can be read. */
+  readonly location: Source;
+  /** Member of the JSON object that contains the assertion. Default: the content itself, or the access token of a profile. */
+  readonly member?: string | undefined;
+  /** The variables that define the other profile. */
+  readonly variables?: Variables | undefined;
+  /** Headers of the request to a `url`; one of them may be a credential. */
+  readonly headers?: Readonly<Record<string, Secret>>;
+}
+
+/** Claims and lifetime of the assertion of the jwt-bearer grant (RFC 7523 §2.1). */
+interface GrantAssertion {
+  /** Never secrets: `explain` shows them. */
+  readonly claims: readonly Field[];
+  /** Default: 60,000. */
+  readonly lifetimeMs: number | undefined;
+  /** Whether the assertion has no `jti`. Default: false. */
+  readonly omitsId?: boolean;
+}
+
+/** https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken */
+export interface Impersonation {
+  readonly url: URL;
+  readonly scope: readonly string[];
+  readonly lifetimeSeconds: number;
+}
+
 /** `<profile>.options.*`, validated; all times are in milliseconds. */
 export interface ProfileOptions {
   /** Default: the provider's. */
@@ -71,8 +113,14 @@ export interface ProfileOptions {
   readonly audience: string | undefined;
   /** `kid` of client assertions. */
   readonly keyId: string | undefined;
-  /** Private key for client assertions. */
+  /** Private key for assertions. */
   readonly key: LoadedFile | undefined;
+  /** Whether assertions contain the certificate of the key file (`x5c`). Default: false. */
+  readonly sendsCertificate: boolean;
+  readonly assertion: GrantAssertion;
+  readonly assertionSource: AssertionSource | undefined;
+  /** Set by a credential file of Google: the service account whose token replaces the exchanged one. */
+  readonly impersonation?: Impersonation | undefined;
   readonly ca: LoadedFile | undefined;
   readonly cert: LoadedFile | undefined;
   readonly certKey: LoadedFile | undefined;
@@ -104,6 +152,8 @@ export interface Profile extends ProfileRemarks {
   readonly endpoint?: 'device_authorization' | 'revocation';
   /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
+  /** Whether the grant is an assertion or a subject token that is signed or read for each request. */
+  readonly createsGrant: boolean;
   readonly clientAuth: ClientAuth;
   /** `undefined` if the Basic header, if any, contains client id and secret. */
   readonly basic: BasicPair | undefined;

@@ -1,7 +1,7 @@
 import { closestMatch } from '../config/suggestions.ts';
 import type { ClientAuth, Provider } from '../providers/provider.ts';
 import type { ParsedProfile } from './parse-profile.ts';
-import { loginCommand, type ProfileOptions } from './profile.ts';
+import { type AssertionSource, JWT_BEARER, loginCommand, type ProfileOptions, TOKEN_EXCHANGE } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 
 /** Fields that identify a user: the user sets them, or a login makes them unnecessary. */
@@ -32,6 +32,55 @@ export function checkRequiredFields(
   }
   if (draft.issues.length > 0 && !draft.has('grant_type')) addMisspellingIssues(draft, provider);
   return lacksLogin;
+}
+
+/**
+ * Checks the assertion of a jwt-bearer grant: configured, or signed with `options.key_file` (RFC 7523 §2.1). Returns whether it is signed for each
+ * request.
+ */
+export function checkAssertion(draft: ProfileDraft, grant: string | undefined, options: ProfileOptions): boolean {
+  const { name } = draft;
+  const claims = new Set(options.assertion.claims.map((claim) => claim.name));
+  const { assertionSource: source } = options;
+  if (grant === TOKEN_EXCHANGE) return checkSubjectToken(draft, source);
+  if (grant !== JWT_BEARER) {
+    if (claims.size > 0) draft.addWarning(`${name}.options.assertion is not used: it needs grant_type: ${JWT_BEARER}`);
+    return false;
+  }
+  if (draft.has('assertion') || draft.hasIssue('assertion') || draft.hasIssue('options.key_file')) return false;
+  if (source !== undefined) return true;
+  if (options.key === undefined) {
+    if (draft.hasIssue('options.assertion_source')) return false;
+    const hint = `set ${name}.options.key_file to its private key, or ${name}.options.assertion_source`;
+    draft.addIssue('assertion', `is missing (required by the ${grant} grant)`, hint);
+    return false;
+  }
+  // Google's service accounts omit the subject; all others need it (RFC 7523 §3).
+  const required = options.assertion.omitsId ? [] : ['sub', ...(draft.has('client_id') ? [] : ['iss'])];
+  for (const claim of required) {
+    const option = `options.assertion.${claim}`;
+    if (claims.has(claim) || draft.hasIssue(option)) continue;
+    draft.addIssue(option, 'is missing (required by RFC 7523)', `set ${name}.${option}`);
+  }
+  return true;
+}
+
+/** RFC 8693 §2.1. Returns whether the subject token is read for each request. */
+function checkSubjectToken(draft: ProfileDraft, source: AssertionSource | undefined): boolean {
+  const { name } = draft;
+  if (draft.has('subject_token') || draft.hasIssue('subject_token')) return false;
+  if (source === undefined) {
+    const hint = `set ${name}.subject_token, or ${name}.options.assertion_source`;
+    if (!draft.hasIssue('options.assertion_source'))
+      draft.addIssue('subject_token', 'is missing (required by RFC 8693)', hint);
+    return false;
+  }
+  if (!draft.has('subject_token_type')) {
+    const type = source.kind !== 'profile' ? 'jwt' : source.member === 'id_token' ? 'id_token' : 'access_token';
+    const value = `urn:ietf:params:oauth:token-type:${type}`;
+    draft.fields.set('subject_token_type', { name: 'subject_token_type', value, source: 'options.assertion_source' });
+  }
+  return true;
 }
 
 function findRequiredFields(

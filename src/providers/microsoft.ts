@@ -40,6 +40,8 @@ export const microsoft: Provider = {
   clientAuth: 'client_secret_post',
   // certificate-credentials.md: PS256, and the thumbprint x5t#S256.
   rsaAlgorithm: 'PS256',
+  // https://learn.microsoft.com/entra/workload-id/workload-identity-federation-create-trust
+  federationAudience: 'api://AzureADTokenExchange',
   keyNeedsCertificate: true,
   // refresh-tokens.md: every use returns a new refresh token; the old one is not revoked.
   refreshTokenReuse: 'allowed',
@@ -88,6 +90,13 @@ export const microsoft: Provider = {
     AADSTS1002012: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
     AADSTS700016: 'the application was not found in the tenant: check {client_id} and {tenant_id}',
     AADSTS700025: 'the application is a public client and must not send a secret: remove {client_secret}',
+    // With federation, the token of the CI system lives 5 to 10 minutes (https://github.com/Azure/azure-cli/issues/28708).
+    AADSTS700024:
+      'the client assertion has expired or is not valid yet: check the clock, and {options.assertion_source}',
+    AADSTS700213:
+      'no federated credential of {client_id} matches the subject of the assertion: compare repository, branch and environment',
+    AADSTS70021:
+      'no federated credential of {client_id} matches the assertion: compare issuer, subject and audience in the portal',
     AADSTS700027:
       "the signature of the client assertion was rejected: upload the key's certificate to the app registration, and add the certificate to the file named in {options.key_file}",
     AADSTS7000215:

@@ -104,6 +104,8 @@ export interface Provider {
   readonly clientAuthWithoutSecret?: ClientAuth;
   /** Signature algorithm of client assertions with an RSA key. Default: RS256. */
   readonly rsaAlgorithm?: 'RS256' | 'PS256';
+  /** Audience of assertions that another issuer supplies (`options.assertion_source`). Default: the token URL. */
+  readonly federationAudience?: string;
   /** Whether the provider finds the key of an assertion by its certificate, which the key file must contain. Default: false. */
   readonly keyNeedsCertificate?: boolean;
   readonly refreshTokenReuse: RefreshTokenReuse;

@@ -49,6 +49,8 @@ describe('The JSON Schema of profiles', () => {
     'a: {type: "${env:TYPE}", options: {timeout: "${env:TIMEOUT}", reuse: "${reuse:-true}"}}',
     'a: {type: custom, url: https://a.example/token, scope: [read, write], tenant: 7, flag: true, empty: }',
     'a: {type: custom, options.timeout: 2m, options: {min_ttl: 30, reuse: false}, basic.user: me}',
+    'a: {type: custom, options: {assertion: {sub: me, box_sub_type: user, lifetime: 45s}}}',
+    'a: {type: custom, options.assertion.sub: me, options: {assertion.box_sub_type: user}}',
     'a: {prod: {type: okta, tenant_id: acme}, test: {type: okta, tenant_id: acme-test}}',
     'base: https://api.example.com\norders: {lines: [1, 2]}\na.type: google\na.client_id: x',
   ])('accepts %j', (text) => {
@@ -63,6 +65,7 @@ describe('The JSON Schema of profiles', () => {
     'a: {type: custom, options: {timeout: soon}}',
     'a: {type: custom, options: {client_auth: secret}}',
     'a: {type: custom, options: {reuse: maybe}}',
+    'a: {type: custom, options: {assertion: {lifetime: soon}}}',
     'a: {prod: {type: unknown}}',
     'a: {type: custom, prod: {type: unknown}}',
     '[a]',

@@ -184,8 +184,12 @@ describe('the key of a client assertion', () => {
     expect((await signed(jwk(p256, { 'x5t#S256': 'abc' }))).header['x5t#S256']).toBe('abc');
   });
 
-  it('is not identified by a certificate of another key', async () => {
-    expect((await signed(client.key + authority.ca.cert)).header).not.toHaveProperty('x5t#S256');
+  it('sends the certificates of the file on request, that of the key first (RFC 7515 §4.1.6)', async () => {
+    const base64 = ({ cert }: { cert: string }) => new X509Certificate(cert).raw.toString('base64');
+    const { header } = await signed(authority.ca.cert + client.cert + client.key, { sendsCertificate: true });
+    expect(header.x5c).toEqual([base64(client), base64(authority.ca)]);
+    expect((await signed(client.cert + client.key)).header).not.toHaveProperty('x5c');
+    expect((await signed(client.key, { sendsCertificate: true })).header).not.toHaveProperty('x5c');
   });
 });
 
@@ -200,6 +204,9 @@ describe('an unusable key file', () => {
   const k256 = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
   const x25519 = generateKeyPairSync('x25519');
   const publicPem = p256.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const authority = new Authority();
+  const client = authority.issue({ name: 'client', usage: 'clientAuth' });
+  const expired = authority.issue({ name: 'expired', usage: 'clientAuth', days: [-30, -1] });
   const broken = pem(p256, 'pkcs8').replace(/\n.{10}/, '\n');
 
   it.each([
@@ -227,6 +234,8 @@ describe('an unusable key file', () => {
     ['an RSA key with slightly too many bits', jwk(rsa, { n: oddNumber(8200) })],
     ['an RSA key with a prime larger than its modulus', jwk(rsa, { p: oddNumber(60_000), dp: oddNumber(60_000) })],
     ['an RSA key with an exponent larger than its modulus', jwk(rsa, { e: oddNumber(800_000) })],
+    ['a key with the certificate of another key', client.key + authority.ca.cert],
+    ['a key with an expired certificate', expired.key + expired.cert],
     [
       'a key with a damaged certificate',
       `${pem(p256, 'pkcs8')}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----`,
@@ -238,13 +247,29 @@ describe('an unusable key file', () => {
     expect(issues).toEqual([
       {
         variable: 'svc.options.key_file',
-        message: expect.stringMatching(/keys\/own\.pem.*\([\w .]+\)$/),
+        message: expect.stringMatching(/keys\/own\.pem.*\([\w .-]+\)$/),
         hint: expect.any(String),
       },
     ]);
     const shown = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error);
     expect(shown).not.toContain('hunter2');
     for (const line of text.split('\n')) if (/^[\w+/=]{32,}$/.test(line)) expect(shown).not.toContain(line);
+  });
+});
+
+describe('the assertion of a jwt-bearer grant', () => {
+  it('has the claims of the profile instead of the client (RFC 7523 §2.1, §3)', async () => {
+    const claims = { sub: 'ada', box_sub_type: 'user' };
+    const { payload } = await signed(pem(p256, 'pkcs8'), { claims, lifetimeMs: 45_000 });
+    const { iat, exp, jti, ...others } = payload;
+    expect(others).toEqual({ iss: 'my-client', aud: 'https://login.example.test/token', ...claims });
+    expect(exp - iat).toBe(45);
+    expect(jti).toMatch(/^[\w-]{16,}$/);
+  });
+
+  it('has neither an id nor a subject for Google', async () => {
+    const { payload } = await signed(pem(rsa, 'pkcs8'), { claims: { scope: 'a b' }, omitsId: true });
+    expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'scope']);
   });
 });
 

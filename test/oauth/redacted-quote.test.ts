@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataObject } from '../../src/config/flatten.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
-import { buildTokenRequest, withAssertion } from '../../src/oauth/token-request.ts';
+import { buildTokenRequest, withFieldValue } from '../../src/oauth/token-request.ts';
 import { parseTokenResponse } from '../../src/oauth/token-response.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
@@ -312,7 +312,7 @@ describe('an error response that repeats what was added when the request was sen
     const options = { client_auth: 'private_key_jwt', key_file: 'k' };
     const profile = readAcme({ ...samples.custom, options }, key);
     const assertion = 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJtZSJ9.c2lnbmF0dXJlX3NpZ25hdHVyZQ';
-    const request = withAssertion(buildTokenRequest(profile, '1'), new Secret(assertion));
+    const request = withFieldValue(buildTokenRequest(profile, '1'), 'client_assertion', new Secret(assertion));
     for (const echo of encodeAll(assertion)) {
       for (const respond of Object.values(places)) {
         const exchange = { profile, request, response: respond(echo), receivedAt: 0 };

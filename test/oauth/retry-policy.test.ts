@@ -26,7 +26,13 @@ const grants = [
 ];
 const reuseValues: RefreshTokenReuse[] = ['allowed', 'grace', 'rejected', 'revokes_family'];
 const withGrant = (grant_type: string, refresh_token_reuse: RefreshTokenReuse, grace = '30s') =>
-  readAcme({ ...samples.custom, grant_type, options: { refresh_token_reuse, grace } });
+  readAcme({
+    ...samples.custom,
+    grant_type,
+    assertion: 'a.b.c',
+    subject_token: 's',
+    options: { refresh_token_reuse, grace },
+  });
 
 it('D17 D18 allows three attempts of 10 s', () => {
   expect([MAX_ATTEMPTS, ATTEMPT_MS]).toEqual([3, 10_000]);

@@ -7,7 +7,7 @@ import {
   encodeForm,
   encodeFormComponent,
   type TokenRequest,
-  withAssertion,
+  withFieldValue,
 } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
@@ -67,12 +67,16 @@ describe('buildTokenRequest()', () => {
   });
 });
 
-describe('withAssertion()', () => {
+describe('withFieldValue()', () => {
   it('D12 replaces the assertion for each attempt', () => {
     const request = buildTokenRequest(signed, '1');
     const assertionOf = (body: string) => new URLSearchParams(body).getAll('client_assertion');
-    expect(assertionOf(encodeForm(withAssertion(request, new Secret('first.of.all'))))).toEqual(['first.of.all']);
-    expect(assertionOf(encodeForm(withAssertion(request, new Secret('second'))))).toEqual(['second']);
+    expect(assertionOf(encodeForm(withFieldValue(request, 'client_assertion', new Secret('first.of.all'))))).toEqual([
+      'first.of.all',
+    ]);
+    expect(assertionOf(encodeForm(withFieldValue(request, 'client_assertion', new Secret('second'))))).toEqual([
+      'second',
+    ]);
   });
 });
 

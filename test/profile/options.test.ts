@@ -17,9 +17,18 @@ const files = createSources({
 });
 
 describe('parseOptions()', () => {
+  it.each(['robot.pfx', 'ROBOT.P12'])('rejects a key in PKCS #12: %s', (key_file) => {
+    expect(() => readAcme({ ...custom, options: { key_file } })).toThrow(
+      expect.objectContaining({ issues: [expect.objectContaining({ hint: expect.stringContaining('openssl') })] }),
+    );
+  });
+
   it('returns defaults', () => {
     expect(readAcme(custom).options).toEqual({
       allowHttp: false,
+      assertion: { claims: [], lifetimeMs: undefined },
+      sendsCertificate: false,
+      assertionSource: undefined,
       timeoutMs: 30_000,
       tokenPath: undefined,
       refreshTokenReuse: 'revokes_family',

@@ -30,6 +30,8 @@ interface CertificateProperties {
   readonly usage?: 'serverAuth' | 'clientAuth';
   /** Start and end of the validity in days from now. Default: yesterday to 30 days from now. */
   readonly days?: readonly [from: number, to: number];
+  /** Whether the key is RSA. Default: P-256. */
+  readonly isRsa?: boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -54,8 +56,10 @@ export class Authority {
   }
 
   /** Issues a certificate. */
-  issue({ name, hosts, usage = 'serverAuth', days = [-1, 30] }: CertificateProperties): Pair {
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  issue({ name, hosts, usage = 'serverAuth', days = [-1, 30], isRsa }: CertificateProperties): Pair {
+    const { privateKey, publicKey } = isRsa
+      ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+      : generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const extensions = [sequence(objectId('2.5.29.37'), octets(sequence(objectId(usages[usage]))))];
     if (hosts !== undefined) {
       const names = hosts.split(',').map((host) => {

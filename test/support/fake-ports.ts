@@ -27,6 +27,7 @@ export function fakePorts(
   return {
     send: sendWith(),
     sign: signAssertion,
+    readAssertion: () => Promise.reject(new Error('no assertion source')),
     clock,
     random: () => 0.5,
     log: (line) => lines.push(line),

@@ -113,14 +113,14 @@ async function withLogin(
 async function toProfileAfterLogin(parsed: ParsedProfile): Promise<Profile> {
   const { clientParameters, scope, ...login } = toLoginProfile(parsed);
   const fields = scope === undefined ? clientParameters : [...clientParameters, scope];
-  return { ...login, grant: 'refresh_token', fields, family: undefined };
+  return { ...login, grant: 'refresh_token', createsGrant: false, fields, family: undefined };
 }
 
 /** Uses keys and certificates once, so that a wrong file is found before the first request. */
 async function checkFiles(profile: Profile, { ports }: Client, signal: AbortSignal): Promise<Profile> {
-  const { assertion } = buildTokenRequest(profile, '');
+  const { pending } = buildTokenRequest(profile, '');
   const { timeoutMs, ca, cert } = profile.options;
-  if (assertion !== undefined) await ports.sign(assertion, profile.name, { timeoutMs, signal });
+  for (const { spec } of pending) if (!('source' in spec)) await ports.sign(spec, profile.name, { timeoutMs, signal });
   if (ca !== undefined || cert !== undefined) {
     const { checkTlsFiles } = await import('../../http/tls.ts');
     checkTlsFiles(profile.name, tlsFiles(profile.options));

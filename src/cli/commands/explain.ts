@@ -2,8 +2,9 @@ import type { Client } from '../../client.ts';
 import type { ProfileRemarks } from '../../errors.ts';
 import { parseRecordOf } from '../../flows/records.ts';
 import { withGrantedScope } from '../../flows/refresh-token.ts';
+import { fillPending } from '../../flows/request-token.ts';
 import { findFamily, hasRefreshToken } from '../../flows/token-family.ts';
-import { buildTokenRequest, encodeFormComponent, type TokenRequest, withAssertion } from '../../oauth/token-request.ts';
+import { buildTokenRequest, encodeFormComponent, type TokenRequest } from '../../oauth/token-request.ts';
 import { type Field, isPublicField, type Profile, quoteShellArgument } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson } from '../../redaction/sanitize.ts';
 import { MASK, type Secret } from '../../redaction/secret.ts';
@@ -20,26 +21,18 @@ export async function runExplain(context: Context): Promise<number> {
   const text = await withClient(context, async ({ client, variables }) => {
     const loaded = await client.loadProfile(args.positionals[0] ?? '', variables);
     const profile = await withNewestRefreshToken(loaded, client);
-    const request = showRequest(profile, await buildRequest(profile, client, reveal, signal), reveal);
+    const built = buildTokenRequest(profile, version);
+    const { timeoutMs } = profile.options;
+    // Without --reveal, nothing is read from another issuer.
+    const pending = built.pending.filter(({ spec }) => reveal || !('source' in spec));
+    const filled = await fillPending({ ...built, pending }, client.ports, profile.name, () => ({ timeoutMs, signal }));
+    const request = showRequest(profile, filled, reveal);
     if (args.switches.has('json')) return `${escapeControlsInJson(request, 2)}\n`;
     return args.switches.has('curl') ? formatCurl(request) : formatText(request, profile, terminal.style.out);
   });
   if (reveal) terminal.stdoutRaw(text);
   else terminal.stdout(text);
   return 0;
-}
-
-/** The request. It contains a signed assertion only with `--reveal`; otherwise nothing is signed. */
-async function buildRequest(
-  profile: Profile,
-  client: Client,
-  reveal: boolean,
-  signal: AbortSignal,
-): Promise<TokenRequest> {
-  const request = buildTokenRequest(profile, version);
-  if (!reveal || request.assertion === undefined) return request;
-  const { timeoutMs } = profile.options;
-  return withAssertion(request, await client.ports.sign(request.assertion, profile.name, { timeoutMs, signal }));
 }
 
 /** A configured refresh token that has been rotated is replaced by its successor. After a login, only the granted scope is requested. */
@@ -65,7 +58,7 @@ async function withNewestRefreshToken(profile: Profile, client: Client): Promise
 }
 
 /** The request as `--json` prints it, with secrets masked unless `--reveal` is given. */
-function showRequest(profile: Profile, { method, url, headers, form }: TokenRequest, reveal: boolean) {
+function showRequest(profile: Profile, { method, url, headers, form, pending }: TokenRequest, reveal: boolean) {
   const show = (value: string | Secret): string =>
     reveal && typeof value !== 'string' ? value.reveal() : String(value);
   const showField = ({ name, value, source, external }: Field) => {
@@ -73,6 +66,12 @@ function showRequest(profile: Profile, { method, url, headers, form }: TokenRequ
     return { name, value: isMasked ? MASK : show(value), source };
   };
   const credentials = basicCredentials(profile).map(showField);
+  const masked = profile.options.assertion.claims.filter(({ name, external }) => external && !PUBLIC_CLAIMS.has(name));
+  const assertions = pending.map(({ name }) => {
+    const { value } = form.find((field) => field.name === name) ?? { value: '' };
+    const hidden = reveal ? [] : masked.map((claim) => claim.name);
+    return { name, ...decodeAssertion(typeof value === 'string' ? value : value.reveal(), hidden) };
+  });
   return {
     method,
     url: url.href,
@@ -80,9 +79,21 @@ function showRequest(profile: Profile, { method, url, headers, form }: TokenRequ
     // Only with a Basic header, which shows nothing of its content.
     ...(credentials.length > 0 && { basic: { method: profile.clientAuth, fields: credentials } }),
     form: form.map(showField),
+    ...(assertions.length > 0 && { assertions }),
     grant: profile.grant ?? null,
     provider: profile.provider.type,
   };
+}
+
+/** Claims that are shown even if their values come from `${env:…}` or `${file:…}`. */
+const PUBLIC_CLAIMS = new Set(['iss', 'sub', 'aud', 'scope', 'target_audience']);
+
+/** Header and claims of a signed assertion, without its signature. Times and the random id differ at each request. */
+function decodeAssertion(jwt: string, hidden: readonly string[]) {
+  const [header, claims] = jwt.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+  const { iat, nbf, exp, jti, ...others } = claims;
+  for (const name of hidden) if (Object.hasOwn(others, name)) others[name] = MASK;
+  return { header, claims: others as Record<string, unknown>, lifetime: Number(exp) - Number(iat) };
 }
 
 /** The fields whose values are in the Basic header. */
@@ -98,7 +109,7 @@ type ShownRequest = ReturnType<typeof showRequest>;
 const MAX_WIDTH = 48;
 
 function formatText(request: ShownRequest, { notes, warnings }: ProfileRemarks, style: Style): string {
-  const { method, url, headers, basic, form } = request;
+  const { method, url, headers, basic, form, assertions = [] } = request;
   const toRow = ({ name, value, source }: (typeof form)[number]): string[] =>
     [name, escapeLineEnds(value), source].map((cell) => escapeControls(cell));
   const names = basic?.fields.map(({ name }) => name).join(':');
@@ -111,6 +122,11 @@ function formatText(request: ShownRequest, { notes, warnings }: ProfileRemarks, 
     [],
     ...form.map(toRow),
   );
+  for (const { name, header, claims, lifetime } of assertions) {
+    const toRows = (members: Record<string, unknown>, source: string) =>
+      Object.entries(members).map(([member, value]) => toRow({ name: `  ${member}`, value: String(value), source }));
+    rows.push([], [name], ...toRows(header, 'header'), ...toRows({ ...claims, lifetime: `${lifetime} s` }, 'claims'));
+  }
   const head = style.bold(`${method} ${url}`);
   const lines = alignColumns(rows, [style.cyan, String, style.dim], MAX_WIDTH).map((line) => `  ${line}`.trimEnd());
   const remarks = [

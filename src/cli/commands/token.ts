@@ -2,7 +2,7 @@ import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import { requestToken } from '../../flows/request-token.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
-import { getProfileToken } from '../../get-token.ts';
+import { getProfileToken, selectPorts } from '../../get-token.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
@@ -74,7 +74,7 @@ async function requestWithoutStore(client: Client, profile: Profile, signal: Abo
       `--no-store is not possible for ${name}: the provider may replace its refresh token`,
       'omit --no-store, and run oauth-profile forget afterwards',
     );
-  return { token: await requestToken(profile, client.ports, signal), fromCache: false, profile };
+  return { token: await requestToken(profile, selectPorts(client, profile), signal), fromCache: false, profile };
 }
 
 /** The access token. Other characters than RFC 6749 §A.12 allows could control a terminal or end a header. */

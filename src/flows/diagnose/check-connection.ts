@@ -36,7 +36,12 @@ export function checkCertificate({ provider, url }: Profile, certificate: Certif
 }
 
 /** Compares the clock of this machine with the Date header, which has whole seconds. Age is added by caches. */
-export function checkClock({ clientAuth }: Profile, host: string, { headers }: ApiResponse, now: number): Diagnostic[] {
+export function checkClock(
+  { clientAuth, createsGrant }: Profile,
+  host: string,
+  { headers }: ApiResponse,
+  now: number,
+): Diagnostic[] {
   const age = /^\d{1,9}$/.test(String(headers['age'])) ? Number(headers['age']) : 0;
   const seconds = Math.round((now - Date.parse(String(headers['date']))) / 1000) - age;
   if (Number.isNaN(seconds)) return [];
@@ -44,7 +49,7 @@ export function checkClock({ clientAuth }: Profile, host: string, { headers }: A
   const skew = Math.abs(seconds);
   if (skew <= MAX_SKEW_SECONDS) return [{ level: 'ok', ...about, message: `agrees with ${host}` }];
   const message = `${skew} s ${seconds < 0 ? 'behind' : 'ahead of'} ${host}`;
-  const signs = clientAuth.endsWith('_jwt');
+  const signs = clientAuth.endsWith('_jwt') || createsGrant;
   const effect = signs ? 'servers reject assertions with wrong times' : 'token lifetimes are computed wrongly';
   const level = signs && skew > MAX_ASSERTION_SKEW_SECONDS ? 'error' : 'warning';
   return [{ level, ...about, message, hint: `set the clock, preferably with NTP: ${effect}` }];

@@ -1,0 +1,155 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { IdentityPoolClient, JWT } from 'google-auth-library';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client.ts';
+import { getToken } from '../../src/get-token.ts';
+import { decodeJwt } from '../support/decode-jwt.ts';
+import { type Received, startTokenServer, type TokenServer } from '../support/token-server.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-google-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const file = (name: string, content: unknown): string => {
+  const path = join(directory, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+};
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+const email = 'robot@project.iam.gserviceaccount.com';
+const keyFile = file('robot.json', {
+  type: 'service_account',
+  client_email: email,
+  private_key: key,
+  private_key_id: 'key-1',
+  token_uri: 'https://oauth2.googleapis.com/token',
+});
+
+let server: TokenServer;
+beforeEach(async () => {
+  server = await startTokenServer((response, { url }) => {
+    const expireTime = new Date(Date.now() + 3_600_000).toISOString();
+    const isImpersonation = url?.includes('generateAccessToken');
+    const token = { access_token: 'a-token', id_token: 'a.b.c', expires_in: 3600, token_type: 'Bearer' };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(isImpersonation ? { accessToken: 'robot-token', expireTime } : token));
+  });
+});
+afterEach(() => server.close());
+
+/** A request with its form, or its assertion, decoded. */
+interface Decoded {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly authorization: string | undefined;
+  readonly json?: unknown;
+  readonly form?: Readonly<Record<string, string>>;
+  readonly assertion?: ReturnType<typeof decodeJwt>;
+}
+
+function decode({ method, url, headers, body }: Received): Decoded {
+  const request = { method, url, authorization: headers.authorization };
+  if (headers['content-type']?.startsWith('application/json')) return { ...request, json: JSON.parse(body) };
+  const { assertion, ...form } = Object.fromEntries(new URLSearchParams(body));
+  return { ...request, form, ...(assertion !== undefined && { assertion: decodeJwt(assertion) }) };
+}
+
+/** Sends a request of Google's library to the recording server instead of Google. */
+function redirect(client: JWT): JWT {
+  client.transporter.defaults.fetchImplementation = (async (input: string | URL, init?: RequestInit) =>
+    fetch(`http://127.0.0.1:${server.port}${new URL(input).pathname}`, init)) as typeof fetch;
+  return client;
+}
+
+/** The requests that `run` sends. */
+async function requestsOf(run: () => Promise<unknown>): Promise<Decoded[]> {
+  const first = server.received.length;
+  await run();
+  return server.received.slice(first).map(decode);
+}
+
+/** The access token of a profile. */
+async function tokenOf(fields: Record<string, unknown>): Promise<string> {
+  const client = createClient({ environment: { env: {}, cwd: directory }, store: 'memory' });
+  const variables = await client.loadVariables({ data: { svc: { type: 'google', ...fields } } });
+  return (await getToken(client, 'svc', { variables })).token.accessToken.reveal();
+}
+
+describe("a service account's request is that of google-auth-library", () => {
+  const scope = 'https://www.googleapis.com/auth/drive.readonly https://www.googleapis.com/auth/gmail.send';
+  // Google's library for Node sends neither the type nor the key id; those for Go, Java and Python do.
+  const ours = { typ: 'JWT', kid: 'key-1' };
+
+  it.each([
+    ['with scopes', {}, {}],
+    ['for a user of the domain', { subject: 'ada@example.com' }, { sub: 'ada@example.com' }],
+  ])('%s', async (_what, theirOptions, assertion) => {
+    const jwt = redirect(new JWT({ email, key, scopes: scope.split(' '), ...theirOptions }));
+    const [theirs] = await requestsOf(() => jwt.authorize());
+    const url = `http://127.0.0.1:${server.port}/token`;
+    const own = await requestsOf(() => tokenOf({ url, scope, options: { key_file: keyFile, assertion } }));
+    const header = { ...theirs?.assertion?.header, ...ours };
+    expect(own).toEqual([{ ...theirs, assertion: { ...theirs?.assertion, header } }]);
+  });
+
+  it('for an ID token', async () => {
+    const [theirs] = await requestsOf(() => redirect(new JWT({ email, key })).fetchIdToken('https://run.example'));
+    const url = `http://127.0.0.1:${server.port}/token`;
+    const options = { key_file: keyFile, assertion: { target_audience: 'https://run.example' } };
+    let token: string | undefined;
+    const [own] = await requestsOf(async () => {
+      token = await tokenOf({ url, options });
+    });
+    expect(own?.assertion?.claims).toEqual(theirs?.assertion?.claims);
+    expect(token).toBe('a.b.c');
+  });
+});
+
+describe("an external account's requests are those of google-auth-library", () => {
+  const subjectFile = file('subject', 'subject.token.value');
+  const account = () => ({
+    type: 'external_account' as const,
+    audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/ci/providers/github',
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    token_url: `http://127.0.0.1:${server.port}/v1/token`,
+    credential_source: { file: subjectFile },
+  });
+  const impersonated = () => ({
+    ...account(),
+    service_account_impersonation_url: `http://127.0.0.1:${server.port}/v1/projects/-/serviceAccounts/${email}:generateAccessToken`,
+  });
+  const drive = 'https://www.googleapis.com/auth/drive';
+
+  it.each<[string, () => ReturnType<typeof account>, string | undefined, string]>([
+    ['without a service account', account, undefined, 'a-token'],
+    ['without a service account, with a scope', account, drive, 'a-token'],
+    ['with a service account', impersonated, undefined, 'robot-token'],
+    ['with a service account and a scope', impersonated, drive, 'robot-token'],
+    [
+      'with a service account and a lifetime',
+      () => ({ ...impersonated(), service_account_impersonation: { token_lifetime_seconds: 600 } }),
+      undefined,
+      'robot-token',
+    ],
+    [
+      'with a client of the pool',
+      () => ({ ...account(), client_id: 'pool-client', client_secret: 'pool-secret' }),
+      undefined,
+      'a-token',
+    ],
+  ])('%s', async (_what, config, scope, expected) => {
+    const client = new IdentityPoolClient(config());
+    if (scope !== undefined) client.scopes = [scope];
+    const theirs = await requestsOf(() => client.getAccessToken());
+    const options = { key_file: file('external.json', config()) };
+    let token: string | undefined;
+    const own = await requestsOf(async () => {
+      token = await tokenOf({ ...(scope !== undefined && { scope }), options });
+    });
+    expect(own).toEqual(theirs);
+    expect(token).toBe(expected);
+  });
+});
