@@ -94,7 +94,7 @@ export const errorGuide = {
   provider_rejected: {
     cause:
       'The provider returned an error response, for example because of a wrong secret, missing consent, or a grant that the client is not allowed to use.',
-    fix: 'For [these codes](#provider-error-codes), a hint tells you what to do. Without a hint, look up the code in the provider’s documentation. Wrong credentials are sent once and never retried.',
+    fix: 'For [these codes](#provider-error-codes), a hint describes what to do. Without a hint, look up the code in the provider’s documentation. Wrong credentials are sent once and never retried.',
     example: {
       given: 'The profile contains the ID of the client secret instead of its value:',
       files: graph(

@@ -178,8 +178,8 @@ export async function errorDocs() {
     '## Provider error codes',
     '',
     'Providers return their own codes in error responses. For the codes below, oauth-profile adds a hint to',
-    'its error message. If a code is followed by quoted text, the hint applies only when the error',
-    'description contains that text. In messages, fields are prefixed with the profile name, such as',
+    'its error message. If a code is followed by a quoted phrase, the hint applies only when the error',
+    'description contains that phrase. In messages, fields are prefixed with the profile name, such as',
     '`graph.client_secret`.',
     '',
     ...providers().flatMap(({ type, hints }) =>
