@@ -228,10 +228,10 @@ function createClock(): Clock {
       if (sinceCompared < 0 || sinceCompared >= 1_000) {
         const monotonic = process.uptime() * 1000;
         // The system time also counts while the machine is suspended.
-        time = Math.max(time, Math.floor(compared.time + monotonic - compared.monotonic));
+        time = Math.max(time, compared.time + monotonic - compared.monotonic);
         compared = { time, systemTime, monotonic };
       }
-      return time;
+      return Math.floor(time);
     },
     async sleep(ms, signal) {
       const options = signal && shared({ signal });

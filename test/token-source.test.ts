@@ -76,8 +76,14 @@ function advanceTo(seconds: number): void {
   vi.setSystemTime(startedAt + seconds * 1000);
 }
 let startedAt: number;
-beforeAll(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
-afterAll(() => void vi.useRealTimers());
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  vi.spyOn(process, 'uptime').mockImplementation(() => performance.now() / 1000);
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 beforeEach(() => {
   // The time of a client, which the tests share, does not go back.
   startedAt = Date.now();

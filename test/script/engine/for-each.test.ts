@@ -97,7 +97,7 @@ steps:
     ['"${text}"', 'forEach expects a list'],
     ['"${missing}"', 'missing is not defined'],
     ['"@missing.csv"', 'missing.csv'],
-    ['"@bad.csv"', 'bad.csv:2: a quote is missing'],
+    ['"@bad.csv"', 'bad.csv:2: a quote is not closed'],
     ['"@bad.json"', 'bad.json:1:'],
     ['"@bad.yaml"', 'bad.yaml: '],
     ['"@map.json"', 'map.json must contain a list'],
@@ -175,9 +175,9 @@ describe('CSV', () => {
     ['a,b\n1', 'x.csv: record 1 has 1 fields, the header has 2'],
     ['a,a\n1,2', 'x.csv:1: the column names must be unique and not empty'],
     ['a,\n1,2', 'x.csv:1: the column names must be unique and not empty'],
-    ['a\n1\n"2', 'x.csv:3: a quote is missing'],
-    ['a\n"1"2', 'x.csv:2: a quote is missing'],
-    ['a\n1"2"', 'x.csv:2: a quote is missing'],
+    ['a\n1\n"2', 'x.csv:3: a quote is not closed'],
+    ['a\n"1"2', 'x.csv:2: a quote is not closed'],
+    ['a\n1"2"', 'x.csv:2: a quote is not closed'],
   ])('%j is rejected', (text, message) => {
     expect(() => parseCsv(text, 'x.csv')).toThrow(message);
   });
