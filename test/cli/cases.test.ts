@@ -14,6 +14,7 @@ const times: readonly [RegExp, string][] = [
   [/\b\d+(?:\.\d+)? m?s\b/g, 'TIME'],
   [/("(?:at|startedAt|startedAtMs|elapsedMs)": ?)(?:\d+|"[^"]*")/g, '$1TIME'],
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, 'TIME'],
+  [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'],
   [/( time(?:stamp)?=)"[^"]*"/g, '$1"TIME"'],
 ];
 

@@ -50,6 +50,17 @@ describe('the tarball', () => {
     expect(Object.keys(manifest.scripts).filter((script) => reported.includes(script))).toEqual([]);
   });
 
+  it('contains a source map for each file of its own', () => {
+    const bundled = ['dist/yaml.js', 'dist/ioredis.js', 'dist/rolldown-runtime.js'];
+    const own = installed.paths.filter((path) => /^dist\/[\w-]+\.js$/.test(path) && !bundled.includes(path));
+    const code = own.filter((path) =>
+      readFileSync(join(installed.directory, path), 'utf8').includes('sourceMappingURL'),
+    );
+    expect(code.length).toBeGreaterThan(30);
+    expect(code.filter((path) => !installed.paths.includes(`${path}.map`))).toEqual([]);
+    expect(own.filter((path) => !code.includes(path) && installed.paths.includes(`${path}.map`))).toEqual([]);
+  });
+
   it('contains every file that package.json refers to', () => {
     const targets = [...Object.values(manifest.exports), ...Object.values(manifest.bin)].flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),
