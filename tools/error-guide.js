@@ -72,7 +72,7 @@ export const errorGuide = {
   },
   profile_invalid: {
     cause: 'A field of the profile is missing or invalid. All issues are reported together, and nothing is sent.',
-    fix: 'Set or correct the variables that the message names. `oauth-profile check` reports the same issues without requesting a token; [the profile reference](profiles.md) lists all fields.',
+    fix: 'Set or correct the fields that the message names. `oauth-profile check` reports the same issues without requesting a token; [the profile reference](profiles.md) lists all fields.',
     example: {
       given: 'No user has logged in, and an option is misspelled:',
       files: graph('  options: {timout: 5s}\n'),
