@@ -86,7 +86,7 @@ export async function runScripts(files: readonly string[], options: RunScriptsOp
       ...(await describeProject(cwd)),
       emulated: options.emulator !== undefined,
     };
-    await writeReports(reports, report, (text) => host.redactKnown(text));
+    writeReports(reports, report, (text) => host.redactKnown(text));
     return report;
   });
 }

@@ -146,7 +146,7 @@ async function connectToEmulator(url: string, env: Environment): Promise<Emulato
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
   } catch (cause) {
     const hint = 'start an emulator: oauth-profile emulate';
-    throw new OAuthProfileError('connection_failed', `there is no emulator at ${url} any more`, { cause, hint });
+    throw new OAuthProfileError('connection_failed', `the emulator at ${url} is no longer running`, { cause, hint });
   } finally {
     socket.destroy();
   }

@@ -69,7 +69,7 @@ async function runFiles(files: readonly string[], context: Context, dependencies
       emulated: emulation !== undefined,
     };
     await printReport(report, context, redact);
-    await writeReports(reports, report, redact);
+    writeReports(reports, report, redact);
     if (signal.aborted) return 130;
     return report.runs.every(({ state }) => state === 'passed') ? 0 : 1;
   };

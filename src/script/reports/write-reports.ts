@@ -3,14 +3,12 @@ import { dirname, resolve } from 'node:path';
 import { OAuthProfileError } from '../../errors.ts';
 import { createDirectory } from '../../files/directories.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
+import { htmlReport } from './html.ts';
+import { jsonReport } from './json.ts';
+import { junitReport } from './junit.ts';
 import type { Report } from './report.ts';
 
-/** Loads the writer of each kind of report. */
-const writers = {
-  junit: async () => (await import('./junit.ts')).junitReport,
-  json: async () => (await import('./json.ts')).jsonReport,
-  html: async () => (await import('./html.ts')).htmlReport,
-};
+const writers = { junit: junitReport, json: jsonReport, html: htmlReport };
 
 /** A report file to write. */
 export interface ReportFile {
@@ -58,15 +56,10 @@ export function prepareReports(reports: readonly ReportFile[], cwd: string): Rep
 }
 
 /** Writes each report completely or not at all, with secrets masked. A report that fails does not prevent the others. */
-export async function writeReports(
-  reports: readonly ReportFile[],
-  report: Report,
-  redact: (text: string) => string,
-): Promise<void> {
+export function writeReports(reports: readonly ReportFile[], report: Report, redact: (text: string) => string): void {
   const failures: unknown[] = [];
   for (const { kind, file, cases } of reports) {
-    const format = await writers[kind]();
-    const text = redact(format(report, { cases }));
+    const text = redact(writers[kind](report, { cases }));
     try {
       mapErrors(file, () => replaceFile(file, text));
     } catch (error) {
