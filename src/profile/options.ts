@@ -5,6 +5,7 @@ import { isCollection, isEmpty, toText } from '../config/value.ts';
 import type { Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
+import { selectIssuer } from './issuer.ts';
 import { LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { isSecure, parseStrictUrl } from './url.ts';
@@ -45,6 +46,7 @@ export const optionNames: Readonly<Record<string, string>> = {
   authorization_url: 'authorization endpoint: the page where users log in',
   device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
   revocation_url: 'revocation endpoint, for logout --revoke (default: from the provider or its metadata)',
+  issuer: 'issuer of a custom server, whose metadata names the endpoints (RFC 8414, OpenID Connect Discovery)',
   redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
 
@@ -102,6 +104,7 @@ export function parseOptions(
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     revocationUrl: endpoint('revocation_url'),
+    issuer: selectIssuer(draft, provider, text('issuer'), allowHttp),
     redirectUri: parse(
       'redirect_uri',
       'a loopback URL without a query, such as http://127.0.0.1:8912/callback',

@@ -2,7 +2,7 @@ import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import { closestMatch } from '../config/suggestions.ts';
 import { locationOf, profileNameOf, type Variables } from '../config/variables.ts';
 import type { Provider } from '../providers/provider.ts';
-import { findProvider, providerTypes } from '../providers/registry.ts';
+import { coreTypes, findProvider, providerTypes } from '../providers/registry.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type ChosenClientAuth, chooseClientAuth } from './client-auth.ts';
@@ -58,7 +58,8 @@ export function parseProfile(name: string, variables: Variables, sources: Extern
   };
 }
 
-function findBinding(
+/** The binding of a stored login, if the profile would use one. */
+export function findBinding(
   draft: ProfileDraft,
   provider: Provider | undefined,
   { basic }: ChosenClientAuth,
@@ -73,16 +74,19 @@ function findBinding(
 
 function describeDisclosure(draft: ProfileDraft): string | undefined {
   const { name, variables, fields, basic } = draft;
-  const url = variables.get(`${name}.url`);
-  if (url?.source.trust !== 'directory' || !draft.has('url')) return undefined;
+  const field = ['url', 'issuer', 'options.issuer'].find((one) => draft.has(one) || draft.hasOption(one.slice(8)));
+  const url = variables.get(`${name}.${field}`);
+  if (url?.source.trust !== 'directory') return undefined;
   const secrets = [...fields.values(), ...basic.values()].filter((field) => {
     const isSecret = field.value instanceof Secret || (field.external && !isPublicField(field.name));
     return isSecret && variables.get(`${name}.${field.name}`)?.source.label === '--set';
   });
   if (secrets.length === 0) return undefined;
   const names = secrets.map((field) => `${name}.${field.name}`).join(', ');
-  return escapeControls(`${names} of --set is sent to ${draft.getText('url')} (${locationOf(url)})`);
+  return escapeControls(`${names} of --set is sent to ${String(url.value)} (${locationOf(url)})`);
 }
+
+const someTypes = `one of ${coreTypes.join(', ')}, or another type that oauth-profile providers lists`;
 
 /** Finds the provider of `<profile>.type`, which is case-sensitive. Adds an issue if there is none. */
 function chooseProvider(draft: ProfileDraft): Provider | undefined {
@@ -95,7 +99,7 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
   if (provider !== undefined) return provider;
   const match = closestMatch(type, providerTypes);
   const isCertain = match !== undefined && type.trim().toLowerCase() === match;
-  const suggestion = match === undefined ? `use one of ${providerTypes.join(', ')}` : `did you mean ${match}?`;
+  const suggestion = match === undefined ? `use ${someTypes}` : `did you mean ${match}?`;
   draft.addIssue(
     'type',
     `is "${escapeControls(type)}", which is not a known type`,
@@ -108,7 +112,7 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
 function missingTypeHint({ name, variables }: ProfileDraft): string {
   const match = variables.get(`${name}.type`) === undefined ? findMisspelledType(name, variables) : undefined;
   if (match?.startsWith(`${name}.type:`)) return `write a space after type: in ${escapeControls(match)}`;
-  if (match === undefined) return `set ${name}.type to one of ${providerTypes.join(', ')}`;
+  if (match === undefined) return `set ${name}.type to ${someTypes}`;
   return `${escapeControls(match)} is set: did you mean ${name}.type?`;
 }
 

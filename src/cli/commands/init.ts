@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { closestMatch } from '../../config/suggestions.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { Provider } from '../../providers/provider.ts';
-import { findProvider, providerTypes } from '../../providers/registry.ts';
+import { findProvider, loadCatalogue, providerTypes } from '../../providers/registry.ts';
 import { usageError } from '../args.ts';
 import type { Context } from '../context.ts';
 
@@ -13,12 +13,15 @@ const SCOPES = 'Scopes that your API requires, separated by spaces';
 /** `init`: writes a commented profile whose values are read from environment variables. */
 export async function runInit({ args, terminal, environment }: Context): Promise<number> {
   const type = args.values.get('type')?.[0] ?? '';
+  await loadCatalogue();
   const provider = findProvider(type);
   if (provider === undefined) {
     const match = closestMatch(type, providerTypes);
     throw usageError(
       type === '' ? 'missing flag: --type' : `unknown --type "${type}"`,
-      match === undefined ? `write --type with one of ${providerTypes.join(', ')}` : `did you mean --type ${match}?`,
+      match === undefined
+        ? 'write --type with a type that oauth-profile providers lists'
+        : `did you mean --type ${match}?`,
     );
   }
   const name = args.values.get('name')?.[0] ?? provider.type;
@@ -33,7 +36,8 @@ export async function runInit({ args, terminal, environment }: Context): Promise
   return 0;
 }
 
-function supportsMachines({ unsupportedGrants = [] }: Provider): boolean {
+function supportsMachines({ required, tokenUrl, unsupportedGrants = [] }: Provider): boolean {
+  if (tokenUrl !== undefined && required['client_credentials'] === undefined) return false;
   return !unsupportedGrants.some(({ grant, tenants }) => grant === 'client_credentials' && tenants === undefined);
 }
 
@@ -43,8 +47,12 @@ function profileText(provider: Provider, name: string, isForUser: boolean): stri
   const add = (field: string, comment: string): void => {
     lines.push(`# ${comment}`, `${field}: \${env:${prefix}_${field.toUpperCase()}}`);
   };
-  if (provider.tokenUrl === undefined) add('url', 'Token endpoint');
-  if (provider.tenant !== undefined) add('tenant_id', `Set it to ${provider.tenant.description}`);
+  if (provider.tokenUrl === undefined && !provider.usesIssuer) add('url', 'Token endpoint');
+  if (provider.usesIssuer) add('issuer', 'Issuer of the server, such as https://login.example.com');
+  for (const [field, variable] of Object.entries(provider.variables ?? {})) {
+    if (variable.default === undefined) add(field, `Set it to ${variable.description}`);
+    else lines.push(`# ${field}: ${variable.default}`);
+  }
   add('client_id', 'Client ID of the application');
   const needsSecret = !isForUser || provider.required['refresh_token']?.includes('client_secret');
   if (needsSecret) add('client_secret', 'Client secret. Never write it into this file');
@@ -53,7 +61,7 @@ function profileText(provider: Provider, name: string, isForUser: boolean): stri
   if (!isForUser && format !== undefined) add('scope', `Set it to ${format.description}`);
   else if (isForUser && provider.login?.requiredFields?.includes('scope')) add('scope', SCOPES);
   else lines.push(`# ${SCOPES}`, '# scope: read write');
-  if (isForUser && provider.login === undefined)
+  if (isForUser && provider.login === undefined && !provider.usesIssuer)
     lines.push('options:', '  # Page where users log in', `  authorization_url: \${env:${prefix}_AUTHORIZATION_URL}`);
   return [
     '# yaml-language-server: $schema=./node_modules/oauth-profile/profiles.schema.json',
