@@ -78,7 +78,7 @@ export async function runScripts(files: readonly string[], options: RunScriptsOp
     for (const file of findScripts(files, cwd)) scripts.push(await host.read(file, thisProcess));
     const readRows = (script: Script) => host.readRows(script, thisProcess);
     const jobs = await planJobs(scripts, { readRows, loadVariables: load });
-    const results = await runJobs(jobs, run, options);
+    const results = await runJobs(jobs, (job, ...rest) => run(job.script, ...rest), options);
     const report: Report = {
       version,
       ...results,

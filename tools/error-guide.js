@@ -67,7 +67,7 @@ export const errorGuide = {
   },
   profile_not_found: {
     cause: 'No profile has this name. Either the name is misspelled, or the file that defines it was not read.',
-    fix: 'Profiles are read from `oauth-profiles.yaml` in the working directory and in `~/.config/oauth-profile`, and from `--data`. `oauth-profile list` shows all profiles.',
+    fix: 'Profiles are read from `oauth-profiles.yaml` in the working directory or a parent directory up to the repository root, from `~/.config/oauth-profile`, and from `--data`. `oauth-profile list` shows all profiles.',
     example: { given: 'The name is misspelled:', files: graph('  refresh_token: example\n'), args: 'token grap' },
   },
   profile_invalid: {
@@ -80,7 +80,7 @@ export const errorGuide = {
     },
   },
   request_too_large: {
-    cause: 'The request is larger than any provider accepts, usually because of one field.',
+    cause: 'The request is larger than 256 KiB, usually because of one field.',
     fix: 'Find the longest field with `oauth-profile explain`: often a `${file:…}` refers to the wrong file.',
     example: {
       given: 'A field is filled from a large file:',
@@ -148,7 +148,7 @@ export const errorGuide = {
     },
   },
   timeout: {
-    cause: 'No complete response arrived within `options.timeout` (default: 30 s), including retries.',
+    cause: 'No complete response arrived within `options.timeout` (30 s by default), including retries.',
     fix: 'Try again, or increase `options.timeout`. `oauth-profile check --online` shows whether the provider is reachable.',
     example: {
       given: 'The provider does not respond:',
@@ -194,7 +194,7 @@ export const errorGuide = {
     example: { given: 'The provider returns a web page:', files: lab(), args: 'token lab --emulate --fault html' },
   },
   response_too_large: {
-    cause: 'The response is larger than a token response can be. The rest was not read.',
+    cause: 'The response is larger than 1 MiB. The rest was not read.',
     fix: 'Check that `url` is the token endpoint.',
     example: { given: 'The provider returns two megabytes:', files: lab(), args: 'token lab --emulate --fault huge' },
   },
@@ -230,7 +230,7 @@ export const errorGuide = {
   },
   store_unreadable: {
     cause:
-      'The stored records cannot be used: the key is another one, a record is damaged, other users can read the vault, or Redis is unavailable. Nothing was overwritten.',
+      'The stored records cannot be used: the key is wrong, a record is damaged, other users can read the vault, or Redis is unavailable. Nothing was overwritten.',
     fix: 'Follow the hint. [Token store](../explanation/store.md) describes where the key comes from. Deleting the directory of the vault deletes the stored tokens and nothing else.',
     example: {
       given: '`OAUTH_PROFILE_KEY` is not the key that the vault was encrypted with:',

@@ -168,7 +168,7 @@ export async function errorDocs() {
     '|---|---:|---|',
     ...codes.map((name) => `| [\`${name}\`](#${name}) | ${errorCodes[name]} | ${firstSentence(name)} |`),
     '',
-    'Two exit statuses belong to no code: 70 means a bug in oauth-profile (please report it), and 74 means',
+    'Two exit statuses have no error code: 70 means a bug in oauth-profile (please report it), and 74 means',
     'that the output could not be written. `exec` exits with the status of its command, or with 125 if the command',
     'was not started. `run` exits with 1 if any of these errors fails a step.',
     '',
@@ -179,8 +179,8 @@ export async function errorDocs() {
     '',
     'The error response of a provider contains a code of its own. For the codes below, the message of',
     'oauth-profile contains a hint. If a quotation follows a code, the hint applies only to error',
-    'descriptions that contain it. In messages, the fields have the name of your profile, such as',
-    '`graph.client_secret`.',
+    'descriptions that contain it. In messages, fields are prefixed with the profile name,',
+    'such as `graph.client_secret`.',
     '',
     ...providers().flatMap(({ type, hints }) =>
       Object.keys(hints).length === 0

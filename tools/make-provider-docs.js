@@ -10,16 +10,6 @@ const REUSE = {
   revokes_family: 'may end the login, so it is never sent twice',
 };
 
-/** Values of the fields in the examples. @type {Record<string, string>} */
-const examples = {
-  domain: 'acme.eu.auth0.com',
-  host: 'sso.example.com',
-  prefix: 'acme',
-  realm: 'demo',
-  region: 'eu-central-1',
-  shop: 'acme',
-};
-
 /** Returns the page of a provider. @param {Provider} provider */
 function providerPage(provider) {
   const { type, about, tokenUrl = '', variables = {}, login, required, clientAuth, refreshTokenReuse } = provider;
@@ -31,7 +21,7 @@ function providerPage(provider) {
     '# oauth-profiles.yaml',
     'account:',
     `  type: ${type}`,
-    ...fields.map(([name]) => `  ${name}: ${examples[name]}`),
+    ...fields.map(([name, { example }]) => `  ${name}: ${example}`),
     '  client_id: your-client-id',
     ...(needsSecret ? ['  client_secret: ${env:CLIENT_SECRET}'] : []),
     ...scope,

@@ -73,7 +73,12 @@ export const commands: readonly Command[] = [
         repeatable: true,
         help: 'write a report: junit=x.xml, junit=x.xml,cases=steps, json=x.json, html=x.html',
       },
-      { name: 'tag', value: 'NAME', repeatable: true, help: 'run only scripts with this tag, or one of several' },
+      {
+        name: 'tag',
+        value: 'NAME',
+        repeatable: true,
+        help: 'run only scripts with this tag; if repeated, with any of the tags',
+      },
       { name: 'not-tag', value: 'NAME', repeatable: true, help: 'do not run scripts with this tag' },
       { name: 'grep', value: 'REGEX', help: 'run only scripts whose name or file matches' },
       { name: 'shard', value: 'I/N', help: 'run the Ith of N equal parts, such as 2/4' },
@@ -86,7 +91,7 @@ export const commands: readonly Command[] = [
         help: 'repeat a failed script up to N times; it is reported as flaky if it passes',
       },
       { name: 'bail', help: 'stop after the first failed script' },
-      { name: 'watch', help: 'run scripts again when they or their files change; Ctrl-C ends with the last status' },
+      { name: 'watch', help: 'run scripts again when they or their files change, until Ctrl-C' },
       { name: 'list', help: 'list the selected scripts and run none' },
       { name: 'dry-run', help: 'validate the selected scripts and their variables, send nothing' },
       { name: 'commands', value: 'FILE', repeatable: true, help: 'load your own commands from a JavaScript module' },
@@ -236,7 +241,7 @@ export const commands: readonly Command[] = [
     summary: 'run an emulator of the providers on this machine',
     flags: [
       { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
-      { name: 'no-control', help: 'without the control API and the web console' },
+      { name: 'no-control', help: 'disable the control API and the web console' },
       faultFlag,
       allowFlag,
       configFlag,
@@ -261,7 +266,7 @@ export const commands: readonly Command[] = [
   {
     name: 'init',
     usage: '',
-    summary: 'write a first oauth-profiles.yaml',
+    summary: 'write a first oauth-profiles.yaml, or a first script',
     flags: [
       {
         name: 'type',
@@ -270,11 +275,13 @@ export const commands: readonly Command[] = [
       },
       { name: 'name', value: 'NAME', help: 'name of the profile (default: the type)' },
       { name: 'user', help: 'for a user who logs in, instead of a machine' },
+      { name: 'script', help: 'write a script that passes with --emulate (first.yaml) instead of a profile' },
       { name: 'json', help: 'print errors as JSON' },
     ],
     examples: [
-      ['oauth-profile init --type okta', 'for a machine with a client secret'],
+      ['oauth-profile init', 'prompts for the provider'],
       ['oauth-profile init --type microsoft --name graph --user', 'for a user who logs in'],
+      ['oauth-profile init --script', 'a script to begin with'],
     ],
   },
   {

@@ -10,6 +10,7 @@ import type { EmulatorEndpoint, Environment } from '../ports.ts';
 import { collectFields } from '../profile/collect-fields.ts';
 import { parseUrl } from '../profile/url.ts';
 import { findProvider } from '../providers/registry.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { findEmulator } from '../store/emulator-registry.ts';
 import { invalidFlag, usageError } from './args.ts';
 import type { Context } from './context.ts';
@@ -101,7 +102,7 @@ function parseFaults(values: readonly string[]): Fault[] {
     const fault = parseFault(value);
     if (fault !== undefined) return fault;
     const hint = `faults are ${faultKinds.join(', ')}; add :2 to apply one to the second request only`;
-    throw usageError('invalid --fault: unknown fault', hint);
+    throw usageError(`unknown --fault "${escapeControls(value)}"`, hint);
   });
 }
 

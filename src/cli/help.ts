@@ -30,7 +30,7 @@ function overview(style: Style): string {
 }
 
 function commandHelp({ name, usage, summary, flags, examples }: Command, style: Style): string {
-  const [positionals = '', child] = usage.split(/ ?(?=\[?-- )/);
+  const [, positionals, child] = /^(.*?) ?(\[?-- .*)?$/.exec(usage) ?? [];
   const own = flags.filter((flag) => !commonFlags.includes(flag));
   const common = flags.filter((flag) => commonFlags.includes(flag)).map((flag) => `--${flag.name}`);
   const words = ['oauth-profile', name, positionals, flags.length > 0 ? '[flags]' : '', child].filter(Boolean);

@@ -73,7 +73,7 @@ export async function loadCommands(files: readonly string[], cwd: string): Promi
       const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
       module = await import(`${pathToFileURL(path)}${mtimeMs === undefined ? '' : `?${mtimeMs}`}`);
     } catch (error) {
-      const hint = 'the file must be a JavaScript module that exports commands of defineCommand';
+      const hint = 'the file must be a JavaScript module that exports commands created with defineCommand';
       throw usageError(
         `cannot load --commands ${escapeControls(file)}: ${escapeControls((error as Error).message.replace(/ imported from .*/s, ''))}`,
         hint,

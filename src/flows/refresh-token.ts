@@ -93,7 +93,7 @@ export function withGrantedScope(profile: Profile, { scope, requestedScope }: Fa
   if (added.length > 0) {
     throw new OAuthProfileError(
       'login_required',
-      `${name}.scope contains ${added.join(' ')}, which your login has not`,
+      `${name}.scope contains ${added.join(' ')}, which your login did not request`,
       {
         hint: `run: ${loginCommand(name)}`,
       },

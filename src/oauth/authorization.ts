@@ -63,7 +63,7 @@ export function buildAuthorizationUrl(
 
 /** The browser shows the URL, and remembers it. */
 function shownInUrlError(message: string, hint: string): OAuthProfileError {
-  return new OAuthProfileError('profile_invalid', `${message}, but a URL would show it`, { hint });
+  return new OAuthProfileError('profile_invalid', `${message}, and would be visible in the URL of the login`, { hint });
 }
 
 /** The query of the redirect that ends an authorization request. */

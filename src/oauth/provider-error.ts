@@ -47,12 +47,11 @@ const standardHints: ErrorHints = {
   '': [{ grant: 'refresh_token', hint: ENDED }],
 };
 
-/** Hints for 404 without an `error`. */
-const MISSING_ENDPOINT = {
-  token: 'there is no token endpoint at this URL: check {url}',
+/** Hints for unknown errors of other endpoints than the token endpoint: the URL may be another one. */
+const wrongEndpointHints = {
   device_authorization:
-    'there is no device authorization endpoint at this URL: set {options.device_authorization_url}, or log in with --browser',
-  revocation: 'there is no revocation endpoint at this URL: set {options.revocation_url}',
+    'the server may have no device authorization endpoint at this URL: set {options.device_authorization_url}, or log in with --browser',
+  revocation: 'the server may have no revocation endpoint at this URL: set {options.revocation_url}',
 };
 
 /** Placeholder of the login command in a hint. */
@@ -206,9 +205,11 @@ function matchHint({ provider, grant, endpoint }: Profile, response: ErrorRespon
   // invalid_grant with an unknown code may have many causes; only without a code does it mean a wrong password.
   const isAmbiguous = codes.length > 0 && error === 'invalid_grant' && grant === 'password';
   const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
-  // Only 400 and 401 are responses of a token endpoint that say something about the request.
+  // Rails returns 404 with an `error` of its own, LemonLDAP::NG 401 for every unknown URL.
+  if (found === undefined && endpoint !== undefined) return wrongEndpointHints[endpoint];
   if (error !== undefined) return found;
-  if (status === 404) return MISSING_ENDPOINT[endpoint ?? 'token'];
+  if (status === 404) return 'there is no token endpoint at this URL: check {url}';
+  // Only 400 and 401 are responses of a token endpoint that say something about the request.
   return status === 400 || status === 401 ? found : undefined;
 }
 

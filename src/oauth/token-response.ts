@@ -31,7 +31,7 @@ export function parseTokenResponse(exchange: Exchange): ParsedToken {
   const quote = createRedactedQuote(exchange, secretMembers(body.members, []).secrets);
   const names = quote(memberNames(body.members).join(', '), 200);
   const description = names === '' ? 'an empty object' : `members: ${names}`;
-  throw unreadableResponse(exchange, `returned no access token (${description})`);
+  throw unreadableResponse(exchange, `returned no access token (${description})`, true);
 }
 
 const BODY_KINDS = {
@@ -81,13 +81,17 @@ export function findRefreshToken(
   return typeof nearest === 'string' ? new Secret(nearest) : undefined;
 }
 
-function unreadableResponse({ profile, response: { status } }: Exchange, description: string): ProviderError {
+function unreadableResponse(
+  { profile, response: { status } }: Exchange,
+  description: string,
+  hasMembers = false,
+): ProviderError {
   const { url, name } = profile;
   return new ProviderError('response_unreadable', `${url.host} ${description} (HTTP ${status})`, {
     provider: { status },
     hint: isDefaultUrl(profile.provider, url)
       ? `show the request with: oauth-profile explain ${quoteShellArgument(name)}`
-      : `check that ${name}.url is a token endpoint; if the token is in another member, set ${name}.options.token_path`,
+      : `check that ${name}.url is a token endpoint${hasMembers ? `; if the token is in another member, set ${name}.options.token_path` : ''}`,
   });
 }
 

@@ -88,7 +88,8 @@ export function missingProfileHint(variables: Variables): string | undefined {
     if (!/\.ya?ml$/i.test(source.label)) continue;
     const location = escapeControls(locationOf(variable));
     if (name === 'type') return `indent the fields below the profile's name: type is not indented (${location})`;
-    if (typeof value === 'string' && /^type:\S/.test(value)) return `write a space after type: (${location})`;
+    if (typeof value === 'string' && /^type:\S/.test(value))
+      return `write a space after the colon of type (${location})`;
   }
   return undefined;
 }

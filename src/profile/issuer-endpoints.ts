@@ -27,7 +27,7 @@ export function withIssuerEndpoints(parsed: ParsedProfile, endpoints: IssuerEndp
   };
 }
 
-/** Stands in for the endpoints of an issuer whose metadata must not be read, so that the rest of the profile can be validated. */
+/** Replaces the endpoints of an issuer whose metadata must not be read by the issuer itself, so that the rest of the profile can be validated. */
 export function withoutIssuerEndpoints(parsed: ParsedProfile): ParsedProfile {
   const { issuer = '' } = parsed.options;
   const completed = withIssuerEndpoints(parsed, { tokenUrl: issuer, authorizationUrl: issuer });

@@ -83,7 +83,7 @@ function describeDisclosure(draft: ProfileDraft): string | undefined {
   });
   if (secrets.length === 0) return undefined;
   const names = secrets.map((field) => `${name}.${field.name}`).join(', ');
-  return escapeControls(`${names} of --set is sent to ${String(url.value)} (${locationOf(url)})`);
+  return escapeControls(`${names} from --set is sent to ${String(url.value)} (${locationOf(url)})`);
 }
 
 const someTypes = `one of ${coreTypes.join(', ')}, or another type that oauth-profile providers lists`;
@@ -111,7 +111,7 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
 
 function missingTypeHint({ name, variables }: ProfileDraft): string {
   const match = variables.get(`${name}.type`) === undefined ? findMisspelledType(name, variables) : undefined;
-  if (match?.startsWith(`${name}.type:`)) return `write a space after type: in ${escapeControls(match)}`;
+  if (match?.startsWith(`${name}.type:`)) return `write a space after the colon of type in ${escapeControls(match)}`;
   if (match === undefined) return `set ${name}.type to ${someTypes}`;
   return `${escapeControls(match)} is set: did you mean ${name}.type?`;
 }

@@ -48,7 +48,7 @@ export const google: Provider = {
       },
     ],
     invalid_client: [
-      { description: /not found/i, hint: 'Google does not know this client: set {client_id}' },
+      { description: /not found/i, hint: 'the client ID does not exist: set {client_id}' },
       'the client secret is wrong: set {client_secret}',
     ],
     // Google Cloud console help, "Manage OAuth clients": clients unused for six months are deleted.

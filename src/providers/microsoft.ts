@@ -16,10 +16,10 @@ export const microsoft: Provider = {
     tenant_id: {
       // v2-protocols.md; the server returns AADSTS900023 for other values.
       pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
+      example: 'contoso.onmicrosoft.com',
       description: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
     },
   },
-
   // v2-oauth-ropc.md, AADSTS9001023.
   unsupportedGrants: [{ grant: 'password', tenants: ['common', 'consumers'] }],
   grantsByFields: [{ grant: 'refresh_token', fields: ['refresh_token'] }],
@@ -88,7 +88,7 @@ export const microsoft: Provider = {
       'the refresh token of a single-page app expires after 24 hours: register a redirect URI of type "mobile and desktop", then {login}',
     AADSTS70011: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
     AADSTS1002012: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
-    AADSTS700016: 'the tenant does not know the application: check {client_id} and {tenant_id}',
+    AADSTS700016: 'the application was not found in the tenant: check {client_id} and {tenant_id}',
     AADSTS700025: 'the application is a public client and must not send a secret: remove {client_secret}',
     AADSTS700027:
       'the signature of the client assertion was rejected: upload the certificate of the key to the app registration, and add it to the file {options.key_file}',
@@ -99,7 +99,7 @@ export const microsoft: Provider = {
     AADSTS90002:
       'the tenant does not exist, or is in another cloud: check {tenant_id}, or set {url} for a national cloud',
     AADSTS900023: 'the tenant is neither a GUID nor a known domain: set {tenant_id}',
-    AADSTS900144: 'a field is missing: set it in the profile, such as {scope}',
+    AADSTS900144: 'a required field is missing, often {scope}: set it in the profile',
     AADSTS9001023:
       'the tenants common and consumers do not support the password grant: set {tenant_id} to your own tenant',
     AADSTS901002: 'the v2.0 endpoint does not accept resource: remove {resource} and name the API in {scope}',

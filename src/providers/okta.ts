@@ -14,10 +14,10 @@ export const okta: Provider = {
       // `…-admin` is the admin console (concepts/okta-organizations). Labels with xn-- are non-ASCII names, which no org
       // has.
       pattern: /^(?!.*-admin$|xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
+      example: 'acme',
       description: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
     },
   },
-
   grantsByFields: [
     { grant: 'password', fields: ['username', 'password'] },
     { grant: 'refresh_token', fields: ['refresh_token'] },
@@ -53,7 +53,7 @@ export const okta: Provider = {
         description: /no client credentials/i,
         hint: 'no client authentication was sent: set {client_secret}, or set {options.client_auth} to the method registered for the app',
       },
-      { description: /client_id/i, hint: 'the org does not know the client: check {client_id} and {tenant_id}' },
+      { description: /client_id/i, hint: 'the client does not exist in this org: check {client_id} and {tenant_id}' },
       { description: /secret/i, hint: 'the client secret is wrong: set {client_secret}' },
       'check {client_id} and {client_secret}; an app accepts only its registered method: set {options.client_auth} to it',
     ],

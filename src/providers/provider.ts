@@ -38,6 +38,8 @@ interface ConditionalHint {
 export interface UrlVariable {
   /** In a host name, a wrong value would send the credentials elsewhere (D13): the pattern must not match `/`, `@`, `:`, `?` or `#` there. */
   readonly pattern: RegExp;
+  /** A valid value that does not belong to a user. */
+  readonly example: string;
   /** Completes "set tenant_id to …". */
   readonly description: string;
   /** Value of a profile that sets none. Default: the field is required. */
@@ -105,7 +107,7 @@ export interface Provider {
     readonly name: string;
     /** Page of the provider about its OAuth endpoints. */
     readonly documentation: string;
-    /** What users should know, one sentence each. */
+    /** Facts that users should know, one sentence each. */
     readonly notes: readonly string[];
   };
   /** The header that the provider's API expects in the place of `Authorization: Bearer`. */

@@ -24,7 +24,7 @@ export const twitter: Provider = {
     99: 'the API key or secret is wrong, or tokens are requested too often (X returns the same error for both): check {client_id} and {client_secret}, and wait before the next request',
     // https://github.com/medialab/minet/issues/299
     170: 'X could not read the request; a proxy may have changed it: check {url} and the proxy',
-    220: 'this URL requires a token of a user, not of an app: check {url}',
+    220: 'this URL requires a user token, not an app-only token: check {url}',
     89: 'the token is invalid or was revoked: check {client_id} and {client_secret}',
   },
 };

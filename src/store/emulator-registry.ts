@@ -33,7 +33,7 @@ export function findEmulator(url: string, env: Environment): EmulatorEndpoint {
   const directory = registryDirectory(env);
   const file = checkPrivateDirectory(directory) ? readPrivateFile(join(directory, `${port}.json`)) : undefined;
   if (file !== undefined) return JSON.parse(file.toString());
-  throw new OAuthProfileError('connection_failed', `you have not started an emulator at ${url}`, {
+  throw new OAuthProfileError('connection_failed', `no emulator of yours is running at ${url}`, {
     hint: 'start an emulator: oauth-profile emulate',
   });
 }

@@ -25,7 +25,10 @@ export async function mapWriteErrors<T>(directory: string, change: () => T | Pro
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (error instanceof OAuthProfileError || code === undefined || syscall === undefined) throw error;
-    const [reason, hint] = REASONS[code] ?? [`${syscall} failed with ${code}`, `check the disk and ${directory}`];
+    const [reason, hint] = REASONS[code] ?? [
+      `${syscall} failed with ${code}`,
+      `check that ${directory} is a writable directory and that the disk is not full`,
+    ];
     throw new OAuthProfileError('store_unwritable', `cannot write to ${directory}: ${reason}`, { hint, cause: error });
   }
 }

@@ -71,6 +71,27 @@ describe('findScripts()', () => {
     expect(findScripts(args, cwd)).toEqual(found);
   });
 
+  it.each([
+    'steps: none',
+    'step:\n  - base.verbose: x',
+    'name: x\n"data": {a: 1}',
+    'setup:\n  - x',
+    '- ws.get: x',
+    'ws.get: x',
+    '  - base.verbose: x',
+    '- xml.storeValue: []',
+  ])('in a directory, %j is meant as a script', (text) => {
+    mkdirSync(join(cwd, 'meant'), { recursive: true });
+    writeFileSync(join(cwd, 'meant', 'x.yaml'), text);
+    expect(findScripts(['meant'], cwd)).toEqual(['meant/x.yaml']);
+  });
+
+  it('lists other YAML files of a directory as skipped', () => {
+    const skipped: string[] = [];
+    findScripts(['smoke'], cwd, skipped);
+    expect(skipped).toEqual(['smoke/profiles.yaml']);
+  });
+
   it('accepts absolute paths and patterns', () => {
     expect(findScripts([join(cwd, 'smoke', 'z'), join(cwd, 'top.*')], '/')).toEqual([
       join(cwd, 'smoke/z/c.yaml'),

@@ -89,6 +89,18 @@ describe('the error for an error response', () => {
     expect(hintFor(samples.custom, 403, '')).toBeUndefined();
   });
 
+  it.each(['device_authorization', 'revocation'] as const)(
+    'D15 names the option of the %s endpoint for an unknown error',
+    (endpoint) => {
+      const hint = (status: number, body: object | string) =>
+        providerErrorFor({ ...readAcme(samples.custom), endpoint }, createResponse(status, body)).hint;
+      expect(hint(404, 'Not Found')).toContain(`acme.options.${endpoint}_url`);
+      expect(hint(404, { error: 'Not Found', status: 404 })).toContain(`acme.options.${endpoint}_url`);
+      expect(hint(401, { error: '9' })).toContain(`acme.options.${endpoint}_url`);
+      expect(hint(401, { error: 'invalid_client' })).toContain('acme.client_id');
+    },
+  );
+
   it.each([400, 401, 403, 404, 405, 408, 411, 413, 415, 418, 422, 431, 451])(
     'has the code provider_rejected for status %i',
     (status) => {

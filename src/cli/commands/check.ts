@@ -62,7 +62,7 @@ function namesToCheck(given: readonly string[], variables: Variables): readonly 
   const names = given.length > 0 ? given : [...variables.profileNames(), ...untypedNames(variables)];
   if (names.length > 0) return names;
   throw new OAuthProfileError('profile_not_found', 'no profile is defined', {
-    hint: missingProfileHint(variables) ?? 'define one in oauth-profiles.yaml: its type and the fields of that type',
+    hint: missingProfileHint(variables) ?? 'create oauth-profiles.yaml with: oauth-profile init',
   });
 }
 

@@ -1,19 +1,54 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { profileFileNames } from '../../config/find-profile-file.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { findProvider, loadCatalogue, providerTypes } from '../../providers/registry.ts';
 import { usageError } from '../args.ts';
 import type { Context } from '../context.ts';
+import { findLineReader, type ReadLine } from '../read-line.ts';
 
 const FILE = 'oauth-profiles.yaml';
+const SCRIPT = 'first.yaml';
 const SCOPES = 'Scopes that your API requires, separated by spaces';
+const NAME = /^[A-Za-z_]\w*$/;
 
-/** `init`: writes a commented profile whose values are read from environment variables. */
-export async function runInit({ args, terminal, environment }: Context): Promise<number> {
-  const type = args.values.get('type')?.[0] ?? '';
+/** The profile to write. */
+interface Choices {
+  readonly provider: Provider;
+  readonly name: string;
+  /** A user logs in; otherwise the application itself gets the token. */
+  readonly isForUser: boolean;
+}
+
+/** `init`: writes a commented profile whose values are read from environment variables, or a script with such a profile. */
+export async function runInit(context: Context): Promise<number> {
+  const { args, terminal, environment } = context;
+  const isScript = args.switches.has('script');
+  const found = isScript ? [] : profileFileNames.filter((name) => existsSync(join(environment.cwd, name)));
+  if (found.length > 0)
+    throw usageError(`${found.join(' and ')} already exists`, 'add the profile to it, or use another directory');
   await loadCatalogue();
+  const readLine = args.values.has('type') ? undefined : findLineReader();
+  const choices = readLine === undefined ? readFlags(context) : await promptUser(context, readLine);
+  const { name, isForUser } = choices;
+  if (isScript) {
+    writeNewFile(environment.cwd, SCRIPT, scriptText(choices));
+    terminal.stdout(`wrote ${SCRIPT}\nnext: oauth-profile run ${SCRIPT} --emulate\n`);
+    return 0;
+  }
+  writeNewFile(environment.cwd, FILE, profileText(choices));
+  const next = isForUser ? `oauth-profile login ${name}` : `oauth-profile token ${name}`;
+  terminal.stdout(
+    `wrote ${FILE}\nnext: set the environment variables in the file, then run oauth-profile check and ${next}\n`,
+  );
+  return 0;
+}
+
+function readFlags({ args }: Context): Choices {
+  const isScript = args.switches.has('script');
+  const type = args.values.get('type')?.[0] ?? (isScript ? 'custom' : '');
   const provider = findProvider(type);
   if (provider === undefined) {
     const match = closestMatch(type, providerTypes);
@@ -24,16 +59,34 @@ export async function runInit({ args, terminal, environment }: Context): Promise
         : `did you mean --type ${match}?`,
     );
   }
-  const name = args.values.get('name')?.[0] ?? provider.type;
-  if (!/^[A-Za-z_]\w*$/.test(name))
-    throw usageError('invalid --name', 'use letters, digits and _, such as --name graph');
+  const name = args.values.get('name')?.[0] ?? (isScript ? 'example' : provider.type);
+  if (!NAME.test(name)) throw usageError('invalid --name', 'use letters, digits and _, such as --name graph');
   const isForUser = args.switches.has('user') || !supportsMachines(provider);
-  if (isForUser && provider.login === undefined && provider.tokenUrl !== undefined)
-    throw usageError(`${provider.type} has no login for users`, 'omit --user');
-  writeNewFile(join(environment.cwd, FILE), profileText(provider, name, isForUser));
-  const next = isForUser ? `oauth-profile login ${name}` : `oauth-profile token ${name}`;
-  terminal.stdout(`wrote ${FILE}\nnext: set the variables that it names, then run oauth-profile check and ${next}\n`);
-  return 0;
+  if (isForUser && !supportsUsers(provider)) throw usageError(`${provider.type} has no login for users`, 'omit --user');
+  return { provider, name, isForUser };
+}
+
+/** Prompts for what the flags do not set. */
+async function promptUser({ args, terminal, signal }: Context, readLine: ReadLine): Promise<Choices> {
+  /** Repeats a question until the input is valid. Empty input is the default. */
+  const prompt = async <T>(question: string, byDefault: string, parse: (text: string) => T | undefined): Promise<T> => {
+    for (;;) {
+      terminal.prompt(`${question}${byDefault === '' ? '' : ` [${byDefault}]`}: `);
+      const value = parse((await readLine(signal)).trim() || byDefault);
+      if (value !== undefined) return value;
+    }
+  };
+  const types = providerTypes.filter((type) => findProvider(type)?.type === type);
+  const provider = await prompt(`Provider (${types.join(', ')})`, '', findProvider);
+  const isScript = args.switches.has('script');
+  const given = args.values.get('name')?.[0] ?? '';
+  const parseName = (text: string) => (NAME.test(text) ? text : undefined);
+  const name =
+    parseName(given) ?? (await prompt('Name of the profile', isScript ? 'example' : provider.type, parseName));
+  const both = supportsMachines(provider) && supportsUsers(provider) && !args.switches.has('user') && !isScript;
+  const parseUse = (text: string) => (/^(?:machine|user)$/.test(text) ? text === 'user' : undefined);
+  const isForUser = both ? await prompt('Used by a machine or by a user who logs in', 'machine', parseUse) : undefined;
+  return { provider, name, isForUser: isForUser ?? !supportsMachines(provider) };
 }
 
 function supportsMachines({ required, tokenUrl, unsupportedGrants = [] }: Provider): boolean {
@@ -41,19 +94,13 @@ function supportsMachines({ required, tokenUrl, unsupportedGrants = [] }: Provid
   return !unsupportedGrants.some(({ grant, tenants }) => grant === 'client_credentials' && tenants === undefined);
 }
 
-function profileText(provider: Provider, name: string, isForUser: boolean): string {
-  const prefix = name.toUpperCase();
-  const lines: string[] = [`type: ${provider.type}`];
-  const add = (field: string, comment: string): void => {
-    lines.push(`# ${comment}`, `${field}: \${env:${prefix}_${field.toUpperCase()}}`);
-  };
-  if (provider.tokenUrl === undefined && !provider.usesIssuer) add('url', 'Token endpoint');
-  if (provider.usesIssuer) add('issuer', 'Issuer of the server, such as https://login.example.com');
-  for (const [field, variable] of Object.entries(provider.variables ?? {})) {
-    if (variable.default === undefined) add(field, `Set it to ${variable.description}`);
-    else lines.push(`# ${field}: ${variable.default}`);
-  }
-  add('client_id', 'Client ID of the application');
+/** A custom provider may have a login. */
+function supportsUsers({ login, tokenUrl }: Provider): boolean {
+  return login !== undefined || tokenUrl === undefined;
+}
+
+function profileText({ provider, name, isForUser }: Choices): string {
+  const { lines, add } = startProfile(provider, name);
   const needsSecret = !isForUser || provider.required['refresh_token']?.includes('client_secret');
   if (needsSecret) add('client_secret', 'Client secret. Never write it into this file');
   if (!isForUser) lines.push('# The application itself gets the token, not a user', 'grant_type: client_credentials');
@@ -62,7 +109,11 @@ function profileText(provider: Provider, name: string, isForUser: boolean): stri
   else if (isForUser && provider.login?.requiredFields?.includes('scope')) add('scope', SCOPES);
   else lines.push(`# ${SCOPES}`, '# scope: read write');
   if (isForUser && provider.login === undefined && !provider.usesIssuer)
-    lines.push('options:', '  # Page where users log in', `  authorization_url: \${env:${prefix}_AUTHORIZATION_URL}`);
+    lines.push(
+      'options:',
+      '  # Page where users log in',
+      `  authorization_url: \${env:${name.toUpperCase()}_AUTHORIZATION_URL}`,
+    );
   return [
     '# yaml-language-server: $schema=./node_modules/oauth-profile/profiles.schema.json',
     '# Values are read from environment variables, so that this file can be committed.',
@@ -72,14 +123,54 @@ function profileText(provider: Provider, name: string, isForUser: boolean): stri
   ].join('\n');
 }
 
+/** A script that passes with `--emulate`: without environment variables, it uses the examples. */
+function scriptText({ provider, name }: Choices): string {
+  const { lines, add } = startProfile(provider, name, true);
+  // A refresh token needs no scope.
+  if (provider.login === undefined || provider.required['refresh_token']?.includes('client_secret'))
+    add('client_secret', 'Client secret. Never write it into this file', 'an example of a secret');
+  if (provider.login === undefined) lines.push('grant_type: client_credentials');
+  else add('refresh_token', 'Refresh token of a user', 'an example of a refresh token');
+  return `# yaml-language-server: $schema=./node_modules/oauth-profile/script.schema.json
+# Offline: oauth-profile run ${SCRIPT} --emulate
+# For the real provider, set the environment variables and omit --emulate.
+name: The provider issues a token
+data:
+  ${name}:
+${lines.map((line) => `    ${line}\n`).join('')}steps:
+  - ws.oauthProfile: [token, ${name}]
+  - base.assertNotEmpty: "\${token.access_token}"
+  # Call your API with the token:
+  # - ws.header: [Authorization, "Bearer \${token.access_token}"]
+  # - ws.get: ["https://api.example.com/me", "", me]
+  # - ws.assertReturnCode: [me, 200]
+`;
+}
+
+/** Returns the lines that every profile begins with, and a function that adds a field. With `hasExamples`, the references have defaults. */
+function startProfile(provider: Provider, name: string, hasExamples = false) {
+  const lines: string[] = [`type: ${provider.type}`];
+  const add = (field: string, comment: string, example = 'example'): void => {
+    const byDefault = hasExamples ? `:-${example}` : '';
+    lines.push(`# ${comment}`, `${field}: \${env:${name.toUpperCase()}_${field.toUpperCase()}${byDefault}}`);
+  };
+  if (provider.usesIssuer) add('issuer', 'Issuer of the server', 'https://id.example.com');
+  else if (provider.tokenUrl === undefined) add('url', 'Token endpoint', 'https://id.example.com/token');
+  for (const [field, { description, example, default: byDefault }] of Object.entries(provider.variables ?? {})) {
+    if (byDefault === undefined) add(field, `Set it to ${description}`, example);
+    else lines.push(`# ${field}: ${byDefault}`);
+  }
+  add('client_id', 'Client ID of the application');
+  return { lines, add };
+}
+
 /** Never overwrites a file. */
-function writeNewFile(path: string, text: string): void {
+function writeNewFile(directory: string, file: string, text: string): void {
   try {
-    writeFileSync(path, text, { flag: 'wx' });
+    writeFileSync(join(directory, file), text, { flag: 'wx' });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST')
-      throw usageError(`${FILE} exists already`, 'add the profile to it, or use another directory');
-    throw new OAuthProfileError('data_invalid', `cannot write ${FILE} (${code})`, { hint: 'check the directory' });
+    if (code === 'EEXIST') throw usageError(`${file} already exists`, 'remove it, or use another directory');
+    throw new OAuthProfileError('data_invalid', `cannot write ${file} (${code})`, { hint: 'check the directory' });
   }
 }

@@ -1,5 +1,3 @@
-import { createInterface } from 'node:readline';
-import { OAuthProfileError } from '../../errors.ts';
 import { type BrowserPrompt, loginWithAuthorizationCode } from '../../flows/login/authorization-code.ts';
 import { type DeviceCodePrompt, loginWithDeviceCode } from '../../flows/login/device-code.ts';
 import { type LoginResult, login } from '../../flows/login/login.ts';
@@ -7,11 +5,9 @@ import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.t
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
 import { assertExclusive, type Context, formatTime, portFlag, warn } from '../context.ts';
+import { findLineReader, type ReadLine } from '../read-line.ts';
 import type { Terminal } from '../terminal.ts';
 import { withClient } from '../with-client.ts';
-
-/** Reads a line from the terminal. */
-type ReadLine = (signal: AbortSignal) => Promise<string>;
 
 /** `login <profile>`: logs the user in and stores the refresh token. */
 export function runLogin(context: Context): Promise<number> {
@@ -27,7 +23,7 @@ export function runLogin(context: Context): Promise<number> {
     const method = chooseMethod(profile, context);
     if (method === 'device' && (port !== undefined || args.switches.has('no-open')))
       throw usageError('--port and --no-open apply to a browser login', 'add --browser, or omit them');
-    const readLine = process.stdin.isTTY && process.stderr.isTTY ? readTerminalLine : undefined;
+    const readLine = findLineReader();
     const loginPorts = await client.loginPorts();
     const options = { port, open: !args.switches.has('no-open') };
     const store = await client.openStore();
@@ -117,12 +113,6 @@ function waiting({ isInteractive }: Terminal, leftMs: number): string {
 }
 
 /** Rejects at the end of the input and on abort. */
-async function readTerminalLine(signal: AbortSignal): Promise<string> {
-  // `terminal: true` would intercept Ctrl-C.
-  for await (const line of createInterface({ input: process.stdin, terminal: false, signal })) return line;
-  throw new OAuthProfileError('aborted', 'the input ended');
-}
-
 /** Without a terminal, only `--force` replaces the login of another account. */
 async function confirmReplacement(
   { args, terminal, signal }: Context,

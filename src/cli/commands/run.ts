@@ -6,8 +6,8 @@ import { findScripts } from '../../files/find-scripts.ts';
 import { describeProject } from '../../files/project.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import type { Command } from '../../script/command.ts';
-import { type Job, planJobs, runJobs } from '../../script/engine/run-jobs.ts';
-import type { Listener } from '../../script/events.ts';
+import { type Job, OrderedEvents, planJobs, type RunJob, runJobs } from '../../script/engine/run-jobs.ts';
+import type { ScriptEvent } from '../../script/events.ts';
 import { renderIssues } from '../../script/parser/render-issues.ts';
 import { jsonReport } from '../../script/reports/json.ts';
 import { countOf, type Report, redactResults } from '../../script/reports/report.ts';
@@ -33,7 +33,7 @@ export async function runScripts(context: Context): Promise<number> {
   assertExclusive(context, 'events', 'json');
   const skipped: string[] = [];
   const files = findScripts(args.positionals, environment.cwd, skipped);
-  if (skipped.length > 0) warn(context, `not scripts: ${skipped.map(escapeControls).join(', ')}`);
+  if (skipped.length > 0) warn(context, `skipped, not a script: ${skipped.map(escapeControls).join(', ')}`);
   if (!args.switches.has('watch')) return runFiles(files, context);
   const { watchScripts } = await import('../watch.ts');
   return watchScripts(context, (changed, dependencies) => runFiles(changed, context, dependencies));
@@ -152,36 +152,50 @@ async function readAll(
 async function runAll(jobs: readonly Job[], parallel: number, host: ScriptHost, context: Context) {
   const retries = numberFlag(context, 'retries', [0, 100], '2');
   const bail = context.args.switches.has('bail');
-  const shown = showProgress(context, jobs.length);
-  const run: Parameters<typeof runJobs>[1] = (script, variables, attempt) =>
-    host.run(script, variables, context.signal, shown.listener, attempt);
-  const results = await runJobs(jobs, run, { parallel, retries, bail }).finally(() => shown.end());
+  const shown = showProgress(context, jobs);
+  const run: RunJob = (job, variables, attempt) =>
+    host.run(job.script, variables, context.signal, (event) => shown.handle(job, event), attempt);
+  const ended = runJobs(jobs, run, { parallel, retries, bail }, (job) => shown.endJob?.(job));
+  const results = await ended.finally(() => shown.end?.());
   const left = jobs.length - results.runs.length;
   if (left > 0) warn(context, `stopped after a failed script (--bail): ${countOf(left, 'script')} not run`);
   return { ...results, runs: redactResults(results.runs, (text) => host.redact(text)) };
 }
 
+/** Shows the events of jobs. */
+interface Shown {
+  handle(job: Job, event: ScriptEvent): void;
+  endJob?(job: Job): void;
+  end?(): void;
+}
+
 /** Shows progress, or prints events with `--events`. */
-function showProgress(context: Context, scripts: number): { listener: Listener; end(): void } {
+function showProgress(context: Context, jobs: readonly Job[]): Shown {
   const { args, terminal } = context;
-  if (args.switches.has('events')) {
-    return { listener: (event) => terminal.stdoutJson(event, 0), end: () => {} };
-  }
-  if (args.switches.has('json') || args.switches.has('quiet')) return { listener: () => {}, end: () => {} };
+  if (args.switches.has('events')) return { handle: (_, event) => terminal.stdoutJson(event, 0) };
+  if (args.switches.has('json') || args.switches.has('quiet')) return { handle() {} };
   const live = terminal.isInteractive;
   // Results go to stdout. On a terminal they are drawn above the live line, on the same stream.
-  const shown: Progress = createProgress(
+  const progress: Progress = createProgress(
     live ? terminal.style.err : terminal.style.out,
     () => terminal.columns ?? DEFAULT_WIDTH,
     (text) => (live ? terminal.stderr(text) : terminal.stdout(text)),
-    { live, verbose: args.switches.has('verbose'), scripts },
+    { live, verbose: args.switches.has('verbose'), scripts: jobs.length },
   );
-  const timer = live ? setInterval(() => shown.tick(Date.now()), TICK_MS) : undefined;
+  if (!live) {
+    const ordered = new OrderedEvents(jobs, (event) => progress.handle(event));
+    return {
+      handle: (job, event) => ordered.handle(job, event),
+      endJob: (job) => ordered.end(job),
+      end: () => ordered.endAll(),
+    };
+  }
+  const timer = setInterval(() => progress.tick(Date.now()), TICK_MS);
   return {
-    listener: (event) => shown.handle(event),
+    handle: (_, event) => progress.handle(event),
     end() {
       clearInterval(timer);
-      shown.end();
+      progress.end();
     },
   };
 }

@@ -2,7 +2,7 @@ import { type EmulatorResponse, json } from '../messages.ts';
 import { DEVICE_CODE_GRANT, type EmulatedProvider } from '../provider.ts';
 import { namesOf } from './identifiers.ts';
 
-/** What distinguishes a provider from an RFC 6749 server. Paths are complete; a missing endpoint does not exist. */
+/** The differences of a provider from an RFC 6749 server. Paths are complete; a missing endpoint does not exist. */
 interface Dialect
   extends Pick<
     EmulatedProvider,

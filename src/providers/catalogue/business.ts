@@ -17,6 +17,7 @@ export const salesforce = define({
   variables: {
     host: {
       pattern: /^(?:login|test|(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.sandbox)?\.my)\.salesforce\.com$/i,
+      example: 'login.salesforce.com',
       description: 'login.salesforce.com, test.salesforce.com or your My Domain host, such as acme.my.salesforce.com',
       default: 'login.salesforce.com',
     },

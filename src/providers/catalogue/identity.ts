@@ -13,7 +13,12 @@ export const auth0 = define({
   },
   tokenUrl: 'https://{domain}/oauth/token',
   required: machine,
-  variables: { domain: hostVariable('the domain of the tenant, such as acme.eu.auth0.com, or your custom domain') },
+  variables: {
+    domain: hostVariable(
+      'acme.eu.auth0.com',
+      'the domain of the tenant, such as acme.eu.auth0.com, or your custom domain',
+    ),
+  },
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   login: {
@@ -40,8 +45,8 @@ export const keycloak = define({
   },
   tokenUrl: 'https://{host}/realms/{realm}/protocol/openid-connect/token',
   variables: {
-    host: hostVariable('the host of the server, such as sso.example.com'),
-    realm: { pattern: /^[\w-]{1,255}$/, description: 'the name of the realm' },
+    host: hostVariable('sso.example.com', 'the host of the server, such as sso.example.com'),
+    realm: { pattern: /^[\w-]{1,255}$/, example: 'demo', description: 'the name of the realm' },
   },
   grantsByFields: [{ grant: 'password', fields: ['username', 'password'] }],
   required: { ...machine, password: ['client_id', 'username', 'password'] },
@@ -68,7 +73,11 @@ export const cognito = define({
   tokenUrl: 'https://{prefix}.auth.{region}.amazoncognito.com/oauth2/token',
   variables: {
     prefix: labelVariable('the prefix of the domain of the user pool'),
-    region: { pattern: /^[a-z]{2}(?:-[a-z]+)+-\d$/, description: 'the AWS region, such as eu-central-1' },
+    region: {
+      pattern: /^[a-z]{2}(?:-[a-z]+)+-\d$/,
+      example: 'eu-central-1',
+      description: 'the AWS region, such as eu-central-1',
+    },
   },
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
@@ -89,7 +98,7 @@ export const github = define({
     ],
   },
   tokenUrl: 'https://{host}/login/oauth/access_token',
-  variables: { host: hostVariable('the host of GitHub Enterprise Server', 'github.com') },
+  variables: { host: hostVariable('github.example.com', 'the host of GitHub Enterprise Server', 'github.com') },
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   // refreshing-user-access-tokens.md: the refresh token and the old access token no longer work after a refresh.

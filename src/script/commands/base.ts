@@ -3,7 +3,7 @@ import { commandGroup, parameter } from '../command.ts';
 import { contains, displayValue, isSameValue, stringifyValue, testString, testStrings } from '../compare.ts';
 import { isEmptyValue } from '../condition.ts';
 import { lookUp, StepFailure } from '../step-context.ts';
-import { runWithTimeLimit } from './time-limit.ts';
+import { testPattern } from './time-limit.ts';
 
 /** Maximum delay of a Node timer. */
 const MAX_WAIT_MS = 2_147_483_647;
@@ -88,8 +88,7 @@ export const baseCommands = [
       parameters: [parameter('text', 'value', 'String to check'), parameter('regex', 'regex', 'Regular expression')],
       example: 'base.assertMatch: ["${me.body.id}", "^[0-9a-f-]{36}$"]',
       run({ text, regex }) {
-        const matches = (): boolean => testString(stringifyValue(text), (whole) => regex.test(whole));
-        if (runWithTimeLimit('the regular expression', matches)) return;
+        if (testString(stringifyValue(text), (whole) => testPattern(regex, whole))) return;
         throw new StepFailure('does not match the regular expression', { expected: regex.source, actual: text });
       },
     },

@@ -24,7 +24,7 @@ function splitRecords(text: string, label: string): string[][] {
     const match = field.exec(text);
     if (match === null) {
       const line = text.slice(0, at).split('\n').length;
-      throw new StepFailure(`${label}:${line}: a quote is missing, or a character follows a closing quote`);
+      throw new StepFailure(`${label}:${line}: a quote is not closed, or a character follows a closing quote`);
     }
     const [whole, quoted, plain = '', end] = match;
     fields.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));

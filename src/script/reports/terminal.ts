@@ -45,7 +45,7 @@ export function createProgress(
   };
 }
 
-/** Returns a function that formats the lines that stay on the screen: one per script, with `verbose` one per step. */
+/** Returns a function that formats the lines that stay on the screen: one per script and the output of base.verbose; with `verbose` all steps. */
 function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) => string {
   const { bold, dim, yellow } = style;
   const names = new Map<string, string>();
@@ -54,12 +54,12 @@ function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) =
   return (event) => {
     const { file } = event;
     if (event.type === 'run-start') names.set(file, event.name);
-    if (event.type === 'step-end' && verbose) {
+    if (event.type === 'step-end' && (verbose || isPrinted(event.step))) {
       // Scripts that run in parallel alternate: a heading is printed at each change.
       const heading = `${bold(toVisibleLine(names.get(file) ?? file))}  ${dim(toVisibleLine(file))}\n`;
       const isChanged = file !== currentFile;
       currentFile = file;
-      return (isChanged ? heading : '') + formatStep(event.step, style);
+      return (isChanged ? heading : '') + (verbose ? formatStep(event.step, style) : formatOutput(event.step, style));
     }
     if (event.type === 'step-retry' && verbose) {
       return `${dim(`  … attempt ${event.attempt}: ${toVisibleLine(fullTitle(event.step))}  ${event.step.state}`)}\n`;
@@ -79,17 +79,23 @@ function createFormatter(style: Style, verbose: boolean): (event: ScriptEvent) =
   };
 }
 
+function isPrinted({ command, output }: StepResult): boolean {
+  return command === 'base.verbose' && output.length > 0;
+}
+
+function formatOutput({ output }: StepResult, { dim }: Style): string {
+  const lines = output.flatMap((text) => text.split(/\r\n?|\n/));
+  return lines.map((text) => `${dim(`    │ ${toVisibleLine(text)}`)}\n`).join('');
+}
+
 function formatStep(step: StepResult, style: Style): string {
-  const { number, state, reason, failure, elapsedMs, output, attempts } = step;
+  const { number, state, reason, failure, elapsedMs, attempts } = step;
   const { dim, red } = style;
   const repeated = attempts === undefined ? '' : ` (${attempts} attempts)`;
   const line = `  ${withSymbol(style, state, `${number} ${toVisibleLine(fullTitle(step))}${repeated}`)}`;
   const more = state === 'skipped' ? dim(toVisibleLine(reason ?? '')) : dim(formatDuration(elapsedMs));
-  const details = [
-    ...output.flatMap((text) => text.split(/\r\n?|\n/)).map((text) => dim(`    │ ${toVisibleLine(text)}`)),
-    ...(failure === undefined ? [] : [red(`    ! ${toVisibleLine(failure.message)}`)]),
-  ];
-  return [`${line}  ${more}`, ...details, ''].join('\n');
+  const problem = failure === undefined ? '' : `${red(`    ! ${toVisibleLine(failure.message)}`)}\n`;
+  return `${line}  ${more}\n${formatOutput(step, style)}${problem}`;
 }
 
 /** Redraws one status line below the printed lines. The cursor stays at the start of the line after it. */

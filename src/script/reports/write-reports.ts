@@ -32,7 +32,7 @@ export function parseReports(given: readonly string[], cwd: string): ReportFile[
   });
   if (issues.length === 0) return prepareReports(reports, cwd);
   throw new OAuthProfileError('usage', issues.join('; '), {
-    hint: `write --report KIND=FILE with KIND one of ${Object.keys(writers).join(', ')}; junit=FILE,cases=steps has a case per step`,
+    hint: `write --report KIND=FILE with KIND one of ${Object.keys(writers).join(', ')}; junit=FILE,cases=steps writes one test case per step`,
   });
 }
 

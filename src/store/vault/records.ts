@@ -88,7 +88,7 @@ export class Records {
     if (unknown === undefined) return;
     throw storeUnreadableError(
       `the vault ${this.directory} is encrypted with another key (${unknown})`,
-      'set OAUTH_PROFILE_KEY to that key, or unset it if the vault has its own key; to change keys, append the old key after a comma',
+      'set OAUTH_PROFILE_KEY to that key, or unset it if the key is in the keychain or the key file; to change keys, write NEW_KEY,OLD_KEY',
     );
   }
 

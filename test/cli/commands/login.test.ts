@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -8,6 +7,7 @@ import { Browser } from '../../support/independent-browser.ts';
 import { type Running, startCommand } from '../../support/login-cli.ts';
 import { enterCodeByHand, signInByHand } from '../../support/login-visits.ts';
 import { Sandbox } from '../../support/run-cli.ts';
+import { hasTerminals, runInTerminal } from '../../support/run-in-terminal.ts';
 import { anyKey } from '../../support/store-home.ts';
 import { startTokenServer } from '../../support/token-server.ts';
 
@@ -125,48 +125,9 @@ it('login shows a failed metadata request while it waits', async () => {
   expect(await login.finished).toMatchObject({ exit: 130, stdout: '' });
 });
 
-describe.skipIf(!existsSync('/usr/bin/script'))('login in a terminal', () => {
-  /** Runs a command in a pseudo-terminal; `write` types. */
-  function runInTerminal(line: string): {
-    waitFor: (pattern: RegExp) => Promise<string>;
-    write: (text: string) => void;
-    finished: Promise<number | null>;
-  } {
-    const child = spawn('/usr/bin/script', ['-qec', line, '/dev/null'], {
-      cwd: sandbox.work,
-      env: {
-        PATH: `${join(sandbox.directory, 'bin')}:${process.env['PATH']}`,
-        HOME: sandbox.home,
-        TERM: 'dumb',
-        SSH_CONNECTION: 'x',
-      },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      text += chunk;
-    });
-    const finished = once(child, 'close').then(([status]) => status as number | null);
-    return {
-      write: (typed) => void child.stdin.write(typed),
-      finished,
-      async waitFor(pattern) {
-        for (;;) {
-          const found = pattern.exec(text);
-          if (found !== null) return found[1] ?? '';
-          await Promise.race([
-            once(child.stdout, 'data'),
-            finished.then(() => {
-              if (!pattern.test(text)) throw new Error(`the command ended: ${text}`);
-            }),
-          ]);
-        }
-      },
-    };
-  }
-
+describe.skipIf(!hasTerminals)('login in a terminal', () => {
   it('accepts the redirect URL of a browser on another machine, and rejects a wrong one', async () => {
-    const login = runInTerminal('oauth-profile login drive --emulate');
+    const login = runInTerminal(sandbox, 'oauth-profile login drive --emulate');
     const url = await login.waitFor(/^ {2}(http\S+)\r?\n/m);
     await login.waitFor(/paste the URL/);
     login.write('http://127.0.0.1:1/callback?code=x&state=y\n');
@@ -177,7 +138,7 @@ describe.skipIf(!existsSync('/usr/bin/script'))('login in a terminal', () => {
   });
 
   it('is ended by Ctrl-C with 130', async () => {
-    const login = runInTerminal('oauth-profile login drive --emulate');
+    const login = runInTerminal(sandbox, 'oauth-profile login drive --emulate');
     await login.waitFor(/paste the URL/);
     login.write('\u0003');
     expect(await login.finished).toBe(130);

@@ -140,7 +140,7 @@ steps:
     expect(exit).toBe(0);
     const { counts, scripts } = JSON.parse(stdout);
     expect(counts).toEqual({
-      scripts: { passed: count, failed: 0 },
+      scripts: { passed: count, failed: 0, flaky: 0 },
       steps: { passed: 3 * count, failed: 0, skipped: 0 },
     });
     type Script = { name: string; file: string; steps: { number: number; output: string[] }[] };

@@ -172,11 +172,15 @@ describe('base.assertMatch', () => {
     });
     const { result } = await runSteps([
       ['base.assertMatch', [`${'a'.repeat(60)}!`, '^(a+)+$'], { continueOnFailure: true }],
-      ['base.assertMatch', ['fine', '^fine$']],
+      ['base.assertMatch', [`${'a'.repeat(60)}!`, '^(a|aa)+$'], { continueOnFailure: true }],
+      ['base.assertMatch', ['fine', '^f+i+ne$']],
+      ['base.assertMatch', [`${'a'.repeat(1_000)}b`, 'a+b$']],
+      ['base.assertMatch', ['fine', '^fi+ne$']],
     ]);
-    expect(result.steps.map(({ state }) => state)).toEqual(['failed', 'passed']);
+    expect(result.steps.map(({ state }) => state)).toEqual(['failed', 'failed', 'passed', 'passed', 'passed']);
     expect(result.steps[0]?.failure?.message).toBe('the regular expression takes longer than 5 s');
-    expect(limits).toEqual([5000, 5000]);
+    // A short string and a pattern with one quantifier need no limit.
+    expect(limits).toEqual([5000, 5000, 5000, 5000]);
   });
 
   it('fails for an invalid expression', async () => {

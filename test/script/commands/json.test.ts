@@ -1,5 +1,5 @@
 import { Script } from 'node:vm';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Value } from '../../../src/config/value.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { type Outcome, runStep, runSteps } from '../../support/run-steps.ts';
@@ -169,6 +169,15 @@ describe('JSONPath', () => {
     const { step } = await runStep(['json.storeCount', [deep, '$..*', 'n']]);
     expect(step.failure?.message).toMatch(/recursion limit/);
   });
+});
+
+it('a JSONPath of names and indexes needs no time limit', async () => {
+  const limit = vi.spyOn(Script.prototype, 'runInContext');
+  onTestFinished(() => limit.mockRestore());
+  expect((await runStep(['json.assertValue', [people, "value[1]['odd key']", 'x']])).step.state).toBe('passed');
+  expect(limit).not.toHaveBeenCalled();
+  expect((await runStep(['json.assertValue', [people, '$..total', 2]])).step.state).toBe('passed');
+  expect(limit).toHaveBeenCalled();
 });
 
 function limitTo(timeout: number): void {

@@ -238,6 +238,7 @@ steps:
   it.each([
     ['retry: {interval: 1s}', 'retry has no times'],
     ['retry: {times: 0}', 'retry: times must be an integer from 1 to 1000'],
+    ['retry: 1e9', 'retry: times must be an integer from 1 to 1000'],
     ['retry: {times: 1001}', 'retry: times must be an integer from 1 to 1000'],
     ['retry: {times: "${n}"}', 'retry: times must be an integer from 1 to 1000'],
     ['retry: forever', 'retry: times must be an integer from 1 to 1000'],

@@ -85,6 +85,41 @@ describe('Progress without a terminal', () => {
     );
   });
 
+  it('prints the output of base.verbose below its script, also without --verbose', () => {
+    const run = runOf('Hello', 'a.yaml', [
+      { title: 'base.verbose(x)', output: ['one\ntwo'] },
+      { title: 'ws.get(x)', output: ['not printed'] },
+      { title: 'base.verbose(y)', output: ['three'] },
+    ]);
+    expect(plain(eventsOf(run))).toBe(
+      'Hello  a.yaml\n    │ one\n    │ two\n    │ three\n✓ passed  Hello  a.yaml  3 passed  36 ms\n',
+    );
+  });
+
+  it('shows all attempts of a step with --verbose, and only the last one without', () => {
+    const run = runOf('Export', 'a.yaml', [{ title: 'the export is ready', attempts: 2 }]);
+    const [step] = run.steps;
+    if (step === undefined) throw new Error('no step');
+    const [start, ...rest] = eventsOf(run);
+    const retry: ScriptEvent = {
+      type: 'step-retry',
+      at: 0,
+      file: 'a.yaml',
+      attempt: 1,
+      step: { ...step, state: 'failed' },
+    };
+    const events = [start, retry, ...rest].filter((event) => event !== undefined);
+    expect(plain(events, { verbose: true })).toContain('… attempt 1: the export is ready  failed\n');
+    expect(plain(events, { verbose: true })).toContain('the export is ready (2 attempts)');
+    expect(plain(events)).not.toContain('attempt');
+  });
+
+  it('marks a flaky script', () => {
+    const run = runOf('Export', 'a.yaml', [{ title: 'x' }], { attempts: 3 });
+    const events = eventsOf(run).map((event) => (event.type === 'run-end' ? { ...event, attempts: 3 } : event));
+    expect(plain(events)).toBe('✓ passed  Export  a.yaml  1 passed  flaky, 3 attempts  12 ms\n');
+  });
+
   it('has a heading at each change of script', () => {
     const [a, b] = ['a', 'b'].map((name) => eventsOf(runOf(name, `${name}.yaml`, [{ title: 'x' }, { title: 'y' }])));
     const alternating = (a ?? []).flatMap((event, index) => [event, b?.[index] ?? event]);
