@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deleteLogin, findLogins, revokeToken } from '../../src/flows/login/logout.ts';
 import { loadCatalogue } from '../../src/providers/registry.ts';
@@ -17,10 +18,13 @@ describe.each(catalogueProfiles)('at its production URLs, %s', (_, fields) => {
   it('logs in with a browser and refreshes twice', async () => {
     fixture = await LoginFixture.emulated('svc', fields);
     await fixture.loginWithBrowser(open);
-    const first = await fixture.token(true);
-    const second = await fixture.token(true);
-    expect(first.fromCache || second.fromCache).toBe(false);
-    expect(second.token).not.toBe(first.token);
+    const tokens = new Set([(await fixture.token()).token]);
+    for (let refresh = 0; refresh < 2; refresh++) {
+      // Callers of the same millisecond share a token.
+      await setTimeout(2);
+      tokens.add((await fixture.token(true)).token);
+    }
+    expect(tokens.size).toBe(3);
   });
 
   it('revokes the login, or reports that it has no revocation endpoint', async () => {

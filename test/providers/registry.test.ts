@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { catalogueTypes, coreTypes, findProvider, loadCatalogue, providerTypes } from '../../src/providers/registry.ts';
+import { coreTypes, findProvider, loadCatalogue, providerTypes } from '../../src/providers/registry.ts';
 
 describe('findProvider()', () => {
   it('R1.5 R1.6 finds five types, oidc, custom and one alias, and those of the catalogue after it was loaded', async () => {
@@ -14,7 +14,6 @@ describe('findProvider()', () => {
       'twitter',
     ]);
     for (const type of coreTypes) expect(findProvider(type)).toBeDefined();
-    for (const type of catalogueTypes) expect(findProvider(type)).toBeUndefined();
     await loadCatalogue();
     for (const type of providerTypes) expect(findProvider(type)).toBeDefined();
   });

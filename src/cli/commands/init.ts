@@ -4,7 +4,7 @@ import { profileFileNames } from '../../config/find-profile-file.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { Provider } from '../../providers/provider.ts';
-import { findProvider, loadCatalogue, providerTypes } from '../../providers/registry.ts';
+import { coreTypes, findProvider, loadCatalogue, providerTypes } from '../../providers/registry.ts';
 import { usageError } from '../args.ts';
 import type { Context } from '../context.ts';
 import { findLineReader, type ReadLine } from '../read-line.ts';
@@ -76,8 +76,8 @@ async function promptUser({ args, terminal, signal }: Context, readLine: ReadLin
       if (value !== undefined) return value;
     }
   };
-  const types = providerTypes.filter((type) => findProvider(type)?.type === type);
-  const provider = await prompt(`Provider (${types.join(', ')})`, '', findProvider);
+  const types = coreTypes.filter((type) => findProvider(type)?.type === type);
+  const provider = await prompt(`Provider (${types.join(', ')}, …)`, '', findProvider);
   const isScript = args.switches.has('script');
   const given = args.values.get('name')?.[0] ?? '';
   const parseName = (text: string) => (NAME.test(text) ? text : undefined);
