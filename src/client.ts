@@ -74,7 +74,7 @@ export interface Client {
   loginPorts(): Promise<LoginPorts>;
   /** Reads the variables of all sources. */
   loadVariables(sources?: VariableSources): Promise<Variables>;
-  /** Parses a profile. The endpoints of an issuer are discovered; `metadata` says whether cached metadata is used, by default while it is valid. */
+  /** Parses a profile. The endpoints of an issuer are discovered; cached metadata is used as `metadata` defines, by default while it is valid. */
   parseProfile(
     name: string,
     variables: Variables,

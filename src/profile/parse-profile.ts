@@ -83,7 +83,8 @@ function describeDisclosure(draft: ProfileDraft): string | undefined {
   });
   if (secrets.length === 0) return undefined;
   const names = secrets.map((field) => `${name}.${field.name}`).join(', ');
-  return escapeControls(`${names} from --set is sent to ${String(url.value)} (${locationOf(url)})`);
+  const target = draft.getText('url') ?? draft.getText('issuer') ?? String(draft.options.get('issuer')?.value);
+  return escapeControls(`${names} from --set is sent to ${target} (${locationOf(url)})`);
 }
 
 const someTypes = `one of ${coreTypes.join(', ')}, or another type that oauth-profile providers lists`;

@@ -23,7 +23,12 @@ export function checkRequiredFields(
   }
   const lacksLogin =
     isCustomWithoutLogin(draft, provider, grant, options) || isWithoutLogin(draft, provider, grant, missing);
-  if (lacksLogin) draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
+  if (lacksLogin)
+    draft.addIssue(
+      'refresh_token',
+      'is missing: no user has logged in yet',
+      loginHint(draft, grant ?? (provider.usesIssuer ? 'password' : undefined)),
+    );
   else if (provider.usesIssuer && grant === undefined && draft.has('url') && !draft.hasIssue('grant_type')) {
     draft.addIssue('grant_type', 'is missing', `set ${draft.name}.grant_type, such as client_credentials`);
   }
@@ -134,7 +139,7 @@ function loginHint(draft: ProfileDraft, grant: string | undefined): string {
 /** A client id and secret without a user: probably the application requests a token for itself (D6). */
 function isApplication(draft: ProfileDraft, grant: string | undefined): boolean {
   const hasClient = draft.usesBasic || (draft.has('client_id') && draft.has('client_secret'));
-  return (grant === 'password' || grant === undefined) && hasClient && !draft.has('username');
+  return grant === 'password' && hasClient && !draft.has('username');
 }
 
 /** The password grant is deprecated: a login or client_credentials is recommended instead, where possible. */
