@@ -16,7 +16,9 @@ function providerPage(provider) {
   const needsSecret =
     required['refresh_token']?.includes('client_secret') || provider.clientAuthWithoutSecret === undefined;
   const fields = Object.entries(variables).filter(([, variable]) => variable.default === undefined);
-  const scope = login?.requiredFields?.includes('scope') ? ['  scope: the scopes of your API'] : [];
+  const scope = login?.requiredFields?.includes('scope')
+    ? [`  scope: ${['your-scopes', ...(login.requiredScopes ?? [])].join(' ')}`]
+    : [];
   const profile = [
     '# oauth-profiles.yaml',
     'account:',
