@@ -8,6 +8,7 @@ export const slack = define({
     documentation: 'https://docs.slack.dev/authentication/using-token-rotation',
     notes: [
       'Without token rotation, tokens do not expire and there is no refresh token.',
+      'Not confirmed: Slack may reject redirect URIs that are not https:, and then oauth-profile login cannot be used.',
       'For a user token in the response of a bot, set options.token_path: authed_user.access_token.',
     ],
   },

@@ -6,7 +6,7 @@ export const spotify = define({
   about: {
     name: 'Spotify',
     documentation: 'https://developer.spotify.com/documentation/web-api/concepts/authorization',
-    notes: ['Without a client secret, a refresh token can be used once.', 'Spotify has no revocation endpoint.'],
+    notes: ['Without a client secret, a refresh token can be used once.'],
   },
   tokenUrl: 'https://accounts.spotify.com/api/token',
   clientAuth: 'client_secret_basic',

@@ -39,7 +39,7 @@ export const keycloak = define({
     name: 'Keycloak',
     documentation: 'https://www.keycloak.org/securing-apps/oidc-layers',
     notes: [
-      'Servers before version 17 have /auth in their URLs: set url, or use type: oidc with the issuer.',
+      'Old servers have /auth before /realms in their URLs: set url, or use type: oidc with the issuer.',
       'For a server without TLS on this machine, use type: oidc with the issuer.',
     ],
   },
