@@ -74,6 +74,8 @@ class ProfileTokenSource implements TokenSource {
   #variables: Promise<Variables> | undefined;
   #held: HeldToken | undefined;
   /** Certificates of the profile, which also apply to the API. */
+  /** The header of the provider's API, if it is not `Authorization`. */
+  #apiHeader: string | undefined;
   #tls: ReturnType<typeof tlsFiles> | undefined;
   #rejectedToken: Secret | undefined;
   #invalidations = 0;
@@ -138,7 +140,8 @@ class ProfileTokenSource implements TokenSource {
       const message = `the access token of ${this.#profile} contains characters that are not allowed in a header`;
       throw new OAuthProfileError('response_unreadable', message, { hint: 'RFC 6749 allows printable ASCII only' });
     }
-    request.headers.set('Authorization', `Bearer ${accessToken.reveal()}`);
+    if (this.#apiHeader === undefined) request.headers.set('Authorization', `Bearer ${accessToken.reveal()}`);
+    else request.headers.set(this.#apiHeader, accessToken.reveal());
     const hasTlsFiles = Object.values(this.#tls ?? {}).some((file) => file !== undefined);
     // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
     const { NODE_TLS_REJECT_UNAUTHORIZED: checks, OAUTH_PROFILE_EMULATOR: emulator } = thisProcess.env;
@@ -175,6 +178,7 @@ class ProfileTokenSource implements TokenSource {
     if (this.#rejectedToken === rejectedToken) this.#rejectedToken = undefined;
     const { defaultTtlMs = 0, minTtlMs: profileMinTtlMs, tokenPath = [] } = profile.options;
     this.#tls = tlsFiles(profile.options);
+    this.#apiHeader = profile.provider.apiHeader;
     const { accessToken, expiresAt } = token;
     const now = this.#client.ports.clock.now();
     const leftMs = expiresAt === undefined ? defaultTtlMs : expiresAt - now;

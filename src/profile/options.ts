@@ -6,6 +6,7 @@ import { locationOf, type Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
 import { checkAssertionSource, parseAssertionSource, SOURCE_FORMAT } from './assertion-source.ts';
+import { selectIssuer } from './issuer.ts';
 import { type Field, LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { isSecure, parseStrictUrl } from './url.ts';
@@ -58,6 +59,7 @@ export const optionNames: Readonly<Record<string, string>> = {
   authorization_url: 'authorization endpoint: the page where users log in',
   device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
   revocation_url: 'revocation endpoint, for logout --revoke (default: from the provider or its metadata)',
+  issuer: 'issuer of a custom server, whose metadata names the endpoints (RFC 8414, OpenID Connect Discovery)',
   redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
 
@@ -122,6 +124,7 @@ export function parseOptions(
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     revocationUrl: endpoint('revocation_url'),
+    issuer: selectIssuer(draft, provider, text('issuer'), allowHttp),
     redirectUri: parse(
       'redirect_uri',
       'a loopback URL without a query, such as http://127.0.0.1:8912/callback',

@@ -12,11 +12,13 @@ export const microsoft: Provider = {
   // Name of the refresh variant in older scripts (D5).
   aliases: { 'microsoft-refresh': 'refresh_token' },
   tokenUrl: 'https://login.microsoftonline.com/{tenant_id}/oauth2/v2.0/token',
-  tenant: {
-    // v2-protocols.md; the server returns AADSTS900023 for other values.
-    pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
-    example: 'contoso.onmicrosoft.com',
-    description: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
+  variables: {
+    tenant_id: {
+      // v2-protocols.md; the server returns AADSTS900023 for other values.
+      pattern: new RegExp(`^(?:common|organizations|consumers|${guid}|(?=.{1,253}$)${label}(?:\\.${label})+)$`, 'i'),
+      example: 'contoso.onmicrosoft.com',
+      description: 'a tenant GUID, a domain such as contoso.onmicrosoft.com, or common, organizations or consumers',
+    },
   },
   // v2-oauth-ropc.md, AADSTS9001023.
   unsupportedGrants: [{ grant: 'password', tenants: ['common', 'consumers'] }],

@@ -70,7 +70,8 @@ export class ScriptHost {
           const response = token.response as Readonly<Record<string, Value>>;
           const { authorizeOrigin } = profile.options;
           if (authorizeOrigin !== undefined) this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
-          return { response, accessToken: token.accessToken, fromCache, authorizeOrigin };
+          const { apiHeader } = profile.provider;
+          return { response, accessToken: token.accessToken, fromCache, authorizeOrigin, apiHeader };
         },
       },
     });

@@ -23,14 +23,18 @@ import { withClient } from '../with-client.ts';
 export async function runToken(context: Context): Promise<number> {
   const { args, terminal } = context;
   assertExclusive(context, 'json', 'header', 'field');
-  const { token } = await getTokenForCommand(context);
+  const { token, profile } = await getTokenForCommand(context);
   const field = args.values.get('field')?.[0];
   if (args.switches.has('json')) {
     printJson(context, token);
     return 0;
   }
   const value =
-    field === undefined ? (args.switches.has('header') ? formatHeader : formatToken)(token) : formatField(token, field);
+    field !== undefined
+      ? formatField(token, field)
+      : args.switches.has('header')
+        ? formatHeader(token, profile)
+        : formatToken(token);
   if (terminal.escapeCommands(value) !== value)
     throw new OAuthProfileError(
       'response_unreadable',
@@ -48,7 +52,12 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
   const { args, signal } = context;
   const minTtlMs = durationFlag(context, 'min-ttl');
   return withClient(context, async ({ client, variables, emulation }) => {
-    const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
+    const profile = await client.loadProfile(
+      args.positionals[0] ?? '',
+      variables,
+      args.switches.has('no-store') ? 'unstored' : 'cached',
+      signal,
+    );
     const { name, provider, grant, url, notes, warnings } = profile;
     if (args.switches.has('verbose')) for (const note of [...warnings, ...notes]) warn(context, note);
     const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
@@ -86,7 +95,8 @@ function formatToken({ accessToken }: ParsedToken): string {
  * A complete Authorization header. `Bearer` is spelled as in RFC 6750 §2.1, because some servers compare it case-sensitively. Tokens of other
  * types need more than this header, or must not be sent in one (RFC 6749 §7.1).
  */
-function formatHeader(token: ParsedToken): string {
+function formatHeader(token: ParsedToken, { provider: { apiHeader } }: Profile): string {
+  if (apiHeader !== undefined) return `${apiHeader}: ${formatToken(token)}`;
   const { tokenType: type = 'Bearer' } = token;
   if (/^bearer$/i.test(type)) return `Authorization: Bearer ${formatToken(token)}`;
   throw new OAuthProfileError(

@@ -55,6 +55,8 @@ export interface ScriptToken {
   readonly fromCache: boolean;
   /** Origin whose requests get the Authorization header (`options.authorize_origin` of the profile). */
   readonly authorizeOrigin: string | undefined;
+  /** The header that the provider's API expects in the place of `Authorization: Bearer`. */
+  readonly apiHeader?: string | undefined;
 }
 
 /** Name of the profile that is built from the parameters of `ws.oauth`; no login is stored for it. */
@@ -212,14 +214,15 @@ async function saveToken(
     throw error;
   });
   if (grant === 'refresh_token') refreshed.set(context.step, Promise.resolve(token));
-  const { response, accessToken, fromCache, authorizeOrigin } = token;
+  const { response, accessToken, fromCache, authorizeOrigin, apiHeader } = token;
   emitResponse({ outcome: fromCache ? 'reused' : 'issued', members: Object.keys(response) });
   context.set(name, wrapSecretsByName('', response));
   if (authorizeOrigin === undefined) return;
-  const value = accessToken.map((clear) => `Bearer ${clear}`);
+  const value = apiHeader === undefined ? accessToken.map((clear) => `Bearer ${clear}`) : accessToken;
   if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {
     throw new StepFailure('the access token contains characters that are not allowed in a header');
   }
-  headersOf(context).bind('Authorization', value, authorizeOrigin);
-  context.log(`Authorization is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
+  const header = apiHeader ?? 'Authorization';
+  headersOf(context).bind(header, value, authorizeOrigin);
+  context.log(`${header} is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
 }
