@@ -103,7 +103,7 @@ export function withGrantedScope(profile: Profile, { scope, requestedScope }: Fa
 }
 
 function scopesOf(scope: string): string[] {
-  return scope.split(/\s+/).filter((one) => one !== '');
+  return scope.split(/[\s,]+/).filter((one) => one !== '');
 }
 
 /**
@@ -190,7 +190,7 @@ class RefreshExchange {
     const token =
       redirectMembers === undefined
         ? refreshed
-        : { ...refreshed, response: { ...refreshed.response, ...redirectMembers } };
+        : { ...refreshed, response: { ...redirectMembers, ...refreshed.response } };
     const cached = toCachedToken(token, this.#startedAt, store, ports.clock);
     const others = profile.provider.refreshRevokesAccessTokens ? [] : this.#validTokens();
     const { scope } = token.response;

@@ -31,7 +31,7 @@ export function buildAuthorizationUrl(
   endpoint: URL,
   { redirectUri, state, challenge, promptForConsent }: AuthorizationRequest,
 ): URL {
-  const { clientId, scope, extraParameters, provider, name } = login;
+  const { clientId, scope, extraParameters, provider, name, options } = login;
   if (typeof clientId !== 'string') {
     const hint = `take ${name}.client_id from a variable without secret, password or token in its name, or use --device`;
     throw shownInUrlError(`${name}.client_id comes from a secret`, hint);
@@ -54,7 +54,7 @@ export function buildAuthorizationUrl(
   parameters.set('client_id', clientId);
   parameters.set('redirect_uri', redirectUri);
   parameters.set('state', state);
-  if (provider.login?.pkce !== false) {
+  if (options.usesPkce) {
     parameters.set('code_challenge', challenge);
     parameters.set('code_challenge_method', 'S256');
   }
@@ -123,7 +123,7 @@ export function buildCodeTokenRequest(login: LoginProfile, { code, redirectUri, 
   return createLoginRequest(login, login.url, login.url, 'authorization_code', [
     { name: 'code', value: code, source: 'login' },
     { name: 'redirect_uri', value: redirectUri, source: 'login' },
-    ...(login.provider.login?.pkce === false ? [] : [{ name: 'code_verifier', value: verifier, source: 'login' }]),
+    ...(login.options.usesPkce ? [{ name: 'code_verifier', value: verifier, source: 'login' }] : []),
     ...login.clientParameters,
     ...login.tokenParameters,
   ]);

@@ -65,7 +65,7 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
 function buildClientRequest(profile: Profile, version: string): TokenRequest {
   const { clientAuth, basic, fields, url } = profile;
   const headers: Record<string, string | Secret> = {
-    'Content-Type': profile.provider.requestFormat === 'json' ? JSON_TYPE : 'application/x-www-form-urlencoded',
+    'Content-Type': profile.options.requestFormat === 'json' ? JSON_TYPE : 'application/x-www-form-urlencoded',
     Accept: 'application/json',
     'User-Agent': `oauth-profile/${version}`,
   };

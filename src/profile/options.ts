@@ -60,6 +60,11 @@ export const optionNames: Readonly<Record<string, string>> = {
   device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
   revocation_url: 'revocation endpoint, for logout --revoke (default: from the provider or its metadata)',
   issuer: 'issuer of a custom server, whose metadata names the endpoints (RFC 8414, OpenID Connect Discovery)',
+  refresh_url: 'token endpoint for refresh requests, at the same origin (default: the token URL)',
+  request_format: 'format of token requests: form, json (default: form, or that of the provider)',
+  scope_separator: 'separator of the scopes in requests: space, comma (default: space, or that of the provider)',
+  pkce: 'false: log in without a code challenge, for servers that reject it (RFC 7636)',
+  redirect_members: 'parameters of the redirect of a login that are added to the token response, such as realmId',
   redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
 
@@ -124,6 +129,14 @@ export function parseOptions(
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     revocationUrl: endpoint('revocation_url'),
+    refreshUrl: endpoint('refresh_url'),
+    requestFormat: choice('request_format', ['form', 'json']) ?? provider?.requestFormat ?? 'form',
+    scopeSeparator: choice('scope_separator', ['space', 'comma']) ?? provider?.scopeSeparator ?? 'space',
+    usesPkce: choice('pkce', ['true', 'false']) !== 'false',
+    redirectMembers:
+      parse('redirect_members', 'a list of names such as realmId', parseNames) ??
+      provider?.login?.redirectMembers ??
+      [],
     issuer: selectIssuer(draft, provider, text('issuer'), allowHttp),
     redirectUri: parse(
       'redirect_uri',
@@ -200,6 +213,12 @@ export function parseDuration(text: string): number | undefined {
   const ms = Number(match[1]) * unit;
   // 2^31 − 1 ms is the limit of timers.
   return ms >= 1 && ms < 2 ** 31 ? ms : undefined;
+}
+
+/** Names that are separated by spaces or commas. */
+function parseNames(text: string): string[] | undefined {
+  const names = text.split(/[\s,]+/).filter(Boolean);
+  return names.every((name) => /^[\w.-]+$/.test(name)) ? names : undefined;
 }
 
 /** Scheme, host and port only; http: only for loopback. */

@@ -107,6 +107,16 @@ export interface ProfileOptions {
   readonly deviceAuthorizationUrl: URL | undefined;
   /** Revocation endpoint, if not the provider's. */
   readonly revocationUrl: URL | undefined;
+  /** Token endpoint of refresh requests, if not the token URL; its origin is the same. */
+  readonly refreshUrl: URL | undefined;
+  /** Default: the provider's, `form`. */
+  readonly requestFormat: 'form' | 'json';
+  /** Default: the provider's, `space`. */
+  readonly scopeSeparator: 'space' | 'comma';
+  /** Whether an authorization request has a code challenge (RFC 7636). Default: true. */
+  readonly usesPkce: boolean;
+  /** Parameters of the redirect that are added to the token response. Default: the provider's. */
+  readonly redirectMembers: readonly string[];
   /** Issuer whose metadata names the endpoints (RFC 8414). */
   readonly issuer: string | undefined;
   /** Loopback redirect URI of a login, exactly as registered. */

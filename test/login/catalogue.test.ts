@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deleteLogin, findLogins, revokeToken } from '../../src/flows/login/logout.ts';
+import { catalogue } from '../../src/providers/catalogue/catalogue.ts';
 import { loadCatalogue } from '../../src/providers/registry.ts';
 import { catalogueProfiles } from '../support/catalogue-profiles.ts';
 import { Browser } from '../support/independent-browser.ts';
@@ -42,6 +43,17 @@ describe.each(catalogueProfiles)('at its production URLs, %s', (_, fields) => {
   });
 });
 
+const grants = catalogueProfiles.flatMap(([type, fields]) =>
+  Object.keys(catalogue.find((provider) => provider.type === type)?.required ?? {})
+    .filter((grant) => grant !== 'refresh_token' && grant !== 'password')
+    .map((grant_type) => [type, grant_type, fields] as const),
+);
+it.each(grants)('at its production URLs, %s issues a token with %s', async (_, grant_type, fields) => {
+  const subject = { box_subject_type: 'enterprise', box_subject_id: '1', account_id: '1' };
+  fixture = await LoginFixture.emulated('svc', { ...fields, ...subject, grant_type });
+  expect((await fixture.token()).token).toEqual(expect.any(String));
+});
+
 describe.each(catalogueProfiles.filter(([type]) => ['auth0', 'github', 'keycloak'].includes(type)))(
   'at its production URLs, %s',
   (_, { client_secret: _secret, ...fields }) => {
@@ -67,4 +79,15 @@ it('keeps the realmId of the redirect of quickbooks, also after a refresh', asyn
   await fixture.loginWithBrowser(open);
   expect((await fixture.token()).response['realmId']).toMatch(/^\d+$/);
   expect((await fixture.token(true)).response['realmId']).toMatch(/^\d+$/);
+});
+
+it('adds the members of options.redirect_members to the token response, but replaces none of its own', async () => {
+  const fields = Object.fromEntries(catalogueProfiles)['quickbooks'] ?? {};
+  fixture = await LoginFixture.emulated('svc', { ...fields, options: { redirect_members: 'state access_token' } });
+  await fixture.loginWithBrowser((url) =>
+    signInByHand(url).then((redirect) => new Browser().visit(`${redirect}&access_token=injected`)),
+  );
+  const { token, response } = await fixture.token();
+  expect(response).toMatchObject({ state: expect.any(String), access_token: token });
+  expect(token).not.toBe('injected');
 });

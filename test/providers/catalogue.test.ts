@@ -1,12 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildAuthorizationUrl, buildCodeTokenRequest } from '../../src/oauth/authorization.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
-import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { catalogue } from '../../src/providers/catalogue/catalogue.ts';
 import { catalogueTypes, findProvider, loadCatalogue } from '../../src/providers/registry.ts';
-import { Secret } from '../../src/redaction/secret.ts';
 import { catalogueProfiles } from '../support/catalogue-profiles.ts';
-import { loginProfileOf, parsedProfileOf, profileOf } from '../support/profile-of.ts';
+import { loginProfileOf, profileOf } from '../support/profile-of.ts';
 import { decodeRequest, issuesOf } from '../support/read-sample.ts';
 
 /** Values that would change the host or the path of a URL. */
@@ -93,29 +90,6 @@ describe('the catalogue', () => {
     expect(request.headers).toMatchObject({ 'Content-Type': 'application/json', Authorization: expect.anything() });
     const body = { grant_type: 'refresh_token', scope: 'read write', refresh_token: 'a "quoted" token' };
     expect(JSON.parse(encodeForm(request))).toEqual(body);
-  });
-
-  it('refreshes at another URL where the provider has one', () => {
-    const parsed = parsedProfileOf('svc', { ...Object.fromEntries(catalogueProfiles)['box'], refresh_token: 'r' });
-    const provider = parsed.provider && { ...parsed.provider, refreshUrl: 'refresh' };
-    expect(completeProfile({ ...parsed, provider }).url.href).toBe('https://api.box.com/oauth2/refresh');
-  });
-
-  it.each([
-    ['slack', null],
-    ['github', 'challenge'],
-  ])('%s gets the code challenge %s', (type, expected) => {
-    const login = loginProfileOf(Object.fromEntries(catalogueProfiles)[type] ?? {});
-    const request = { redirectUri: 'http://127.0.0.1/', state: 's', challenge: 'challenge', promptForConsent: false };
-    const url = buildAuthorizationUrl(login, new URL('https://example.com/authorize'), request);
-    expect(url.searchParams.get('code_challenge')).toBe(expected);
-    const exchange = {
-      code: new Secret('code-1'),
-      redirectUri: 'http://127.0.0.1/',
-      verifier: new Secret('verifier-1'),
-    };
-    const names = buildCodeTokenRequest(login, exchange).fields.map(({ name }) => name);
-    expect(names.includes('code_verifier')).toBe(expected !== null);
   });
 
   it('separates scopes as the provider expects them', () => {

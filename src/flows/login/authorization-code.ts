@@ -124,7 +124,7 @@ async function exchangeCode(
       signal,
     });
     redirect.show('signed-in');
-    return { ...token, response: { ...token.response, ...redirectMembers(login, redirect.query) } };
+    return { ...token, response: { ...redirectMembers(login, redirect.query), ...token.response } };
   } catch (error) {
     redirect.show('failed');
     throw toLoginError(error, login);
@@ -132,9 +132,9 @@ async function exchangeCode(
 }
 
 /** The parameters of a redirect that belong to the token, such as the company whose data it gives access to. */
-function redirectMembers({ provider }: LoginProfile, query: string): Record<string, string> {
+function redirectMembers({ options }: LoginProfile, query: string): Record<string, string> {
   const parameters = new URLSearchParams(query);
-  const names = (provider.login?.redirectMembers ?? []).filter((name) => parameters.has(name));
+  const names = options.redirectMembers.filter((name) => parameters.has(name));
   return Object.fromEntries(names.map((name) => [name, excerpt(parameters.get(name) ?? '', MAX_MEMBER_LENGTH)]));
 }
 

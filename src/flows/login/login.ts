@@ -60,7 +60,7 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
   const scope = typeof response.response['scope'] === 'string' ? response.response['scope'] : undefined;
   const tokens = { [cacheKeyIn(store, profile)]: toCachedToken(response, store.now(), store, clock) };
   const requestedScope = String(task.login.scope?.value ?? '');
-  const members = (profile.provider.login?.redirectMembers ?? []).map((member) => [member, response.response[member]]);
+  const members = profile.options.redirectMembers.map((member) => [member, response.response[member]]);
   const redirectMembers = members.length === 0 ? undefined : Object.fromEntries(members);
   await withLock(store, family, (lock) =>
     write(lock, {

@@ -32,7 +32,7 @@ export const auth0 = define({
   },
 });
 
-/** Keycloak. Sources: arctic 3.7.0, github.com/simov/grant. */
+/** Keycloak. Sources: keycloak.org/securing-apps/oidc-layers; arctic 3.7.0, github.com/simov/grant. */
 export const keycloak = define({
   type: 'keycloak',
   about: {
@@ -61,7 +61,7 @@ export const keycloak = define({
   },
 });
 
-/** Amazon Cognito. Sources: arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints. */
+/** Amazon Cognito. Sources: docs.aws.amazon.com (token endpoint: Basic with a secret); arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints. */
 export const cognito = define({
   type: 'cognito',
   about: {
