@@ -74,7 +74,7 @@ export const cognito = define({
   variables: {
     prefix: labelVariable('the prefix of the domain of the user pool'),
     region: {
-      pattern: /^[a-z]{2}(?:-[a-z]+)+-\d$/,
+      pattern: /^[a-z]{2}(?:-[a-z]{1,16}){1,3}-\d$/,
       example: 'eu-central-1',
       description: 'the AWS region, such as eu-central-1',
     },

@@ -23,7 +23,7 @@ const basic = { client_auth: 'client_secret_basic' } as const;
 
 /**
  * The recipes, by name. Sources: github.com/NangoHQ/nango (providers.yaml), arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints,
- * next-auth, github.com/hickford/git-credential-oauth, and the pages of the providers. Whatever only one of them says is in `unconfirmed`.
+ * next-auth, github.com/hickford/git-credential-oauth, and the pages of the providers. A fact with one source only is in `unconfirmed`.
  */
 export const recipes: readonly Recipe[] = [
   {
