@@ -1,4 +1,4 @@
-import type { Provider } from '../providers/provider.ts';
+import type { Provider, UrlVariable } from '../providers/provider.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import type { ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
@@ -64,6 +64,18 @@ function fillTemplate(
   if (typeof url !== 'string') return url;
   draft.addIssue(Object.keys(variables)[0] ?? 'url', `gives the URL ${escapeControls(text)}, which ${url}`, undefined);
   return undefined;
+}
+
+/** The origins of a profile that sets none (`options.origins`). Of another server than the default, only the API next to it is known. */
+export function selectDefaultOrigins(draft: ProfileDraft, provider: Provider | undefined): readonly string[] {
+  if (provider?.apiOrigins === undefined) return [];
+  if (provider.apiOrigins === 'token_url') {
+    const url = selectTokenUrl(draft.copy(), provider, false);
+    return url === undefined ? [] : [url.origin];
+  }
+  const isOther = ([name, { default: byDefault }]: [string, UrlVariable]) =>
+    byDefault !== undefined && draft.has(name) && draft.getText(name) !== byDefault;
+  return draft.has('url') || Object.entries(provider.variables ?? {}).some(isOther) ? [] : provider.apiOrigins;
 }
 
 /** Finds a variable in a URL or host: `acme` in `https://acme.okta.com/`. */

@@ -44,6 +44,7 @@ export const hubspot = define({
     ],
   },
   tokenUrl: 'https://api.hubapi.com/oauth/2026-03/token',
+  apiOrigins: ['https://api.hubapi.com'],
   clientAuth: 'client_secret_post',
   login: {
     preferredFlow: 'browser',
@@ -63,6 +64,7 @@ export const xero = define({
     notes: ['Access tokens expire after 30 minutes. A refresh replaces the refresh token.'],
   },
   tokenUrl: 'https://identity.xero.com/connect/token',
+  apiOrigins: ['https://api.xero.com'],
   clientAuth: 'client_secret_basic',
   login: {
     preferredFlow: 'browser',
@@ -81,6 +83,7 @@ export const quickbooks = define({
     notes: ['The redirect of a login has the id of the company: oauth-profile token <profile> --field realmId.'],
   },
   tokenUrl: 'https://oauth.platform.intuit.com/oauth2/v1/tokens/bearer',
+  apiOrigins: ['https://quickbooks.api.intuit.com', 'https://sandbox-quickbooks.api.intuit.com'],
   clientAuth: 'client_secret_basic',
   login: {
     preferredFlow: 'browser',
@@ -108,6 +111,7 @@ export const shopify = define({
   variables: { shop: labelVariable('the name of the shop, such as acme of acme.myshopify.com') },
   scopeSeparator: 'comma',
   apiHeader: 'X-Shopify-Access-Token',
+  apiOrigins: 'token_url',
   clientAuth: 'client_secret_post',
   required: machine,
   refreshTokenReuse: 'grace',

@@ -14,6 +14,9 @@ export const slack = define({
   },
   tokenUrl: 'https://slack.com/api/oauth.v2.user.access',
   scopeSeparator: 'comma',
+  apiOrigins: ['https://slack.com'],
+  // The token_type is bot or user.
+  apiScheme: 'Bearer',
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   login: {
@@ -35,6 +38,7 @@ export const atlassian = define({
     notes: ['Tokens are valid at https://api.atlassian.com/ex/<product>/<cloud id>, not at the host of your site.'],
   },
   tokenUrl: 'https://auth.atlassian.com/oauth/token',
+  apiOrigins: ['https://api.atlassian.com'],
   clientAuth: 'client_secret_post',
   login: {
     preferredFlow: 'browser',
@@ -55,6 +59,7 @@ export const linear = define({
   },
   tokenUrl: 'https://api.linear.app/oauth/token',
   scopeSeparator: 'comma',
+  apiOrigins: ['https://api.linear.app'],
   clientAuth: 'client_secret_post',
   refreshTokenReuse: 'grace',
   graceMs: 1_800_000,
@@ -78,6 +83,7 @@ export const notion = define({
   },
   tokenUrl: 'https://api.notion.com/v1/oauth/token',
   requestFormat: 'json',
+  apiOrigins: ['https://api.notion.com'],
   clientAuth: 'client_secret_basic',
   login: {
     preferredFlow: 'browser',
@@ -99,6 +105,7 @@ export const zoom = define({
     ],
   },
   tokenUrl: 'https://zoom.us/oauth/token',
+  apiOrigins: ['https://api.zoom.us'],
   clientAuth: 'client_secret_basic',
   required: {
     account_credentials: ['client_id', 'client_secret', 'account_id'],
@@ -120,6 +127,7 @@ export const discord = define({
   },
   tokenUrl: 'https://discord.com/api/oauth2/token',
   required: machine,
+  apiOrigins: ['https://discord.com'],
   clientAuth: 'client_secret_basic',
   login: {
     preferredFlow: 'browser',

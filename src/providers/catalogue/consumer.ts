@@ -12,6 +12,7 @@ export const spotify = define({
     ],
   },
   tokenUrl: 'https://accounts.spotify.com/api/token',
+  apiOrigins: ['https://api.spotify.com'],
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
   refreshTokenReuse: 'rejected',
@@ -27,6 +28,7 @@ export const dropbox = define({
     notes: ['Revocation is not that of RFC 7009: users disconnect the app in their settings.'],
   },
   tokenUrl: 'https://api.dropboxapi.com/oauth2/token',
+  apiOrigins: ['https://api.dropboxapi.com', 'https://content.dropboxapi.com'],
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   login: {
@@ -48,6 +50,7 @@ export const box = define({
     ],
   },
   tokenUrl: 'https://api.box.com/oauth2/token',
+  apiOrigins: ['https://api.box.com', 'https://upload.box.com'],
   clientAuth: 'client_secret_post',
   required: {
     client_credentials: ['client_id', 'client_secret', 'box_subject_type', 'box_subject_id'],
@@ -71,6 +74,7 @@ export const x = define({
     ],
   },
   tokenUrl: 'https://api.x.com/2/oauth2/token',
+  apiOrigins: ['https://api.x.com'],
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
   login: {
