@@ -60,8 +60,9 @@ const wrongEndpointHints = {
 /** Placeholder of the login command in a hint. */
 const LOGIN = '{login}';
 
-/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL InteractionRequiredAuthError). */
-const interactionErrors = /^(?:invalid_grant|interaction_required|consent_required|login_required|bad_token)$/;
+/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL InteractionRequiredAuthError; GitHub, Slack). */
+const interactionErrors =
+  /^(?:invalid_grant|interaction_required|consent_required|login_required|bad_token|(?:bad|invalid)_refresh_token)$/;
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   500: 'internal server error',

@@ -27,6 +27,13 @@ export const slack = define({
     requiredFields: ['scope'],
     missingRefreshTokenHint: 'enable token rotation of the app, then {login}; without it, the token does not expire',
   },
+  // https://docs.slack.dev/reference/methods/oauth.v2.user.access
+  hints: {
+    invalid_client_id: 'the client ID is wrong: check {client_id}',
+    bad_client_secret: 'the client secret is wrong: check {client_secret}',
+    bad_redirect_uri: 'the redirect URI is not registered: set {options.redirect_uri} to one of the app',
+    invalid_refresh_token: 'the refresh token is not valid, has expired or was used before; {login}',
+  },
 });
 
 /** Atlassian Cloud, OAuth 2.0 (3LO). Sources: developer.atlassian.com; arctic 3.7.0; next-auth. */

@@ -118,6 +118,8 @@ export const github = define({
     incorrect_client_credentials: 'the client ID or secret is wrong: check {client_id} and {client_secret}',
     redirect_uri_mismatch:
       'the redirect URI is not the one of the app: set {options.redirect_uri} to its callback URL, which may have any port on loopback',
+    // Not on that page, but in clients that refresh tokens of GitHub Apps.
+    bad_refresh_token: 'the refresh token is not valid, has expired or was used before; {login}',
     bad_verification_code: 'the code is wrong or has expired; {login}',
     unverified_user_email: 'the user must verify their email address at GitHub first; then {login}',
     device_flow_disabled: 'enable the device flow in the settings of the app {client_id}, or log in with --browser',
