@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deleteLogin, findLogins, revokeToken } from '../../src/flows/login/logout.ts';
+import { oauthProfile } from '../../src/oauth-profile.ts';
 import { catalogue } from '../../src/providers/catalogue/catalogue.ts';
 import { loadCatalogue } from '../../src/providers/registry.ts';
 import { catalogueProfiles } from '../support/catalogue-profiles.ts';
@@ -90,4 +91,18 @@ it('adds the members of options.redirect_members to the token response, but repl
   const { token, response } = await fixture.token();
   expect(response).toMatchObject({ state: expect.any(String), access_token: token });
   expect(token).not.toBe('injected');
+});
+
+it.each([
+  ['github', 'bad_refresh_token'],
+  ['slack', 'invalid_refresh_token'],
+])('%s requires a login after %s, which has the status 200', async (type, error) => {
+  const fields = Object.fromEntries(catalogueProfiles)[type] ?? {};
+  fixture = await LoginFixture.emulated('svc', fields);
+  const { emulator } = fixture;
+  const data = { svc: { ...fields, refresh_token: 'of-another-app' } };
+  await expect(oauthProfile('svc', { data, emulator })).rejects.toMatchObject({
+    code: 'login_required',
+    provider: { status: 200, error },
+  });
 });

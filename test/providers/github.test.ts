@@ -1,16 +1,10 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadCatalogue } from '../../src/providers/registry.ts';
-import { LoginFixture } from '../support/login-fixture.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { createResponse, parseResponse, providerErrorFor, RECEIVED_AT } from '../support/read-sample.ts';
 
 const app = { type: 'github', client_id: 'Iv1.app', client_secret: 'a-client-secret', refresh_token: 'ghr_1' };
-let fixture: LoginFixture | undefined;
 beforeAll(() => loadCatalogue());
-afterEach(async () => {
-  await fixture?.close();
-  fixture = undefined;
-});
 
 describe('github', () => {
   it('parses a form-encoded response whose scopes are separated by commas', () => {
@@ -43,14 +37,5 @@ describe('github', () => {
       'none',
       ['grant_type', 'client_id', 'refresh_token'],
     ]);
-  });
-
-  it('requires a login after a refresh token that the provider does not know', async () => {
-    fixture = await LoginFixture.emulated('svc', { ...app, refresh_token: '' });
-    fixture = fixture.withFields({ ...app, refresh_token: 'ghr_of_another_app' });
-    await expect(fixture.token()).rejects.toMatchObject({
-      code: 'login_required',
-      provider: { status: 200, error: 'bad_refresh_token' },
-    });
   });
 });
