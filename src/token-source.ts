@@ -36,7 +36,7 @@ export interface TokenSource {
   getAccessToken(options?: GetOptions): Promise<string>;
   /**
    * `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token. With the
-   * profile's `ca_file` or `cert_file`, redirects are not followed and a response has at most 32 MiB.
+   * profile's `ca_file` or `cert_file`, redirects are not followed and a response has at most 32 MiB; with `dpop`, redirects are not followed.
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Discards the token, because an API rejected it. */
@@ -59,6 +59,8 @@ interface HeldToken {
   readonly expiresAt: number | undefined;
   /** Location of the access token in the response. */
   readonly tokenPath: readonly (string | number)[];
+  /** The key that the token is bound to (RFC 9449). */
+  readonly dpopKey: Secret | undefined;
   /** The token is usable before this time. */
   readonly usableUntil: number;
 }
@@ -73,9 +75,9 @@ class ProfileTokenSource implements TokenSource {
   readonly #id = ++sourceCount;
   #variables: Promise<Variables> | undefined;
   #held: HeldToken | undefined;
-  /** Certificates of the profile, which also apply to the API. */
   /** The header of the provider's API, if it is not `Authorization`. */
   #apiHeader: string | undefined;
+  /** Certificates of the profile, which also apply to the API. */
   #tls: ReturnType<typeof tlsFiles> | undefined;
   #rejectedToken: Secret | undefined;
   #invalidations = 0;
@@ -120,8 +122,6 @@ class ProfileTokenSource implements TokenSource {
         hint: `add the origin: createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
       });
     }
-    // A request body can be read only once.
-    const retry = request.clone();
     const { signal } = request;
     const used = await this.#getHeld({ signal });
     const response = await this.#send(request, used);
@@ -131,17 +131,33 @@ class ProfileTokenSource implements TokenSource {
     await response.body?.cancel();
     // Another call may have replaced the same token already.
     if (this.#held?.accessToken.reveal() === used.accessToken.reveal()) this.invalidate();
-    return this.#send(retry, await this.#getHeld({ signal }));
+    return this.#send(request, await this.#getHeld({ signal }));
   }
 
-  async #send(request: Request, { accessToken }: HeldToken): Promise<Response> {
+  async #send(original: Request, held: HeldToken, hasNonce = false): Promise<Response> {
+    const { accessToken, dpopKey } = held;
     // The error of `Headers` would show the token.
     if (!accessToken.test(isPrintableAscii)) {
       const message = `the access token of ${this.#profile} contains characters that are not allowed in a header`;
       throw new OAuthProfileError('response_unreadable', message, { hint: 'RFC 6749 allows printable ASCII only' });
     }
-    if (this.#apiHeader === undefined) request.headers.set('Authorization', `Bearer ${accessToken.reveal()}`);
+    // A request body can be read only once. A proof is valid for one URL, so a redirect cannot be followed with it.
+    const request = dpopKey === undefined ? original.clone() : new Request(original.clone(), { redirect: 'manual' });
+    const scheme = dpopKey === undefined ? 'Bearer' : 'DPoP';
+    if (this.#apiHeader === undefined) request.headers.set('Authorization', `${scheme} ${accessToken.reveal()}`);
     else request.headers.set(this.#apiHeader, accessToken.reveal());
+    if (dpopKey === undefined) return this.#sendOnce(request);
+    const dpop = await this.#client.ports.dpop();
+    const url = new URL(request.url);
+    request.headers.set('DPoP', dpop.createProof(dpopKey, request.method, url, accessToken).reveal());
+    const response = await this.#sendOnce(request);
+    const { status, headers } = response;
+    if (!dpop.acceptNonce(url, { status, headers: Object.fromEntries(headers) }) || hasNonce) return response;
+    await response.body?.cancel();
+    return this.#send(original, held, true);
+  }
+
+  async #sendOnce(request: Request): Promise<Response> {
     const hasTlsFiles = Object.values(this.#tls ?? {}).some((file) => file !== undefined);
     // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
     const { NODE_TLS_REJECT_UNAUTHORIZED: checks, OAUTH_PROFILE_EMULATOR: emulator } = thisProcess.env;
@@ -192,6 +208,7 @@ class ProfileTokenSource implements TokenSource {
       accessToken,
       expiresAt,
       tokenPath,
+      dpopKey: profile.dpopKey,
       usableUntil: now + leftMs - Math.min(minTtlMs ?? profileMinTtlMs, leftMs / 2),
     };
     return this.#held;

@@ -41,6 +41,8 @@ export interface TokenRecord {
   /** By cache key. */
   readonly tokens: Readonly<Record<string, CachedToken>>;
   readonly failure?: FailedAttempt | undefined;
+  /** The key that the tokens are bound to (RFC 9449), a private JWK. */
+  readonly dpopKey?: Secret | undefined;
 }
 
 /** A refresh token and its successors (a token family, RFC 9700 §4.14), with the access tokens obtained with them. */
@@ -115,6 +117,7 @@ export function parseRecord(stored: StoredRecord): AnyRecord {
     token.response = Secret.untracked(String(token.response));
   }
   if (record.refreshToken !== undefined) record.refreshToken = new Secret(record.refreshToken);
+  if (record.dpopKey !== undefined) record.dpopKey = new Secret(record.dpopKey);
   return record;
 }
 

@@ -66,12 +66,19 @@ export class ScriptHost {
             }
           };
           const recording = { ...client, ports: { ...client.ports, send } };
-          const { token, fromCache } = await getProfileToken(recording, profile, { signal });
+          const { token, fromCache, profile: bound } = await getProfileToken(recording, profile, { signal });
           const response = token.response as Readonly<Record<string, Value>>;
           const { authorizeOrigin } = profile.options;
           if (authorizeOrigin !== undefined) this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
           const { apiHeader } = profile.provider;
-          return { response, accessToken: token.accessToken, fromCache, authorizeOrigin, apiHeader };
+          const { accessToken } = token;
+          const { dpopKey } = bound;
+          const dpop = dpopKey && (await client.ports.dpop());
+          const proofs = dpop && {
+            create: (method: string, url: URL) => dpop.createProof(dpopKey, method, url, accessToken),
+            acceptNonce: dpop.acceptNonce,
+          };
+          return { response, accessToken, fromCache, authorizeOrigin, apiHeader, proofs };
         },
       },
     });

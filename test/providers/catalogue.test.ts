@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildAuthorizationUrl, buildCodeTokenRequest } from '../../src/oauth/authorization.ts';
+import { buildAuthorizationParameters, buildCodeTokenRequest } from '../../src/oauth/authorization.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
 import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { catalogue } from '../../src/providers/catalogue/catalogue.ts';
@@ -107,8 +107,7 @@ describe('the catalogue', () => {
   ])('%s gets the code challenge %s', (type, expected) => {
     const login = loginProfileOf(Object.fromEntries(catalogueProfiles)[type] ?? {});
     const request = { redirectUri: 'http://127.0.0.1/', state: 's', challenge: 'challenge', promptForConsent: false };
-    const url = buildAuthorizationUrl(login, new URL('https://example.com/authorize'), request);
-    expect(url.searchParams.get('code_challenge')).toBe(expected);
+    expect(buildAuthorizationParameters(login, request).get('code_challenge')).toBe(expected);
     const exchange = {
       code: new Secret('code-1'),
       redirectUri: 'http://127.0.0.1/',

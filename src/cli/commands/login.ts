@@ -19,7 +19,8 @@ export function runLogin(context: Context): Promise<number> {
     const { ports } = client;
     const parsed = await client.parseProfile(name, variables, 'cached', signal);
     if (parsed.disclosure !== undefined) warn(context, parsed.disclosure);
-    const profile = withEmulateFlag(toLoginProfile(parsed), context);
+    const dpopKey = parsed.options.dpop ? (await ports.dpop()).createKey() : undefined;
+    const profile = withEmulateFlag({ ...toLoginProfile(parsed), dpopKey }, context);
     const method = chooseMethod(profile, context);
     if (method === 'device' && (port !== undefined || args.switches.has('no-open')))
       throw usageError('--port and --no-open apply to a browser login', 'add --browser, or omit them');

@@ -1,10 +1,9 @@
 import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { requestToken } from '../../flows/request-token.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
-import { getProfileToken, selectPorts } from '../../get-token.ts';
+import { getProfileToken, requestUnstoredToken } from '../../get-token.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
-import type { ParsedToken } from '../../oauth/token-response.ts';
+import { isDpop, type ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
 import {
   escapeControls,
@@ -76,20 +75,25 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
 }
 
 /** A rotated refresh token would be lost, so a refresh must leave the former one valid. */
-async function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
+function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
   const { name, grant, options } = profile;
   if (grant === 'refresh_token' && options.refreshTokenReuse !== 'allowed')
     throw usageError(
       `--no-store is not possible for ${name}: the provider may replace its refresh token`,
       'omit --no-store, and run oauth-profile forget afterwards',
     );
-  return { token: await requestToken(profile, selectPorts(client, profile), signal), fromCache: false, profile };
+  return requestUnstoredToken(client, profile, { signal });
 }
 
 /** The access token. Other characters than RFC 6749 §A.12 allows could control a terminal or end a header. */
 function formatToken({ accessToken }: ParsedToken): string {
   return assertPrintable(accessToken.reveal(), 'the access token');
 }
+
+const OTHER_TYPE_HINT =
+  'print the token without --header and send it as the provider documents, or configure the client at the provider for Bearer tokens';
+const PROOF_HINT =
+  'each request needs a proof of its own: send it with createTokenSource().fetch, or in a script with options.authorize_origin';
 
 /**
  * A complete Authorization header. `Bearer` is spelled as in RFC 6750 §2.1, because some servers compare it case-sensitively. Tokens of other
@@ -102,9 +106,7 @@ function formatHeader(token: ParsedToken, { provider: { apiHeader } }: Profile):
   throw new OAuthProfileError(
     'response_unreadable',
     `the token_type is "${excerpt(type, 40)}", but --header supports only Bearer tokens`,
-    {
-      hint: 'print the token without --header and send it as the provider documents, or configure the client at the provider for Bearer tokens',
-    },
+    { hint: isDpop(token) ? PROOF_HINT : OTHER_TYPE_HINT },
   );
 }
 

@@ -56,7 +56,8 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
     }
   }
   const family = familyKey(binding, refreshToken ?? accessToken, store);
-  const profile = completeProfile(task.parsed, { refreshToken, family });
+  const { dpopKey } = task.login;
+  const profile = { ...completeProfile(task.parsed, { refreshToken, family }), dpopKey };
   const scope = typeof response.response['scope'] === 'string' ? response.response['scope'] : undefined;
   const tokens = { [cacheKeyIn(store, profile)]: toCachedToken(response, store.now(), store, clock) };
   const requestedScope = String(task.login.scope?.value ?? '');

@@ -9,7 +9,7 @@ import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
-import { headersOf, isSecretHeader, showSecretHeader } from './headers.ts';
+import { headersOf, isSecretHeader, type ProofSource, showSecretHeader } from './headers.ts';
 import { showUrl } from './url.ts';
 
 /** Gets tokens for scripts. It is all that the script engine knows of OAuth. */
@@ -57,6 +57,8 @@ export interface ScriptToken {
   readonly authorizeOrigin: string | undefined;
   /** The header that the provider's API expects in the place of `Authorization: Bearer`. */
   readonly apiHeader?: string | undefined;
+  /** Set if the token is bound to a key (RFC 9449). */
+  readonly proofs?: ProofSource | undefined;
 }
 
 /** Name of the profile that is built from the parameters of `ws.oauth`; no login is stored for it. */
@@ -214,15 +216,16 @@ async function saveToken(
     throw error;
   });
   if (grant === 'refresh_token') refreshed.set(context.step, Promise.resolve(token));
-  const { response, accessToken, fromCache, authorizeOrigin, apiHeader } = token;
+  const { response, accessToken, fromCache, authorizeOrigin, apiHeader, proofs } = token;
   emitResponse({ outcome: fromCache ? 'reused' : 'issued', members: Object.keys(response) });
   context.set(name, wrapSecretsByName('', response));
   if (authorizeOrigin === undefined) return;
-  const value = apiHeader === undefined ? accessToken.map((clear) => `Bearer ${clear}`) : accessToken;
+  const scheme = proofs === undefined ? 'Bearer' : 'DPoP';
+  const value = apiHeader === undefined ? accessToken.map((clear) => `${scheme} ${clear}`) : accessToken;
   if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {
     throw new StepFailure('the access token contains characters that are not allowed in a header');
   }
   const header = apiHeader ?? 'Authorization';
-  headersOf(context).bind(header, value, authorizeOrigin);
+  headersOf(context).bind(header, value, authorizeOrigin, proofs);
   context.log(`${header} is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
 }
