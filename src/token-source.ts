@@ -4,7 +4,7 @@ import { abortError, OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
-import { tlsFiles } from './profile/profile.ts';
+import { type Profile, tlsFiles } from './profile/profile.ts';
 import { isSecure, parseUrl } from './profile/url.ts';
 import { isPrintableAscii } from './redaction/sanitize.ts';
 import type { Secret } from './redaction/secret.ts';
@@ -35,7 +35,8 @@ export interface TokenSource {
   /** The access token, from memory while it is usable. */
   getAccessToken(options?: GetOptions): Promise<string>;
   /**
-   * `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token. With the
+   * `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token, unless only another
+   * login of the user can help. With the
    * profile's `ca_file` or `cert_file`, redirects are not followed and a response has at most 32 MiB; with `dpop`, redirects are not followed.
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
@@ -59,8 +60,8 @@ interface HeldToken {
   readonly expiresAt: number | undefined;
   /** Location of the access token in the response. */
   readonly tokenPath: readonly (string | number)[];
-  /** The key that the token is bound to (RFC 9449). */
-  readonly dpopKey: Secret | undefined;
+  /** The profile that it belongs to, with the key that it is bound to. */
+  readonly profile: Profile;
   /** The token is usable before this time. */
   readonly usableUntil: number;
 }
@@ -129,13 +130,17 @@ class ProfileTokenSource implements TokenSource {
     const isRedirected = response.url !== '' && new URL(response.url).origin !== origin;
     if (response.status !== 401 || isRedirected) return response;
     await response.body?.cancel();
+    const { rejectLoginChallenge } = await import('./flows/login/challenge.ts');
+    const challenge = response.headers.get('WWW-Authenticate');
+    await rejectLoginChallenge(used.profile, origin, challenge, () => this.#client.openStore());
     // Another call may have replaced the same token already.
     if (this.#held?.accessToken.reveal() === used.accessToken.reveal()) this.invalidate();
     return this.#send(request, await this.#getHeld({ signal }));
   }
 
   async #send(original: Request, held: HeldToken, hasNonce = false): Promise<Response> {
-    const { accessToken, dpopKey } = held;
+    const { accessToken, profile } = held;
+    const { dpopKey } = profile;
     // The error of `Headers` would show the token.
     if (!accessToken.test(isPrintableAscii)) {
       const message = `the access token of ${this.#profile} contains characters that are not allowed in a header`;
@@ -208,7 +213,7 @@ class ProfileTokenSource implements TokenSource {
       accessToken,
       expiresAt,
       tokenPath,
-      dpopKey: profile.dpopKey,
+      profile,
       usableUntil: now + leftMs - Math.min(minTtlMs ?? profileMinTtlMs, leftMs / 2),
     };
     return this.#held;

@@ -1,4 +1,5 @@
 import { type ErrorResponse, OAuthProfileError, ProviderError } from '../errors.ts';
+import type { LoginChallenge } from '../oauth/challenge.ts';
 import type { StoredRecord } from '../ports.ts';
 import type { IssuerEndpoints } from '../profile/issuer.ts';
 import { Secret } from '../redaction/secret.ts';
@@ -81,6 +82,8 @@ export interface LoginRecord {
   /** Fingerprints of configured refresh tokens that the login replaced. */
   readonly replaced: readonly string[];
   readonly at: number;
+  /** What an API requires of the next login. */
+  readonly challenge?: LoginChallenge | undefined;
 }
 
 /** The endpoints of an issuer, from its metadata. */

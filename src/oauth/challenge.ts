@@ -51,10 +51,10 @@ export function parseChallenges(header: string | readonly string[] | undefined |
 /** What an API requires of the user's login: the parameters of the authorization request that satisfies it. */
 export interface LoginChallenge {
   /** JSON (OpenID Connect Core §5.5). */
-  readonly claims?: string | undefined;
-  readonly acr_values?: string | undefined;
+  readonly claims?: string;
+  readonly acr_values?: string;
   /** In seconds. */
-  readonly max_age?: string | undefined;
+  readonly max_age?: string;
 }
 
 const LOGIN_ERRORS = new Set(['insufficient_claims', 'insufficient_user_authentication']);
@@ -73,12 +73,14 @@ export function findLoginChallenge(header: Parameters<typeof parseChallenges>[0]
       const value = parameters.get(name) ?? '';
       return value.length <= MAX_LENGTH && pattern.test(value) ? value : undefined;
     };
-    const challenge = {
-      claims: parseClaims(text('claims', /./)),
-      acr_values: text('acr_values', /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/),
-      max_age: text('max_age', /^\d{1,10}$/),
+    const claims = parseClaims(text('claims', /./));
+    const acr_values = text('acr_values', /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/);
+    const max_age = text('max_age', /^\d{1,10}$/);
+    return {
+      ...(claims !== undefined && { claims }),
+      ...(acr_values !== undefined && { acr_values }),
+      ...(max_age !== undefined && { max_age }),
     };
-    return challenge;
   }
   return undefined;
 }

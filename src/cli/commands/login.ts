@@ -19,8 +19,7 @@ export function runLogin(context: Context): Promise<number> {
     const { ports } = client;
     const parsed = await client.parseProfile(name, variables, 'cached', signal);
     if (parsed.disclosure !== undefined) warn(context, parsed.disclosure);
-    const dpopKey = parsed.options.dpop ? (await ports.dpop()).createKey() : undefined;
-    const profile = withEmulateFlag({ ...toLoginProfile(parsed), dpopKey }, context);
+    const profile = withEmulateFlag(toLoginProfile(parsed), context);
     const method = chooseMethod(profile, context);
     if (method === 'device' && (port !== undefined || args.switches.has('no-open')))
       throw usageError('--port and --no-open apply to a browser login', 'add --browser, or omit them');
@@ -32,10 +31,10 @@ export function runLogin(context: Context): Promise<number> {
       {
         parsed,
         login: profile,
-        authenticate: () =>
+        authenticate: (request) =>
           method === 'device'
-            ? loginWithDeviceCode(profile, ports, deviceCodePrompt(context), signal)
-            : loginWithAuthorizationCode(profile, options, ports, loginPorts, browserPrompt(context, readLine), signal),
+            ? loginWithDeviceCode(request, ports, deviceCodePrompt(context), signal)
+            : loginWithAuthorizationCode(request, options, ports, loginPorts, browserPrompt(context, readLine), signal),
         mayReplace: (former, account) => confirmReplacement(context, name, readLine, former, account),
       },
       ports,
