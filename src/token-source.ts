@@ -3,15 +3,19 @@ import type { Variables } from './config/variables.ts';
 import { abortError, OAuthProfileError } from './errors.ts';
 import { setExpiresIn } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
+import { type ApiHeader, createApiHeader } from './oauth/api-header.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
+import { matchesOrigin, parseOriginPattern } from './profile/origins.ts';
+import { parseProfile } from './profile/parse-profile.ts';
 import { type Profile, tlsFiles } from './profile/profile.ts';
-import { isSecure, parseUrl } from './profile/url.ts';
-import { isPrintableAscii } from './redaction/sanitize.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Options of {@link createTokenSource}. */
 export interface TokenSourceOptions extends Omit<CallOptions, 'signal'> {
-  /** Origins to which `fetch` may send the token, such as `['https://graph.microsoft.com']`. */
+  /**
+   * Origins to which `fetch` may send the token, such as `['https://graph.microsoft.com']`; `https://*.example.com` for one label. Default: the
+   * profile's `options.origins`.
+   */
   readonly origins?: readonly string[] | undefined;
   /** Minimum remaining lifetime of a cached token, in milliseconds. Default: the profile's `options.min_ttl`, 60,000. */
   readonly minTtlMs?: number | undefined;
@@ -35,9 +39,9 @@ export interface TokenSource {
   /** The access token, from memory while it is usable. */
   getAccessToken(options?: GetOptions): Promise<string>;
   /**
-   * `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token, unless only another
-   * login of the user can help. With the
-   * profile's `ca_file` or `cert_file`, redirects are not followed and a response has at most 32 MiB; with `dpop`, redirects are not followed.
+   * `fetch` with the token in the Authorization header, or in the profile's `options.api_header`. Only the given origins are allowed. A 401 is retried
+   * once with a new token, unless only another login of the user can help. With the profile's `ca_file` or `cert_file`, redirects are not followed and a
+   * response has at most 32 MiB; with `dpop`, redirects are not followed.
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Discards the token, because an API rejected it. */
@@ -56,6 +60,7 @@ interface HeldToken {
   /** Whether no member of the provider's response is an object. */
   readonly isFlat: boolean;
   readonly accessToken: Secret;
+  readonly createHeader: () => ApiHeader;
   /** `undefined` if the response has no `expires_in`. */
   readonly expiresAt: number | undefined;
   /** Location of the access token in the response. */
@@ -72,12 +77,10 @@ class ProfileTokenSource implements TokenSource {
   readonly #profile: string;
   readonly #options: TokenSourceOptions;
   readonly #client: Client;
-  readonly #origins: ReadonlySet<string>;
+  readonly #origins: readonly string[] | undefined;
   readonly #id = ++sourceCount;
   #variables: Promise<Variables> | undefined;
   #held: HeldToken | undefined;
-  /** The header of the provider's API, if it is not `Authorization`. */
-  #apiHeader: string | undefined;
   /** Certificates of the profile, which also apply to the API. */
   #tls: ReturnType<typeof tlsFiles> | undefined;
   #rejectedToken: Secret | undefined;
@@ -87,7 +90,7 @@ class ProfileTokenSource implements TokenSource {
     this.#profile = profile;
     this.#options = options;
     this.#client = sharedClient(options);
-    this.#origins = new Set((options.origins ?? []).map(parseOrigin));
+    this.#origins = options.origins?.map(parseOrigin);
   }
 
   async get(options: GetOptions = {}): Promise<CurrentToken> {
@@ -117,10 +120,11 @@ class ProfileTokenSource implements TokenSource {
 
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const request = new Request(input, init);
-    const { origin } = new URL(request.url);
-    if (!this.#origins.has(origin)) {
+    const url = new URL(request.url);
+    const { origin } = url;
+    if (!matchesOrigin(this.#origins ?? (await this.#profileOrigins()), url)) {
       throw new OAuthProfileError('usage', `the token of ${this.#profile} may not be sent to ${origin}`, {
-        hint: `add the origin: createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
+        hint: `add the origin to ${this.#profile}.options.origins, or to createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
       });
     }
     const { signal } = request;
@@ -138,19 +142,17 @@ class ProfileTokenSource implements TokenSource {
     return this.#send(request, await this.#getHeld({ signal }));
   }
 
+  async #profileOrigins(): Promise<readonly string[]> {
+    return parseProfile(this.#profile, await this.#loadVariables(), this.#client.sources).options.origins;
+  }
+
   async #send(original: Request, held: HeldToken, hasNonce = false): Promise<Response> {
-    const { accessToken, profile } = held;
+    const { accessToken, profile, createHeader } = held;
     const { dpopKey } = profile;
-    // The error of `Headers` would show the token.
-    if (!accessToken.test(isPrintableAscii)) {
-      const message = `the access token of ${this.#profile} contains characters that are not allowed in a header`;
-      throw new OAuthProfileError('response_unreadable', message, { hint: 'RFC 6749 allows printable ASCII only' });
-    }
+    const { name, value } = createHeader();
     // A request body can be read only once. A proof is valid for one URL, so a redirect cannot be followed with it.
     const request = dpopKey === undefined ? original.clone() : new Request(original.clone(), { redirect: 'manual' });
-    const scheme = dpopKey === undefined ? 'Bearer' : 'DPoP';
-    if (this.#apiHeader === undefined) request.headers.set('Authorization', `${scheme} ${accessToken.reveal()}`);
-    else request.headers.set(this.#apiHeader, accessToken.reveal());
+    request.headers.set(name, value.reveal());
     if (dpopKey === undefined) return this.#sendOnce(request);
     const dpop = await this.#client.ports.dpop();
     const url = new URL(request.url);
@@ -185,13 +187,17 @@ class ProfileTokenSource implements TokenSource {
     return this.#client.singleFlight.run(key, (control) => this.#load(control.signal), shared({ signal }));
   }
 
-  async #load(signal: AbortSignal): Promise<HeldToken> {
+  #loadVariables(): Promise<Variables> {
     this.#variables ??= this.#client.loadVariables({ data: this.#options.data }).catch((error) => {
       // The user may correct a file before the next call.
       this.#variables = undefined;
       throw error;
     });
-    const variables = await this.#variables;
+    return this.#variables;
+  }
+
+  async #load(signal: AbortSignal): Promise<HeldToken> {
+    const variables = await this.#loadVariables();
     const rejectedToken = this.#rejectedToken;
     const { minTtlMs } = this.#options;
     const options = { variables, reuse: true, minTtlMs, rejectedToken, signal };
@@ -199,7 +205,6 @@ class ProfileTokenSource implements TokenSource {
     if (this.#rejectedToken === rejectedToken) this.#rejectedToken = undefined;
     const { defaultTtlMs = 0, minTtlMs: profileMinTtlMs, tokenPath = [] } = profile.options;
     this.#tls = tlsFiles(profile.options);
-    this.#apiHeader = profile.provider.apiHeader;
     const { accessToken, expiresAt } = token;
     const now = this.#client.ports.clock.now();
     const leftMs = expiresAt === undefined ? defaultTtlMs : expiresAt - now;
@@ -211,6 +216,7 @@ class ProfileTokenSource implements TokenSource {
       response: { ...response, expiresAt: Number.isNaN(date.getTime()) ? undefined : date },
       isFlat: Object.values(response).every((member) => typeof member !== 'object'),
       accessToken,
+      createHeader: () => createApiHeader(profile, token),
       expiresAt,
       tokenPath,
       profile,
@@ -221,10 +227,9 @@ class ProfileTokenSource implements TokenSource {
 }
 
 function parseOrigin(value: string): string {
-  const url = parseUrl(value);
-  const isOrigin =
-    url !== undefined && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href);
-  if (!isOrigin) throw new TypeError(`createTokenSource: ${value} is not an origin such as https://api.example.com`);
-  if (!isSecure(url)) throw new TypeError(`createTokenSource: ${value} would send the token without TLS`);
-  return url.origin;
+  const origin = parseOriginPattern(value);
+  if (origin !== undefined) return origin;
+  throw new TypeError(
+    `createTokenSource: ${value} is not an origin such as https://api.example.com; http: is allowed for loopback only`,
+  );
 }

@@ -29,18 +29,14 @@ export function parseTokenResponse(exchange: Exchange): ParsedToken {
   const token = parseTokenMembers(profile, body.members, receivedAt);
   if (token === 'too_deep') throw unreadableResponse(exchange, 'returned JSON that is nested too deeply');
   if (token !== undefined) {
-    if (profile.dpopKey !== undefined && !isDpop(token)) throw downgradeError(exchange, token.tokenType);
+    if (profile.dpopKey !== undefined && token.tokenType?.toLowerCase() !== 'dpop')
+      throw downgradeError(exchange, token.tokenType);
     return token;
   }
   const quote = createRedactedQuote(exchange, secretMembers(body.members, []).secrets);
   const names = quote(memberNames(body.members).join(', '), 200);
   const description = names === '' ? 'an empty object' : `members: ${names}`;
   throw unreadableResponse(exchange, `returned no access token (${description})`, true);
-}
-
-/** Whether a token is bound to a key (RFC 9449 §5). */
-export function isDpop({ tokenType = '' }: Pick<ParsedToken, 'tokenType'>): boolean {
-  return tokenType.toLowerCase() === 'dpop';
 }
 
 /** RFC 9449 §5: a client that relies on DPoP must discard a token of another type. The option says that it does. */

@@ -20,11 +20,13 @@ export const twitter: Provider = {
   // docs.x.com, application-only authentication: a token is valid until it is invalidated; repeated requests return the
   // same token.
   defaultLifetimeMs: Number.POSITIVE_INFINITY,
+  // docs.x.com, X API: api.x.com is the newer name of api.twitter.com.
+  apiOrigins: ['https://api.x.com', 'https://api.twitter.com'],
   hints: {
     99: 'the API key or secret is wrong, or tokens are requested too often (X returns the same error for both): check {client_id} and {client_secret}, and wait before the next request',
     // https://github.com/medialab/minet/issues/299
     170: 'X could not read the request; a proxy may have changed it: check {url} and the proxy',
     220: 'this URL requires a user token, not an app-only token: check {url}',
-    89: 'the token is invalid or was revoked: check {client_id} and {client_secret}',
+    89: 'the API key and secret are invalid or were revoked: check {client_id} and {client_secret}',
   },
 };

@@ -5,6 +5,7 @@ import type { Variables } from '../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../errors.ts';
 import { type ProcessEnvironment, readNamedFile } from '../files/profile-files.ts';
 import { getProfileToken } from '../get-token.ts';
+import { createApiHeader } from '../oauth/api-header.ts';
 import type { Send } from '../ports.ts';
 import { tlsFiles } from '../profile/profile.ts';
 import { Redactor } from '../redaction/redactor.ts';
@@ -69,16 +70,15 @@ export class ScriptHost {
           const { token, fromCache, profile: bound } = await getProfileToken(recording, profile, { signal });
           const response = token.response as Readonly<Record<string, Value>>;
           const { authorizeOrigin } = profile.options;
-          if (authorizeOrigin !== undefined) this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
-          const { apiHeader } = profile.provider;
-          const { accessToken } = token;
+          if (authorizeOrigin === undefined) return { response, fromCache, header: undefined };
+          this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
           const { dpopKey } = bound;
           const dpop = dpopKey && (await client.ports.dpop());
           const proofs = dpop && {
-            create: (method: string, url: URL) => dpop.createProof(dpopKey, method, url, accessToken),
+            create: (method: string, url: URL) => dpop.createProof(dpopKey, method, url, token.accessToken),
             acceptNonce: dpop.acceptNonce,
           };
-          return { response, accessToken, fromCache, authorizeOrigin, apiHeader, proofs };
+          return { response, fromCache, header: { ...createApiHeader(bound, token), origin: authorizeOrigin }, proofs };
         },
       },
     });

@@ -2,16 +2,11 @@ import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
 import { getProfileToken, requestUnstoredToken } from '../../get-token.ts';
+import { createApiHeader } from '../../oauth/api-header.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
-import { isDpop, type ParsedToken } from '../../oauth/token-response.ts';
+import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
-import {
-  escapeControls,
-  escapeControlsInJson,
-  excerpt,
-  hasControls,
-  isPrintableAscii,
-} from '../../redaction/sanitize.ts';
+import { escapeControls, escapeControlsInJson, hasControls, isPrintableAscii } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { usageError } from '../args.ts';
@@ -90,24 +85,15 @@ function formatToken({ accessToken }: ParsedToken): string {
   return assertPrintable(accessToken.reveal(), 'the access token');
 }
 
-const OTHER_TYPE_HINT =
-  'print the token without --header and send it as the provider documents, or configure the client at the provider for Bearer tokens';
-const PROOF_HINT =
-  'each request needs a proof of its own: send it with createTokenSource().fetch, or in a script with options.authorize_origin';
-
-/**
- * A complete Authorization header. `Bearer` is spelled as in RFC 6750 §2.1, because some servers compare it case-sensitively. Tokens of other
- * types need more than this header, or must not be sent in one (RFC 6749 §7.1).
- */
-function formatHeader(token: ParsedToken, { provider: { apiHeader } }: Profile): string {
-  if (apiHeader !== undefined) return `${apiHeader}: ${formatToken(token)}`;
-  const { tokenType: type = 'Bearer' } = token;
-  if (/^bearer$/i.test(type)) return `Authorization: Bearer ${formatToken(token)}`;
-  throw new OAuthProfileError(
-    'response_unreadable',
-    `the token_type is "${excerpt(type, 40)}", but --header supports only Bearer tokens`,
-    { hint: isDpop(token) ? PROOF_HINT : OTHER_TYPE_HINT },
-  );
+/** Tokens that are bound to a key need more than this header. */
+function formatHeader(token: ParsedToken, profile: Profile): string {
+  if (profile.dpopKey !== undefined)
+    throw usageError(
+      `--header is not possible for ${escapeControls(profile.name)}: with DPoP, each request needs a proof of its own`,
+      'send the requests with createTokenSource().fetch, or with a script and options.authorize_origin',
+    );
+  const { name, value } = createApiHeader(profile, token);
+  return `${name}: ${value.reveal()}`;
 }
 
 function assertPrintable(value: string, label: string): string {
