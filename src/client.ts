@@ -133,6 +133,7 @@ export function createClient(options: ClientOptions = {}): Client {
         const readLocal = (source: AssertionSource) => readLocalSource(source, sources);
         return createReadAssertion({ env, readLocal, callApi: client.callApi })(spec, profile, shared(limits));
       },
+      dpop: lazy(async () => (await import('./http/dpop.ts')).createDpop(clock)),
       async sign(spec, profile, limits) {
         const { signAssertion } = await import('./http/client-assertion.ts');
         return signAssertion(spec, profile, shared(limits));

@@ -14,6 +14,8 @@ export interface AuthorizationRequest {
   readonly challenge: string;
   /** Whether to add `prompt=consent`, see {@link needsConsent}. */
   readonly promptForConsent: boolean;
+  /** Thumbprint of the key that the tokens will be bound to, for `dpop_jkt` (RFC 9449 §10). */
+  readonly keyThumbprint?: string | undefined;
 }
 
 /**
@@ -25,19 +27,25 @@ export function needsConsent({ scope, extraParameters, provider }: LoginProfile)
   return isOffline && provider.login === undefined && !extraParameters.some(({ name }) => name === 'prompt');
 }
 
-/** Builds the URL that the browser opens (RFC 6749 §4.1.1, RFC 7636 §4.3). */
-export function buildAuthorizationUrl(
+/** Builds the URL that the browser opens. Parameters of the endpoint itself stay in it. */
+export function buildAuthorizationUrl(endpoint: URL, parameters: URLSearchParams): URL {
+  const url = new URL(endpoint);
+  for (const name of parameters.keys()) url.searchParams.delete(name);
+  for (const [name, value] of parameters) url.searchParams.append(name, value);
+  return url;
+}
+
+/** Builds the parameters of the authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3). */
+export function buildAuthorizationParameters(
   login: LoginProfile,
-  endpoint: URL,
-  { redirectUri, state, challenge, promptForConsent }: AuthorizationRequest,
-): URL {
+  { redirectUri, state, challenge, promptForConsent, keyThumbprint }: AuthorizationRequest,
+): URLSearchParams {
   const { clientId, scope, extraParameters, provider, name, options } = login;
   if (typeof clientId !== 'string') {
     const hint = `take ${name}.client_id from a variable without secret, password or token in its name, or use --device`;
     throw shownInUrlError(`${name}.client_id comes from a secret`, hint);
   }
-  const url = new URL(endpoint);
-  const parameters = url.searchParams;
+  const parameters = new URLSearchParams();
   if (scope !== undefined) parameters.set('scope', String(scope.value));
   if (promptForConsent) parameters.set('prompt', 'consent');
   for (const [field, value] of Object.entries(provider.login?.authorizationParameters ?? {}))
@@ -58,7 +66,8 @@ export function buildAuthorizationUrl(
     parameters.set('code_challenge', challenge);
     parameters.set('code_challenge_method', 'S256');
   }
-  return url;
+  if (keyThumbprint !== undefined) parameters.set('dpop_jkt', keyThumbprint);
+  return parameters;
 }
 
 /** The browser shows the URL, and remembers it. */

@@ -12,6 +12,8 @@ export interface AssertionSpec {
   readonly audience: string;
   /** Set for the assertion of the jwt-bearer grant: all its claims but `iss`, `aud` and the times. */
   readonly claims?: Readonly<Record<string, string | Secret>>;
+  /** Set for a request object (RFC 9101 §4): the parameters of the authorization request, which are its claims. */
+  readonly requestParameters?: URLSearchParams;
   /** Whether the assertion has no `jti`. Default: false. */
   readonly omitsId?: boolean | undefined;
   /** Time from `iat` to `exp`, in milliseconds. Default: 60,000. */
@@ -78,6 +80,9 @@ function buildClientRequest(profile: Profile, version: string): TokenRequest {
     case 'passthrough':
       return withForm(fields);
     case 'none':
+    // The certificate of the connection authenticates the client (RFC 8705 §2).
+    case 'tls_client_auth':
+    case 'self_signed_tls_client_auth':
       return withForm(fields.filter(({ name }) => name !== 'client_secret'));
     case 'client_secret_basic':
     case 'client_secret_basic_raw': {
@@ -86,7 +91,9 @@ function buildClientRequest(profile: Profile, version: string): TokenRequest {
         ? [basic.user.value, basic.password.value]
         : [value('client_id'), value('client_secret')];
       headers['Authorization'] = buildBasicHeader(user, password, clientAuth === 'client_secret_basic');
-      return withForm(fields.filter(({ name }) => name !== 'client_id' && name !== 'client_secret'));
+      // A pushed authorization request needs the id in any case (RFC 9126 §2.1).
+      const keepsId = profile.endpoint === 'pushed_authorization';
+      return withForm(fields.filter(({ name }) => (keepsId || name !== 'client_id') && name !== 'client_secret'));
     }
     case 'client_secret_jwt':
     case 'private_key_jwt': {

@@ -5,6 +5,8 @@ import { isSecure, parseStrictUrl } from './url.ts';
 /** The endpoints of an authorization server, from its metadata (RFC 8414 §2). All URLs are validated. */
 export interface IssuerEndpoints {
   readonly tokenUrl: string;
+  /** The endpoints for clients with a certificate (`mtls_endpoint_aliases`, RFC 8705 §5), where they differ. */
+  readonly mtls?: Partial<Pick<IssuerEndpoints, 'tokenUrl' | 'deviceAuthorizationUrl' | 'revocationUrl'>> | undefined;
   readonly authorizationUrl?: string | undefined;
   readonly deviceAuthorizationUrl?: string | undefined;
   readonly revocationUrl?: string | undefined;

@@ -21,6 +21,8 @@ const clientAuthMethods = [
   'none',
   'client_secret_jwt',
   'private_key_jwt',
+  'tls_client_auth',
+  'self_signed_tls_client_auth',
 ] as const satisfies ClientAuth[];
 const reuseValues = ['allowed', 'grace', 'rejected', 'revokes_family'] as const satisfies RefreshTokenReuse[];
 
@@ -52,6 +54,9 @@ export const optionNames: Readonly<Record<string, string>> = {
   ca_file: 'certificates to trust in addition to those of the system, PEM',
   cert_file: 'client certificate for mutual TLS, PEM',
   cert_key_file: 'private key of the client certificate, PEM',
+  signed_request:
+    'true: sign the authorization request of a login with key_file (JAR, RFC 9101; default: if the server requires it)',
+  dpop: 'true: bind tokens to a key, so that a stolen token is useless without it (DPoP, RFC 9449)',
   reuse: 'true: return a cached token while it is usable',
   min_ttl: 'minimum remaining lifetime of a cached token (default 60s)',
   default_ttl: 'lifetime of a token whose response has no expires_in, such as 1h',
@@ -165,6 +170,8 @@ export function parseOptions(
     keyId: text('key_id'),
     sendsCertificate: choice('x5c', ['true', 'false']) === 'true',
     key: file('key_file'),
+    dpop: choice('dpop', ['true', 'false']) === 'true',
+    signsRequest: choice('signed_request', ['true', 'false']) === 'true',
     assertionSource: parse('assertion_source', SOURCE_FORMAT, (value, source) =>
       parseAssertionSource(value, source, draft.variables),
     ),

@@ -135,6 +135,10 @@ export interface ProfileOptions {
   readonly key: LoadedFile | undefined;
   /** Whether assertions contain the certificate of the key file (`x5c`). Default: false. */
   readonly sendsCertificate: boolean;
+  /** Whether tokens are bound to a key (RFC 9449). Default: false. */
+  readonly dpop: boolean;
+  /** Whether authorization requests are signed (RFC 9101). Default: only if the server requires it. */
+  readonly signsRequest: boolean;
   readonly assertion: GrantAssertion;
   readonly assertionSource: AssertionSource | undefined;
   /** Set by a credential file of Google: the service account whose token replaces the exchanged one. */
@@ -167,7 +171,7 @@ export interface Profile extends ProfileRemarks {
   /** Token endpoint, or the endpoint that `endpoint` names. */
   readonly url: URL;
   /** Set for a request of a login to another endpoint; hints name its option. */
-  readonly endpoint?: 'device_authorization' | 'revocation';
+  readonly endpoint?: 'device_authorization' | 'pushed_authorization' | 'revocation';
   /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
   /** Whether the grant is an assertion or a subject token that is signed or read for each request. */
@@ -180,6 +184,8 @@ export interface Profile extends ProfileRemarks {
   /** Key of the stored token family, if the refresh token comes from a login. */
   readonly family: string | undefined;
   readonly options: ProfileOptions;
+  /** The key that the tokens are bound to (`options.dpop`), a private JWK. It is stored with the token. */
+  readonly dpopKey?: Secret | undefined;
 }
 
 /** The client id as it is sent: `basic.user`, else the field `client_id`; empty if there is neither. */

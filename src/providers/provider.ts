@@ -10,6 +10,8 @@ export type ClientAuth =
   | 'none'
   | 'client_secret_jwt'
   | 'private_key_jwt'
+  | 'tls_client_auth'
+  | 'self_signed_tls_client_auth'
   | 'passthrough';
 
 /**

@@ -149,6 +149,9 @@ describe('findIssuerMismatch()', () => {
     issParameterSupported: false,
     revocationUrl: undefined,
     consentPromptSupported: false,
+    pushedRequestUrl: undefined,
+    requiresPushedRequest: false,
+    requiresSignedRequest: false,
   };
   const endpoints = [authorizationUrl, tokenUrl];
 

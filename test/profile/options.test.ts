@@ -28,6 +28,8 @@ describe('parseOptions()', () => {
       allowHttp: false,
       assertion: { claims: [], lifetimeMs: undefined },
       sendsCertificate: false,
+      dpop: false,
+      signsRequest: false,
       assertionSource: undefined,
       timeoutMs: 30_000,
       tokenPath: undefined,

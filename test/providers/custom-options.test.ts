@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildAuthorizationUrl, buildCodeTokenRequest } from '../../src/oauth/authorization.ts';
+import { buildAuthorizationParameters, buildCodeTokenRequest } from '../../src/oauth/authorization.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { loginProfileOf, profileOf } from '../support/profile-of.ts';
@@ -48,8 +48,7 @@ describe('a custom profile', () => {
     const login = loginProfileOf({ ...fields, options: { pkce } });
     const redirectUri = 'http://127.0.0.1/';
     const request = { redirectUri, state: 's', challenge: 'challenge', promptForConsent: false };
-    const url = buildAuthorizationUrl(login, new URL('https://id.example.com/authorize'), request);
-    expect(url.searchParams.get('code_challenge')).toBe(expected);
+    expect(buildAuthorizationParameters(login, request).get('code_challenge')).toBe(expected);
     const exchange = { code: new Secret('code-1'), redirectUri, verifier: new Secret('verifier-1') };
     const names = buildCodeTokenRequest(login, exchange).fields.map(({ name }) => name);
     expect(names.includes('code_verifier')).toBe(expected !== null);

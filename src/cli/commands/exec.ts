@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { childEnvironment } from '../../interactive/browser.ts';
-import type { Context } from '../context.ts';
+import { type Context, warn } from '../context.ts';
 import { renderError } from '../render-error.ts';
 import { runChild, runtimeDirectory } from '../run-child.ts';
 import { getTokenForCommand } from './token.ts';
@@ -15,7 +15,9 @@ export async function runExec(context: Context): Promise<number> {
   const [, command = '', ...commandArgs] = args.positionals;
   let directory: string | undefined;
   try {
-    const { token } = await getTokenForCommand(context);
+    const { token, profile } = await getTokenForCommand(context);
+    if (profile.dpopKey !== undefined)
+      warn(context, 'the token is bound to a key (DPoP), which the command does not get: an API will reject it');
     const value = token.accessToken.reveal();
     const env: NodeJS.ProcessEnv = { ...childEnvironment(environment.env), OAUTH_ACCESS_TOKEN: value };
     if (args.switches.has('token-file')) {

@@ -1,9 +1,8 @@
 import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { requestToken } from '../../flows/request-token.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
-import { getProfileToken, selectPorts } from '../../get-token.ts';
-import { type ApiHeader, createApiHeader } from '../../oauth/api-header.ts';
+import { getProfileToken, requestUnstoredToken } from '../../get-token.ts';
+import { createApiHeader } from '../../oauth/api-header.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
@@ -28,7 +27,7 @@ export async function runToken(context: Context): Promise<number> {
     field !== undefined
       ? formatField(token, field)
       : args.switches.has('header')
-        ? formatHeader(createApiHeader(profile, token))
+        ? formatHeader(token, profile)
         : formatToken(token);
   if (terminal.escapeCommands(value) !== value)
     throw new OAuthProfileError(
@@ -71,14 +70,14 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
 }
 
 /** A rotated refresh token would be lost, so a refresh must leave the former one valid. */
-async function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
+function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
   const { name, grant, options } = profile;
   if (grant === 'refresh_token' && options.refreshTokenReuse !== 'allowed')
     throw usageError(
       `--no-store is not possible for ${name}: the provider may replace its refresh token`,
       'omit --no-store, and run oauth-profile forget afterwards',
     );
-  return { token: await requestToken(profile, selectPorts(client, profile), signal), fromCache: false, profile };
+  return requestUnstoredToken(client, profile, { signal });
 }
 
 /** The access token. Other characters than RFC 6749 §A.12 allows could control a terminal or end a header. */
@@ -86,7 +85,14 @@ function formatToken({ accessToken }: ParsedToken): string {
   return assertPrintable(accessToken.reveal(), 'the access token');
 }
 
-function formatHeader({ name, value }: ApiHeader): string {
+/** Tokens that are bound to a key need more than this header. */
+function formatHeader(token: ParsedToken, profile: Profile): string {
+  if (profile.dpopKey !== undefined)
+    throw usageError(
+      `--header is not possible for ${escapeControls(profile.name)}: with DPoP, each request needs a proof of its own`,
+      'send the requests with createTokenSource().fetch, or with a script and options.authorize_origin',
+    );
+  const { name, value } = createApiHeader(profile, token);
   return `${name}: ${value.reveal()}`;
 }
 

@@ -1,6 +1,6 @@
 import { abortError, OAuthProfileError, ProviderError } from '../../errors.ts';
 import {
-  buildAuthorizationUrl,
+  buildAuthorizationParameters,
   buildCodeTokenRequest,
   matchesState,
   needsConsent,
@@ -17,6 +17,7 @@ import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { findMetadata } from '../read-metadata.ts';
 import { post } from '../request-token.ts';
+import { createAuthorizationUrl } from './authorization-url.ts';
 import { toLoginError } from './login-error.ts';
 
 /** How the user is involved in a browser login. */
@@ -73,10 +74,20 @@ export async function loginWithAuthorizationCode(
       if (!ended.aborted) prompt.showWarning(describeMetadataFailure(endpoint, error));
       return undefined;
     });
-    const promptForConsent = needsConsent(login) && (await metadata)?.consentPromptSupported === true;
+    const { dpopKey, options: profileOptions, provider } = login;
+    // Only servers that are not known beforehand may require or offer pushed or signed requests.
+    const isKnown = provider.login !== undefined && !profileOptions.signsRequest && dpopKey === undefined;
+    const published = isKnown ? undefined : await metadata;
+    const parameters = buildAuthorizationParameters(login, {
+      redirectUri,
+      state,
+      challenge: loginPorts.sha256(verifier),
+      promptForConsent: needsConsent(login) && published?.consentPromptSupported === true,
+      keyThumbprint: dpopKey && (await ports.dpop()).thumbprint(dpopKey),
+    });
     if (ended.aborted) throw abortError(ended);
-    const challenge = loginPorts.sha256(verifier);
-    const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge, promptForConsent });
+    const limits = { timeoutMs: LOGIN_TIMEOUT_MS, signal: ended };
+    const url = await createAuthorizationUrl(login, endpoint, parameters, published, ports, limits);
     const page = loginPorts.pageUrl(url);
     const problem = options.open ? await loginPorts.openBrowser(page) : 'not opened because of --no-open';
     if (options.open && problem !== undefined && prompt.readLine === undefined) throw noBrowserError(login, problem);
