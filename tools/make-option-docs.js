@@ -73,6 +73,7 @@ const PARSED_AS = {
   default_ttl: 'defaultTtlMs',
   refresh_token_reuse: 'refreshTokenReuse',
   grace: 'graceMs',
+  api_header: 'apiHeader',
 };
 
 /** Returns the reference of the command line. */
@@ -289,6 +290,13 @@ function defaultOf(name) {
       .filter(({ refreshRevokesAccessTokens }) => refreshRevokesAccessTokens)
       .map(({ type }) => code(type));
     return `\`false\`; \`true\` for refreshes of ${types.join(', ')}. \`token\`, \`exec\` and \`createTokenSource\` reuse unless it is \`false\``;
+  }
+  if (name === 'origins') {
+    const types = providers.flatMap(({ type, apiOrigins = [] }) => {
+      if (apiOrigins === 'token_url') return `${code(type)}: the origin of the token endpoint`;
+      return apiOrigins.length > 0 ? `${code(type)}: ${apiOrigins.map(code).join(', ')}` : [];
+    });
+    return `${types.join('; ')}. Other types, and types with another \`url\`: none`;
   }
   const member = PARSED_AS[name];
   if (member === undefined) return '–';

@@ -40,6 +40,13 @@ export function selectTokenUrl(draft: ProfileDraft, provider: Provider, allowHtt
   return undefined;
 }
 
+/** The origins of a profile that sets none (`options.origins`). With another `url`, only the API next to it is known. */
+export function selectDefaultOrigins(draft: ProfileDraft, provider: Provider | undefined): readonly string[] {
+  if (provider?.apiOrigins !== 'token_url') return draft.has('url') ? [] : (provider?.apiOrigins ?? []);
+  const url = selectTokenUrl(draft.copy(), provider, false);
+  return url === undefined ? [] : [url.origin];
+}
+
 /** Finds the tenant in a URL or host: `acme` in `https://acme.okta.com/`. */
 function findTenant(value: string, tokenUrl: string): string {
   const [start = '', end = ''] = tokenUrl.split('{tenant_id}');

@@ -108,6 +108,13 @@ export interface Provider {
   readonly federationAudience?: string;
   /** Whether the provider finds the key of an assertion by its certificate, which the key file must contain. Default: false. */
   readonly keyNeedsCertificate?: boolean;
+  /**
+   * Origins of the provider's API, for a profile without `url`; `https://*.example.com` for one label. `token_url`: the API has the origin of the
+   * token URL. Default: unknown, because the tokens are for APIs of others.
+   */
+  readonly apiOrigins?: readonly string[] | 'token_url';
+  /** The header that the provider's API expects in the place of `Authorization: Bearer`. */
+  readonly apiHeader?: string;
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again, in milliseconds. Default: 30,000. */
   readonly graceMs?: number;
