@@ -1,11 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ErrorCode } from '../errors.ts';
 import { type HeaderList, headerValues } from './header-rules.ts';
 
 /** Why a request is not sent on. */
 export interface Rejection {
-  readonly status: 400 | 403 | 405 | 407 | 401 | 501;
+  readonly status: 400 | 401 | 403 | 405 | 407 | 501 | 502;
+  /** Default: `forbidden`. */
+  readonly code?: ErrorCode;
   readonly message: string;
-  readonly hint: string;
+  readonly hint: string | undefined;
 }
 
 /** Which requests a proxy accepts. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { OAuthProfileError } from '../errors.ts';
 import { toNetworkError } from '../http/network-errors.ts';
 import type { ConnectionAttempt } from '../http/tunnel.ts';
-import { sendError } from './error-response.ts';
+import { sendRejection, toRejection } from './error-response.ts';
 import { rewriteLocation, toRequestHeaders, toResponseHeaders, toTrailers } from './header-rules.ts';
 import { joinSockets } from './sockets.ts';
 import { isIdempotent, type Target } from './target.ts';
@@ -233,7 +233,8 @@ export class Exchange {
     for (let index = 0; index < headers.length; index += 2) message += `${headers[index]}: ${headers[index + 1]}\r\n`;
     this.#response.statusCode = 101;
     upgrade.socket.write(`${message}\r\n`, 'latin1');
-    joinSockets(upgrade.socket, upstream, upgrade.head, head);
+    if (head.length > 0) upstream.unshift(head);
+    joinSockets(upgrade.socket, upstream, upgrade.head);
     upstream.on('data', (chunk: Buffer) => {
       this.#bytes += chunk.length;
     });
@@ -242,6 +243,6 @@ export class Exchange {
   #fail(error: unknown): void {
     this.#attempt?.cancel?.();
     this.#upstream?.destroy();
-    sendError(this.#response, error);
+    sendRejection(this.#response, toRejection(error));
   }
 }

@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type CallerSecret, checkAccess, type Rejection } from './access-rules.ts';
-import { sendRejection } from './error-response.ts';
+import type { Rejection } from './access-rules.ts';
+import { sendRejection, toRejection } from './error-response.ts';
 import { type Destination, Exchange, type Upgrade } from './exchange.ts';
+import { respondOnSocket } from './sockets.ts';
 
 /** A request that has ended. */
 export interface ProxiedRequest {
@@ -35,39 +36,36 @@ export function createProxyServer(
   findDestination: FindDestination,
   onRequest: (request: ProxiedRequest) => void,
 ): Server {
-  const handle = (request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade): void => {
+  const handle = (request: IncomingMessage, response: ServerResponse, detached?: Omit<Upgrade, 'protocol'>): void => {
     const startedAt = performance.now();
     request.on('error', () => {});
     response.on('error', () => {});
-    const found = checkMessage(request) ?? findDestination(request);
+    const found = findOrReject(request, detached !== undefined);
+    const protocol = request.headers.upgrade ?? '';
+    // HTTP/2 is not supported: the request is sent on as a normal one (RFC 9110 §7.8).
+    const upgrade = detached === undefined || /^h2c$/i.test(protocol) ? undefined : { ...detached, protocol };
     const exchange = 'target' in found ? new Exchange(request, response, found, upgrade) : undefined;
     response.on('close', () => {
+      const { host = '' } = 'target' in found ? found.target.url : request.headers;
       const [path = ''] = ('target' in found ? found.path : (request.url ?? '')).split('?');
-      onRequest({
-        method: request.method ?? '',
-        host: 'target' in found ? found.target.url.host : (request.headers.host ?? ''),
-        path,
-        status: response.headersSent || response.statusCode === 101 ? response.statusCode : undefined,
-        bytes: exchange?.bytes ?? 0,
-        durationMs: performance.now() - startedAt,
-      });
+      const status = response.headersSent || response.statusCode === 101 ? response.statusCode : undefined;
+      const durationMs = performance.now() - startedAt;
+      onRequest({ method: request.method ?? '', host, path, status, bytes: exchange?.bytes ?? 0, durationMs });
     });
-    if (exchange !== undefined) void exchange.start();
-    else sendRejection(response, found as Rejection);
+    if ('target' in found) void exchange?.start();
+    else sendRejection(response, found);
   };
-  const server = createServer(serverOptions, handle);
-  server.on('checkContinue', handle);
+  const findOrReject = (request: IncomingMessage, isDetached: boolean): Destination | Rejection => {
+    try {
+      return checkMessage(request, isDetached) ?? findDestination(request);
+    } catch (error) {
+      return toRejection(error);
+    }
+  };
+  const server = createServer(serverOptions, (request, response) => handle(request, response));
+  server.on('checkContinue', (request, response) => handle(request, response));
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    socket.on('error', () => socket.destroy());
-    const response = new ServerResponse(request);
-    response.shouldKeepAlive = false;
-    response.assignSocket(socket);
-    // Node has removed its own listeners from the socket.
-    socket.on('drain', () => response.emit('drain'));
-    response.on('finish', () => socket.end());
-    const protocol = request.headers.upgrade ?? '';
-    // HTTP/2 is not supported; the request is a normal one without it (RFC 9110 §7.8).
-    handle(request, response, /^h2c$/i.test(protocol) ? undefined : { protocol, socket, head });
+    handle(request, respondOnSocket(request, socket), { socket, head });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable) return void socket.destroy();
@@ -75,4 +73,16 @@ export function createProxyServer(
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   });
   return server;
+}
+
+/** Rejects what cannot be sent on unchanged. `isDetached` is set if Node does not read a body from the socket. */
+function checkMessage({ method, headers }: IncomingMessage, isDetached: boolean): Rejection | undefined {
+  const { 'transfer-encoding': encoding, 'content-length': length = '0' } = headers;
+  // The response would contain the token.
+  if (method === 'TRACE') return { status: 405, message: 'TRACE is not supported', hint: 'use another method' };
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
+    return { status: 501, message: 'only the transfer encoding chunked is supported', hint: 'omit the others' };
+  return isDetached && (encoding !== undefined || length !== '0')
+    ? { status: 400, message: 'a request to switch protocols has a body', hint: 'send it without one' }
+    : undefined;
 }

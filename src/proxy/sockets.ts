@@ -1,9 +1,22 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Connects two sockets with each other until one of them closes. The heads are what was received with the messages before. */
-export function joinSockets(client: Duplex, upstream: Duplex, clientHead: Buffer, upstreamHead: Buffer): void {
-  if (clientHead.length > 0) upstream.write(clientHead);
-  if (upstreamHead.length > 0) client.write(upstreamHead);
+/** A response for a request whose socket Node has detached from the server: CONNECT, or a request to switch protocols. */
+export function respondOnSocket(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  socket.on('error', () => socket.destroy());
+  socket.on('drain', () => response.emit('drain'));
+  response.on('error', () => {});
+  response.on('finish', () => socket.end());
+  return response;
+}
+
+/** Connects two sockets with each other until one of them closes. `head` is what the client has sent already. */
+export function joinSockets(client: Duplex, upstream: Duplex, head: Buffer): void {
+  if (head.length > 0) upstream.write(head);
   for (const [from, to] of [
     [client, upstream],
     [upstream, client],

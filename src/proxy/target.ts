@@ -23,8 +23,8 @@ export class Target {
   readonly tokens: TokenHeaders | undefined;
   readonly #connector: Connector;
   readonly #routes: [reused: Route | undefined, single: Route | undefined] = [undefined, undefined];
-  /** End of the last response, in epoch milliseconds. */
-  #lastUsed = 0;
+  /** End of the last response, in epoch milliseconds. Before the first one, there is no idle connection. */
+  #lastUsed = Number.POSITIVE_INFINITY;
 
   constructor(url: URL, tokens: TokenHeaders | undefined, connector: Connector) {
     this.url = url;

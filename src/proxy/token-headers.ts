@@ -2,7 +2,7 @@ import { type Client, shared } from '../client.ts';
 import type { Variables } from '../config/variables.ts';
 import { getToken } from '../get-token.ts';
 import { createApiHeader } from '../oauth/api-header.ts';
-import { type Profile, tlsFiles } from '../profile/profile.ts';
+import type { Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
 import type { HeaderList } from './header-rules.ts';
 
@@ -41,7 +41,11 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
 
   async function load(): Promise<HeldToken> {
     const rejected = rejectedToken;
-    const result = await getToken(client, profile.name, shared({ variables, reuse: true, rejectedToken: rejected, signal: undefined }));
+    const result = await getToken(
+      client,
+      profile.name,
+      shared({ variables, reuse: true, rejectedToken: rejected, signal: undefined }),
+    );
     const { token } = result;
     const { defaultTtlMs = 0, minTtlMs } = result.profile.options;
     const { name, value } = createApiHeader(result.profile, token);
