@@ -49,7 +49,7 @@ export default defineConfig({
       groups: [
         {
           name: 'core',
-          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/|config\/(?!yaml)|profile\/|oauth\/(?!account)|files\/(?!project)|flows\/[^/]+\.ts).*(?<!\.d\.ts)$/,
+          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/(?!catalogue\/)|config\/(?!yaml)|profile\/(?!issuer-endpoints)|oauth\/(?!account|discovery|metadata)|files\/(?!project)|flows\/(?!discover-endpoints|read-metadata)[^/]+\.ts).*(?<!\.d\.ts)$/,
         },
         {
           name: 'command-line',

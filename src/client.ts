@@ -12,6 +12,7 @@ import {
   type ProcessEnvironment,
   readNamedFile,
 } from './files/profile-files.ts';
+import type { MetadataUse } from './flows/discover-endpoints.ts';
 import { SingleFlight } from './flows/single-flight.ts';
 import { findStoredGrant } from './flows/token-family.ts';
 import type { Connector } from './http/connector.ts';
@@ -31,6 +32,7 @@ import { readLocalSource } from './profile/assertion-source.ts';
 import { completeProfile } from './profile/complete-profile.ts';
 import { type ParsedProfile, parseProfile } from './profile/parse-profile.ts';
 import type { AssertionSource, Profile } from './profile/profile.ts';
+import { catalogueTypes, loadCatalogue } from './providers/registry.ts';
 import type { Vault } from './store/vault/vault.ts';
 import { version } from './version.ts';
 
@@ -76,8 +78,20 @@ export interface Client {
   loginPorts(): Promise<LoginPorts>;
   /** Reads the variables of all sources. */
   loadVariables(sources?: VariableSources): Promise<Variables>;
+  /** Parses a profile. The endpoints of an issuer are discovered; cached metadata is used as `metadata` defines, by default while it is valid. */
+  parseProfile(
+    name: string,
+    variables: Variables,
+    metadata?: MetadataUse,
+    signal?: AbortSignal | undefined,
+  ): Promise<ParsedProfile>;
   /** Parses and validates a profile. A stored login is merged in. */
-  loadProfile(name: string, variables?: Variables): Promise<Profile>;
+  loadProfile(
+    name: string,
+    variables?: Variables,
+    metadata?: MetadataUse,
+    signal?: AbortSignal | undefined,
+  ): Promise<Profile>;
   /** Completes a parsed profile with the stored login, if there is one. */
   completeProfile(parsed: ParsedProfile): Promise<Profile>;
   /** Opens the store at the first call. */
@@ -138,21 +152,24 @@ export function createClient(options: ClientOptions = {}): Client {
       const { createLoginPorts } = await import('./interactive/login-ports.ts');
       return createLoginPorts(env, client.callApi, await emulator());
     },
-    async loadVariables({ data, script, files: paths = [], settings = [] }: VariableSources = {}) {
-      if (data === undefined) {
-        return loadVariables({
-          ...findProfileFiles(environment),
-          script,
-          given: paths.map((path) => readNamedFile(path, environment)),
-          settings: { entries: settings, source: { label: '--set', directory: '', trust: 'given' } },
-        });
-      }
-      const variables = new Variables('data');
-      if (script !== undefined) variables.add(script.entries, script.source);
-      return variables.add(flatten(data, 'data'), { label: 'data', directory: '', trust: 'given' });
+    async loadVariables(variableSources) {
+      const variables = await readVariables(environment, variableSources);
+      // A type may be a reference.
+      const types = variables.profileNames().map((name) => String(variables.get(`${name}.type`)?.value));
+      if (types.some((type) => type.includes('${') || catalogueTypes.includes(type))) await loadCatalogue();
+      return variables;
     },
-    async loadProfile(name, variables) {
-      const parsed = parseProfile(name, variables ?? (await client.loadVariables()), sources);
+    async parseProfile(name, variables, metadata = 'cached', signal) {
+      const parsed = parseProfile(name, variables, sources);
+      const { issuer } = parsed.options;
+      if (issuer === undefined) return parsed;
+      const { discoverEndpoints } = await import('./flows/discover-endpoints.ts');
+      const { withIssuerEndpoints, withoutIssuerEndpoints } = await import('./profile/issuer-endpoints.ts');
+      const endpoints = await discoverEndpoints({ ...parsed, issuer }, client, metadata, signal);
+      return endpoints === undefined ? withoutIssuerEndpoints(parsed) : withIssuerEndpoints(parsed, endpoints);
+    },
+    async loadProfile(name, variables, metadata, signal) {
+      const parsed = await client.parseProfile(name, variables ?? (await client.loadVariables()), metadata, signal);
       if (parsed.disclosure !== undefined) warn(parsed.disclosure);
       return client.completeProfile(parsed);
     },
@@ -175,6 +192,23 @@ export function createClient(options: ClientOptions = {}): Client {
     },
   };
   return client;
+}
+
+async function readVariables(
+  environment: ProcessEnvironment,
+  { data, script, files: paths = [], settings = [] }: VariableSources = {},
+): Promise<Variables> {
+  if (data === undefined) {
+    return loadVariables({
+      ...findProfileFiles(environment),
+      script,
+      given: paths.map((path) => readNamedFile(path, environment)),
+      settings: { entries: settings, source: { label: '--set', directory: '', trust: 'given' } },
+    });
+  }
+  const variables = new Variables('data');
+  if (script !== undefined) variables.add(script.entries, script.source);
+  return variables.add(flatten(data, 'data'), { label: 'data', directory: '', trust: 'given' });
 }
 
 async function openStore(

@@ -45,7 +45,7 @@ const SHORT_WAIT_MS = 500;
  * that share the store, one request is sent. A refresh is only sent while holding the lock of its token family.
  */
 export async function getToken(client: Client, name: string, options: GetTokenOptions = {}): Promise<TokenResult> {
-  return getProfileToken(client, await client.loadProfile(name, options.variables), options);
+  return getProfileToken(client, await client.loadProfile(name, options.variables, 'cached', options.signal), options);
 }
 
 /** {@link getToken} for a profile that is already loaded. */

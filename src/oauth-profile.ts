@@ -2,7 +2,6 @@ import { type Client, sharedClient } from './client.ts';
 import type { DataObject } from './config/flatten.ts';
 import { getProfileToken } from './get-token.ts';
 import type { EmulatorEndpoint } from './ports.ts';
-import { parseProfile } from './profile/parse-profile.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Secret } from './redaction/secret.ts';
 
@@ -17,13 +16,38 @@ type ClientFields =
 /** The token endpoint: of a tenant, or a URL. */
 type TenantFields = { readonly tenant_id: Text } | { readonly tenant_id?: undefined; readonly url: Text };
 
+/** The types of the catalogue. `oauth-profile providers` lists the fields of each. */
+type CatalogueType =
+  | 'atlassian'
+  | 'auth0'
+  | 'box'
+  | 'cognito'
+  | 'discord'
+  | 'dropbox'
+  | 'github'
+  | 'hubspot'
+  | 'keycloak'
+  | 'linear'
+  | 'notion'
+  | 'quickbooks'
+  | 'salesforce'
+  | 'shopify'
+  | 'slack'
+  | 'spotify'
+  | 'x'
+  | 'xero'
+  | 'zoom';
+
 /** A profile by its `type`, with the fields that the type requires for every grant. Other fields are sent as they are. */
 export type ProfileDefinition = DataObject &
   (
     | ({ readonly type: 'microsoft' | 'microsoft-refresh' | 'okta' } & TenantFields & ClientFields)
     | ({ readonly type: 'google' | 'twitter' } & ClientFields)
     | { readonly type: 'gitlab' }
+    | ({ readonly type: 'oidc'; readonly issuer: Text } & ClientFields)
+    | ({ readonly type: CatalogueType } & ClientFields)
     | { readonly type: 'custom'; readonly url: Text }
+    | { readonly type: 'custom'; readonly options: { readonly issuer: Text } }
   );
 
 /** Value of `type` of a profile. */
@@ -81,9 +105,9 @@ let last: { readonly key: string; readonly profile: Profile } | undefined;
 async function loadProfile(client: Client, name: string, data: DataObject | undefined): Promise<Profile> {
   const key = data === undefined ? '' : keyOf(name, data);
   if (key !== '' && last?.key === key) return last.profile;
-  const parsed = parseProfile(name, await client.loadVariables({ data }), client.sources);
+  const parsed = await client.parseProfile(name, await client.loadVariables({ data }));
   const profile = await client.completeProfile(parsed);
-  if (key !== '' && parsed.binding === undefined) last = { key, profile };
+  if (key !== '' && parsed.binding === undefined && parsed.options.issuer === undefined) last = { key, profile };
   return profile;
 }
 

@@ -7,7 +7,7 @@ import { startEmulator } from '../src/emulator/start-emulator.ts';
 import { errorCodes } from '../src/errors.ts';
 import { findHint } from '../src/oauth/provider-error.ts';
 import { loginCommand } from '../src/profile/profile.ts';
-import { findProvider, providerTypes } from '../src/providers/registry.ts';
+import { findProvider, loadCatalogue, providerTypes } from '../src/providers/registry.ts';
 import { registerEmulator } from '../src/store/emulator-registry.ts';
 import { errorGuide } from './error-guide.js';
 import { runCommand } from './run-command.js';
@@ -198,6 +198,8 @@ export async function errorDocs() {
     '',
   ].join('\n');
 }
+
+await loadCatalogue();
 
 function providers() {
   const found = providerTypes.map((type) => findProvider(type)).filter((provider) => provider !== undefined);

@@ -4,13 +4,14 @@ import { commands, globalFlags } from '../src/cli/command-definitions.ts';
 import { Variables } from '../src/config/variables.ts';
 import { optionNames, parseOptions } from '../src/profile/options.ts';
 import { KNOWN_FIELDS, ProfileDraft } from '../src/profile/profile-draft.ts';
-import { findProvider, providerTypes } from '../src/providers/registry.ts';
+import { findProvider, loadCatalogue, providerTypes } from '../src/providers/registry.ts';
 
 /** @typedef {import('../src/cli/command-definitions.ts').Flag} Flag */
 /** @typedef {import('../src/providers/provider.ts').Provider} Provider */
 
 const SOURCE = { label: '', directory: '', trust: /** @type {const} */ ('given') };
 const NO_FILES = { readFileInside: () => undefined };
+await loadCatalogue();
 const providers = [...new Set(providerTypes.map((type) => findProvider(type)))].filter((one) => one !== undefined);
 
 /** The meaning of each field. A test compares the names with those in the code. @type {Record<string, string>} */
@@ -18,6 +19,7 @@ export const fieldMeanings = {
   type: 'the provider: [the types](#types)',
   url: 'the token endpoint, instead of the one of the provider; required for `custom`',
   tenant_id: 'part of the URL of the token endpoint; never sent',
+  issuer: 'the issuer of `oidc`, whose metadata names the endpoints; never sent',
   grant_type: 'the grant; by default chosen by the fields that are set',
   client_id: 'the client ID of the application',
   client_secret: 'its client secret',
@@ -73,7 +75,6 @@ const PARSED_AS = {
   default_ttl: 'defaultTtlMs',
   refresh_token_reuse: 'refreshTokenReuse',
   grace: 'graceMs',
-  api_header: 'apiHeader',
 };
 
 /** Returns the reference of the command line. */
@@ -160,11 +161,13 @@ export function profileDocs() {
     '## Types',
     '',
     ...table(
-      ['type', 'token endpoint', '`tenant_id` is'],
-      providers.map(({ type, tokenUrl, tenant }) => [
+      ['type', 'token endpoint', 'fields of the URL'],
+      providers.map(({ type, tokenUrl, usesIssuer, variables = {} }) => [
         code(type),
-        tokenUrl === undefined ? '`url`' : code(tokenUrl),
-        tenant?.description ?? '–',
+        tokenUrl === undefined ? (usesIssuer ? 'from the metadata of `issuer`' : '`url`') : code(tokenUrl),
+        Object.entries(variables)
+          .map(([name, { description }]) => `${code(name)}: ${description}`)
+          .join('; ') || '–',
       ]),
     ),
     'To use another endpoint, set `url`: GitLab self-managed, custom domains and authorization servers of',
@@ -290,6 +293,12 @@ function defaultOf(name) {
       .filter(({ refreshRevokesAccessTokens }) => refreshRevokesAccessTokens)
       .map(({ type }) => code(type));
     return `\`false\`; \`true\` for refreshes of ${types.join(', ')}. \`token\`, \`exec\` and \`createTokenSource\` reuse unless it is \`false\``;
+  }
+  if (name === 'api_header') {
+    const types = providers.flatMap(({ type, apiHeader }) =>
+      apiHeader === undefined ? [] : `; ${code(type)}: ${code(apiHeader)}`,
+    );
+    return `${code('Authorization')}${types.join('')}`;
   }
   if (name === 'origins') {
     const types = providers.flatMap(({ type, apiOrigins = [] }) => {

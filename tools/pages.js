@@ -6,10 +6,12 @@ import { commandDocs, scriptSchema } from '../src/script.ts';
 import { errorDocs } from './make-error-docs.js';
 import { cliDocs, profileDocs } from './make-option-docs.js';
 import { profileSchema } from './make-profile-schema.js';
+import { providerPages } from './make-provider-docs.js';
 import { scriptDocs } from './make-script-docs.js';
 
 /** @type {Record<string, string>} */
 export const pages = {
+  ...providerPages(),
   'docs/reference/cli.md': cliDocs(),
   'docs/reference/errors.md': await errorDocs(),
   'docs/reference/profiles.md': profileDocs(),

@@ -254,11 +254,25 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: 'providers',
+    usage: '[type]',
+    summary: 'list the types of profiles and what each requires',
+    flags: [{ name: 'json', help: 'print the list as JSON' }],
+    examples: [
+      ['oauth-profile providers', 'all types'],
+      ['oauth-profile providers github', 'the endpoints, fields and notes of one type'],
+    ],
+  },
+  {
     name: 'init',
     usage: '',
     summary: 'write a first oauth-profiles.yaml, or a first script',
     flags: [
-      { name: 'type', value: 'TYPE', help: 'provider: microsoft, google, okta, gitlab, twitter, custom' },
+      {
+        name: 'type',
+        value: 'TYPE',
+        help: 'provider, such as okta; oauth-profile providers lists all',
+      },
       { name: 'name', value: 'NAME', help: 'name of the profile (default: the type)' },
       { name: 'user', help: 'for a user who logs in, instead of a machine' },
       { name: 'script', help: 'write a script that passes with --emulate (first.yaml) instead of a profile' },

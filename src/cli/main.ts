@@ -19,6 +19,7 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   list: async () => (await import('./commands/list.ts')).runList,
   check: async () => (await import('./commands/check.ts')).runCheck,
   explain: async () => (await import('./commands/explain.ts')).runExplain,
+  providers: async () => (await import('./commands/providers.ts')).runProviders,
   commands: async () => (await import('./commands/commands.ts')).runCommands,
   init: async () => (await import('./commands/init.ts')).runInit,
   emulate: async () => (await import('./commands/emulate.ts')).runEmulate,

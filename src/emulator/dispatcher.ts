@@ -87,11 +87,23 @@ async function callEndpoint(
     const tenant = provider.tenantOf?.(request);
     if (tenant !== undefined && !tenants.has(tenant.toLowerCase()))
       throw new Rejection(action === 'metadata' ? 'tenant_without_metadata' : 'unknown_tenant', tenant);
-    return await endpoint(context, request);
+    return await endpoint(context, provider.jsonRequests ? withJsonForm(request) : request);
   } catch (error) {
     // A request must not stop the server.
     if (!(error instanceof Rejection)) return text(500, `emulator error: ${String(error)}`);
     return errorResponse(context.realm, error, context.now);
+  }
+}
+
+/** The members of a JSON request as a form. */
+function withJsonForm(request: EmulatorRequest): EmulatorRequest {
+  if (!/^application\/json\b/i.test(String(request.headers['content-type'] ?? ''))) return request;
+  try {
+    const form = new URLSearchParams();
+    for (const [name, value] of Object.entries(JSON.parse(request.body))) form.append(name, String(value));
+    return { ...request, form };
+  } catch {
+    return request;
   }
 }
 

@@ -82,8 +82,16 @@ export interface AccessTokenFormat {
 /** The behaviour of one provider, as data. All providers share the endpoints. */
 export interface EmulatedProvider {
   readonly type: string;
-  /** The token URL of a profile that sets none; `{tenant}` is replaced. */
+  /** The token URL of a profile that sets none; `{tenant}` and fields of the profile are replaced. */
   readonly tokenUrl?: string;
+  /** Values of the variables in the token URL for a profile that sets none. */
+  readonly urlDefaults?: Readonly<Record<string, string>>;
+  /** Whether requests to the endpoints are JSON, not forms. */
+  readonly jsonRequests?: boolean;
+  /** Grants that are other names of a standard grant. */
+  readonly grantAliases?: Readonly<Record<string, string>>;
+  /** Parameters that the provider adds to the redirect with the code. */
+  readonly redirectParameters?: Readonly<Record<string, string>>;
   readonly hosts?: RegExp;
   /** Whether each host has its own clients and tokens; otherwise all hosts of the provider share them. */
   readonly isolatedHosts?: boolean;
@@ -186,6 +194,8 @@ export interface EmulatedProvider {
   readonly introspection?: (standard: Claims, subject: ResourceSubject) => Claims;
   /** The protected resource: data about the user or the client. */
   readonly resource: (subject: ResourceSubject, request: EmulatorRequest) => EmulatorResponse;
+  /** The header of the protected resource, in lower case, that contains the token itself. Default: `authorization`. */
+  readonly apiHeader?: string;
   /** The response of the protected resource to an invalid access token. */
   readonly unauthorizedResponse: () => EmulatorResponse;
   /** The tenant or authorization server in a URL. */

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { requestTarget } from './endpoints/target.ts';
 import { parseUrl } from './messages.ts';
 import type { EmulatedProvider } from './provider.ts';
+import { catalogue } from './providers/catalogue.ts';
 import { custom } from './providers/custom.ts';
 import { gitlab } from './providers/gitlab.ts';
 import { google } from './providers/google.ts';
@@ -20,7 +21,7 @@ export interface EmulatedProfile {
 /** Profiles by name. The emulator accepts only their clients, users and refresh tokens. */
 export type EmulatedProfiles = Readonly<Record<string, EmulatedProfile>>;
 
-const providers: readonly EmulatedProvider[] = [microsoft, google, okta, gitlab, twitter, custom];
+const providers: readonly EmulatedProvider[] = [microsoft, google, okta, gitlab, twitter, ...catalogue, custom];
 
 /** All realms of an emulator: one per provider, and one per host of custom and self-managed servers. */
 export class Realms {
@@ -113,11 +114,17 @@ export class Realms {
 
   #register(name: string, profile: EmulatedProfile): void {
     const text = (field: string): string | undefined => toText(profile[field]);
-    const issuer = text('issuer');
+    const issuer = text('issuer') ?? subfields(profile, 'options')['issuer'];
     const provider = findProvider(text('type') ?? '') ?? ((text('url') ?? issuer) ? custom : undefined);
     if (provider === undefined) throw new ConfigError(`startEmulator: profile ${name} has an unknown type`);
     const usual = issuer === undefined ? provider.tokenUrl : `${issuer.replace(/\/$/, '')}/token`;
-    const tokenUrl = text('url') ?? usual?.replace('{tenant}', () => text('tenant_id') ?? 'organizations');
+    const tokenUrl =
+      text('url') ??
+      usual?.replace(/\{(\w+)\}/g, (_, field: string) =>
+        field === 'tenant'
+          ? (text('tenant_id') ?? 'organizations')
+          : (text(field) ?? provider.urlDefaults?.[field] ?? ''),
+      );
     const url = tokenUrl === undefined ? undefined : parseUrl(tokenUrl);
     if (url === undefined) return;
     const { host, pathname: path } = url;

@@ -2,7 +2,7 @@ import { TransportError } from '../errors.ts';
 import { parseBody } from '../oauth/http-response.ts';
 import { metadataLocations, parseMetadata, type Server, type ServerMetadata } from '../oauth/metadata.ts';
 import type { ApiResponse, CallApi, Limits, Ports } from '../ports.ts';
-import { tlsFiles } from '../profile/profile.ts';
+import { type ProfileOptions, tlsFiles } from '../profile/profile.ts';
 
 /** Response from a URL where a server may publish its metadata. */
 export interface PublishedDocument {
@@ -25,23 +25,34 @@ export interface MetadataPorts {
 const MAX_BYTES = 262_144;
 const TIMEOUT_MS = 10_000;
 
-/** Requests the possible metadata URLs in turn, until one describes the server of a profile (RFC 8414, OpenID Connect Discovery). */
-export async function readMetadata(
-  server: Server,
-  { callApi, ports: { clock, version } }: MetadataPorts,
-  { timeoutMs, signal }: Limits,
-): Promise<[first: PublishedDocument, ...more: PublishedDocument[]]> {
-  const tls = tlsFiles(server.options);
-  const deadline = clock.now() + timeoutMs;
+/** Requests one metadata document. Redirects are not followed. */
+export async function requestDocument(
+  url: URL,
+  options: ProfileOptions,
+  { callApi, ports: { version } }: MetadataPorts,
+  limits: Limits,
+): Promise<Pick<PublishedDocument, 'response' | 'members'>> {
   const headers = [
     ['Accept', 'application/json'],
     ['User-Agent', `oauth-profile/${version}`],
   ] as const;
+  const request = { method: 'GET', url, headers, body: undefined, tls: tlsFiles(options) };
+  const response = await callApi(request, { ...limits, maxBytes: MAX_BYTES });
+  const body = parseBody(new TextDecoder().decode(response.body));
+  return { response, members: body.kind === 'object' ? body.members : undefined };
+}
+
+/** Requests the possible metadata URLs in turn, until one describes the server of a profile (RFC 8414, OpenID Connect Discovery). */
+export async function readMetadata(
+  server: Server,
+  ports: MetadataPorts,
+  { timeoutMs, signal }: Limits,
+): Promise<[first: PublishedDocument, ...more: PublishedDocument[]]> {
+  const { clock } = ports.ports;
+  const deadline = clock.now() + timeoutMs;
   const read = async (url: URL): Promise<PublishedDocument> => {
-    const limits = { timeoutMs: Math.max(1, deadline - clock.now()), maxBytes: MAX_BYTES, signal };
-    const response = await callApi({ method: 'GET', url, headers, body: undefined, tls }, limits);
-    const body = parseBody(new TextDecoder().decode(response.body));
-    const members = body.kind === 'object' ? body.members : undefined;
+    const limits = { timeoutMs: Math.max(1, deadline - clock.now()), signal };
+    const { response, members } = await requestDocument(url, server.options, ports, limits);
     const metadata = response.status === 200 ? parseMetadata(members, url, server) : undefined;
     return { location: url, response, receivedAt: clock.now(), members, metadata };
   };

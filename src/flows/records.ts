@@ -1,5 +1,6 @@
 import { type ErrorResponse, OAuthProfileError, ProviderError } from '../errors.ts';
 import type { StoredRecord } from '../ports.ts';
+import type { IssuerEndpoints } from '../profile/issuer.ts';
 import { Secret } from '../redaction/secret.ts';
 
 /** A cached token response. All times are the store's, in epoch milliseconds. */
@@ -58,6 +59,8 @@ export interface FamilyRecord extends Omit<TokenRecord, 'kind'> {
   /** Error response that is returned for the same request until `until`, without sending it again. */
   readonly cachedError?: { readonly key: string; readonly until: number; readonly error: CachedError } | undefined;
   readonly account?: string | undefined;
+  /** Parameters of the redirect of the login, which are added to each token response. */
+  readonly redirectMembers?: Readonly<Record<string, string>> | undefined;
   /** Granted scope. */
   readonly scope?: string | undefined;
   /** Scope that the login requested, empty if none; `undefined` for a configured refresh token. */
@@ -78,7 +81,18 @@ export interface LoginRecord {
   readonly at: number;
 }
 
-type AnyRecord = CacheRecord | LoginRecord;
+/** The endpoints of an issuer, from its metadata. */
+export interface MetadataRecord {
+  readonly kind: 'metadata';
+  /** Name of the profile that read it last. */
+  readonly profile: string;
+  /** Always empty: earlier versions expect tokens in every record. */
+  readonly tokens: Readonly<Record<string, never>>;
+  readonly endpoints: IssuerEndpoints;
+  readonly expiresAt: number;
+}
+
+type AnyRecord = CacheRecord | LoginRecord | MetadataRecord;
 
 /** Converts a record to its stored form. The version of a family is the fingerprint of its newest refresh token. */
 export function serializeRecord(record: AnyRecord): StoredRecord {
@@ -107,7 +121,7 @@ export function parseRecord(stored: StoredRecord): AnyRecord {
 /** Reads a stored record that has cached tokens. */
 export function parseCacheRecord(stored: StoredRecord | undefined): CacheRecord | undefined {
   const record = stored && parseRecord(stored);
-  return record?.kind === 'login' ? undefined : record;
+  return record?.kind === 'login' || record?.kind === 'metadata' ? undefined : record;
 }
 
 /** Reads a stored record if it is of the given kind. */

@@ -176,7 +176,7 @@ class RefreshExchange {
 
   async send(): Promise<TokenResult> {
     const { profile, ports, store, key } = this.#task;
-    const token = await requestToken(this.#request, ports, undefined, {
+    const refreshed = await requestToken(this.#request, ports, undefined, {
       onSend: (timeoutMs) => this.#writeJournal(timeoutMs),
       onResponse: (response) => {
         this.#response = response;
@@ -186,6 +186,11 @@ class RefreshExchange {
       },
     });
     this.#task.onResponse?.();
+    const { redirectMembers } = this.#family;
+    const token =
+      redirectMembers === undefined
+        ? refreshed
+        : { ...refreshed, response: { ...refreshed.response, ...redirectMembers } };
     const cached = toCachedToken(token, this.#startedAt, store, ports.clock);
     const others = profile.provider.refreshRevokesAccessTokens ? [] : this.#validTokens();
     const { scope } = token.response;

@@ -54,8 +54,10 @@ export function buildAuthorizationUrl(
   parameters.set('client_id', clientId);
   parameters.set('redirect_uri', redirectUri);
   parameters.set('state', state);
-  parameters.set('code_challenge', challenge);
-  parameters.set('code_challenge_method', 'S256');
+  if (provider.login?.pkce !== false) {
+    parameters.set('code_challenge', challenge);
+    parameters.set('code_challenge_method', 'S256');
+  }
   return url;
 }
 
@@ -121,7 +123,7 @@ export function buildCodeTokenRequest(login: LoginProfile, { code, redirectUri, 
   return createLoginRequest(login, login.url, login.url, 'authorization_code', [
     { name: 'code', value: code, source: 'login' },
     { name: 'redirect_uri', value: redirectUri, source: 'login' },
-    { name: 'code_verifier', value: verifier, source: 'login' },
+    ...(login.provider.login?.pkce === false ? [] : [{ name: 'code_verifier', value: verifier, source: 'login' }]),
     ...login.clientParameters,
     ...login.tokenParameters,
   ]);

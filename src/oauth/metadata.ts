@@ -2,6 +2,7 @@ import { resolveUrl, selectLoginEndpoints } from '../profile/endpoints.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isSecure, parseUrl } from '../profile/url.ts';
 import type { Provider } from '../providers/provider.ts';
+import { issuerLocations } from './discovery.ts';
 
 /** Authorization server metadata, as far as a login uses it (RFC 8414 §2). */
 export interface ServerMetadata {
@@ -22,6 +23,7 @@ export type Server = Pick<Profile, 'provider' | 'url' | 'options'>;
  * each issuer that the endpoints may belong to (RFC 8414 §3.1, OpenID Connect Discovery §4).
  */
 export function metadataLocations({ provider, url, options }: Server): [URL, ...URL[]] {
+  if (options.issuer !== undefined) return issuerLocations(options.issuer);
   const { authorizationUrl = url } = selectLoginEndpoints(provider, url, options);
   const endpoint = authorizationUrl.origin === url.origin ? url : authorizationUrl;
   const locationsOf = (issuer: string): [URL, URL] => [

@@ -50,6 +50,7 @@ export interface TokenRequest {
 }
 
 const NONE_PENDING: readonly PendingField[] = [];
+const JSON_TYPE = 'application/json';
 const ASSERTION = 'client_assertion';
 const ASSERTION_TYPE = 'client_assertion_type';
 /** Limit of the form and the Authorization header together, in bytes: 256 KiB (D17). */
@@ -64,7 +65,7 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
 function buildClientRequest(profile: Profile, version: string): TokenRequest {
   const { clientAuth, basic, fields, url } = profile;
   const headers: Record<string, string | Secret> = {
-    'Content-Type': 'application/x-www-form-urlencoded',
+    'Content-Type': profile.provider.requestFormat === 'json' ? JSON_TYPE : 'application/x-www-form-urlencoded',
     Accept: 'application/json',
     'User-Agent': `oauth-profile/${version}`,
   };
@@ -202,11 +203,13 @@ export function buildBasicHeader(user: string | Secret, password: string | Secre
   return new Secret(`Basic ${btoa(binary)}`, `Basic ${MASK}`);
 }
 
-/** Encodes the form (RFC 6749 Appendix B). Throws `request_too_large` over 256 KiB. */
+/** Encodes the form (RFC 6749 Appendix B), as JSON for providers that require it. Throws `request_too_large` over 256 KiB. */
 export function encodeForm(request: TokenRequest): string {
-  const body = request.form
-    .map(({ name, value }) => `${encodeFormComponent(name)}=${encodeFormComponent(reveal(value))}`)
-    .join('&');
+  const { form, headers } = request;
+  const body =
+    headers['Content-Type'] === JSON_TYPE
+      ? JSON.stringify(Object.fromEntries(form.map(({ name, value }) => [name, reveal(value)])))
+      : form.map(({ name, value }) => `${encodeFormComponent(name)}=${encodeFormComponent(reveal(value))}`).join('&');
   if (body.length + (request.headers['Authorization']?.length ?? 0) > MAX_LENGTH) {
     throw new OAuthProfileError('request_too_large', `the request exceeds ${MAX_LENGTH} bytes`, {
       hint: 'shorten the longest field; oauth-profile explain shows all fields',

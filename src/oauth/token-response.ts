@@ -1,4 +1,5 @@
 import { ProviderError } from '../errors.ts';
+import { isDefaultUrl } from '../profile/endpoints.ts';
 import { type Profile, quoteShellArgument } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type Exchange, type HttpResponse, isSuccess, parseBody } from './http-response.ts';
@@ -88,15 +89,10 @@ function unreadableResponse(
   const { url, name } = profile;
   return new ProviderError('response_unreadable', `${url.host} ${description} (HTTP ${status})`, {
     provider: { status },
-    hint: isDefaultUrl(profile)
+    hint: isDefaultUrl(profile.provider, url)
       ? `show the request with: oauth-profile explain ${quoteShellArgument(name)}`
       : `check that ${name}.url is a token endpoint${hasMembers ? `; if the token is in another member, set ${name}.options.token_path` : ''}`,
   });
-}
-
-function isDefaultUrl({ provider: { tokenUrl }, url: { href } }: Profile): boolean {
-  const [start, end = ''] = tokenUrl?.split('{tenant_id}') ?? [];
-  return start !== undefined && href.startsWith(start) && href.endsWith(end);
 }
 
 /** `expires_in` is a number of seconds; some providers send it as a string. */

@@ -39,10 +39,11 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
     const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
     throw new InvalidProfileError(name, draft.issues, draft, code);
   }
+  const refreshUrl = selected?.grant === 'refresh_token' ? provider.refreshUrl : undefined;
   return {
     name,
     provider,
-    url,
+    url: refreshUrl === undefined ? url : new URL(refreshUrl, url),
     grant: selected?.grant,
     createsGrant,
     ...auth,

@@ -7,10 +7,10 @@ import { isLoopback, isSecure, parseStrictUrl } from './url.ts';
 /** Longer values are truncated in messages, in characters. */
 const MAX_SHOWN_LENGTH = 100;
 
-/** Selects the token URL: `<profile>.url` (D8), or the provider's with `tenant_id`; `undefined` if there is an issue. */
+/** Selects the token URL: `<profile>.url` (D8), or the provider's with its variables; `undefined` if there is an issue. */
 export function selectTokenUrl(draft: ProfileDraft, provider: Provider, allowHttp: boolean): URL | undefined {
   const { name } = draft;
-  const { tokenUrl, tenant } = provider;
+  const { tokenUrl, variables = {} } = provider;
   const configured = draft.getText('url');
   if (configured !== undefined) {
     const url = parseStrictUrl(configured);
@@ -24,19 +24,45 @@ export function selectTokenUrl(draft: ProfileDraft, provider: Provider, allowHtt
   // A url that cannot be resolved must not fall back to the provider's default.
   if (draft.hasIssue('url')) return undefined;
   if (tokenUrl === undefined) {
-    draft.addIssue('url', 'is missing', `set ${name}.url to the URL of the token endpoint`);
+    if (provider.usesIssuer) {
+      if (!draft.hasIssue('issuer'))
+        draft.addIssue('issuer', 'is missing', `set ${name}.issuer to the issuer, such as https://login.example.com`);
+    } else draft.addIssue('url', 'is missing', `set ${name}.url to the URL of the token endpoint`);
     return undefined;
   }
-  if (tenant === undefined) return new URL(tokenUrl);
-  const value = draft.getText('tenant_id');
-  if (value === undefined) return undefined;
-  // Validated before it is inserted: in a host name, a wrong value would send the credentials elsewhere (D13).
-  const url = tenant.pattern.test(value) ? parseStrictUrl(tokenUrl.replace('{tenant_id}', () => value)) : undefined;
-  if (url instanceof URL) return url;
-  const shown = escapeControls(value.slice(0, MAX_SHOWN_LENGTH));
-  const other = findTenant(value, tokenUrl);
-  const hint = tenant.pattern.test(other) ? `did you mean ${other}?` : `set ${name}.tenant_id to ${tenant.description}`;
-  draft.addIssue('tenant_id', `is "${shown}", which cannot be part of the token URL`, hint);
+  return fillTemplate(draft, tokenUrl, variables);
+}
+
+/** Inserts the variables of a profile into a URL; `undefined` if one is missing or invalid. */
+function fillTemplate(
+  draft: ProfileDraft,
+  template: string,
+  variables: NonNullable<Provider['variables']>,
+): URL | undefined {
+  let text = template;
+  let isValid = true;
+  for (const [name, { pattern, description, default: byDefault }] of Object.entries(variables)) {
+    const value = draft.getText(name) ?? byDefault;
+    if (value === undefined || draft.hasIssue(name)) {
+      isValid = false;
+      if (!draft.has(name) || draft.hasIssue(name)) continue;
+      const hint = 'take it from a variable without secret, password or token in its name';
+      draft.addIssue(name, 'comes from a secret, but messages show it', hint);
+      continue;
+    }
+    // Validated before it is inserted: in a host name, a wrong value would send the credentials elsewhere (D13).
+    if (pattern.test(value)) text = text.replace(`{${name}}`, () => value);
+    else {
+      isValid = false;
+      const shown = escapeControls(value.slice(0, MAX_SHOWN_LENGTH));
+      const other = findVariable(value, name, template);
+      const hint = pattern.test(other) ? `did you mean ${other}?` : `set ${draft.name}.${name} to ${description}`;
+      draft.addIssue(name, `is "${shown}", which cannot be part of the token URL`, hint);
+    }
+  }
+  const url = isValid ? parseStrictUrl(text) : undefined;
+  if (typeof url !== 'string') return url;
+  draft.addIssue(Object.keys(variables)[0] ?? 'url', `gives the URL ${escapeControls(text)}, which ${url}`, undefined);
   return undefined;
 }
 
@@ -47,13 +73,21 @@ export function selectDefaultOrigins(draft: ProfileDraft, provider: Provider | u
   return url === undefined ? [] : [url.origin];
 }
 
-/** Finds the tenant in a URL or host: `acme` in `https://acme.okta.com/`. */
-function findTenant(value: string, tokenUrl: string): string {
-  const [start = '', end = ''] = tokenUrl.split('{tenant_id}');
+/** Finds a variable in a URL or host: `acme` in `https://acme.okta.com/`. */
+function findVariable(value: string, name: string, template: string): string {
+  const [start = '', end = ''] = template.split(`{${name}}`);
   const [suffix = ''] = end.split('/', 1);
   const text = value.trim().replace(start, 'https://');
   const [, host = text.replace(/\/$/, '')] = /^https?:\/\/([^/]*)/i.exec(text) ?? [];
   return host.endsWith(suffix) ? host.slice(0, host.length - suffix.length) : host;
+}
+
+/** Whether a URL, or its origin, is the provider's default with any values of its variables. */
+export function isDefaultUrl({ tokenUrl }: Provider, url: URL, part: 'href' | 'origin' = 'href'): boolean {
+  if (tokenUrl === undefined) return false;
+  const template = part === 'href' ? tokenUrl : tokenUrl.replace(/^(https:\/\/[^/]+).*$/, '$1');
+  const pattern = template.replace(/[.?+*()[\]^$|\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^${pattern}$`, 'i').test(url[part]);
 }
 
 /** A device authorization endpoint and the token endpoint that its codes are exchanged at. */
@@ -114,9 +148,9 @@ function selectDeviceEndpoints(
 }
 
 /** A refresh token is revoked only at its origin, or at the URL that the provider defines for its default token URL. */
-function selectRevocationUrl({ login, tokenUrl: template }: Provider, tokenUrl: URL): URL | undefined {
+function selectRevocationUrl(provider: Provider, tokenUrl: URL): URL | undefined {
+  const { login } = provider;
   if (login?.revocationUrl === undefined) return undefined;
   const url = resolveUrl(login.revocationUrl, tokenUrl);
-  const defaultOrigin = template && new URL(template.replace('{tenant_id}', 't')).origin;
-  return [url.origin, defaultOrigin].includes(tokenUrl.origin) ? url : undefined;
+  return url.origin === tokenUrl.origin || isDefaultUrl(provider, tokenUrl, 'origin') ? url : undefined;
 }

@@ -18,15 +18,32 @@ export function selectFormParameters(
   if (selected !== undefined) parameters.push({ name: 'grant_type', value: selected.grant, source: selected.reason });
   for (const field of draft.fields.values()) {
     if (DESTINATION_FIELDS.has(field.name) || (field.name === 'grant_type' && selected !== undefined)) continue;
-    if (provider.clientAuth === 'passthrough' || isSent(draft, field, selected)) parameters.push(...expandField(field));
+    if (provider.clientAuth === 'passthrough' || isSent(draft, provider, field, selected))
+      parameters.push(...expandField(withSeparator(field, provider)));
   }
   if (provider.clientAuth !== 'passthrough') addMisspellingWarnings(draft);
   if (selected !== undefined) addGrantNotes(draft, provider, selected.grant);
   return parameters;
 }
 
-function isSent(draft: ProfileDraft, { name, value }: Field, selected: SelectedGrant | undefined): boolean {
-  if (name === 'tenant_id' || isEmpty(value)) return false;
+/** Whether a field only defines where a request is sent. */
+export function isDestinationField(name: string, { usesIssuer, variables = {} }: Provider): boolean {
+  return name === 'tenant_id' || (usesIssuer === true && name === 'issuer') || Object.hasOwn(variables, name);
+}
+
+/** Some providers separate scopes with commas. */
+export function withSeparator(field: Field, { scopeSeparator }: Provider): Field {
+  if (field.name !== 'scope' || scopeSeparator === undefined || typeof field.value !== 'string') return field;
+  return { ...field, value: field.value.trim().replace(/[\s,]+/g, scopeSeparator) };
+}
+
+function isSent(
+  draft: ProfileDraft,
+  provider: Provider,
+  { name, value }: Field,
+  selected: SelectedGrant | undefined,
+): boolean {
+  if (isDestinationField(name, provider) || isEmpty(value)) return false;
   const otherGrant = selected && findOtherGrant(name, selected.grant);
   if (otherGrant !== undefined) {
     draft.addNote(`${draft.name}.${name} belongs to the grant ${otherGrant} and is not sent`);

@@ -3,6 +3,7 @@ import { InvalidProfileError } from '../errors.ts';
 import type { Provider } from '../providers/provider.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type LoginEndpoints, selectLoginEndpoints, selectTokenUrl } from './endpoints.ts';
+import { isDestinationField, withSeparator } from './form-parameters.ts';
 import { findOtherGrant, selectGrant } from './grant.ts';
 import type { ParsedProfile } from './parse-profile.ts';
 import { expandField, type Field, getClientId, loginCommand, type Profile } from './profile.ts';
@@ -49,7 +50,7 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
   rejectSecretScope(draft);
   if (url === undefined || draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft);
   const fields = [...draft.fields.values()].flatMap(expandField);
-  const extra = fields.filter(isExtraParameter);
+  const extra = fields.filter((field) => isExtraParameter(field, provider));
   return {
     name,
     command: loginCommand(name),
@@ -69,9 +70,13 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
   };
 }
 
-function isExtraParameter({ name, value }: Field): boolean {
+function isExtraParameter({ name, value }: Field, provider: Provider): boolean {
   return (
-    !CLIENT_FIELDS.has(name) && !RESERVED_FIELDS.test(name) && !findOtherGrant(name, 'refresh_token') && !isEmpty(value)
+    !isDestinationField(name, provider) &&
+    !CLIENT_FIELDS.has(name) &&
+    !RESERVED_FIELDS.test(name) &&
+    !findOtherGrant(name, 'refresh_token') &&
+    !isEmpty(value)
   );
 }
 
@@ -107,11 +112,13 @@ function rejectSecretScope(draft: ProfileDraft): void {
   draft.addIssue('scope', 'comes from a secret, but the login page shows it', hint);
 }
 
-function selectScope(draft: ProfileDraft, { login, type }: Provider): Field | undefined {
+function selectScope(draft: ProfileDraft, provider: Provider): Field | undefined {
+  const { login, type } = provider;
   const configured = (draft.getText('scope') ?? '').split(/\s+/).filter((scope) => scope !== '');
   const added = (login?.requiredScopes ?? []).filter((scope) => !configured.includes(scope));
   if (configured.length + added.length === 0) return undefined;
   const source = draft.fields.get('scope')?.source;
   const sources = [...(source === undefined ? [] : [source]), ...(added.length > 0 ? [`default of ${type}`] : [])];
-  return { name: 'scope', value: [...configured, ...added].join(' '), source: sources.join(', ') };
+  const field = { name: 'scope', value: [...configured, ...added].join(' '), source: sources.join(', ') };
+  return withSeparator(field, provider);
 }

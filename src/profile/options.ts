@@ -8,6 +8,7 @@ import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provi
 import { checkAssertionSource, parseAssertionSource, SOURCE_FORMAT } from './assertion-source.ts';
 import { selectDefaultOrigins } from './endpoints.ts';
 import { isForbiddenHeader, isHeaderName } from './header-rules.ts';
+import { selectIssuer } from './issuer.ts';
 import { matchesOrigin, parseOrigin, parseOriginPattern } from './origins.ts';
 import { type Field, LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
@@ -66,6 +67,7 @@ export const optionNames: Readonly<Record<string, string>> = {
   authorization_url: 'authorization endpoint: the page where users log in',
   device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
   revocation_url: 'revocation endpoint, for logout --revoke (default: from the provider or its metadata)',
+  issuer: 'issuer of a custom server, whose metadata names the endpoints (RFC 8414, OpenID Connect Discovery)',
   redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
 
@@ -136,10 +138,11 @@ export function parseOptions(
       parse('api_header', 'the name of a header such as X-Api-Token', parseHeaderName) ??
       provider?.apiHeader ??
       'Authorization',
-    apiScheme: parse('api_scheme', 'a scheme such as Bearer, or none', parseScheme),
+    apiScheme: parse('api_scheme', 'a scheme such as Bearer, or none', parseScheme) ?? provider?.apiScheme,
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     revocationUrl: endpoint('revocation_url'),
+    issuer: selectIssuer(draft, provider, text('issuer'), allowHttp),
     redirectUri: parse(
       'redirect_uri',
       'a loopback URL without a query, such as http://127.0.0.1:8912/callback',

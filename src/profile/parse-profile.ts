@@ -2,7 +2,7 @@ import { type ExternalSources, Resolver } from '../config/resolver.ts';
 import { closestMatch } from '../config/suggestions.ts';
 import { locationOf, profileNameOf, type Variables } from '../config/variables.ts';
 import type { Provider } from '../providers/provider.ts';
-import { findProvider, providerTypes } from '../providers/registry.ts';
+import { coreTypes, findProvider, providerTypes } from '../providers/registry.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type ChosenClientAuth, chooseClientAuth } from './client-auth.ts';
@@ -59,7 +59,8 @@ export function parseProfile(name: string, variables: Variables, sources: Extern
   };
 }
 
-function findBinding(
+/** The binding of a stored login, if the profile would use one. */
+export function findBinding(
   draft: ProfileDraft,
   provider: Provider | undefined,
   { basic }: ChosenClientAuth,
@@ -74,16 +75,20 @@ function findBinding(
 
 function describeDisclosure(draft: ProfileDraft): string | undefined {
   const { name, variables, fields, basic } = draft;
-  const url = variables.get(`${name}.url`);
-  if (url?.source.trust !== 'directory' || !draft.has('url')) return undefined;
+  const field = ['url', 'issuer', 'options.issuer'].find((one) => draft.has(one) || draft.hasOption(one.slice(8)));
+  const url = variables.get(`${name}.${field}`);
+  if (url?.source.trust !== 'directory') return undefined;
   const secrets = [...fields.values(), ...basic.values()].filter((field) => {
     const isSecret = field.value instanceof Secret || (field.external && !isPublicField(field.name));
     return isSecret && variables.get(`${name}.${field.name}`)?.source.label === '--set';
   });
   if (secrets.length === 0) return undefined;
   const names = secrets.map((field) => `${name}.${field.name}`).join(', ');
-  return escapeControls(`${names} from --set is sent to ${draft.getText('url')} (${locationOf(url)})`);
+  const target = draft.getText('url') ?? draft.getText('issuer') ?? String(draft.options.get('issuer')?.value);
+  return escapeControls(`${names} from --set is sent to ${target} (${locationOf(url)})`);
 }
+
+const someTypes = `one of ${coreTypes.join(', ')}, or another type that oauth-profile providers lists`;
 
 /** Finds the provider of `<profile>.type`, which is case-sensitive. Adds an issue if there is none. */
 function chooseProvider(draft: ProfileDraft): Provider | undefined {
@@ -96,7 +101,7 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
   if (provider !== undefined) return provider;
   const match = closestMatch(type, providerTypes);
   const isCertain = match !== undefined && type.trim().toLowerCase() === match;
-  const suggestion = match === undefined ? `use one of ${providerTypes.join(', ')}` : `did you mean ${match}?`;
+  const suggestion = match === undefined ? `use ${someTypes}` : `did you mean ${match}?`;
   draft.addIssue(
     'type',
     `is "${escapeControls(type)}", which is not a known type`,
@@ -109,7 +114,7 @@ function chooseProvider(draft: ProfileDraft): Provider | undefined {
 function missingTypeHint({ name, variables }: ProfileDraft): string {
   const match = variables.get(`${name}.type`) === undefined ? findMisspelledType(name, variables) : undefined;
   if (match?.startsWith(`${name}.type:`)) return `write a space after the colon of type in ${escapeControls(match)}`;
-  if (match === undefined) return `set ${name}.type to one of ${providerTypes.join(', ')}`;
+  if (match === undefined) return `set ${name}.type to ${someTypes}`;
   return `${escapeControls(match)} is set: did you mean ${name}.type?`;
 }
 

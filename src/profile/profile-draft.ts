@@ -10,6 +10,7 @@ export const KNOWN_FIELDS: readonly string[] = [
   'type',
   'url',
   'tenant_id',
+  'issuer',
   'grant_type',
   'client_id',
   'client_secret',

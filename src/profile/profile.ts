@@ -113,6 +113,8 @@ export interface ProfileOptions {
   readonly deviceAuthorizationUrl: URL | undefined;
   /** Revocation endpoint, if not the provider's. */
   readonly revocationUrl: URL | undefined;
+  /** Issuer whose metadata names the endpoints (RFC 8414). */
+  readonly issuer: string | undefined;
   /** Loopback redirect URI of a login, exactly as registered. */
   readonly redirectUri: string | undefined;
   /** `aud` of client assertions. Default: the token URL. */

@@ -1,5 +1,5 @@
 import { closestMatch } from '../config/suggestions.ts';
-import type { ClientAuth, Provider } from '../providers/provider.ts';
+import type { ClientAuth, Provider, UrlVariable } from '../providers/provider.ts';
 import type { ParsedProfile } from './parse-profile.ts';
 import { type AssertionSource, JWT_BEARER, loginCommand, type ProfileOptions, TOKEN_EXCHANGE } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
@@ -18,12 +18,20 @@ export function checkRequiredFields(
   const isSet = (field: string): boolean =>
     draft.has(field) || (provider.clientAuth === 'passthrough' && draft.fields.has(field));
   const missing = [...findRequiredFields(draft, provider, grant, clientAuth)].filter((field) => !isSet(field));
-  if (provider.tenant !== undefined && !draft.has('url') && !draft.hasIssue('url') && !draft.has('tenant_id')) {
-    addMissingIssue(draft, 'tenant_id', 'is missing', `set ${draft.name}.tenant_id to ${provider.tenant.description}`);
+  for (const [field, { description }] of missingVariables(draft, provider)) {
+    addMissingIssue(draft, field, 'is missing', `set ${draft.name}.${field} to ${description}`);
   }
   const lacksLogin =
     isCustomWithoutLogin(draft, provider, grant, options) || isWithoutLogin(draft, provider, grant, missing);
-  if (lacksLogin) draft.addIssue('refresh_token', 'is missing: no user has logged in yet', loginHint(draft, grant));
+  if (lacksLogin)
+    draft.addIssue(
+      'refresh_token',
+      'is missing: no user has logged in yet',
+      loginHint(draft, grant ?? (provider.usesIssuer ? 'password' : undefined)),
+    );
+  else if (provider.usesIssuer && grant === undefined && draft.has('url') && !draft.hasIssue('grant_type')) {
+    draft.addIssue('grant_type', 'is missing', `set ${draft.name}.grant_type, such as client_credentials`);
+  }
   const message = grant === undefined ? 'is missing' : `is missing (required by the ${grant} grant)`;
   // All hints first: they depend on the issues so far.
   const hints = missing.map((field) => [field, missingFieldHint(draft, provider, field, grant)] as const);
@@ -83,6 +91,12 @@ function checkSubjectToken(draft: ProfileDraft, source: AssertionSource | undefi
   return true;
 }
 
+/** The variables of the token URL that the profile does not set. */
+function missingVariables(draft: ProfileDraft, { variables = {} }: Provider): [string, UrlVariable][] {
+  if (draft.has('url') || draft.hasIssue('url')) return [];
+  return Object.entries(variables).filter(([field, { default: byDefault }]) => !byDefault && !draft.has(field));
+}
+
 function findRequiredFields(
   draft: ProfileDraft,
   provider: Provider,
@@ -131,18 +145,18 @@ function addMissingIssue(draft: ProfileDraft, field: string, message: string, hi
 /** Whether a profile of a built-in type has everything a login needs and lacks only what the login supplies. */
 function isWithoutLogin(
   draft: ProfileDraft,
-  { login, tenant }: Provider,
+  provider: Provider,
   grant: string | undefined,
   missing: readonly string[],
 ): boolean {
+  const { login } = provider;
   if (login === undefined || missing.length === 0 || !missing.every((field) => USER_FIELDS.includes(field))) {
     return false;
   }
   if (grant !== 'refresh_token' && draft.has('grant_type')) return false;
-  const hasTenant = tenant === undefined || draft.has('tenant_id') || draft.has('url');
   const hasClient = draft.has('client_id') || draft.usesBasic;
   const hasLoginFields = (login.requiredFields ?? []).every((field) => draft.has(field));
-  return hasTenant && hasClient && hasLoginFields && hasNoUserField(draft);
+  return missingVariables(draft, provider).length === 0 && hasClient && hasLoginFields && hasNoUserField(draft);
 }
 
 /** Whether a custom profile can log users in, but has no refresh token and no other grant. */

@@ -8,13 +8,15 @@ import type { Provider } from './provider.ts';
 export const okta: Provider = {
   type: 'okta',
   tokenUrl: 'https://{tenant_id}.okta.com/oauth2/default/v1/token',
-  tenant: {
-    // The tenant becomes part of the host name: it must be one DNS label, else the credentials could be sent anywhere.
-    // `…-admin` is the admin console (concepts/okta-organizations). Labels with xn-- are non-ASCII names, which no org
-    // has.
-    pattern: /^(?!.*-admin$|xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
-    example: 'acme',
-    description: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
+  variables: {
+    tenant_id: {
+      // The tenant becomes part of the host name: it must be one DNS label, else the credentials could be sent anywhere.
+      // `…-admin` is the admin console (concepts/okta-organizations). Labels with xn-- are non-ASCII names, which no org
+      // has.
+      pattern: /^(?!.*-admin$|xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i,
+      example: 'acme',
+      description: 'the first part of your Okta host, such as acme or trial-1234567; for other hosts set url',
+    },
   },
   grantsByFields: [
     { grant: 'password', fields: ['username', 'password'] },
@@ -53,7 +55,7 @@ export const okta: Provider = {
       },
       { description: /client_id/i, hint: 'the client does not exist in this org: check {client_id} and {tenant_id}' },
       { description: /secret/i, hint: 'the client secret is wrong: set {client_secret}' },
-      'check {client_id} and {client_secret}; an app accepts only its registered method: set {options.client_auth} to it',
+      'check {client_id} and {client_secret}; an app accepts only the client authentication method that is registered for it: set {options.client_auth} to that method',
     ],
     invalid_grant: [
       {

@@ -34,6 +34,18 @@ interface ConditionalHint {
   readonly hint: string;
 }
 
+/** A field that is part of the token URL. */
+export interface UrlVariable {
+  /** In a host name, a wrong value would send the credentials elsewhere (D13): the pattern must not match `/`, `@`, `:`, `?` or `#` there. */
+  readonly pattern: RegExp;
+  /** A valid value that does not belong to a user. */
+  readonly example: string;
+  /** Completes "set tenant_id to …". */
+  readonly description: string;
+  /** Value of a profile that sets none. Default: the field is required. */
+  readonly default?: string;
+}
+
 /** How users log in. URLs are relative to the token URL, so that they follow `<profile>.url`. */
 interface ProviderLogin {
   readonly preferredFlow: 'device' | 'browser';
@@ -53,6 +65,10 @@ interface ProviderLogin {
   readonly requiredScopes?: readonly string[];
   /** Whether the `scope` of a token response is not comparable with the requested one. Default: false. */
   readonly grantedScopeDiffers?: boolean;
+  /** Whether the authorization request has a code challenge (RFC 7636). Default: true. */
+  readonly pkce?: boolean;
+  /** Parameters of the redirect that are added to the token response. */
+  readonly redirectMembers?: readonly string[];
   /** Additional parameters of the authorization request. */
   readonly authorizationParameters?: Readonly<Record<string, string>>;
   /** Hint for a login that returned no refresh token; placeholders as in {@link ErrorHints}. */
@@ -74,16 +90,30 @@ export interface Provider {
   readonly type: string;
   /** Other values of `<profile>.type`, each with the grant that it implies. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Token endpoint; `{tenant_id}` is replaced with the profile's. Default: `<profile>.url` is required. */
+  /** Token endpoint; `{tenant_id}` and other {@link Provider.variables} are replaced with the profile's. Default: `<profile>.url` is required. */
   readonly tokenUrl?: string;
-  /** Validation of `tenant_id`; set if the token URL contains it. */
-  readonly tenant?: {
-    readonly pattern: RegExp;
-    /** A valid tenant that does not belong to a user. */
-    readonly example: string;
-    /** Completes "set tenant_id to …". */
-    readonly description: string;
+  /** Whether the endpoints are those that the metadata of `<profile>.issuer` names. Default: false. */
+  readonly usesIssuer?: boolean;
+  /** The fields that are part of the token URL, by name. They are never sent. */
+  readonly variables?: Readonly<Record<string, UrlVariable>>;
+  /** URL of refresh requests, relative to the token URL and of the same origin. Default: the token URL. */
+  readonly refreshUrl?: string;
+  /** Format of token requests. Default: `form` (RFC 6749 §4). */
+  readonly requestFormat?: 'form' | 'json';
+  /** Separator of the scopes in a request. Default: a space (RFC 6749 §3.3). */
+  readonly scopeSeparator?: ',';
+  /** For `oauth-profile providers` and the documentation. Set for the types of the catalogue. */
+  readonly about?: {
+    readonly name: string;
+    /** Page of the provider about its OAuth endpoints. */
+    readonly documentation: string;
+    /** Facts that users should know, one sentence each. */
+    readonly notes: readonly string[];
   };
+  /** The header in which the provider's API expects the token. Default: `Authorization`. */
+  readonly apiHeader?: string;
+  /** The scheme in that header, for providers whose `token_type` is another one. Default: `Bearer` in a header for authorization, else none. */
+  readonly apiScheme?: string;
   /** Grants that the provider rejects: always, or at some tenants. */
   readonly unsupportedGrants?: readonly { readonly grant: string; readonly tenants?: readonly string[] }[];
   /** Grants implied by fields: the first grant whose fields are all set is used, else `defaultGrant`. */
@@ -113,8 +143,6 @@ export interface Provider {
    * token URL. Default: unknown, because the tokens are for APIs of others.
    */
   readonly apiOrigins?: readonly string[] | 'token_url';
-  /** The header that the provider's API expects in the place of `Authorization: Bearer`. */
-  readonly apiHeader?: string;
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again, in milliseconds. Default: 30,000. */
   readonly graceMs?: number;

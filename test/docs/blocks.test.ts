@@ -6,12 +6,13 @@ import { parse, parseAllDocuments } from 'yaml';
 import { parseCommandLine } from '../../src/cli/args.ts';
 import { commands } from '../../src/cli/command-definitions.ts';
 import { compareScopes } from '../../src/flows/diagnose/compare-metadata.ts';
-import { findProvider } from '../../src/providers/registry.ts';
+import { findProvider, loadCatalogue } from '../../src/providers/registry.ts';
 import { runCommand } from '../../tools/run-command.js';
 import { profileOf } from '../support/profile-of.ts';
 import { type Block, blocksOf, isForDevelopers, pages, root } from './blocks.ts';
 import { Sandbox } from './sandbox.ts';
 
+await loadCatalogue();
 const all = pages.flatMap((page) => blocksOf(page));
 const of = (...languages: string[]): Block[] => all.filter(({ language }) => languages.includes(language));
 
@@ -200,7 +201,15 @@ describe('the pages of providers', () => {
     ({ fields }) => {
       const { client_id = '', scope = '', type = '' } = fields;
       const tenant_id = type === 'okta' ? 'acme' : 'contoso.com';
-      const profile = profileOf({ type, tenant_id, client_id, client_secret: 's', scope, refresh_token: 'r' });
+      const profile = profileOf({
+        ...fields,
+        type,
+        tenant_id,
+        client_id,
+        client_secret: 's',
+        scope,
+        refresh_token: 'r',
+      });
       expect(compareScopes(profile)).toEqual([]);
     },
   );

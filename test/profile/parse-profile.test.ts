@@ -151,7 +151,8 @@ describe('a profile with values of --set', () => {
 });
 
 describe('the type of a profile', () => {
-  const allTypes = 'microsoft, microsoft-refresh, google, okta, gitlab, twitter, custom';
+  const allTypes =
+    'one of microsoft, microsoft-refresh, google, okta, gitlab, twitter, oidc, custom, or another type that oauth-profile providers lists';
 
   it.each([
     ['Microsoft', 'types are case-sensitive: did you mean microsoft?'],
@@ -159,8 +160,8 @@ describe('the type of a profile', () => {
     ['Custom', 'types are case-sensitive: did you mean custom?'],
     ['microsft', 'did you mean microsoft?'],
     ['okta ', 'did you mean okta?'],
-    ['gitlab.com', `use one of ${allTypes}`],
-    ['__proto__', `use one of ${allTypes}`],
+    ['gitlab.com', `use ${allTypes}`],
+    ['__proto__', `use ${allTypes}`],
   ])('R1.7 cannot be %j', (type, hint) => {
     const [issue] = issuesOf(() => readAcme({ ...samples.custom, type }));
     expect(issue).toMatchObject({ variable: 'acme.type', hint });
@@ -187,10 +188,10 @@ describe('the type of a profile', () => {
     ['graf.type: microsoft', 'graf.type is set: did you mean graph.type?'],
     ['graph.Type: microsoft', 'graph.Type is set: did you mean graph.type?'],
     ['graph.typ: microsoft', 'graph.typ is set: did you mean graph.type?'],
-    ['other: x', `set graph.type to one of ${allTypes}`],
+    ['other: x', `set graph.type to ${allTypes}`],
     // The type of another profile, which has other fields too.
-    ['graf.type: microsoft\ngraf.client_id: b', `set graph.type to one of ${allTypes}`],
-    ['graf.typo: microsoft', `set graph.type to one of ${allTypes}`],
+    ['graf.type: microsoft\ngraf.client_id: b', `set graph.type to ${allTypes}`],
+    ['graf.typo: microsoft', `set graph.type to ${allTypes}`],
   ])('D16 is reported as missing, with a suggestion from %j', (line, hint) => {
     expect(issuesOf(() => readFromYaml('graph', `${line}\ngraph.client_id: a\n`))).toMatchObject([
       { variable: 'graph.type', message: 'is missing', hint },

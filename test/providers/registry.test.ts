@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { findProvider, providerTypes } from '../../src/providers/registry.ts';
+import { coreTypes, findProvider, loadCatalogue, providerTypes } from '../../src/providers/registry.ts';
 
 describe('findProvider()', () => {
-  it('R1.5 R1.6 finds five types, custom and one alias', () => {
-    expect([...providerTypes].sort()).toEqual([
+  it('R1.5 R1.6 finds five types, oidc, custom and one alias, and those of the catalogue after it was loaded', async () => {
+    expect([...coreTypes].sort()).toEqual([
       'custom',
       'gitlab',
       'google',
       'microsoft',
       'microsoft-refresh',
+      'oidc',
       'okta',
       'twitter',
     ]);
+    for (const type of coreTypes) expect(findProvider(type)).toBeDefined();
+    await loadCatalogue();
     for (const type of providerTypes) expect(findProvider(type)).toBeDefined();
   });
 

@@ -11,6 +11,7 @@ import type { Diagnostic } from '../../flows/diagnose/diagnostic.ts';
 import { buildTokenRequest } from '../../oauth/token-request.ts';
 import { missingProfileHint, untypedNames } from '../../profile/collect-fields.ts';
 import { completeProfile } from '../../profile/complete-profile.ts';
+import { withoutIssuerEndpoints } from '../../profile/issuer-endpoints.ts';
 import { toLoginProfile } from '../../profile/login-profile.ts';
 import { type ParsedProfile, parseProfile } from '../../profile/parse-profile.ts';
 import { type Profile, tlsFiles } from '../../profile/profile.ts';
@@ -37,7 +38,7 @@ export function runCheck(context: Context): Promise<number> {
     const storeErrors = new Set<string>();
     for (const name of namesToCheck(args.positionals, variables)) {
       const complete = (parsed: ParsedProfile): Promise<Profile> => withLogin(parsed, client, context, storeErrors);
-      checked.push(await checkProfile(name, variables, client, complete, signal));
+      checked.push(await checkProfile(name, variables, client, complete, context));
     }
     for (const message of storeErrors) warn(context, `stored logins are ignored: ${message}`);
     let diagnostics = new Map<Profile, readonly Diagnostic[]>();
@@ -71,11 +72,12 @@ async function checkProfile(
   variables: Variables,
   client: Client,
   complete: (parsed: ParsedProfile) => Promise<Profile>,
-  signal: AbortSignal,
+  context: Context,
 ): Promise<CheckedProfile> {
+  const { signal } = context;
   let parsed: ParsedProfile | undefined;
   try {
-    parsed = parseProfile(name, variables, client.sources);
+    parsed = await parseForCheck(name, variables, client, context);
     const profile = await checkFiles(await complete(parsed), client, signal);
     return { name, issues: [], notes: profile.notes, warnings: profile.warnings, profile };
   } catch (error) {
@@ -85,21 +87,44 @@ async function checkProfile(
       const profile = parsed && toProfileAfterLogin(parsed).then((login) => checkFiles(login, client, signal));
       return { name, issues, notes, warnings, profile: await profile?.catch(() => undefined) };
     }
-    if (!(error instanceof OAuthProfileError) || error.code !== 'profile_not_found') throw error;
+    if (!(error instanceof OAuthProfileError) || error.code === 'aborted') throw error;
+    if (parsed === undefined && error.code !== 'profile_not_found') {
+      const field = variables.get(`${name}.issuer`) === undefined ? 'options.issuer' : 'issuer';
+      const issue = { variable: `${name}.${field}`, message: `cannot be used: ${error.message}`, hint: error.hint };
+      return { name, issues: [issue], notes: [], warnings: [] };
+    }
+    if (error.code !== 'profile_not_found') throw error;
     const issue = { variable: name, message: 'is not a profile', hint: error.hint };
     return { name, issues: [issue], notes: [], warnings: [] };
   }
+}
+
+/** Without `--online`, the endpoints of an issuer are known only if they are cached on this machine. */
+async function parseForCheck(
+  name: string,
+  variables: Variables,
+  client: Client,
+  context: Context,
+): Promise<ParsedProfile> {
+  if (context.args.switches.has('online')) return client.parseProfile(name, variables, 'reload', context.signal);
+  if (!usesRemoteStore(context)) return client.parseProfile(name, variables, 'offline');
+  const parsed = parseProfile(name, variables, client.sources);
+  return parsed.options.issuer === undefined ? parsed : withoutIssuerEndpoints(parsed);
+}
+
+function usesRemoteStore({ args, environment }: Context): boolean {
+  return args.values.has('store') || Boolean(environment.env['OAUTH_PROFILE_STORE']);
 }
 
 /** The profile with its stored login, if the store can be read. A remote store is used with `--online` only. */
 async function withLogin(
   parsed: ParsedProfile,
   client: Client,
-  { args, environment }: Context,
+  context: Context,
   storeErrors: Set<string>,
 ): Promise<Profile> {
-  const isRemote = args.values.has('store') || Boolean(environment.env['OAUTH_PROFILE_STORE']);
-  if (isRemote && !args.switches.has('online')) return completeProfile(parsed);
+  const { args } = context;
+  if (usesRemoteStore(context) && !args.switches.has('online')) return completeProfile(parsed);
   try {
     return await client.completeProfile(parsed);
   } catch (error) {

@@ -19,7 +19,7 @@ export async function runExplain(context: Context): Promise<number> {
   assertExclusive(context, 'json', 'curl');
   const reveal = args.switches.has('reveal');
   const text = await withClient(context, async ({ client, variables }) => {
-    const loaded = await client.loadProfile(args.positionals[0] ?? '', variables);
+    const loaded = await client.loadProfile(args.positionals[0] ?? '', variables, 'cached', signal);
     const profile = await withNewestRefreshToken(loaded, client);
     const built = buildTokenRequest(profile, version);
     const { timeoutMs } = profile.options;
@@ -146,6 +146,11 @@ function escapeLineEnds(text: string): string {
 function formatCurl({ url, headers, form }: ShownRequest): string {
   const lines = [`curl --globoff ${quoteShellArgument(url)}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quoteShellArgument(`${name}: ${value}`)}`);
+  if (headers['Content-Type'] === 'application/json') {
+    const body = Object.fromEntries(form.map(({ name, value }) => [name, value]));
+    lines.push(`--data-raw ${quoteShellArgument(JSON.stringify(body))}`);
+    return `${lines.join(' \\\n  ')}\n`;
+  }
   for (const { name, value } of form) {
     const encoded = value === MASK ? MASK : encodeFormComponent(value);
     lines.push(`--data-raw ${quoteShellArgument(`${encodeFormComponent(name)}=${encoded}`)}`);

@@ -17,7 +17,10 @@ export function runForget(context: Context): Promise<number> {
       const { profile, kind } = parseRecord(found);
       if (name !== undefined && profile !== name) continue;
       await withLock(store, found.key, (lock) => lock.remove());
-      deleted.push({ profile, kind: { login: 'login', family: 'refresh', token: 'token' }[kind] });
+      deleted.push({
+        profile,
+        kind: { login: 'login', family: 'refresh', token: 'token', metadata: 'metadata' }[kind],
+      });
     }
     // An unknown name is an error: it is probably misspelt.
     if (deleted.length === 0 && name !== undefined) parseProfile(name, variables, client.sources);

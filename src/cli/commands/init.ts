@@ -4,7 +4,7 @@ import { profileFileNames } from '../../config/find-profile-file.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { Provider } from '../../providers/provider.ts';
-import { findProvider, providerTypes } from '../../providers/registry.ts';
+import { coreTypes, findProvider, loadCatalogue, providerTypes } from '../../providers/registry.ts';
 import { usageError } from '../args.ts';
 import type { Context } from '../context.ts';
 import { findLineReader, type ReadLine } from '../read-line.ts';
@@ -29,6 +29,7 @@ export async function runInit(context: Context): Promise<number> {
   const found = isScript ? [] : profileFileNames.filter((name) => existsSync(join(environment.cwd, name)));
   if (found.length > 0)
     throw usageError(`${found.join(' and ')} already exists`, 'add the profile to it, or use another directory');
+  await loadCatalogue();
   const readLine = args.values.has('type') ? undefined : findLineReader();
   const choices = readLine === undefined ? readFlags(context) : await promptUser(context, readLine);
   const { name, isForUser } = choices;
@@ -53,7 +54,9 @@ function readFlags({ args }: Context): Choices {
     const match = closestMatch(type, providerTypes);
     throw usageError(
       type === '' ? 'missing flag: --type' : `unknown --type "${type}"`,
-      match === undefined ? `write --type with one of ${providerTypes.join(', ')}` : `did you mean --type ${match}?`,
+      match === undefined
+        ? 'write --type with a type that oauth-profile providers lists'
+        : `did you mean --type ${match}?`,
     );
   }
   const name = args.values.get('name')?.[0] ?? (isScript ? 'example' : provider.type);
@@ -73,8 +76,8 @@ async function promptUser({ args, terminal, signal }: Context, readLine: ReadLin
       if (value !== undefined) return value;
     }
   };
-  const types = providerTypes.filter((type) => findProvider(type)?.type === type);
-  const provider = await prompt(`Provider (${types.join(', ')})`, '', findProvider);
+  const types = coreTypes.filter((type) => findProvider(type)?.type === type);
+  const provider = await prompt(`Provider (${types.join(', ')}, …)`, '', findProvider);
   const isScript = args.switches.has('script');
   const given = args.values.get('name')?.[0] ?? '';
   const parseName = (text: string) => (NAME.test(text) ? text : undefined);
@@ -86,7 +89,8 @@ async function promptUser({ args, terminal, signal }: Context, readLine: ReadLin
   return { provider, name, isForUser: isForUser ?? !supportsMachines(provider) };
 }
 
-function supportsMachines({ unsupportedGrants = [] }: Provider): boolean {
+function supportsMachines({ required, tokenUrl, unsupportedGrants = [] }: Provider): boolean {
+  if (tokenUrl !== undefined && required['client_credentials'] === undefined) return false;
   return !unsupportedGrants.some(({ grant, tenants }) => grant === 'client_credentials' && tenants === undefined);
 }
 
@@ -104,7 +108,7 @@ function profileText({ provider, name, isForUser }: Choices): string {
   if (!isForUser && format !== undefined) add('scope', `Set it to ${format.description}`);
   else if (isForUser && provider.login?.requiredFields?.includes('scope')) add('scope', SCOPES);
   else lines.push(`# ${SCOPES}`, '# scope: read write');
-  if (isForUser && provider.login === undefined)
+  if (isForUser && provider.login === undefined && !provider.usesIssuer)
     lines.push(
       'options:',
       '  # Page where users log in',
@@ -150,9 +154,12 @@ function startProfile(provider: Provider, name: string, hasExamples = false) {
     const byDefault = hasExamples ? `:-${example}` : '';
     lines.push(`# ${comment}`, `${field}: \${env:${name.toUpperCase()}_${field.toUpperCase()}${byDefault}}`);
   };
-  if (provider.tokenUrl === undefined) add('url', 'Token endpoint', 'https://id.example.com/token');
-  if (provider.tenant !== undefined)
-    add('tenant_id', `Set it to ${provider.tenant.description}`, provider.tenant.example);
+  if (provider.usesIssuer) add('issuer', 'Issuer of the server', 'https://id.example.com');
+  else if (provider.tokenUrl === undefined) add('url', 'Token endpoint', 'https://id.example.com/token');
+  for (const [field, { description, example, default: byDefault }] of Object.entries(provider.variables ?? {})) {
+    if (byDefault === undefined) add(field, `Set it to ${description}`, example);
+    else lines.push(`# ${field}: ${byDefault}`);
+  }
   add('client_id', 'Client ID of the application');
   return { lines, add };
 }

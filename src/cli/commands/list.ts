@@ -39,7 +39,7 @@ interface Row {
 }
 
 function toRow(record: ReturnType<typeof parseRecord>, store: TokenStore, defined: readonly string[]): Row[] {
-  if (record.kind === 'login') return [];
+  if (record.kind === 'login' || record.kind === 'metadata') return [];
   const { profile } = record;
   const [newest] = Object.values(record.tokens).sort((one, other) => other.receivedAt - one.receivedAt);
   const family = record.kind === 'family' ? record : undefined;

@@ -2,7 +2,6 @@ import { type BrowserPrompt, loginWithAuthorizationCode } from '../../flows/logi
 import { type DeviceCodePrompt, loginWithDeviceCode } from '../../flows/login/device-code.ts';
 import { type LoginResult, login } from '../../flows/login/login.ts';
 import { type LoginProfile, toLoginProfile } from '../../profile/login-profile.ts';
-import { parseProfile } from '../../profile/parse-profile.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { usageError } from '../args.ts';
 import { assertExclusive, type Context, formatTime, portFlag, warn } from '../context.ts';
@@ -18,7 +17,7 @@ export function runLogin(context: Context): Promise<number> {
   const port = portFlag(context, 1);
   return withClient(context, async ({ client, variables, emulation }) => {
     const { ports } = client;
-    const parsed = parseProfile(name, variables, client.sources);
+    const parsed = await client.parseProfile(name, variables, 'cached', signal);
     if (parsed.disclosure !== undefined) warn(context, parsed.disclosure);
     const profile = withEmulateFlag(toLoginProfile(parsed), context);
     const method = chooseMethod(profile, context);

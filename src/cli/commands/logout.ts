@@ -45,7 +45,7 @@ async function revokeAndDelete(
   client: Client,
 ): Promise<void> {
   try {
-    const login = toLoginProfile(parseProfile(found.profile, variables, client.sources));
+    const login = toLoginProfile(await client.parseProfile(found.profile, variables, 'cached', context.signal));
     const store = await client.openStore();
     await deleteLogin(found, store, (family) => revokeToken(login, family, client, store, context.signal));
   } catch (error) {

@@ -47,7 +47,12 @@ export function getTokenForCommand(context: Context): Promise<TokenResult> {
   const { args, signal } = context;
   const minTtlMs = durationFlag(context, 'min-ttl');
   return withClient(context, async ({ client, variables, emulation }) => {
-    const profile = await client.loadProfile(args.positionals[0] ?? '', variables);
+    const profile = await client.loadProfile(
+      args.positionals[0] ?? '',
+      variables,
+      args.switches.has('no-store') ? 'unstored' : 'cached',
+      signal,
+    );
     const { name, provider, grant, url, notes, warnings } = profile;
     if (args.switches.has('verbose')) for (const note of [...warnings, ...notes]) warn(context, note);
     const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);

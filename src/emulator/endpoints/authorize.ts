@@ -64,7 +64,7 @@ export function authorizeEndpoint(context: RequestContext, request: EmulatorRequ
     used: false,
     family: undefined,
   });
-  return redirect({ code });
+  return redirect({ code, ...realm.provider.redirectParameters });
 }
 
 /** Node accepts URLs of up to 16 KiB, and parts of them are stored with a code. */

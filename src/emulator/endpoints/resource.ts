@@ -6,7 +6,9 @@ import { authenticateClient } from './client-auth.ts';
 /** A protected resource: returns data about the user, or rejects the token as the provider does. */
 export async function resourceEndpoint(context: RequestContext, request: EmulatorRequest): Promise<EmulatorResponse> {
   const { provider } = context.realm;
-  const [, bearer] = /^Bearer (.+)$/i.exec(String(request.headers['authorization'] ?? '')) ?? [];
+  const { apiHeader = 'authorization' } = provider;
+  const header = String(request.headers[apiHeader] ?? '');
+  const [, bearer] = (apiHeader === 'authorization' ? /^Bearer (.+)$/i : /^(.+)$/).exec(header) ?? [];
   // RFC 6750 §2.2; OpenID Connect Core §5.3.1 allows POST for userinfo.
   const token = bearer ?? request.form.get('access_token') ?? request.query.get('access_token') ?? '';
   const known = await findToken(context, request, token);

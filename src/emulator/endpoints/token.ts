@@ -43,7 +43,7 @@ export async function tokenEndpoint(context: RequestContext, request: EmulatorRe
   }
   const grant = form.get('grant_type') || reject('missing_grant_type', 'grant_type');
   const tenant = provider.tenantOf?.(request);
-  const handleGrant = provider.grants.includes(grant) ? grants[grant] : undefined;
+  const handleGrant = provider.grants.includes(grant) ? grants[provider.grantAliases?.[grant] ?? grant] : undefined;
   if (handleGrant === undefined) return reject('unsupported_grant', grant);
   if (grant === 'password' && provider.tenantsWithoutPasswordGrant?.includes(tenant?.toLowerCase() ?? ''))
     reject('tenant_without_password_grant');

@@ -107,8 +107,8 @@ function noMetadata(profile: Profile, { location, response, members }: Published
   }
   const error = parseErrorResponse({ status, headers: {}, body: '' }, { kind: 'object', members }, excerpt);
   const details = [error.error, error.description].filter((part) => part !== undefined).join(': ');
-  const tenant = provider.tenant === undefined ? '' : `${name}.tenant_id and `;
-  const hint = findHint({ ...profile, warnings: [] }, error, 'provider_rejected') ?? `check ${tenant}${name}.url`;
+  const fields = [...Object.keys(provider.variables ?? {}), 'url'].map((field) => `${name}.${field}`);
+  const hint = findHint({ ...profile, warnings: [] }, error, 'provider_rejected') ?? `check ${fields.join(' and ')}`;
   return { level: 'error', ...about, message: `HTTP ${status}, ${excerpt(details, 300)}`, hint };
 }
 

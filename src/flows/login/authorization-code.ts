@@ -13,6 +13,7 @@ import type { LoginPorts, Ports, Redirect, RedirectTarget } from '../../ports.ts
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { providerName } from '../../profile/profile.ts';
 import { parseUrl } from '../../profile/url.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { findMetadata } from '../read-metadata.ts';
 import { post } from '../request-token.ts';
@@ -38,6 +39,8 @@ export interface BrowserLoginOptions {
   readonly open: boolean;
 }
 
+/** Longer parameters of a redirect are truncated, in characters. */
+const MAX_MEMBER_LENGTH = 200;
 const LOGIN_TIMEOUT_MS = 10 * 60_000;
 
 /** Authorization code flow with PKCE and a loopback redirect (RFC 6749 §4.1, RFC 7636, RFC 8252 §7.3). */
@@ -121,11 +124,18 @@ async function exchangeCode(
       signal,
     });
     redirect.show('signed-in');
-    return token;
+    return { ...token, response: { ...token.response, ...redirectMembers(login, redirect.query) } };
   } catch (error) {
     redirect.show('failed');
     throw toLoginError(error, login);
   }
+}
+
+/** The parameters of a redirect that belong to the token, such as the company whose data it gives access to. */
+function redirectMembers({ provider }: LoginProfile, query: string): Record<string, string> {
+  const parameters = new URLSearchParams(query);
+  const names = (provider.login?.redirectMembers ?? []).filter((name) => parameters.has(name));
+  return Object.fromEntries(names.map((name) => [name, excerpt(parameters.get(name) ?? '', MAX_MEMBER_LENGTH)]));
 }
 
 /** The registered redirect URI, or one of our own (RFC 8252 §7.3). */

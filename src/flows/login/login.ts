@@ -60,8 +60,17 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
   const scope = typeof response.response['scope'] === 'string' ? response.response['scope'] : undefined;
   const tokens = { [cacheKeyIn(store, profile)]: toCachedToken(response, store.now(), store, clock) };
   const requestedScope = String(task.login.scope?.value ?? '');
+  const members = (profile.provider.login?.redirectMembers ?? []).map((member) => [member, response.response[member]]);
+  const redirectMembers = members.length === 0 ? undefined : Object.fromEntries(members);
   await withLock(store, family, (lock) =>
-    write(lock, { ...createFamily(profile, refreshToken, store), tokens, account, scope, requestedScope }),
+    write(lock, {
+      ...createFamily(profile, refreshToken, store),
+      tokens,
+      account,
+      scope,
+      requestedScope,
+      redirectMembers,
+    }),
   );
   const formerFamily = await withLock(store, key, async (lock) => {
     const old = parseRecordOf('login', lock.record);

@@ -76,7 +76,7 @@ describe.skipIf(!hasTerminals)('init in a terminal', () => {
   it('prompts for the provider, the name and the use, until the input is valid', async () => {
     const sandbox = createSandbox();
     const init = runInTerminal(sandbox, 'oauth-profile init');
-    await init.waitFor(/Provider \(microsoft, google, okta, gitlab, twitter, custom\): $/);
+    await init.waitFor(/Provider \(microsoft, google, okta, gitlab, twitter, oidc, custom, …\): $/);
     init.write('Okta\n');
     await init.waitFor(/Okta\s+Provider .*: $/);
     init.write('okta\n');

@@ -1,0 +1,134 @@
+import { define, machine } from './define.ts';
+
+/** Slack. Sources: docs.slack.dev/authentication/using-token-rotation; github.com/NangoHQ/nango; golang.org/x/oauth2/endpoints. */
+export const slack = define({
+  type: 'slack',
+  about: {
+    name: 'Slack',
+    documentation: 'https://docs.slack.dev/authentication/using-token-rotation',
+    notes: [
+      'Without token rotation, tokens do not expire and there is no refresh token.',
+      'Not confirmed: Slack may reject redirect URIs that are not https:, and then oauth-profile login cannot be used.',
+      'For a user token in the response of a bot, set options.token_path: authed_user.access_token.',
+    ],
+  },
+  tokenUrl: 'https://slack.com/api/oauth.v2.access',
+  scopeSeparator: ',',
+  apiOrigins: ['https://slack.com'],
+  // The token_type is bot or user.
+  apiScheme: 'Bearer',
+  clientAuth: 'client_secret_post',
+  required: { refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
+  login: {
+    preferredFlow: 'browser',
+    authorizationUrl: 'https://slack.com/oauth/v2/authorize',
+    pkce: false,
+    grantedScopeDiffers: true,
+    requiredFields: ['scope'],
+    missingRefreshTokenHint: 'enable token rotation of the app, then {login}; without it, the token does not expire',
+  },
+});
+
+/** Atlassian Cloud, OAuth 2.0 (3LO). Sources: developer.atlassian.com; arctic 3.7.0; next-auth. */
+export const atlassian = define({
+  type: 'atlassian',
+  about: {
+    name: 'Atlassian',
+    documentation: 'https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens/',
+    notes: ['Tokens are valid at https://api.atlassian.com/ex/<product>/<cloud id>, not at the host of your site.'],
+  },
+  tokenUrl: 'https://auth.atlassian.com/oauth/token',
+  apiOrigins: ['https://api.atlassian.com'],
+  clientAuth: 'client_secret_post',
+  required: { refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
+  login: {
+    preferredFlow: 'browser',
+    authorizationUrl: 'https://auth.atlassian.com/authorize',
+    authorizationParameters: { audience: 'api.atlassian.com', prompt: 'consent' },
+    requiredFields: ['scope'],
+    requiredScopes: ['offline_access'],
+  },
+});
+
+/** Linear. Sources: arctic 3.7.0, github.com/NangoHQ/nango; linear.app/developers. */
+export const linear = define({
+  type: 'linear',
+  about: {
+    name: 'Linear',
+    documentation: 'https://linear.app/developers/oauth-2-0-authentication',
+    notes: ['Access tokens expire after 24 hours. A replaced refresh token is accepted again for 30 minutes.'],
+  },
+  tokenUrl: 'https://api.linear.app/oauth/token',
+  scopeSeparator: ',',
+  apiOrigins: ['https://api.linear.app'],
+  clientAuth: 'client_secret_post',
+  clientAuthWithoutSecret: 'none',
+  refreshTokenReuse: 'grace',
+  graceMs: 1_800_000,
+  login: {
+    preferredFlow: 'browser',
+    authorizationUrl: 'https://linear.app/oauth/authorize',
+    revocationUrl: 'revoke',
+    grantedScopeDiffers: true,
+  },
+});
+
+/** Notion. Sources: developers.notion.com/reference/create-a-token, …/refresh-a-token; github.com/NangoHQ/nango. */
+export const notion = define({
+  type: 'notion',
+  about: {
+    name: 'Notion',
+    documentation: 'https://developers.notion.com/reference/create-a-token',
+    notes: ['Requests to the token endpoint are JSON. The client authenticates with a Basic header.'],
+  },
+  tokenUrl: 'https://api.notion.com/v1/oauth/token',
+  requestFormat: 'json',
+  apiOrigins: ['https://api.notion.com'],
+  clientAuth: 'client_secret_basic',
+  login: {
+    preferredFlow: 'browser',
+    authorizationUrl: 'authorize',
+    revocationUrl: 'revoke',
+    authorizationParameters: { owner: 'user' },
+  },
+});
+
+/** Zoom. Sources: developers.zoom.us/docs/rooms/s2s-oauth; arctic 3.7.0, github.com/NangoHQ/nango. */
+export const zoom = define({
+  type: 'zoom',
+  about: {
+    name: 'Zoom',
+    documentation: 'https://developers.zoom.us/docs/internal-apps/s2s-oauth/',
+    notes: ['For a server-to-server app, set grant_type: account_credentials and account_id.'],
+  },
+  tokenUrl: 'https://zoom.us/oauth/token',
+  apiOrigins: ['https://api.zoom.us'],
+  clientAuth: 'client_secret_basic',
+  required: { account_credentials: ['client_id', 'client_secret', 'account_id'] },
+  login: { preferredFlow: 'browser', authorizationUrl: 'authorize', revocationUrl: 'revoke' },
+});
+
+/** Discord. Source: github.com/discord/discord-api-docs, topics/oauth2. */
+export const discord = define({
+  type: 'discord',
+  about: {
+    name: 'Discord',
+    documentation: 'https://discord.com/developers/docs/topics/oauth2',
+    notes: [
+      'Access tokens expire after 7 days.',
+      'client_credentials returns a token of the owner of the application.',
+      'Revoking one token ends all tokens of that authorization.',
+    ],
+  },
+  tokenUrl: 'https://discord.com/api/oauth2/token',
+  required: machine,
+  apiOrigins: ['https://discord.com'],
+  clientAuth: 'client_secret_basic',
+  clientAuthWithoutSecret: 'none',
+  login: {
+    preferredFlow: 'browser',
+    authorizationUrl: 'https://discord.com/oauth2/authorize',
+    revocationUrl: 'token/revoke',
+    requiredFields: ['scope'],
+  },
+});

@@ -1,0 +1,126 @@
+import { define, hostVariable, labelVariable, machine } from './define.ts';
+
+/** Auth0. Sources: github.com/auth0/docs-v2; arctic 3.7.0. */
+export const auth0 = define({
+  type: 'auth0',
+  about: {
+    name: 'Auth0',
+    documentation: 'https://auth0.com/docs/secure/tokens/refresh-tokens',
+    notes: [
+      'Set audience to the identifier of your API: without it, the access token is opaque.',
+      'If refresh token rotation has an overlap period, set options.refresh_token_reuse: grace and options.grace to its length.',
+    ],
+  },
+  tokenUrl: 'https://{domain}/oauth/token',
+  required: machine,
+  variables: {
+    domain: hostVariable(
+      'acme.eu.auth0.com',
+      'the domain of the tenant, such as acme.eu.auth0.com, or your custom domain',
+    ),
+  },
+  clientAuth: 'client_secret_post',
+  clientAuthWithoutSecret: 'none',
+  login: {
+    preferredFlow: 'browser',
+    authorizationUrl: '/authorize',
+    deviceAuthorizationUrl: 'device/code',
+    revocationUrl: 'revoke',
+    metadataUrl: '/.well-known/openid-configuration',
+    requiredScopes: ['offline_access'],
+    missingRefreshTokenHint: 'enable "Allow Offline Access" of the API, check {scope}, then {login}',
+  },
+});
+
+/** Keycloak. Sources: arctic 3.7.0, github.com/simov/grant. */
+export const keycloak = define({
+  type: 'keycloak',
+  about: {
+    name: 'Keycloak',
+    documentation: 'https://www.keycloak.org/securing-apps/oidc-layers',
+    notes: [
+      'Old servers have /auth before /realms in their URLs: set url, or use type: oidc with the issuer.',
+      'For a server without TLS on this machine, use type: oidc with the issuer.',
+    ],
+  },
+  tokenUrl: 'https://{host}/realms/{realm}/protocol/openid-connect/token',
+  variables: {
+    host: hostVariable('sso.example.com', 'the host of the server, such as sso.example.com'),
+    realm: { pattern: /^[\w-]{1,255}$/, example: 'demo', description: 'the name of the realm' },
+  },
+  grantsByFields: [{ grant: 'password', fields: ['username', 'password'] }],
+  required: { ...machine, password: ['client_id', 'username', 'password'] },
+  clientAuth: 'client_secret_basic',
+  clientAuthWithoutSecret: 'none',
+  login: {
+    preferredFlow: 'browser',
+    authorizationUrl: 'auth',
+    deviceAuthorizationUrl: 'auth/device',
+    revocationUrl: 'revoke',
+    metadataUrl: '../../.well-known/openid-configuration',
+  },
+});
+
+/** Amazon Cognito. Sources: arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints. */
+export const cognito = define({
+  type: 'cognito',
+  about: {
+    name: 'Amazon Cognito',
+    documentation: 'https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html',
+    notes: ['For a custom domain, set url to https://<domain>/oauth2/token.'],
+  },
+  required: machine,
+  tokenUrl: 'https://{prefix}.auth.{region}.amazoncognito.com/oauth2/token',
+  variables: {
+    prefix: labelVariable('the prefix of the domain of the user pool'),
+    region: {
+      pattern: /^[a-z]{2}(?:-[a-z]+)+-\d$/,
+      example: 'eu-central-1',
+      description: 'the AWS region, such as eu-central-1',
+    },
+  },
+  clientAuth: 'client_secret_basic',
+  clientAuthWithoutSecret: 'none',
+  login: { preferredFlow: 'browser', authorizationUrl: 'authorize', revocationUrl: 'revoke' },
+});
+
+/** GitHub OAuth apps and user tokens of GitHub Apps. Source: github.com/github/docs. */
+export const github = define({
+  type: 'github',
+  about: {
+    name: 'GitHub',
+    documentation: 'https://docs.github.com/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+    notes: [
+      'Tokens of an OAuth app do not expire, and there is no refresh token.',
+      'User tokens of a GitHub App expire after 8 hours. A refresh ends the former access token.',
+      'The device flow needs no client secret; it must be enabled in the settings of the app.',
+      'GitHub has no revocation endpoint: users revoke access in their settings.',
+    ],
+  },
+  tokenUrl: 'https://{host}/login/oauth/access_token',
+  variables: { host: hostVariable('github.example.com', 'the host of GitHub Enterprise Server', 'github.com') },
+  apiOrigins: ['https://api.github.com', 'https://github.com'],
+  clientAuth: 'client_secret_post',
+  clientAuthWithoutSecret: 'none',
+  // refreshing-user-access-tokens.md: the refresh token and the old access token no longer work after a refresh.
+  refreshTokenReuse: 'rejected',
+  refreshRevokesAccessTokens: true,
+  login: {
+    preferredFlow: 'device',
+    authorizationUrl: 'authorize',
+    deviceAuthorizationUrl: '../device/code',
+    // authorizing-oauth-apps.md: the scopes of a response are separated by commas.
+    grantedScopeDiffers: true,
+    missingRefreshTokenHint: 'tokens of an OAuth app do not expire; to replace this one, {login}',
+  },
+  // troubleshooting-oauth-app-access-token-request-errors.md
+  hints: {
+    incorrect_client_credentials: 'the client ID or secret is wrong: check {client_id} and {client_secret}',
+    redirect_uri_mismatch:
+      'the redirect URI is not the one of the app: set {options.redirect_uri} to its callback URL, which may have any port on loopback',
+    bad_verification_code: 'the code is wrong or has expired; {login}',
+    unverified_user_email: 'the user must verify their email address at GitHub first; then {login}',
+    device_flow_disabled: 'enable the device flow in the settings of the app {client_id}, or log in with --browser',
+    incorrect_device_code: 'the device code is not valid; {login}',
+  },
+});

@@ -1,0 +1,79 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Browser } from '../support/independent-browser.ts';
+import { startCommand } from '../support/login-cli.ts';
+import { type LoginServer, startLoginServer } from '../support/login-oidc-provider.ts';
+import { type Finished, Sandbox } from '../support/run-cli.ts';
+
+const kinds = {
+  'type: oidc': (issuer: string) => ({ type: 'oidc', issuer }),
+  'type: custom and options.issuer': (issuer: string) => ({ type: 'custom', options: { issuer } }),
+};
+
+describe.each([
+  ['', 'type: oidc'],
+  ['/realms/demo', 'type: oidc'],
+  ['/realms/demo', 'type: custom and options.issuer'],
+] as const)('oidc-provider with the issuer path "%s" and %s', (path, kind) => {
+  let server: LoginServer;
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    server = await startLoginServer(path);
+  });
+  afterAll(() => server.close());
+  beforeEach(() => {
+    server.events.length = 0;
+    sandbox = new Sandbox();
+    const fields = { ...kinds[kind](server.issuer), client_id: 'tool', scope: 'openid offline_access read' };
+    sandbox.write('oauth-profiles.json', JSON.stringify({ svc: { ...fields, prompt: 'consent' } }));
+  });
+  afterEach(() => sandbox.remove());
+
+  const run = (line: string): Promise<Finished> => sandbox.run(`oauth-profile ${line}`);
+
+  async function loginWithBrowser(): Promise<Finished> {
+    const running = startCommand(sandbox, ['login', 'svc', '--browser', '--no-open']);
+    const [, url = ''] = await running.waitFor(/^ {2}(http\S+)\n/m);
+    const browser = new Browser();
+    const consent = await browser.submit(await browser.visit(url), { login: 'ada', password: 'anything' });
+    await new Browser().visit((await browser.submit(consent)).url);
+    return running.finished;
+  }
+
+  it('logs in with a browser, refreshes, and revokes at the endpoints of the metadata', async () => {
+    const { exit, stderr } = await loginWithBrowser();
+    expect(exit, stderr).toBe(0);
+    expect(await run('token svc --force-refresh')).toMatchObject({ exit: 0, stderr: '' });
+    expect(server.events).toContain('refresh_token');
+    expect(await run('logout svc --revoke')).toMatchObject({ exit: 0, stderr: '' });
+    expect(server.events).toContain('destroyed');
+  });
+
+  it('logs in with a device code', async () => {
+    const running = startCommand(sandbox, ['login', 'svc', '--device']);
+    const [, url = ''] = await running.waitFor(/or open (http\S+), which includes/);
+    const browser = new Browser();
+    const confirm = await browser.submit(await browser.visit(url));
+    const signIn = await browser.submit(confirm);
+    await browser.submit(await browser.submit(signIn, { login: 'ada', password: 'anything' }));
+    const { exit, stderr } = await running.finished;
+    expect(exit, stderr).toBe(0);
+    expect(await run('token svc')).toMatchObject({ exit: 0, stderr: '' });
+  });
+
+  it('requires a login first, before which check --online agrees with the metadata', async () => {
+    expect(await run('token svc')).toMatchObject({ exit: 5, stdout: '' });
+    const { stdout } = await run('check svc --online --json');
+    const [{ diagnostics, issues }] = JSON.parse(stdout).profiles;
+    expect(issues).toMatchObject([{ variable: 'svc.refresh_token' }]);
+    const discovery = diagnostics.filter(({ about }: { about: string }) => about === 'discovery');
+    expect(discovery).toMatchObject([{ level: 'ok', where: expect.stringContaining('/.well-known/') }]);
+  });
+
+  it('explains the request to the token endpoint of the metadata', async () => {
+    await loginWithBrowser();
+    const { exit, stdout } = await run('explain svc --json');
+    expect({ exit, url: JSON.parse(stdout).url }).toEqual({ exit: 0, url: `${server.issuer}/token` });
+    const names = JSON.parse(stdout).form.map(({ name }: { name: string }) => name);
+    expect(names).not.toContain('issuer');
+  });
+});
