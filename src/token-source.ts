@@ -1,7 +1,7 @@
 import { type Client, shared, sharedClient, thisProcess } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { abortError, OAuthProfileError } from './errors.ts';
-import { setExpiresIn } from './flows/token-cache.ts';
+import { setExpiresIn, usableUntil } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
 import { tlsFiles } from './profile/profile.ts';
@@ -192,7 +192,7 @@ class ProfileTokenSource implements TokenSource {
       accessToken,
       expiresAt,
       tokenPath,
-      usableUntil: now + leftMs - Math.min(minTtlMs ?? profileMinTtlMs, leftMs / 2),
+      usableUntil: usableUntil(now + leftMs, now, minTtlMs ?? profileMinTtlMs),
     };
     return this.#held;
   }

@@ -123,6 +123,7 @@ const mayReveal = [
   'emulator.ts',
   'cli/commands/exec.ts',
   'cli/commands/token.ts',
+  'cli/commands/watch.ts',
   'cli/commands/explain.ts',
   'cli/terminal.ts',
   'cli/emulation.ts',
