@@ -57,7 +57,7 @@ export const errorGuide = {
     },
   },
   data_invalid: {
-    cause: 'A variables file, a `${…}` reference in it, or a proxy URL is invalid.',
+    cause: 'A file with profiles or variables, a `${…}` reference in it, or a proxy URL is invalid.',
     fix: 'Fix the line in the message. [Variables](variables.md) describes the four file formats and `${…}` references.',
     example: {
       given: 'A quotation mark is not closed:',
@@ -98,7 +98,7 @@ export const errorGuide = {
     example: {
       given: 'The profile contains the ID of the client secret instead of its value:',
       files: graph(
-        '  client_secret: an-example-of-an-id\n  grant_type: client_credentials\n  url: http://127.0.0.1:PORT/token\n',
+        '  client_secret: an-example-of-an-id\n  grant_type: client_credentials\n  scope: https://graph.microsoft.com/.default\n  url: http://127.0.0.1:PORT/token\n',
       ),
       server: {
         status: 401,
@@ -242,7 +242,7 @@ export const errorGuide = {
   },
   store_unwritable: {
     cause:
-      'The vault or Redis cannot be written to. No refresh is sent, because there would be nowhere to store the new refresh token. With other grants, you still get the token, with a warning.',
+      'The vault or Redis cannot be written to. No refresh is sent, because there would be nowhere to store the new refresh token. Grants without a refresh token still return the token, with a warning.',
     fix: 'Free up disk space, or set `OAUTH_PROFILE_HOME` to a writable directory on a local disk.',
     example: {
       given: '`OAUTH_PROFILE_HOME` is not a directory:',

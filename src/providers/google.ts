@@ -60,7 +60,7 @@ export const google: Provider = {
       'a field is missing or malformed: check {client_id}, {client_secret} and {refresh_token}',
     ],
     admin_policy_enforced:
-      'a Workspace policy does not allow the app: ask the administrator to allow {client_id} and {scope}',
+      'a Workspace policy does not allow the app: ask the administrator to allow the app in {client_id} and the scopes in {scope}',
     org_internal:
       'the app is restricted to its own organization: use an account in that organization, or set {client_id} to another app',
     disallowed_useragent: 'Google does not allow embedded browsers: use a full browser; {login}',

@@ -74,13 +74,13 @@ export const microsoft: Provider = {
     AADSTS50053:
       'the account is locked, or the request came from a blocked IP address: wait, then check {username} before the next attempt',
     AADSTS50055: 'the password of the user in {username} has expired: change it, then set {password}',
-    AADSTS50057: 'the account is disabled: ask an administrator to enable {username}',
+    AADSTS50057: 'the account is disabled: ask an administrator to enable the user in {username}',
     AADSTS50076: 'the account requires multi-factor authentication, which the password grant does not support; {login}',
     AADSTS50079: 'the account requires multi-factor authentication, which the password grant does not support; {login}',
     AADSTS50173: 'the grant was revoked, often by a password change; {login}',
     AADSTS50196:
       'the provider detected a loop of identical requests from {client_id}: cache the token instead of requesting it repeatedly',
-    AADSTS53003: 'a Conditional Access policy blocks this login: ask an administrator of {tenant_id}',
+    AADSTS53003: 'a Conditional Access policy blocks this login: ask an administrator of the tenant in {tenant_id}',
     AADSTS54005: 'the code was already used: get a new one and set {code}',
     AADSTS65001:
       'the application {client_id} has no consent yet: consent once in a browser, or ask an administrator to do so',

@@ -55,7 +55,7 @@ export const okta: Provider = {
       },
       { description: /client_id/i, hint: 'the client does not exist in this org: check {client_id} and {tenant_id}' },
       { description: /secret/i, hint: 'the client secret is wrong: set {client_secret}' },
-      'check {client_id} and {client_secret}; an app accepts only its registered method: set {options.client_auth} to it',
+      'check {client_id} and {client_secret}; an app accepts only the client authentication method that is registered for it: set {options.client_auth} to that method',
     ],
     invalid_grant: [
       {

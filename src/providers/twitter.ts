@@ -25,6 +25,6 @@ export const twitter: Provider = {
     // https://github.com/medialab/minet/issues/299
     170: 'X could not read the request; a proxy may have changed it: check {url} and the proxy',
     220: 'this URL requires a user token, not an app-only token: check {url}',
-    89: 'the token is invalid or was revoked: check {client_id} and {client_secret}',
+    89: 'the API key and secret are invalid or were revoked: check {client_id} and {client_secret}',
   },
 };
