@@ -128,10 +128,10 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'exec',
-    usage: '<profile> -- <command…>',
-    summary: 'run a command with a token in OAUTH_ACCESS_TOKEN',
+    usage: '<profile…> -- <command…>',
+    summary: 'run a command with tokens in its environment',
     flags: [
-      { name: 'token-file', help: 'pass the token in the file that OAUTH_ACCESS_TOKEN_FILE names' },
+      { name: 'token-file', help: 'pass each token in a file, which is replaced before it expires' },
       ...cacheFlags,
       emulateFlag,
       faultFlag,
@@ -139,8 +139,25 @@ export const commands: readonly Command[] = [
     ],
     examples: [
       ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
-      ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'with 30 minutes or more left'],
-      ['oauth-profile exec graph --token-file -- ./agent', 'the file is deleted afterwards'],
+      ['oauth-profile exec graph --token-file -- ./agent', 'it reads $OAUTH_ACCESS_TOKEN_FILE'],
+      ['oauth-profile exec graph lab -- ./sync.sh', 'sets $OAUTH_ACCESS_TOKEN_GRAPH, …_LAB'],
+    ],
+  },
+  {
+    name: 'watch',
+    usage: '<profile>',
+    summary: 'write a token to a file and replace it before it expires',
+    flags: [
+      { name: 'file', value: 'PATH', help: 'the file, with mode 0600; it is deleted when the command ends' },
+      { name: 'token', value: 'MEMBER', help: 'access_token or id_token (default: access_token)' },
+      ...cacheFlags.filter(({ name }) => name !== 'no-store'),
+      emulateFlag,
+      faultFlag,
+      ...commonFlags,
+    ],
+    examples: [
+      ['oauth-profile watch graph --file /run/tokens/graph', 'until it is stopped'],
+      ['oauth-profile watch okta --file id.jwt --token id_token', 'for AWS_WEB_IDENTITY_TOKEN_FILE'],
     ],
   },
   {

@@ -1,5 +1,6 @@
 import { type Client, shared } from '../client.ts';
 import type { Variables } from '../config/variables.ts';
+import { usableUntil } from '../flows/token-cache.ts';
 import { getToken } from '../get-token.ts';
 import { createApiHeader } from '../oauth/api-header.ts';
 import type { Profile } from '../profile/profile.ts';
@@ -50,12 +51,11 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
     const { defaultTtlMs = 0, minTtlMs } = result.profile.options;
     const { name, value } = createApiHeader(result.profile, token);
     const loadedAt = clock.now();
-    const leftMs = token.expiresAt === undefined ? defaultTtlMs : token.expiresAt - loadedAt;
     // A token that replaces a rejected one is on probation until the API accepts it.
     let isAccepted = rejected === undefined;
     const next: HeldToken = {
       headers: [name, value.reveal()],
-      usableUntil: loadedAt + leftMs - Math.min(minTtlMs, leftMs / 2),
+      usableUntil: usableUntil(token.expiresAt ?? loadedAt + defaultTtlMs, loadedAt, minTtlMs),
       accept() {
         isAccepted = true;
       },
