@@ -13,6 +13,7 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   run: async () => (await import('./commands/run.ts')).runScripts,
   token: async () => runToken,
   exec: async () => (await import('./commands/exec.ts')).runExec,
+  proxy: async () => (await import('./commands/proxy.ts')).runProxy,
   watch: async () => (await import('./commands/watch.ts')).runWatch,
   login: async () => (await import('./commands/login.ts')).runLogin,
   forget: async () => (await import('./commands/forget.ts')).runForget,

@@ -45,6 +45,8 @@ export interface RunningProxy {
   readonly url: string;
   /** Origin of the API, in reverse mode. */
   readonly target: string | undefined;
+  /** Origins whose requests get a token. */
+  readonly origins: readonly string[];
   /** Certificate authority that clients have to trust, PEM; in forward mode. Its key exists in memory only. */
   readonly ca: string | undefined;
   /** What each request has to contain: as password of Basic authentication, to the proxy in forward mode. */
@@ -75,13 +77,20 @@ export async function startProxy(
   if (mode === 'forward') {
     const proxy = new ForwardProxy({ targets, connector, allowedOrigins, callerSecret, only, onRequest });
     const { url, close } = await listen(proxy.server, settings, hosts, secret);
-    return { url, target: undefined, ca: proxy.certificate, callerSecret: secret, close };
+    return {
+      url,
+      target: undefined,
+      origins: profiles.flatMap(({ options }) => options.origins),
+      ca: proxy.certificate,
+      callerSecret: secret,
+      close,
+    };
   }
   const target = targets.find(selectTarget(profiles, settings.target));
   const isSocket = settings.socket !== undefined;
   const find = toOneTarget({ target, hosts: isSocket ? undefined : hosts, allowedOrigins, callerSecret });
   const { url, close } = await listen(createProxyServer(find, onRequest), settings, hosts, secret);
-  return { url, target: target.url.origin, ca: undefined, callerSecret: secret, close };
+  return { url, target: target.url.origin, origins: [target.url.origin], ca: undefined, callerSecret: secret, close };
 }
 
 /** The origin that a reverse proxy stands for. */

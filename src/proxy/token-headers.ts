@@ -1,4 +1,4 @@
-import { type Client, shared } from '../client.ts';
+import type { Client } from '../client.ts';
 import type { Variables } from '../config/variables.ts';
 import { usableUntil } from '../flows/token-cache.ts';
 import { getToken } from '../get-token.ts';
@@ -42,11 +42,7 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
 
   async function load(): Promise<HeldToken> {
     const rejected = rejectedToken;
-    const result = await getToken(
-      client,
-      profile.name,
-      shared({ variables, reuse: true, rejectedToken: rejected, signal: undefined }),
-    );
+    const result = await getToken(client, profile.name, { variables, reuse: true, rejectedToken: rejected });
     const { token } = result;
     const { defaultTtlMs = 0, minTtlMs } = result.profile.options;
     const { name, value } = createApiHeader(result.profile, token);

@@ -18,6 +18,10 @@ const OWN_FAILURE = 125;
 export async function runExec(context: Context): Promise<number> {
   try {
     const { profiles, command } = splitArguments(context.args);
+    if (context.args.switches.has('proxy')) {
+      const { runWithProxy } = await import('./exec-proxy.ts');
+      return await withClient(context, (open) => runWithProxy(context, open, profiles, command));
+    }
     const suffixes = variableSuffixes(profiles);
     return await withClient(context, (open) => runWithTokens(context, open, suffixes, command));
   } catch (error) {
