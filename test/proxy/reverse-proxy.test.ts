@@ -6,7 +6,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createProxy } from '../../src/proxy.ts';
-import { read, send, startProvider, startProxied, startServer, TOKEN } from '../support/proxy-fixture.ts';
+import { read, send, startProvider, startProxied, startServer, TOKEN, waitForLog } from '../support/proxy-fixture.ts';
 
 /** Responds with the request as the server received it. */
 const echo = (incoming: IncomingMessage, response: ServerResponse): void => {
@@ -32,7 +32,7 @@ test('a request gets the token, and keeps its path, query and body', async () =>
     ...['Host', `127.0.0.1:${target.port}`, 'X-Own', '1', 'Content-Length', '5'],
     ...['Authorization', `Bearer ${TOKEN}1`, 'Connection', 'keep-alive'],
   ]);
-  expect(logged).toEqual([
+  expect(await waitForLog(logged, 1)).toEqual([
     {
       method: 'POST',
       host: `127.0.0.1:${target.port}`,
@@ -168,4 +168,12 @@ test('trailers pass in both directions', async () => {
   outgoing.end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   expect(await read(response)).toMatchObject({ status: 200, body: 'body', trailers: { 'x-sum': 'abc' } });
+});
+
+test('fetch of Node (undici) works with the proxy, for any method', async () => {
+  const { proxy } = await startProxied(echo);
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const response = await fetch(`${proxy.url}/x`, { method, body: method });
+    expect(await response.json()).toMatchObject({ method, url: '/x', body: method });
+  }
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { openSocket, read, startProxied } from '../support/proxy-fixture.ts';
+import { openSocket, read, startProxied, waitForLog } from '../support/proxy-fixture.ts';
 
 /** Resolves with the next chunk, as a string. */
 async function nextChunk(stream: NodeJS.ReadableStream): Promise<string> {
@@ -72,8 +72,7 @@ test('a WebSocket is connected, and its request has the token', async () => {
   expect(await nextChunk(socket)).toBe('frame');
   socket.end();
   await once(socket, 'close');
-  while (logged.length === 0) await new Promise(setImmediate);
-  expect(logged).toMatchObject([{ method: 'GET', path: '/ws', status: 101 }]);
+  expect(await waitForLog(logged, 1)).toMatchObject([{ method: 'GET', path: '/ws', status: 101 }]);
 });
 
 test('an upgrade that the API rejects is a normal response', async () => {
@@ -136,7 +135,7 @@ test('a client that leaves ends the request to the API', async () => {
   await once(response, 'data');
   outgoing.destroy();
   await closed.promise;
-  expect(logged).toMatchObject([{ path: '/started', status: 200, bytes: 4 }]);
+  expect(await waitForLog(logged, 1)).toMatchObject([{ path: '/started', status: 200, bytes: 4 }]);
 });
 
 test('a client that leaves before the response ends the request to the API', async () => {
@@ -150,7 +149,7 @@ test('a client that leaves before the response ends the request to the API', asy
   await arrived.promise;
   outgoing.destroy();
   await closed.promise;
-  expect(logged).toMatchObject([{ path: '/', status: undefined }]);
+  expect(await waitForLog(logged, 1)).toMatchObject([{ path: '/', status: undefined }]);
 });
 
 test('a response that the API breaks off is broken off for the client', async () => {

@@ -123,3 +123,9 @@ export function openSocket(port: number): Socket {
   });
   return socket;
 }
+
+/** Waits until this many requests have ended: a client may have its response earlier. */
+export async function waitForLog(logged: readonly ProxiedRequest[], count: number): Promise<readonly ProxiedRequest[]> {
+  while (logged.length < count) await new Promise(setImmediate);
+  return logged;
+}
