@@ -5,6 +5,29 @@ import { Authority } from '../support/certificates.ts';
 import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
 import { startProvider, startProxied, startServer, TOKEN } from '../support/proxy-fixture.ts';
 
+/** JavaScript for a page that tries to read `secret` from a server in every way that a page has. */
+const attackOn = (base: string): string => `(async () => {
+  const outcome = (promise) => promise.then(() => 'done', () => 'failed');
+  const loaded = (element, src) => new Promise((resolve, reject) => {
+    Object.assign(element, { onload: resolve, onerror: reject, src });
+    document.body.append(element);
+  });
+  const read = async (response) => {
+    if (!(await response.text()).includes('secret')) throw new Error('no secret');
+  };
+  const opened = (socket) => new Promise((resolve, reject) => {
+    Object.assign(socket, { onopen: resolve, onerror: reject });
+  });
+  return {
+    cors: await outcome(fetch('${base}/cors').then(read)),
+    noCors: await outcome(fetch('${base}/no-cors', { mode: 'no-cors' }).then(read)),
+    post: await outcome(fetch('${base}/post', { method: 'POST', mode: 'no-cors', body: 'x' }).then(read)),
+    image: await outcome(loaded(new Image(), '${base}/image')),
+    script: await outcome(loaded(document.createElement('script'), '${base}/script')),
+    socket: await outcome(opened(new WebSocket('${base.replace('http', 'ws')}/socket'))),
+  };
+})()`;
+
 describe.runIf(chromiumPath !== undefined)('a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -24,33 +47,7 @@ describe.runIf(chromiumPath !== undefined)('a browser', () => {
     });
     const page = await browser.newPage();
     await page.goto(`http://localhost:${evil.port}/`);
-    const results = await page.evaluate(async (base) => {
-      const outcome = (promise: Promise<unknown>) =>
-        promise.then(
-          () => 'done',
-          () => 'failed',
-        );
-      const loaded = (element: HTMLElement & { src: string }, src: string) =>
-        new Promise((resolve, reject) => {
-          Object.assign(element, { onload: resolve, onerror: reject, src });
-          document.body.append(element);
-        });
-      const text = async (response: Response) => {
-        if (!(await response.text()).includes('secret')) throw new Error('no secret');
-      };
-      return {
-        cors: await outcome(fetch(`${base}/cors`).then(text)),
-        noCors: await outcome(fetch(`${base}/no-cors`, { mode: 'no-cors' }).then(text)),
-        post: await outcome(fetch(`${base}/post`, { method: 'POST', mode: 'no-cors', body: 'x' }).then(text)),
-        image: await outcome(loaded(new Image(), `${base}/image`)),
-        script: await outcome(loaded(document.createElement('script'), `${base}/script`)),
-        socket: await outcome(
-          new Promise((resolve, reject) => {
-            Object.assign(new WebSocket(`${base.replace('http', 'ws')}/socket`), { onopen: resolve, onerror: reject });
-          }),
-        ),
-      };
-    }, `http://127.0.0.1:${port}`);
+    const results = await page.evaluate(attackOn(`http://127.0.0.1:${port}`));
     expect(results).toEqual({
       cors: 'failed',
       noCors: 'failed',
@@ -79,15 +76,7 @@ describe.runIf(chromiumPath !== undefined)('a browser', () => {
       { allowedOrigins: [allowed] },
     );
     await page.goto(allowed);
-    const get = (url: string) =>
-      page.evaluate(
-        (to) =>
-          fetch(to).then(
-            (r) => r.text(),
-            () => 'failed',
-          ),
-        url,
-      );
+    const get = (url: string) => page.evaluate(`fetch('${url}').then((r) => r.text(), () => 'failed')`);
     expect(await get(`http://127.0.0.1:${second.port}/`)).toBe('data');
     expect(await get(`http://127.0.0.1:${port}/`)).toBe('failed');
   });
