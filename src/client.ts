@@ -15,6 +15,7 @@ import {
 import type { MetadataUse } from './flows/discover-endpoints.ts';
 import { SingleFlight } from './flows/single-flight.ts';
 import { findStoredGrant } from './flows/token-family.ts';
+import type { Connector } from './http/connector.ts';
 import type {
   CallApi,
   Clock,
@@ -72,6 +73,8 @@ export interface Client {
   readonly callApi: CallApi;
   readonly files: Files;
   readonly inspectCertificate: InspectCertificate;
+  /** How requests reach a host: through proxies, or to the emulator. */
+  connector(): Promise<Connector>;
   loginPorts(): Promise<LoginPorts>;
   /** Reads the variables of all sources. */
   loadVariables(sources?: VariableSources): Promise<Variables>;
@@ -141,6 +144,7 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     callApi: async (request, limits) => (await callApi())(request, shared(limits)),
     files: localFiles,
+    connector,
     async inspectCertificate(...args) {
       const { createInspectCertificate } = await import('./http/inspect-certificate.ts');
       return createInspectCertificate(await connector())(...args);

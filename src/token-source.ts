@@ -1,7 +1,7 @@
 import { type Client, shared, sharedClient, thisProcess } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { abortError, OAuthProfileError } from './errors.ts';
-import { setExpiresIn } from './flows/token-cache.ts';
+import { setExpiresIn, usableUntil } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type ApiHeader, createApiHeader } from './oauth/api-header.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
@@ -220,7 +220,7 @@ class ProfileTokenSource implements TokenSource {
       expiresAt,
       tokenPath,
       profile,
-      usableUntil: now + leftMs - Math.min(minTtlMs ?? profileMinTtlMs, leftMs / 2),
+      usableUntil: usableUntil(now + leftMs, now, minTtlMs ?? profileMinTtlMs),
     };
     return this.#held;
   }

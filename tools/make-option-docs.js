@@ -53,7 +53,7 @@ export const environment = {
   BROWSER: 'the program that `login` opens URLs with',
   'XDG_CONFIG_HOME, XDG_DATA_HOME': 'instead of `~/.config` and `~/.local/share`; absolute paths only',
   'HOME, USERPROFILE': 'home directory, for the profiles of the user and the vault',
-  XDG_RUNTIME_DIR: 'directory for the file of `exec --token-file`. Default: the directory for temporary files',
+  XDG_RUNTIME_DIR: 'directory for the files of `exec --token-file`. Default: the directory for temporary files',
   NO_COLOR: 'no colours, if set',
   TERM: '`dumb`: no colours and no live display',
   CI: 'no live display, if set',
@@ -142,7 +142,8 @@ export function cliDocs() {
       ['variable', 'meaning'],
       Object.entries(environment).map(([names, meaning]) => [names.split(', ').map(code).join(', '), meaning]),
     ),
-    '`exec` sets `OAUTH_ACCESS_TOKEN` for its command, or `OAUTH_ACCESS_TOKEN_FILE` with `--token-file`.',
+    '`exec` sets `OAUTH_ACCESS_TOKEN` for its command, or `OAUTH_ACCESS_TOKEN_FILE` with `--token-file`. With several profiles,',
+    'the names end in that of the profile: `OAUTH_ACCESS_TOKEN_GRAPH`.',
     '',
   ].join('\n');
 }

@@ -51,6 +51,9 @@ const cacheFlags: readonly Flag[] = [
   { name: 'no-store', help: 'request a new token and store nothing' },
 ];
 
+const allowOriginHelp = 'accept requests of web pages of ORIGIN, such as http://localhost:3000';
+const allowOriginFlag: Flag = { name: 'allow-origin', value: 'ORIGIN', repeatable: true, help: allowOriginHelp };
+
 const revealFlag: Flag = { name: 'reveal', help: 'show secrets in plaintext' };
 
 /** Flags of the program itself. */
@@ -128,10 +131,14 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'exec',
-    usage: '<profile> -- <command…>',
-    summary: 'run a command with a token in OAUTH_ACCESS_TOKEN',
+    usage: '<profile…> -- <command…>',
+    summary: 'run a command with tokens in its environment',
     flags: [
-      { name: 'token-file', help: 'pass the token in the file that OAUTH_ACCESS_TOKEN_FILE names' },
+      { name: 'token-file', help: 'pass each token in a file, which is replaced before it expires' },
+      { name: 'proxy', help: 'pass no token: a proxy adds it to requests for options.origins (HTTPS_PROXY)' },
+      { name: 'only', help: 'with --proxy: reject requests to all other origins' },
+      { name: 'no-caller-secret', help: 'with --proxy: accept requests of other programs on this machine' },
+      allowOriginFlag,
       ...cacheFlags,
       emulateFlag,
       faultFlag,
@@ -139,8 +146,45 @@ export const commands: readonly Command[] = [
     ],
     examples: [
       ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
-      ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'with 30 minutes or more left'],
-      ['oauth-profile exec graph --token-file -- ./agent', 'the file is deleted afterwards'],
+      ['oauth-profile exec graph --token-file -- ./agent', 'it reads $OAUTH_ACCESS_TOKEN_FILE'],
+      ['oauth-profile exec graph lab --proxy -- ./agent', 'its requests get the tokens, it gets none'],
+    ],
+  },
+  {
+    name: 'proxy',
+    usage: '<profile>',
+    summary: 'add the token to requests that clients send to this machine',
+    flags: [
+      { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
+      { name: 'socket', value: 'PATH', help: 'listen on a Unix socket that only you can use' },
+      { name: 'target', value: 'ORIGIN', help: 'origin of the API (default: the one in options.origins)' },
+      { name: 'caller-secret', help: 'accept only requests with the password in the printed URL' },
+      allowOriginFlag,
+      emulateFlag,
+      faultFlag,
+      ...commonFlags,
+    ],
+    examples: [
+      ['oauth-profile proxy graph --port 8080', 'curl http://127.0.0.1:8080/v1.0/me'],
+      ['oauth-profile proxy graph --socket ~/graph.sock', 'curl --unix-socket ~/graph.sock http://localhost/'],
+      ['oauth-profile proxy graph --caller-secret', 'on a machine that others use too'],
+    ],
+  },
+  {
+    name: 'watch',
+    usage: '<profile>',
+    summary: 'write a token to a file and replace it before it expires',
+    flags: [
+      { name: 'file', value: 'PATH', help: 'the file, with mode 0600; it is deleted when the command ends' },
+      { name: 'token', value: 'MEMBER', help: 'access_token or id_token (default: access_token)' },
+      ...cacheFlags.filter(({ name }) => name !== 'no-store'),
+      emulateFlag,
+      faultFlag,
+      ...commonFlags,
+    ],
+    examples: [
+      ['oauth-profile watch graph --file /run/tokens/graph', 'until it is stopped'],
+      ['oauth-profile watch okta --file id.jwt --token id_token', 'for AWS_WEB_IDENTITY_TOKEN_FILE'],
     ],
   },
   {

@@ -13,6 +13,8 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   run: async () => (await import('./commands/run.ts')).runScripts,
   token: async () => runToken,
   exec: async () => (await import('./commands/exec.ts')).runExec,
+  proxy: async () => (await import('./commands/proxy.ts')).runProxy,
+  watch: async () => (await import('./commands/watch.ts')).runWatch,
   login: async () => (await import('./commands/login.ts')).runLogin,
   forget: async () => (await import('./commands/forget.ts')).runForget,
   logout: async () => (await import('./commands/logout.ts')).runLogout,
@@ -43,7 +45,7 @@ export async function runCommandLine(
 ): Promise<{ exit: number; error?: unknown }> {
   // Until the arguments are parsed, errors look for these switches only.
   const switches = new Set(['json', 'verbose'].filter((name) => args.includes(`--${name}`)));
-  let parsed: ParsedArgs = { positionals: [], switches, values: new Map() };
+  let parsed: ParsedArgs = { positionals: [], command: [], switches, values: new Map() };
   try {
     const line = parseCommandLine(args);
     if (line.kind !== 'run') {

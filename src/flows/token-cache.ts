@@ -83,6 +83,11 @@ export function expiryOf({ expiresAt, receivedAt }: CachedToken, { options }: Pr
   return options.defaultTtlMs === undefined ? undefined : receivedAt + options.defaultTtlMs;
 }
 
+/** Until when a token is usable: it has more than `minTtlMs` left, but at most half of the time that is left at `now`. */
+export function usableUntil(expiresAt: number, now: number, minTtlMs: number): number {
+  return expiresAt - Math.min(minTtlMs, (expiresAt - now) / 2);
+}
+
 /** Returns the cached token of a record while it has more than `minTtlMs` left, unless the caller wants a new one. */
 export function findUsableToken(
   task: TokenTask,
