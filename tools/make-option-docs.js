@@ -54,8 +54,8 @@ export const environment = {
   'XDG_CONFIG_HOME, XDG_DATA_HOME': 'instead of `~/.config` and `~/.local/share`; absolute paths only',
   'HOME, USERPROFILE': 'home directory, for the profiles of the user and the vault',
   XDG_RUNTIME_DIR: 'directory for the files of `exec --token-file`. Default: the directory for temporary files',
-  NO_COLOR: 'no colours, if set',
-  TERM: '`dumb`: no colours and no live display',
+  NO_COLOR: 'no colors, if set',
+  TERM: '`dumb`: no colors and no live display',
   CI: 'no live display, if set',
   GITHUB_ACTIONS: '`true`: annotations, masks and a summary ([how](../how-to/ci.md#github-actions))',
   'ACTIONS_ID_TOKEN_REQUEST_URL, ACTIONS_ID_TOKEN_REQUEST_TOKEN':
