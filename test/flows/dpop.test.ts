@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import type { Secret } from '../../src/redaction/secret.ts';
+import { settle } from '../support/manual-clock.ts';
 import { json } from '../support/rotating-provider.ts';
 import { createTokenFixture, FIRST, familyOf, machineProfile, refreshProfile } from '../support/token-fixture.ts';
 import { errorOf } from '../support/wire-request.ts';
@@ -82,7 +83,8 @@ describe('a refresh with DPoP', () => {
     const { start, profile, provider, store, clock } = createFixture();
     provider.next.push(nonceChallenge(), 'unreachable', 'unreachable', 'unreachable');
     const failed = errorOf(start().get(profile));
-    for (let retry = 0; retry < 2; retry++) await clock.advance(5_000);
+    await settle();
+    for (let retry = 0; retry < 2; retry++) await clock.advance(2_000);
     expect(await failed).toMatchObject({ code: 'connection_failed' });
     expect((await familyOf(profile, store)).attempt).toBeUndefined();
   });
@@ -111,7 +113,8 @@ describe('another grant with DPoP', () => {
     const { start, profile, provider, nonces, clock } = createFixture(machineProfile);
     provider.next.push(nonceChallenge(), json(503, {}), nonceChallenge());
     const failed = errorOf(start().get(profile));
-    await clock.advance(5_000);
+    await settle();
+    await clock.advance(2_000);
     expect(await failed).toMatchObject({ provider: { error: 'use_dpop_nonce' } });
     expect(nonces).toHaveLength(3);
   });
