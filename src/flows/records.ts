@@ -82,7 +82,7 @@ export interface LoginRecord {
   /** Fingerprints of configured refresh tokens that the login replaced. */
   readonly replaced: readonly string[];
   readonly at: number;
-  /** What an API requires of the next login. */
+  /** Parameters that an API requires of the next login. */
   readonly challenge?: LoginChallenge | undefined;
 }
 

@@ -48,7 +48,7 @@ export function parseChallenges(header: string | readonly string[] | undefined |
   return challenges;
 }
 
-/** What an API requires of the user's login: the parameters of the authorization request that satisfies it. */
+/** Parameters of the authorization request that satisfies an API. */
 export interface LoginChallenge {
   /** JSON (OpenID Connect Core §5.5). */
   readonly claims?: string;

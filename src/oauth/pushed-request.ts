@@ -32,7 +32,7 @@ export function parsePushedResponse(exchange: Exchange): string {
   });
 }
 
-/** What to sign for a request object (RFC 9101 §4); `undefined` if the profile has no key. */
+/** The input of a request object (RFC 9101 §4); `undefined` if the profile has no key. */
 export function requestObjectSpec(
   { clientId, options, provider, url }: LoginProfile,
   parameters: URLSearchParams,

@@ -1,7 +1,8 @@
 import { decodeJwt } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import type { Secret } from '../../src/redaction/secret.ts';
+import type { ManualClock } from '../support/manual-clock.ts';
 import { json } from '../support/rotating-provider.ts';
 import { createTokenFixture, FIRST, familyOf, machineProfile, refreshProfile } from '../support/token-fixture.ts';
 import { errorOf } from '../support/wire-request.ts';
@@ -26,6 +27,12 @@ function createFixture(fields: Record<string, unknown> = refreshProfile) {
     return { ...response, body: response.body.replace('"Bearer"', '"DPoP"') };
   };
   return { ...fixture, nonces: sent };
+}
+
+/** Waits until a request waits before it is repeated, and ends that wait. */
+async function endWait(clock: ManualClock): Promise<void> {
+  await vi.waitUntil(() => clock.pending.length > 0, { timeout: 20_000 });
+  await clock.advance(2_000);
 }
 
 describe('a refresh with DPoP', () => {
@@ -82,7 +89,7 @@ describe('a refresh with DPoP', () => {
     const { start, profile, provider, store, clock } = createFixture();
     provider.next.push(nonceChallenge(), 'unreachable', 'unreachable', 'unreachable');
     const failed = errorOf(start().get(profile));
-    for (let retry = 0; retry < 2; retry++) await clock.advance(5_000);
+    for (let retry = 0; retry < 2; retry++) await endWait(clock);
     expect(await failed).toMatchObject({ code: 'connection_failed' });
     expect((await familyOf(profile, store)).attempt).toBeUndefined();
   });
@@ -111,7 +118,7 @@ describe('another grant with DPoP', () => {
     const { start, profile, provider, nonces, clock } = createFixture(machineProfile);
     provider.next.push(nonceChallenge(), json(503, {}), nonceChallenge());
     const failed = errorOf(start().get(profile));
-    await clock.advance(5_000);
+    await endWait(clock);
     expect(await failed).toMatchObject({ provider: { error: 'use_dpop_nonce' } });
     expect(nonces).toHaveLength(3);
   });
