@@ -27,7 +27,7 @@ function providerPage(provider) {
     '',
     `1. Register an application as the [documentation](${about?.documentation})`,
     `   describes, with the redirect URI \`${redirectUri}\`. If no redirect URI on your machine is accepted,`,
-    '   `login` cannot be used: set `refresh_token` instead.',
+    device === '' ? '   `login` cannot be used: set `refresh_token` instead.' : '   log in with `--device`.',
     '2. Write the profile, log in, and get a token:',
     '',
     ...profileBlock(provider, 'refresh_token', [

@@ -86,7 +86,7 @@ export interface EmulatedProvider {
   readonly tokenUrl?: string;
   /** Values of the variables in the token URL for a profile that sets none. */
   readonly urlDefaults?: Readonly<Record<string, string>>;
-  /** Whether requests to the endpoints are JSON, not forms. */
+  /** Whether requests to the endpoints may be JSON. */
   readonly jsonRequests?: boolean;
   /** Grants that are other names of a standard grant. */
   readonly grantAliases?: Readonly<Record<string, string>>;

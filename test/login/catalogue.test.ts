@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deleteLogin, findLogins, revokeToken } from '../../src/flows/login/logout.ts';
 import { oauthProfile } from '../../src/oauth-profile.ts';
 import { catalogue } from '../../src/providers/catalogue/catalogue.ts';
+import { recipes } from '../../src/providers/catalogue/recipes.ts';
 import { loadCatalogue } from '../../src/providers/registry.ts';
 import { catalogueProfiles } from '../support/catalogue-profiles.ts';
 import { Browser } from '../support/independent-browser.ts';
@@ -106,3 +107,17 @@ it.each([
     provider: { status: 200, error },
   });
 });
+
+const recipesWithLogin = recipes.filter(({ options }) => options['authorization_url'] !== undefined);
+it.each(recipesWithLogin.map((recipe) => [recipe.name, recipe] as const))(
+  'at its production URLs, the recipe %s logs in with a browser and refreshes',
+  async (_, { url, fields, options, isPublic }) => {
+    const client = { client_id: 'app', ...(!isPublic && { client_secret: 'app-secret-1' }) };
+    fixture = await LoginFixture.emulated('svc', { type: 'custom', url, ...client, scope: 'a b', ...fields, options });
+    await fixture.loginWithBrowser(open);
+    const { token } = await fixture.token();
+    // Callers of the same millisecond share a token.
+    await setTimeout(2);
+    expect((await fixture.token(true)).token).not.toBe(token);
+  },
+);

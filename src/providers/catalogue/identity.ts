@@ -93,7 +93,7 @@ export const github = define({
     notes: [
       'Tokens of an OAuth app do not expire, and there is no refresh token.',
       'User tokens of a GitHub App expire after 8 hours. A refresh ends the former access token.',
-      'The device flow needs no client secret; it must be enabled in the settings of the app.',
+      'The device flow needs no client secret; it must be enabled in the settings of the app. A login with --browser needs one.',
       'GitHub has no revocation endpoint: users revoke access in their settings.',
     ],
   },
