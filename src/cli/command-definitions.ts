@@ -6,6 +6,8 @@ export interface Flag {
   readonly optional?: boolean;
   readonly repeatable?: boolean;
   readonly help: string;
+  /** Description of the previous flag and this one, which the help of a command then shows in one row. */
+  readonly helpWithPrevious?: string;
 }
 
 /** Definition of a command for parsing, help and completion. Its code is loaded when it runs. */
@@ -71,10 +73,16 @@ export const commands: readonly Command[] = [
     flags: [
       { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
       {
+        name: 'shard',
+        value: 'I/N',
+        help: 'run the Ith of N equal parts, such as 2/4',
+        helpWithPrevious: 'run N scripts at a time; run the Ith of N equal parts',
+      },
+      {
         name: 'report',
         value: 'KIND=FILE',
         repeatable: true,
-        help: 'write a report: junit=x.xml, junit=x.xml,cases=steps, json=x.json, html=x.html',
+        help: 'write junit=x.xml[,cases=steps], json=x.json or html=x.html',
       },
       {
         name: 'tag',
@@ -82,32 +90,49 @@ export const commands: readonly Command[] = [
         repeatable: true,
         help: 'run only scripts with this tag; if repeated, with any of the tags',
       },
-      { name: 'not-tag', value: 'NAME', repeatable: true, help: 'do not run scripts with this tag' },
+      {
+        name: 'not-tag',
+        value: 'NAME',
+        repeatable: true,
+        help: 'do not run scripts with this tag',
+        helpWithPrevious: 'run only scripts with this tag, or only those without it',
+      },
       { name: 'grep', value: 'REGEX', help: 'run only scripts whose name or file matches' },
-      { name: 'shard', value: 'I/N', help: 'run the Ith of N equal parts, such as 2/4' },
       { name: 'rows', value: 'FILE', help: 'run each script once per row of FILE (.csv, .json, .yaml)' },
-      { name: 'env', value: 'NAME', help: 'read variables from environments/NAME.yaml next to the script or above' },
-      { name: 'repeat', value: 'N', help: 'run each script N times' },
+      {
+        name: 'repeat',
+        value: 'N',
+        help: 'run each script N times',
+        helpWithPrevious: 'run each script once per row of FILE, or N times',
+      },
+      { name: 'env', value: 'NAME', help: 'read environments/NAME.yaml, next to the script or above' },
       {
         name: 'retries',
         value: 'N',
         help: 'repeat a failed script up to N times; it is reported as flaky if it passes',
       },
-      { name: 'bail', help: 'stop after the first failed script' },
+      {
+        name: 'bail',
+        help: 'stop after the first failed script',
+        helpWithPrevious: 'repeat a failed script up to N times; stop at the first failure',
+      },
       { name: 'watch', help: 'run scripts again when they or their files change, until Ctrl-C' },
       { name: 'list', help: 'list the selected scripts and run none' },
-      { name: 'dry-run', help: 'validate the selected scripts and their variables, send nothing' },
+      {
+        name: 'dry-run',
+        help: 'validate the selected scripts and their variables, send nothing',
+        helpWithPrevious: 'list the selected scripts, or validate them, and run none',
+      },
       { name: 'commands', value: 'FILE', repeatable: true, help: 'load your own commands from a JavaScript module' },
       { name: 'events', help: 'print events as JSON lines' },
-      emulateFlag,
+      { ...emulateFlag, help: 'emulate the providers: a new emulator, or the one at URL' },
       faultFlag,
-      allowFlag,
+      { ...allowFlag, helpWithPrevious: 'for the emulator: see oauth-profile emulate --help' },
       ...commonFlags,
     ],
     examples: [
-      ['oauth-profile run me.yaml', 'run one script'],
-      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'run a directory, write a report'],
       ['oauth-profile run me.yaml --emulate', 'emulate the providers'],
+      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'run a directory, write a report'],
     ],
   },
   {

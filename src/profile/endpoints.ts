@@ -47,7 +47,7 @@ function fillTemplate(
       isValid = false;
       if (!draft.has(name) || draft.hasIssue(name)) continue;
       const hint = 'take it from a variable without secret, password or token in its name';
-      draft.addIssue(name, 'comes from a secret, but messages show it', hint);
+      draft.addIssue(name, 'comes from a secret, but messages show this field', hint);
       continue;
     }
     // Validated before it is inserted: in a host name, a wrong value would send the credentials elsewhere (D13).

@@ -40,7 +40,7 @@ export const optionNames: Readonly<Record<string, string>> = {
   key_file:
     'private key of assertions: PEM, JWK, or the JSON file of a Google service account; with the certificate for Microsoft',
   x5c: 'true: send the certificates in key_file with assertions, for trust by subject name and issuer (Microsoft)',
-  key_id: 'key id (kid) of assertions',
+  key_id: 'key ID (kid) of assertions',
   'assertion.iss': 'issuer of the assertion of a jwt-bearer grant (default: client_id)',
   'assertion.sub': 'subject: the user or account that the token is for',
   'assertion.aud': 'audience (default: options.audience, else the token URL)',
@@ -228,7 +228,9 @@ function checkKeyCertificate(draft: ProfileDraft, options: ProfileOptions, provi
   if (provider?.keyNeedsCertificate !== true || clientAuth !== 'private_key_jwt' || key === undefined) return;
   if (/-----BEGIN CERTIFICATE-----|"x5t#S256"/.test(key.text)) return;
   const name = `${draft.name}.options.key_file`;
-  draft.addWarning(`${name} contains no certificate, by which ${provider.type} finds the key: add it to the file`);
+  draft.addWarning(
+    `${name} contains no certificate: add it to the file, because ${provider.type} uses it to find the key`,
+  );
 }
 
 /** Parses `30s`, `500ms`, `5m`, `1h` or `30` (seconds) to milliseconds, 1 to 2^31 − 1; `undefined` if invalid. */
