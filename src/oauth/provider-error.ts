@@ -55,6 +55,7 @@ const wrongEndpointHints = {
   device_authorization:
     'the server may have no device authorization endpoint at this URL: set {options.device_authorization_url}, or log in with --browser',
   revocation: 'the server may have no revocation endpoint at this URL: set {options.revocation_url}',
+  introspection: 'the server may have no introspection endpoint at this URL: set {options.introspection_url}',
 };
 
 /** Placeholder of the login command in a hint. */

@@ -107,6 +107,10 @@ export interface ProfileOptions {
   readonly deviceAuthorizationUrl: URL | undefined;
   /** Revocation endpoint, if not the provider's. */
   readonly revocationUrl: URL | undefined;
+  /** Introspection endpoint (RFC 7662), if not that of the metadata. */
+  readonly introspectionUrl: URL | undefined;
+  /** Userinfo endpoint (OpenID Connect Core §5.3), if not that of the metadata. */
+  readonly userinfoUrl: URL | undefined;
   /** Issuer whose metadata names the endpoints (RFC 8414). */
   readonly issuer: string | undefined;
   /** Loopback redirect URI of a login, exactly as registered. */
@@ -151,7 +155,7 @@ export interface Profile extends ProfileRemarks {
   /** Token endpoint, or the endpoint that `endpoint` names. */
   readonly url: URL;
   /** Set for a request of a login to another endpoint; hints name its option. */
-  readonly endpoint?: 'device_authorization' | 'revocation';
+  readonly endpoint?: 'device_authorization' | 'revocation' | 'introspection';
   /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
   /** Whether the grant is an assertion or a subject token that is signed or read for each request. */

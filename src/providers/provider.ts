@@ -59,6 +59,8 @@ interface ProviderLogin {
   readonly revocationWithoutClientAuth?: boolean;
   /** Metadata document (RFC 8414 §3, OpenID Connect Discovery §4). */
   readonly metadataUrl?: string;
+  /** Userinfo endpoint (OpenID Connect Core §5.3). Default: that of the metadata, if it has the same origin. */
+  readonly userinfoUrl?: string;
   /** Fields that a login requires in addition to the client id. */
   readonly requiredFields?: readonly string[];
   /** Scopes without which the provider returns no refresh token. */
