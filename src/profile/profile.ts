@@ -79,6 +79,19 @@ export interface Impersonation {
   readonly lifetimeSeconds: number;
 }
 
+/** The place of the id in the token URL of an installation that is looked up. */
+export const INSTALLATION_ID = '%7Binstallation_id%7D';
+
+/** A token of an installation of an application: the request has a signed JWT as its bearer token. */
+export interface InstallationRequest {
+  /** `iss` of the JWT: id of the application or its client. */
+  readonly issuer: string | Secret;
+  /** Set if the id of the installation is read there first. */
+  readonly lookupUrl: URL | undefined;
+  /** JSON; empty for everything that the installation allows. */
+  readonly body: string;
+}
+
 /** `<profile>.options.*`, validated; all times are in milliseconds. */
 export interface ProfileOptions {
   /** Default: the provider's. */
@@ -127,6 +140,8 @@ export interface ProfileOptions {
   readonly assertionSource: AssertionSource | undefined;
   /** Set by a credential file of Google: the service account whose token replaces the exchanged one. */
   readonly impersonation?: Impersonation | undefined;
+  /** Set by the grant of an installation. */
+  readonly installation?: InstallationRequest | undefined;
   readonly ca: LoadedFile | undefined;
   readonly cert: LoadedFile | undefined;
   readonly certKey: LoadedFile | undefined;
