@@ -3,15 +3,19 @@ import type { Variables } from './config/variables.ts';
 import { abortError, OAuthProfileError } from './errors.ts';
 import { setExpiresIn, usableUntil } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
+import { type ApiHeader, createApiHeader } from './oauth/api-header.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
+import { matchesOrigin, parseOriginPattern } from './profile/origins.ts';
+import { parseProfile } from './profile/parse-profile.ts';
 import { tlsFiles } from './profile/profile.ts';
-import { isSecure, parseUrl } from './profile/url.ts';
-import { isPrintableAscii } from './redaction/sanitize.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Options of {@link createTokenSource}. */
 export interface TokenSourceOptions extends Omit<CallOptions, 'signal'> {
-  /** Origins to which `fetch` may send the token, such as `['https://graph.microsoft.com']`. */
+  /**
+   * Origins to which `fetch` may send the token, such as `['https://graph.microsoft.com']`; `https://*.example.com` for one label. Default: the
+   * profile's `options.origins`.
+   */
   readonly origins?: readonly string[] | undefined;
   /** Minimum remaining lifetime of a cached token, in milliseconds. Default: the profile's `options.min_ttl`, 60,000. */
   readonly minTtlMs?: number | undefined;
@@ -35,7 +39,7 @@ export interface TokenSource {
   /** The access token, from memory while it is usable. */
   getAccessToken(options?: GetOptions): Promise<string>;
   /**
-   * `fetch` with the token in the Authorization header. Only the given origins are allowed. A 401 is retried once with a new token. With the
+   * `fetch` with the token in the Authorization header, or in the profile's `options.api_header`. Only the given origins are allowed. A 401 is retried once with a new token. With the
    * profile's `ca_file` or `cert_file`, redirects are not followed and a response has at most 32 MiB.
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
@@ -55,6 +59,7 @@ interface HeldToken {
   /** Whether no member of the provider's response is an object. */
   readonly isFlat: boolean;
   readonly accessToken: Secret;
+  readonly createHeader: () => ApiHeader;
   /** `undefined` if the response has no `expires_in`. */
   readonly expiresAt: number | undefined;
   /** Location of the access token in the response. */
@@ -69,13 +74,11 @@ class ProfileTokenSource implements TokenSource {
   readonly #profile: string;
   readonly #options: TokenSourceOptions;
   readonly #client: Client;
-  readonly #origins: ReadonlySet<string>;
+  readonly #origins: readonly string[] | undefined;
   readonly #id = ++sourceCount;
   #variables: Promise<Variables> | undefined;
   #held: HeldToken | undefined;
   /** Certificates of the profile, which also apply to the API. */
-  /** The header of the provider's API, if it is not `Authorization`. */
-  #apiHeader: string | undefined;
   #tls: ReturnType<typeof tlsFiles> | undefined;
   #rejectedToken: Secret | undefined;
   #invalidations = 0;
@@ -84,7 +87,7 @@ class ProfileTokenSource implements TokenSource {
     this.#profile = profile;
     this.#options = options;
     this.#client = sharedClient(options);
-    this.#origins = new Set((options.origins ?? []).map(parseOrigin));
+    this.#origins = options.origins?.map(parseOrigin);
   }
 
   async get(options: GetOptions = {}): Promise<CurrentToken> {
@@ -114,10 +117,11 @@ class ProfileTokenSource implements TokenSource {
 
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const request = new Request(input, init);
-    const { origin } = new URL(request.url);
-    if (!this.#origins.has(origin)) {
+    const url = new URL(request.url);
+    const { origin } = url;
+    if (!matchesOrigin(this.#origins ?? (await this.#profileOrigins()), url)) {
       throw new OAuthProfileError('usage', `the token of ${this.#profile} may not be sent to ${origin}`, {
-        hint: `add the origin: createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
+        hint: `add the origin to ${this.#profile}.options.origins, or to createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
       });
     }
     // A request body can be read only once.
@@ -134,14 +138,13 @@ class ProfileTokenSource implements TokenSource {
     return this.#send(retry, await this.#getHeld({ signal }));
   }
 
-  async #send(request: Request, { accessToken }: HeldToken): Promise<Response> {
-    // The error of `Headers` would show the token.
-    if (!accessToken.test(isPrintableAscii)) {
-      const message = `the access token of ${this.#profile} contains characters that are not allowed in a header`;
-      throw new OAuthProfileError('response_unreadable', message, { hint: 'RFC 6749 allows printable ASCII only' });
-    }
-    if (this.#apiHeader === undefined) request.headers.set('Authorization', `Bearer ${accessToken.reveal()}`);
-    else request.headers.set(this.#apiHeader, accessToken.reveal());
+  async #profileOrigins(): Promise<readonly string[]> {
+    return parseProfile(this.#profile, await this.#loadVariables(), this.#client.sources).options.origins;
+  }
+
+  async #send(request: Request, { createHeader }: HeldToken): Promise<Response> {
+    const { name, value } = createHeader();
+    request.headers.set(name, value.reveal());
     const hasTlsFiles = Object.values(this.#tls ?? {}).some((file) => file !== undefined);
     // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
     const { NODE_TLS_REJECT_UNAUTHORIZED: checks, OAUTH_PROFILE_EMULATOR: emulator } = thisProcess.env;
@@ -164,13 +167,17 @@ class ProfileTokenSource implements TokenSource {
     return this.#client.singleFlight.run(key, (control) => this.#load(control.signal), shared({ signal }));
   }
 
-  async #load(signal: AbortSignal): Promise<HeldToken> {
+  #loadVariables(): Promise<Variables> {
     this.#variables ??= this.#client.loadVariables({ data: this.#options.data }).catch((error) => {
       // The user may correct a file before the next call.
       this.#variables = undefined;
       throw error;
     });
-    const variables = await this.#variables;
+    return this.#variables;
+  }
+
+  async #load(signal: AbortSignal): Promise<HeldToken> {
+    const variables = await this.#loadVariables();
     const rejectedToken = this.#rejectedToken;
     const { minTtlMs } = this.#options;
     const options = { variables, reuse: true, minTtlMs, rejectedToken, signal };
@@ -178,7 +185,6 @@ class ProfileTokenSource implements TokenSource {
     if (this.#rejectedToken === rejectedToken) this.#rejectedToken = undefined;
     const { defaultTtlMs = 0, minTtlMs: profileMinTtlMs, tokenPath = [] } = profile.options;
     this.#tls = tlsFiles(profile.options);
-    this.#apiHeader = profile.provider.apiHeader;
     const { accessToken, expiresAt } = token;
     const now = this.#client.ports.clock.now();
     const leftMs = expiresAt === undefined ? defaultTtlMs : expiresAt - now;
@@ -190,6 +196,7 @@ class ProfileTokenSource implements TokenSource {
       response: { ...response, expiresAt: Number.isNaN(date.getTime()) ? undefined : date },
       isFlat: Object.values(response).every((member) => typeof member !== 'object'),
       accessToken,
+      createHeader: () => createApiHeader(profile, token),
       expiresAt,
       tokenPath,
       usableUntil: usableUntil(now + leftMs, now, minTtlMs ?? profileMinTtlMs),
@@ -199,10 +206,9 @@ class ProfileTokenSource implements TokenSource {
 }
 
 function parseOrigin(value: string): string {
-  const url = parseUrl(value);
-  const isOrigin =
-    url !== undefined && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(url.href);
-  if (!isOrigin) throw new TypeError(`createTokenSource: ${value} is not an origin such as https://api.example.com`);
-  if (!isSecure(url)) throw new TypeError(`createTokenSource: ${value} would send the token without TLS`);
-  return url.origin;
+  const origin = parseOriginPattern(value);
+  if (origin !== undefined) return origin;
+  throw new TypeError(
+    `createTokenSource: ${value} is not an origin such as https://api.example.com; http: is allowed for loopback only`,
+  );
 }

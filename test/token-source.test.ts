@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -338,6 +338,28 @@ describe('fetch of a token source', () => {
     const other = origin.replace('127.0.0.1', 'localhost');
     await expect(source.fetch(`${other}/me`)).rejects.toMatchObject({ code: 'usage' });
     expect([received, issued]).toEqual([[], 0]);
+  });
+
+  it('uses the origins and the header of the profile', async () => {
+    const options = { origins: [origin], api_header: 'X-Api-Token' };
+    const headers: unknown[] = [];
+    const onRequest = ({ headers: sent }: IncomingMessage) => headers.push(sent['x-api-token'], sent.authorization);
+    const source = createSource({ origins: undefined }, { options });
+    await source.get();
+    server.prependOnceListener('request', onRequest);
+    await source.fetch(`${origin}/me`);
+    expect(headers).toEqual(['token-1', undefined]);
+    const other = createSource({ origins: ['https://api.example.com'] }, { options });
+    await expect(other.fetch(`${origin}/me`)).rejects.toMatchObject({ code: 'usage' });
+    const none = createSource({ origins: undefined });
+    await expect(none.fetch(`${origin}/me`)).rejects.toMatchObject({ code: 'usage' });
+    expect(issued).toBe(1);
+  });
+
+  it('does not send a token of another type than Bearer', async () => {
+    members = { token_type: 'DPoP' };
+    await expect(createSource().fetch(`${origin}/me`)).rejects.toMatchObject({ code: 'response_unreadable' });
+    expect(received).toEqual([]);
   });
 
   it.each(['http://api.example.com', 'https://api.example.com/path', 'ftp://127.0.0.1', 'no URL'])(

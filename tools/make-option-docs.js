@@ -295,6 +295,19 @@ function defaultOf(name) {
       .map(({ type }) => code(type));
     return `\`false\`; \`true\` for refreshes of ${types.join(', ')}. \`token\`, \`exec\` and \`createTokenSource\` reuse unless it is \`false\``;
   }
+  if (name === 'api_header') {
+    const types = providers.flatMap(({ type, apiHeader }) =>
+      apiHeader === undefined ? [] : `; ${code(type)}: ${code(apiHeader)}`,
+    );
+    return `${code('Authorization')}${types.join('')}`;
+  }
+  if (name === 'origins') {
+    const types = providers.flatMap(({ type, apiOrigins = [] }) => {
+      if (apiOrigins === 'token_url') return `${code(type)}: the origin of the token endpoint`;
+      return apiOrigins.length > 0 ? `${code(type)}: ${apiOrigins.map(code).join(', ')}` : [];
+    });
+    return `${types.join('; ')}. Other types, and types with another \`url\`: none`;
+  }
   const member = PARSED_AS[name];
   if (member === undefined) return '–';
   /** @type {Map<string, string[]>} */

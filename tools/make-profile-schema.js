@@ -83,6 +83,8 @@ function optionSchema(name) {
     const durations = { type: 'string', pattern: '^\\d+(\\.\\d+)?(ms|s|m|h)?$' };
     return { description, anyOf: [durations, { type: ['number', 'null'] }, reference] };
   }
+  if (expected.startsWith('a list'))
+    return { description, anyOf: [scalar, { type: 'array', items: { type: 'string' } }] };
   return { description, ...scalar };
 }
 

@@ -1,4 +1,4 @@
-import { Secret } from '../redaction/secret.ts';
+import { joinStrings, Secret } from '../redaction/secret.ts';
 
 /** The value of a variable. */
 export type Value = Scalar | Collection;
@@ -54,6 +54,13 @@ export function toText(value: Scalar): string | Secret {
   if (typeof value === 'string' || value instanceof Secret) return value;
   if (value instanceof RawScalar) return value.text;
   return value === null ? '' : String(value);
+}
+
+/** The items of a list of scalars, separated by spaces; `undefined` if the value is anything else. Empty items are omitted. */
+export function joinList(value: Value): string | Secret | undefined {
+  if (!Array.isArray(value) || value.some(isCollection)) return undefined;
+  const items = value.filter((item) => !isEmpty(item)).map(toText);
+  return joinStrings(items.flatMap((item, index) => (index === 0 ? [item] : [' ', item])));
 }
 
 /** Whether a value is undefined, null or an empty string. */

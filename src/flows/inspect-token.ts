@@ -1,11 +1,13 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
+import { createApiHeader } from '../oauth/api-header.ts';
 import { type DecodedToken, decodeToken } from '../oauth/decode-token.ts';
 import { parseBody } from '../oauth/http-response.ts';
 import { buildIntrospectionRequest, parseIntrospectionResponse } from '../oauth/introspection.ts';
+import type { ParsedToken } from '../oauth/token-response.ts';
 import type { CallApi, Ports } from '../ports.ts';
 import { selectUserinfoUrl } from '../profile/endpoints.ts';
 import { type Profile, tlsFiles } from '../profile/profile.ts';
-import { joinStrings, Secret } from '../redaction/secret.ts';
+import { Secret } from '../redaction/secret.ts';
 import { findMetadata } from './read-metadata.ts';
 import { post } from './request-token.ts';
 import type { TokenResult } from './token-cache.ts';
@@ -58,7 +60,7 @@ export async function inspectToken(
       )),
     userinfo:
       userinfoUrl && hasUser
-        ? await viewEndpoint(userinfoUrl, () => requestUserinfo(userinfoUrl, accessToken, profile, client, signal))
+        ? await viewEndpoint(userinfoUrl, () => requestUserinfo(userinfoUrl, token, profile, client, signal))
         : undefined,
   };
 }
@@ -94,14 +96,17 @@ async function viewEndpoint(url: URL, request: () => Promise<Record<string, unkn
 
 async function requestUserinfo(
   url: URL,
-  accessToken: Secret,
-  { options }: Profile,
+  token: ParsedToken,
+  profile: Profile,
   { callApi, ports }: InspectionPorts,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
+  // RFC 6750 §2.1, whichever header the provider's API expects.
+  const options = { ...profile.options, apiHeader: 'Authorization', apiScheme: undefined };
+  const { name, value } = createApiHeader({ ...profile, options }, token);
   const headers = [
     ['Accept', 'application/json'],
-    ['Authorization', joinStrings(['Bearer ', accessToken])],
+    [name, value],
     ['User-Agent', `oauth-profile/${ports.version}`],
   ] as const;
   const request = { method: 'GET', url, headers, body: undefined, tls: tlsFiles(options) };

@@ -1,10 +1,10 @@
 import type { Resolver } from '../config/resolver.ts';
 import { closestMatch } from '../config/suggestions.ts';
-import { isCollection, isEmpty, toText, type Value } from '../config/value.ts';
+import { isCollection, isEmpty, joinList, toText, type Value } from '../config/value.ts';
 import { locationOf, profileNameOf, type Variable, type Variables } from '../config/variables.ts';
 import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
-import { joinStrings, Secret } from '../redaction/secret.ts';
+import { Secret } from '../redaction/secret.ts';
 import { displayName, isSensitiveName } from '../redaction/sensitive-names.ts';
 import { type Field, findStrayCharacters, REPEATABLE_FIELDS, testValue } from './profile.ts';
 import { KNOWN_FIELDS, ProfileDraft } from './profile-draft.ts';
@@ -185,10 +185,8 @@ function toField(name: string, value: Value, variable: Variable, resolver: Resol
 /** The items of a `scope` list are joined with spaces (RFC 6749 §3.3). */
 function toFieldText(name: string, value: Value): string | Secret {
   if (!isCollection(value)) return toText(value);
-  if (name === 'scope' && Array.isArray(value) && !value.some(isCollection)) {
-    const items = value.filter((item) => !isEmpty(item)).map(toText);
-    return joinStrings(items.flatMap((item, index) => (index === 0 ? [item] : [' ', item])));
-  }
+  const list = name === 'scope' ? joinList(value) : undefined;
+  if (list !== undefined) return list;
   throw new OAuthProfileError('profile_invalid', Array.isArray(value) ? 'is a list' : 'is a map', {
     hint: ['scope', ...REPEATABLE_FIELDS].includes(name) ? 'list plain strings' : 'write a single value',
   });

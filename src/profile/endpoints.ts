@@ -66,6 +66,13 @@ function fillTemplate(
   return undefined;
 }
 
+/** The origins of a profile that sets none (`options.origins`). With another `url`, only the API next to it is known. */
+export function selectDefaultOrigins(draft: ProfileDraft, provider: Provider | undefined): readonly string[] {
+  if (provider?.apiOrigins !== 'token_url') return draft.has('url') ? [] : (provider?.apiOrigins ?? []);
+  const url = selectTokenUrl(draft.copy(), provider, false);
+  return url === undefined ? [] : [url.origin];
+}
+
 /** Finds a variable in a URL or host: `acme` in `https://acme.okta.com/`. */
 function findVariable(value: string, name: string, template: string): string {
   const [start = '', end = ''] = template.split(`{${name}}`);

@@ -1,12 +1,15 @@
 import { parsePath } from '../config/reference.ts';
 import type { ExternalSources } from '../config/resolver.ts';
 import { closestMatch } from '../config/suggestions.ts';
-import { isCollection, isEmpty, toText } from '../config/value.ts';
+import { isCollection, isEmpty, joinList, toText } from '../config/value.ts';
 import { locationOf, type Source } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
 import { checkAssertionSource, parseAssertionSource, SOURCE_FORMAT } from './assertion-source.ts';
+import { selectDefaultOrigins } from './endpoints.ts';
+import { isForbiddenHeader, isHeaderName } from './header-rules.ts';
 import { selectIssuer } from './issuer.ts';
+import { matchesOrigin, parseOrigin, parseOriginPattern } from './origins.ts';
 import { type Field, LoadedFile, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 import { isSecure, parseStrictUrl } from './url.ts';
@@ -54,6 +57,11 @@ export const optionNames: Readonly<Record<string, string>> = {
   default_ttl: 'lifetime of a token whose response has no expires_in, such as 1h',
   authorize_origin:
     'origin whose requests in a script get an Authorization header, such as https://graph.microsoft.com',
+  origins:
+    'origins of the APIs that the access token may be sent to: a list, such as https://api.example.com or https://*.example.com',
+  api_header: 'header in which the API expects the access token (default Authorization)',
+  api_scheme:
+    'scheme before the access token in the header, or none (default: Bearer; none, if the name of the header does not end with Authorization)',
   refresh_token_reuse: `what the provider does with a refresh token that is used twice: ${reuseValues.join(', ')}`,
   grace: 'how long a used refresh token is accepted again (default 30s)',
   authorization_url: 'authorization endpoint: the page where users log in',
@@ -79,7 +87,9 @@ export function parseOptions(
   ): T | undefined => {
     const option = draft.options.get(name);
     if (option === undefined || isEmpty(option.value)) return undefined;
-    const text = isCollection(option.value) ? undefined : toText(option.value);
+    const text =
+      (name === 'origins' ? joinList(option.value) : undefined) ??
+      (isCollection(option.value) ? undefined : toText(option.value));
     try {
       const parsed = typeof text === 'string' ? parseText(text, option.variable.source) : undefined;
       if (parsed !== undefined) return parsed;
@@ -123,6 +133,14 @@ export function parseOptions(
     minTtlMs: duration('min_ttl') ?? DEFAULT_MIN_TTL_MS,
     defaultTtlMs: duration('default_ttl') ?? provider?.defaultLifetimeMs,
     authorizeOrigin: parse('authorize_origin', 'an origin such as https://graph.microsoft.com', parseOrigin),
+    origins:
+      parse('origins', 'a list of origins such as https://api.example.com', parseOrigins) ??
+      selectDefaultOrigins(draft, provider),
+    apiHeader:
+      parse('api_header', 'the name of a header such as X-Api-Token', parseHeaderName) ??
+      provider?.apiHeader ??
+      'Authorization',
+    apiScheme: parse('api_scheme', 'a scheme such as Bearer, or none', parseScheme) ?? provider?.apiScheme,
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     revocationUrl: endpoint('revocation_url'),
@@ -147,6 +165,7 @@ export function parseOptions(
     certKey: file('cert_key_file'),
   };
   checkCertificate(draft, options);
+  checkAuthorizeOrigin(draft, options);
   checkAssertionSource(draft, options.assertionSource);
   checkKeyCertificate(draft, options, provider);
   return options;
@@ -206,10 +225,29 @@ export function parseDuration(text: string): number | undefined {
   return ms >= 1 && ms < 2 ** 31 ? ms : undefined;
 }
 
-/** Scheme, host and port only; http: only for loopback. */
-function parseOrigin(text: string): string | undefined {
-  const url = parseStrictUrl(text);
-  return url instanceof URL && url.href === `${url.origin}/` && isSecure(url) ? url.origin : undefined;
+function parseOrigins(text: string): string[] | undefined {
+  const origins = text.split(/\s+/).filter(Boolean).map(parseOriginPattern);
+  const valid = origins.filter((origin) => origin !== undefined);
+  return valid.length === origins.length ? valid : undefined;
+}
+
+/** A name that neither frames a message nor chooses its recipient. */
+function parseHeaderName(text: string): string | undefined {
+  return isHeaderName(text) && !isForbiddenHeader(text) ? text : undefined;
+}
+
+/** RFC 9110 §11.1; `none` is the empty scheme. */
+function parseScheme(text: string): string | undefined {
+  if (text === 'none') return '';
+  return isHeaderName(text) ? text : undefined;
+}
+
+/** Scripts send the token where everything else does. */
+function checkAuthorizeOrigin(draft: ProfileDraft, { authorizeOrigin, origins }: ProfileOptions): void {
+  if (authorizeOrigin === undefined || !draft.hasOption('origins') || draft.hasIssue('options.origins')) return;
+  if (matchesOrigin(origins, new URL(authorizeOrigin))) return;
+  const hint = `add ${authorizeOrigin} to ${draft.name}.options.origins`;
+  draft.addIssue('options.authorize_origin', `is not one of ${draft.name}.options.origins`, hint);
 }
 
 /** http: only for loopback, or with `options.allow_http` (D13). */

@@ -114,6 +114,12 @@ export interface ProfileOptions {
   readonly defaultTtlMs: number | undefined;
   /** Origin whose requests in a script get an Authorization header with the token. */
   readonly authorizeOrigin: string | undefined;
+  /** Origins that the access token may be sent to, also `https://*.example.com`; empty if none is known. */
+  readonly origins: readonly string[];
+  /** Header in which the API expects the access token. Default: the provider's, `Authorization`. */
+  readonly apiHeader: string;
+  /** Scheme before the token in the header; empty for none. `undefined` if the header and the type of the token decide. */
+  readonly apiScheme: string | undefined;
   /** Authorization endpoint, if not the provider's. */
   readonly authorizationUrl: URL | undefined;
   /** Device authorization endpoint, if not the provider's. */

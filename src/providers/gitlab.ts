@@ -30,6 +30,7 @@ export const gitlab: Provider = {
     revocationUrl: 'revoke',
     metadataUrl: '../.well-known/openid-configuration',
   },
+  apiOrigins: 'token_url',
   hints: {
     unauthorized_client: [
       // https://gitlab.com/groups/gitlab-org/-/epics/16465: removed from GitLab.com in 2025.

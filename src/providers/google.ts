@@ -35,6 +35,8 @@ export const google: Provider = {
     missingRefreshTokenHint:
       'Google returns one only after consent: remove the app at https://myaccount.google.com/connections, then {login}',
   },
+  // Hosts with one label before this domain are services of Google; those of customers, such as buckets, have two.
+  apiOrigins: ['https://*.googleapis.com'],
   hints: {
     invalid_grant: [
       {

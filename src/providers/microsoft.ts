@@ -71,6 +71,7 @@ export const microsoft: Provider = {
     // R4.3 step 3 sends the device code as `code`, RFC 8628 §3.4 as `device_code`.
     deviceCodeAlias: 'code',
   },
+  apiOrigins: ['https://graph.microsoft.com'],
   hints: {
     AADSTS50126: 'the username or password is wrong: set {username} and {password}',
     AADSTS50053:

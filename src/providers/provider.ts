@@ -129,8 +129,10 @@ export interface Provider {
     /** Facts that users should know, one sentence each. */
     readonly notes: readonly string[];
   };
-  /** The header that the provider's API expects in the place of `Authorization: Bearer`. */
+  /** The header in which the provider's API expects the token. Default: `Authorization`. */
   readonly apiHeader?: string;
+  /** The scheme in that header, for providers whose `token_type` is another one. Default: `Bearer` in a header for authorization, else none. */
+  readonly apiScheme?: string;
   /** Grants that the provider rejects: always, or at some tenants. */
   readonly unsupportedGrants?: readonly { readonly grant: string; readonly tenants?: readonly string[] }[];
   /** Grants implied by fields: the first grant whose fields are all set is used, else `defaultGrant`. */
@@ -155,6 +157,11 @@ export interface Provider {
   readonly federationAudience?: string;
   /** Whether the provider finds the key of an assertion by its certificate, which the key file must contain. Default: false. */
   readonly keyNeedsCertificate?: boolean;
+  /**
+   * Origins of the provider's API, for a profile without `url`; `https://*.example.com` for one label. `token_url`: the API has the origin of the
+   * token URL. Default: unknown, because the tokens are for APIs of others.
+   */
+  readonly apiOrigins?: readonly string[] | 'token_url';
   readonly refreshTokenReuse: RefreshTokenReuse;
   /** How long a used refresh token is accepted again, in milliseconds. Default: 30,000. */
   readonly graceMs?: number;

@@ -20,6 +20,8 @@ export const twitter: Provider = {
   // docs.x.com, application-only authentication: a token is valid until it is invalidated; repeated requests return the
   // same token.
   defaultLifetimeMs: Number.POSITIVE_INFINITY,
+  // docs.x.com, X API: api.x.com is the newer name of api.twitter.com.
+  apiOrigins: ['https://api.x.com', 'https://api.twitter.com'],
   hints: {
     99: 'the API key or secret is wrong, or tokens are requested too often (X returns the same error for both): check {client_id} and {client_secret}, and wait before the next request',
     // https://github.com/medialab/minet/issues/299

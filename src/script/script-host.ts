@@ -5,6 +5,7 @@ import type { Variables } from '../config/variables.ts';
 import { InvalidScriptError, OAuthProfileError } from '../errors.ts';
 import { type ProcessEnvironment, readNamedFile } from '../files/profile-files.ts';
 import { getProfileToken } from '../get-token.ts';
+import { createApiHeader } from '../oauth/api-header.ts';
 import type { Send } from '../ports.ts';
 import { tlsFiles } from '../profile/profile.ts';
 import { Redactor } from '../redaction/redactor.ts';
@@ -69,9 +70,9 @@ export class ScriptHost {
           const { token, fromCache } = await getProfileToken(recording, profile, { signal });
           const response = token.response as Readonly<Record<string, Value>>;
           const { authorizeOrigin } = profile.options;
-          if (authorizeOrigin !== undefined) this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
-          const { apiHeader } = profile.provider;
-          return { response, accessToken: token.accessToken, fromCache, authorizeOrigin, apiHeader };
+          if (authorizeOrigin === undefined) return { response, fromCache, header: undefined };
+          this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
+          return { response, fromCache, header: { ...createApiHeader(profile, token), origin: authorizeOrigin } };
         },
       },
     });

@@ -93,7 +93,11 @@ describe('a GitHub App', () => {
     const { accessToken, expiresAt, response } = await tokenOf({ installation_id: '123' });
     expect(accessToken.reveal()).toBe('ghs_token');
     expect(expiresAt).toBeLessThanOrEqual(EXPIRES_AT.getTime() + 1_000);
-    expect(response).toMatchObject({ expires_in: expect.any(Number), token_type: 'bearer', permissions: { contents: 'read' } });
+    expect(response).toMatchObject({
+      expires_in: expect.any(Number),
+      token_type: 'bearer',
+      permissions: { contents: 'read' },
+    });
   });
 
   it('finds the installation of a repository', async () => {

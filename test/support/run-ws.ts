@@ -7,12 +7,13 @@ import { Resolver } from '../../src/config/resolver.ts';
 import type { Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
 import { localFiles } from '../../src/files/local-files.ts';
+import { createApiHeader } from '../../src/oauth/api-header.ts';
 import type { CallApi } from '../../src/ports.ts';
 import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Redactor } from '../../src/redaction/redactor.ts';
-import { onSecretCreated } from '../../src/redaction/secret.ts';
+import { onSecretCreated, type Secret } from '../../src/redaction/secret.ts';
 import { Registry } from '../../src/script/command.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
 import { wsCommands } from '../../src/script/commands/builtin.ts';
@@ -29,7 +30,10 @@ import { shown } from './resolving.ts';
 export type WsStep = readonly [command: string, ...parameters: Value[]];
 
 /** Returns a token without reading a store. */
-export type RequestTestToken = (profile: Profile, signal: AbortSignal) => Promise<Omit<ScriptToken, 'authorizeOrigin'>>;
+export type RequestTestToken = (
+  profile: Profile,
+  signal: AbortSignal,
+) => Promise<Pick<ScriptToken, 'response' | 'fromCache'> & { readonly accessToken: Secret }>;
 
 /** Options of {@link runWs}; by default requests are real and tokens are rejected. */
 export interface WsOptions {
@@ -118,7 +122,13 @@ function createTokenService(
     async getToken(name, variables, { signal, onRequest }) {
       const profile = completeProfile(parseProfile(name, variables, externalSources));
       onRequest({ provider: profile.provider.type, grant: profile.grant, url: profile.url.href });
-      return { ...(await requestToken(profile, signal)), authorizeOrigin: profile.options.authorizeOrigin };
+      const { accessToken, ...token } = await requestToken(profile, signal);
+      const { authorizeOrigin: origin } = profile.options;
+      const header =
+        origin === undefined
+          ? undefined
+          : { ...createApiHeader(profile, { accessToken, tokenType: undefined }), origin };
+      return { ...token, header };
     },
   };
 }

@@ -167,7 +167,8 @@ async function checkStoreOf(profiles: readonly Profile[], client: Client, signal
 function toResult({ name, issues, notes, warnings, profile }: CheckedProfile, diagnostics?: readonly Diagnostic[]) {
   const ok = issues.length === 0 && diagnostics?.some(({ level }) => level === 'error') !== true;
   const shown = issues.length === 0 ? profile : undefined;
-  const target = { provider: shown?.provider.type, grant: shown?.grant, url: shown?.url.href };
+  const origins = shown?.options.origins.length === 0 ? undefined : shown?.options.origins;
+  const target = { provider: shown?.provider.type, grant: shown?.grant, url: shown?.url.href, origins };
   return { profile: name, ok, ...target, notes, warnings, issues, diagnostics };
 }
 
@@ -183,13 +184,15 @@ function formatResults(results: readonly CheckResult[], store: Diagnostic | unde
     [style.bold, String, style.dim],
   );
   const isQuiet = context.args.switches.has('quiet');
-  const blocks = results.map(({ ok, issues, notes, warnings, diagnostics = [] }, index) => {
+  const isVerbose = context.args.switches.has('verbose');
+  const blocks = results.map(({ ok, issues, notes, warnings, origins = [], diagnostics = [] }, index) => {
     const sign = ok ? (warnings.length > 0 ? style.yellow('!') : style.green('✓')) : style.red('✗');
     return [
       `${sign} ${titles[index]}\n`,
       formatIssues(issues, style, context.args),
       ...(isQuiet ? [] : warnings).map((warning) => `    ${style.yellow('warning:')} ${warning}\n`),
       ...(isQuiet ? [] : notes).map((note) => `    ${style.yellow('note:')} ${note}\n`),
+      ...(isVerbose ? origins : []).map((origin) => `    ${style.dim(`token for ${origin}`)}\n`),
       formatDiagnostics(diagnostics, '    ', context),
     ].join('');
   });

@@ -3,16 +3,11 @@ import { OAuthProfileError } from '../../errors.ts';
 import { requestToken } from '../../flows/request-token.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
 import { type GetTokenOptions, getProfileToken, selectPorts } from '../../get-token.ts';
+import { type ApiHeader, createApiHeader } from '../../oauth/api-header.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
-import {
-  escapeControls,
-  escapeControlsInJson,
-  excerpt,
-  hasControls,
-  isPrintableAscii,
-} from '../../redaction/sanitize.ts';
+import { escapeControls, escapeControlsInJson, hasControls, isPrintableAscii } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { usageError } from '../args.ts';
@@ -33,7 +28,7 @@ export async function runToken(context: Context): Promise<number> {
     field !== undefined
       ? formatField(token, field)
       : args.switches.has('header')
-        ? formatHeader(token, profile)
+        ? formatHeader(createApiHeader(profile, token))
         : formatToken(token);
   if (terminal.escapeCommands(value) !== value)
     throw new OAuthProfileError(
@@ -104,21 +99,8 @@ function formatToken({ accessToken }: ParsedToken): string {
   return assertPrintable(accessToken.reveal(), 'the access token');
 }
 
-/**
- * A complete Authorization header. `Bearer` is spelled as in RFC 6750 §2.1, because some servers compare it case-sensitively. Tokens of other
- * types need more than this header, or must not be sent in one (RFC 6749 §7.1).
- */
-function formatHeader(token: ParsedToken, { provider: { apiHeader } }: Profile): string {
-  if (apiHeader !== undefined) return `${apiHeader}: ${formatToken(token)}`;
-  const { tokenType: type = 'Bearer' } = token;
-  if (/^bearer$/i.test(type)) return `Authorization: Bearer ${formatToken(token)}`;
-  throw new OAuthProfileError(
-    'response_unreadable',
-    `the token_type is "${excerpt(type, 40)}", but --header supports only Bearer tokens`,
-    {
-      hint: 'print the token without --header and send it as the provider documents, or configure the client at the provider for Bearer tokens',
-    },
-  );
+function formatHeader({ name, value }: ApiHeader): string {
+  return `${name}: ${value.reveal()}`;
 }
 
 function assertPrintable(value: string, label: string): string {

@@ -41,6 +41,7 @@ export const hubspot = define({
     notes: ['The URL is that of the API version 2026-03: /oauth/v1/token ends on 2027-02-16.'],
   },
   tokenUrl: 'https://api.hubapi.com/oauth/2026-03/token',
+  apiOrigins: ['https://api.hubapi.com'],
   clientAuth: 'client_secret_post',
   required: { refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
   login: {
@@ -61,6 +62,7 @@ export const xero = define({
     notes: ['A refresh replaces the refresh token.'],
   },
   tokenUrl: 'https://identity.xero.com/connect/token',
+  apiOrigins: ['https://api.xero.com'],
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
   login: {
@@ -81,6 +83,7 @@ export const quickbooks = define({
     notes: ['The redirect of a login has the id of the company: oauth-profile token <profile> --field realmId.'],
   },
   tokenUrl: 'https://oauth.platform.intuit.com/oauth2/v1/tokens/bearer',
+  apiOrigins: ['https://quickbooks.api.intuit.com', 'https://sandbox-quickbooks.api.intuit.com'],
   clientAuth: 'client_secret_basic',
   login: {
     preferredFlow: 'browser',
@@ -107,6 +110,7 @@ export const shopify = define({
   variables: { shop: labelVariable('the name of the shop, such as acme of acme.myshopify.com') },
   scopeSeparator: ',',
   apiHeader: 'X-Shopify-Access-Token',
+  apiOrigins: 'token_url',
   clientAuth: 'client_secret_post',
   required: { ...machine, refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
   refreshTokenReuse: 'grace',

@@ -14,6 +14,9 @@ export const slack = define({
   },
   tokenUrl: 'https://slack.com/api/oauth.v2.access',
   scopeSeparator: ',',
+  apiOrigins: ['https://slack.com'],
+  // The token_type is bot or user.
+  apiScheme: 'Bearer',
   clientAuth: 'client_secret_post',
   required: { refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
   login: {
@@ -35,6 +38,7 @@ export const atlassian = define({
     notes: ['Tokens are valid at https://api.atlassian.com/ex/<product>/<cloud id>, not at the host of your site.'],
   },
   tokenUrl: 'https://auth.atlassian.com/oauth/token',
+  apiOrigins: ['https://api.atlassian.com'],
   clientAuth: 'client_secret_post',
   required: { refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
   login: {
@@ -56,6 +60,7 @@ export const linear = define({
   },
   tokenUrl: 'https://api.linear.app/oauth/token',
   scopeSeparator: ',',
+  apiOrigins: ['https://api.linear.app'],
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   refreshTokenReuse: 'grace',
@@ -78,6 +83,7 @@ export const notion = define({
   },
   tokenUrl: 'https://api.notion.com/v1/oauth/token',
   requestFormat: 'json',
+  apiOrigins: ['https://api.notion.com'],
   clientAuth: 'client_secret_basic',
   login: {
     preferredFlow: 'browser',
@@ -96,6 +102,7 @@ export const zoom = define({
     notes: ['For a server-to-server app, set grant_type: account_credentials and account_id.'],
   },
   tokenUrl: 'https://zoom.us/oauth/token',
+  apiOrigins: ['https://api.zoom.us'],
   clientAuth: 'client_secret_basic',
   required: { account_credentials: ['client_id', 'client_secret', 'account_id'] },
   login: { preferredFlow: 'browser', authorizationUrl: 'authorize', revocationUrl: 'revoke' },
@@ -115,6 +122,7 @@ export const discord = define({
   },
   tokenUrl: 'https://discord.com/api/oauth2/token',
   required: machine,
+  apiOrigins: ['https://discord.com'],
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
   login: {

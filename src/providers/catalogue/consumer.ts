@@ -9,6 +9,7 @@ export const spotify = define({
     notes: ['Without a client secret, a refresh token can be used once.'],
   },
   tokenUrl: 'https://accounts.spotify.com/api/token',
+  apiOrigins: ['https://api.spotify.com'],
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
   refreshTokenReuse: 'rejected',
@@ -24,6 +25,7 @@ export const dropbox = define({
     notes: ['Revocation is not that of RFC 7009: users disconnect the app in their settings.'],
   },
   tokenUrl: 'https://api.dropboxapi.com/oauth2/token',
+  apiOrigins: ['https://api.dropboxapi.com', 'https://content.dropboxapi.com'],
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   login: {
@@ -45,6 +47,7 @@ export const box = define({
     ],
   },
   tokenUrl: 'https://api.box.com/oauth2/token',
+  apiOrigins: ['https://api.box.com', 'https://upload.box.com'],
   clientAuth: 'client_secret_post',
   required: {
     refresh_token: ['client_id', 'client_secret', 'refresh_token'],
@@ -69,6 +72,7 @@ export const x = define({
     ],
   },
   tokenUrl: 'https://api.x.com/2/oauth2/token',
+  apiOrigins: ['https://api.x.com'],
   clientAuth: 'client_secret_basic',
   clientAuthWithoutSecret: 'none',
   login: {

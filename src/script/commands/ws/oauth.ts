@@ -51,12 +51,9 @@ interface TokenExchange {
 export interface ScriptToken {
   /** The provider's response; its secrets are wrapped. */
   readonly response: Readonly<Record<string, Value>>;
-  readonly accessToken: Secret;
   readonly fromCache: boolean;
-  /** Origin whose requests get the Authorization header (`options.authorize_origin` of the profile). */
-  readonly authorizeOrigin: string | undefined;
-  /** The header that the provider's API expects in the place of `Authorization: Bearer`. */
-  readonly apiHeader?: string | undefined;
+  /** The header with the token, and the origin whose requests get it (`options.authorize_origin` of the profile). */
+  readonly header: { readonly name: string; readonly value: Secret; readonly origin: string } | undefined;
 }
 
 /** Name of the profile that is built from the parameters of `ws.oauth`; no login is stored for it. */
@@ -214,15 +211,10 @@ async function saveToken(
     throw error;
   });
   if (grant === 'refresh_token') refreshed.set(context.step, Promise.resolve(token));
-  const { response, accessToken, fromCache, authorizeOrigin, apiHeader } = token;
+  const { response, fromCache, header } = token;
   emitResponse({ outcome: fromCache ? 'reused' : 'issued', members: Object.keys(response) });
   context.set(name, wrapSecretsByName('', response));
-  if (authorizeOrigin === undefined) return;
-  const value = apiHeader === undefined ? accessToken.map((clear) => `Bearer ${clear}`) : accessToken;
-  if (value.test((clear) => /[^\t\x20-\x7e]/.test(clear))) {
-    throw new StepFailure('the access token contains characters that are not allowed in a header');
-  }
-  const header = apiHeader ?? 'Authorization';
-  headersOf(context).bind(header, value, authorizeOrigin);
-  context.log(`${header} is set for ${authorizeOrigin}${fromCache ? ' (cached token)' : ''}`);
+  if (header === undefined) return;
+  headersOf(context).bind(header.name, header.value, header.origin);
+  context.log(`${header.name} is set for ${header.origin}${fromCache ? ' (cached token)' : ''}`);
 }
