@@ -140,6 +140,7 @@ const mayReveal = [
   'oauth/token-request.ts',
   'oauth/pushed-request.ts',
   'oauth/cache-key.ts',
+  'oauth/decode-token.ts',
   'http/send.ts',
   'http/call-api.ts',
   'http/proxy.ts',

@@ -1,6 +1,7 @@
 import type { EmulatorState } from './emulator-state.ts';
 import { authorizeEndpoint } from './endpoints/authorize.ts';
 import { deviceEndpoint } from './endpoints/device.ts';
+import { installationEndpoint } from './endpoints/installation.ts';
 import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
 import { introspectEndpoint, resourceEndpoint } from './endpoints/resource.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
@@ -23,6 +24,7 @@ const endpoints: Readonly<Record<Action, Endpoint>> = {
   authorize: authorizeEndpoint,
   revoke: revokeEndpoint,
   introspect: introspectEndpoint,
+  installation: installationEndpoint,
   resource: resourceEndpoint,
   metadata: metadataEndpoint,
   keys: keysEndpoint,

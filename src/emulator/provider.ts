@@ -10,6 +10,7 @@ export type Action =
   | 'authorize'
   | 'revoke'
   | 'introspect'
+  | 'installation'
   | 'resource'
   | 'metadata'
   | 'keys';

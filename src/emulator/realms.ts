@@ -146,7 +146,7 @@ export class Realms {
     const options = subfields(profile, 'options');
     for (const [option, action] of Object.entries(endpointOptions)) this.#addEndpoint(realm, options[option], action);
     const account = parseServiceAccount(options['key']);
-    const id = text('client_id') ?? basic['user'] ?? account?.client_email;
+    const id = text('client_id') ?? text('app_id') ?? basic['user'] ?? account?.client_email;
     const secret = text('client_secret') ?? basic['password'];
     if (id !== undefined)
       realm.addClient(id, {

@@ -60,6 +60,7 @@ const wrongEndpointHints = {
   pushed_authorization:
     'the server rejected the authorization request: check {scope} and the registration of {client_id}, such as its redirect URIs',
   revocation: 'the server may have no revocation endpoint at this URL: set {options.revocation_url}',
+  introspection: 'the server may have no introspection endpoint at this URL: set {options.introspection_url}',
 };
 
 /** Placeholder of the login command in a hint. */
@@ -213,11 +214,13 @@ function matchHint({ provider, grant, endpoint }: Profile, response: ErrorRespon
       .find((hint) => (hint.grant ?? grant) === grant && (hint.description?.test(description) ?? true))?.hint;
   // invalid_grant with an unknown code may have many causes; only without a code does it mean a wrong password.
   const isAmbiguous = codes.length > 0 && error === 'invalid_grant' && grant === 'password';
-  const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
+  const own = findIn(provider.hints);
+  const found = own ?? (isAmbiguous ? undefined : findIn(standardHints));
   // Rails returns 404 with an `error` of its own, LemonLDAP::NG 401 for every unknown URL.
   if (endpoint !== undefined && (found === undefined || error === undefined)) return wrongEndpointHints[endpoint];
   const isRejected = status === 400 || status === 401;
   if (error !== undefined) return found ?? (isRejected && grant === 'refresh_token' ? ENDED : undefined);
+  if (own !== undefined) return own;
   if (status === 404) return 'there is no token endpoint at this URL: check {url}';
   // Only 400 and 401 are responses of a token endpoint that say something about the request.
   return isRejected ? found : undefined;

@@ -72,6 +72,8 @@ export const optionNames: Readonly<Record<string, string>> = {
   authorization_url: 'authorization endpoint: the page where users log in',
   device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
   revocation_url: 'revocation endpoint, for logout --revoke (default: from the provider or its metadata)',
+  introspection_url: 'introspection endpoint, for inspect (default: from the metadata of the server)',
+  userinfo_url: 'userinfo endpoint, for inspect (default: from the metadata of the server)',
   issuer: 'issuer of a custom server, whose metadata names the endpoints (RFC 8414, OpenID Connect Discovery)',
   refresh_url: 'token endpoint for refresh requests, at the same origin (default: the token URL)',
   request_format: 'format of token requests: form, json (default: form, or that of the provider)',
@@ -160,6 +162,8 @@ export function parseOptions(
       parse('redirect_members', 'a list of names such as realmId', parseNames) ??
       provider?.login?.redirectMembers ??
       [],
+    introspectionUrl: endpoint('introspection_url'),
+    userinfoUrl: endpoint('userinfo_url'),
     issuer: selectIssuer(draft, provider, text('issuer'), allowHttp),
     redirectUri: parse(
       'redirect_uri',

@@ -79,6 +79,19 @@ export interface Impersonation {
   readonly lifetimeSeconds: number;
 }
 
+/** The place of the id in the token URL of an installation that is looked up. */
+export const INSTALLATION_ID = '%7Binstallation_id%7D';
+
+/** A token of an installation of an application: the request has a signed JWT as its bearer token. */
+export interface InstallationRequest {
+  /** `iss` of the JWT: id of the application or its client. */
+  readonly issuer: string | Secret;
+  /** Set if the id of the installation is read there first. */
+  readonly lookupUrl: URL | undefined;
+  /** JSON; empty for everything that the installation allows. */
+  readonly body: string;
+}
+
 /** `<profile>.options.*`, validated; all times are in milliseconds. */
 export interface ProfileOptions {
   /** Default: the provider's. */
@@ -123,6 +136,10 @@ export interface ProfileOptions {
   readonly usesPkce: boolean;
   /** Parameters of the redirect that are added to the token response. Default: the provider's. */
   readonly redirectMembers: readonly string[];
+  /** Introspection endpoint (RFC 7662), if not that of the metadata. */
+  readonly introspectionUrl: URL | undefined;
+  /** Userinfo endpoint (OpenID Connect Core §5.3), if not that of the metadata. */
+  readonly userinfoUrl: URL | undefined;
   /** Issuer whose metadata names the endpoints (RFC 8414). */
   readonly issuer: string | undefined;
   /** Loopback redirect URI of a login, exactly as registered. */
@@ -143,6 +160,8 @@ export interface ProfileOptions {
   readonly assertionSource: AssertionSource | undefined;
   /** Set by a credential file of Google: the service account whose token replaces the exchanged one. */
   readonly impersonation?: Impersonation | undefined;
+  /** Set by the grant of an installation. */
+  readonly installation?: InstallationRequest | undefined;
   readonly ca: LoadedFile | undefined;
   readonly cert: LoadedFile | undefined;
   readonly certKey: LoadedFile | undefined;
@@ -171,7 +190,7 @@ export interface Profile extends ProfileRemarks {
   /** Token endpoint, or the endpoint that `endpoint` names. */
   readonly url: URL;
   /** Set for a request of a login to another endpoint; hints name its option. */
-  readonly endpoint?: 'device_authorization' | 'pushed_authorization' | 'revocation';
+  readonly endpoint?: 'device_authorization' | 'pushed_authorization' | 'revocation' | 'introspection';
   /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
   /** Whether the grant is an assertion or a subject token that is signed or read for each request. */

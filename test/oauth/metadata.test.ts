@@ -179,6 +179,8 @@ describe('findIssuerMismatch()', () => {
     issuer: 'https://id.example.com',
     issParameterSupported: false,
     revocationUrl: undefined,
+    introspectionUrl: undefined,
+    userinfoUrl: undefined,
     consentPromptSupported: false,
     pushedRequestUrl: undefined,
     requiresPushedRequest: false,

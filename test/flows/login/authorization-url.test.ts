@@ -17,6 +17,8 @@ const metadata = {
   issuer: 'https://id.example.com',
   issParameterSupported: false,
   revocationUrl: undefined,
+  introspectionUrl: undefined,
+  userinfoUrl: undefined,
   consentPromptSupported: false,
   pushedRequestUrl: new URL('https://id.example.com/par'),
   requiresPushedRequest: false,
