@@ -75,16 +75,19 @@ export async function loginWithAuthorizationCode(
       return undefined;
     });
     const { dpopKey, options: profileOptions, provider } = login;
-    // Only servers that are not known beforehand may require or offer pushed or signed requests.
-    const isKnown = provider.login !== undefined && !profileOptions.signsRequest && dpopKey === undefined;
-    const published = isKnown ? undefined : await metadata;
-    const parameters = buildAuthorizationParameters(login, {
+    const request = {
       redirectUri,
       state,
       challenge: loginPorts.sha256(verifier),
-      promptForConsent: needsConsent(login) && published?.consentPromptSupported === true,
       keyThumbprint: dpopKey && (await ports.dpop()).thumbprint(dpopKey),
-    });
+    };
+    // A profile that cannot be used in a browser is rejected before the user waits for the metadata.
+    buildAuthorizationParameters(login, { ...request, promptForConsent: false });
+    // Only servers that are not known beforehand may require or offer pushed or signed requests.
+    const isKnown = provider.login !== undefined && !profileOptions.signsRequest && dpopKey === undefined;
+    const published = isKnown ? undefined : await metadata;
+    const promptForConsent = needsConsent(login) && published?.consentPromptSupported === true;
+    const parameters = buildAuthorizationParameters(login, { ...request, promptForConsent });
     if (ended.aborted) throw abortError(ended);
     const limits = { timeoutMs: LOGIN_TIMEOUT_MS, signal: ended };
     const url = await createAuthorizationUrl(login, endpoint, parameters, published, ports, limits);
