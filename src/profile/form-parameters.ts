@@ -22,7 +22,7 @@ export function selectFormParameters(
     if (provider.clientAuth === 'passthrough' || isSent(draft, provider, field, selected))
       parameters.push(...expandField(withSeparator(field, options)));
   }
-  if (provider.clientAuth !== 'passthrough') addMisspellingWarnings(draft);
+  if (provider.clientAuth !== 'passthrough') addMisspellingWarnings(draft, provider);
   if (selected !== undefined) addGrantNotes(draft, provider, selected.grant);
   return parameters;
 }
@@ -53,9 +53,9 @@ function isSent(
 }
 
 /** Unknown fields are sent, but one that resembles a known field may be misspelled. */
-function addMisspellingWarnings(draft: ProfileDraft): void {
+function addMisspellingWarnings(draft: ProfileDraft, provider: Provider): void {
   const { name, fields } = draft;
-  for (const field of draft.unknownFields) {
+  for (const field of draft.unknownFields.filter((one) => !isDestinationField(one, provider))) {
     const match = closestMatch(
       field,
       KNOWN_FIELDS.filter((known) => !fields.has(known)),

@@ -107,9 +107,10 @@ async function promptUser({ args, terminal, signal }: Context, readLine: ReadLin
     }
   };
   const types = coreTypes.filter((type) => findProvider(type)?.type === type);
-  const found = await prompt(`Provider (${types.join(', ')}, …)`, '', findChoice);
-  const { provider, recipe } = found;
   const isScript = args.switches.has('script');
+  const parseProvider = (text: string) => (isScript && findRecipe(text) ? undefined : findChoice(text));
+  const found = await prompt(`Provider (${types.join(', ')}, …)`, '', parseProvider);
+  const { provider, recipe } = found;
   const given = args.values.get('name')?.[0] ?? '';
   const parseName = (text: string) => (NAME.test(text) ? text : undefined);
   const name =

@@ -33,6 +33,15 @@ describe('with the types of the catalogue,', () => {
   });
 });
 
+it.each(catalogueProfiles)('init %s writes a valid profile', async (type, fields) => {
+  const cwd = mkdtempSync(join(directory, 'init-'));
+  expect(await run(['init', type, '--name', 'mine', '--user'], cwd)).toMatchObject({ exit: 0 });
+  expect(isValid(parse(readFileSync(join(cwd, 'oauth-profiles.yaml'), 'utf8')))).toBe(true);
+  const env = Object.fromEntries(Object.entries(fields).map(([name, value]) => [`MINE_${name.toUpperCase()}`, value]));
+  const login = ['--set', 'mine.refresh_token=a-refresh-token'];
+  expect(await run(['check', 'mine', '--strict', ...login], cwd, env)).toMatchObject({ exit: 0 });
+});
+
 it.each(recipes.map((recipe) => [recipe.name, recipe] as const))(
   'init %s writes a valid profile that marks what is not confirmed',
   async (name, { options, unconfirmed = {} }) => {
