@@ -51,8 +51,8 @@ const cacheFlags: readonly Flag[] = [
   { name: 'no-store', help: 'request a new token and store nothing' },
 ];
 
-const allowOriginHelp = 'accept requests of web pages of ORIGIN, such as http://localhost:3000';
-const allowOriginFlag: Flag = { name: 'allow-origin', value: 'ORIGIN', repeatable: true, help: allowOriginHelp };
+const allowOriginHelp = 'accept requests of web pages of this origin, such as http://localhost:3000';
+const allowOriginFlag: Flag = { name: 'allow-origin', value: 'URL', repeatable: true, help: allowOriginHelp };
 
 const revealFlag: Flag = { name: 'reveal', help: 'show secrets in plaintext' };
 
