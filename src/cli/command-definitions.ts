@@ -53,8 +53,8 @@ const cacheFlags: readonly Flag[] = [
   { name: 'no-store', help: 'request a new token and store nothing' },
 ];
 
-const allowOriginHelp = 'accept requests of web pages of ORIGIN, such as http://localhost:3000';
-const allowOriginFlag: Flag = { name: 'allow-origin', value: 'ORIGIN', repeatable: true, help: allowOriginHelp };
+const allowOriginHelp = 'accept requests of web pages of this origin, such as http://localhost:3000';
+const allowOriginFlag: Flag = { name: 'allow-origin', value: 'URL', repeatable: true, help: allowOriginHelp };
 
 const revealFlag: Flag = { name: 'reveal', help: 'show secrets in plaintext' };
 
@@ -160,7 +160,7 @@ export const commands: readonly Command[] = [
     summary: 'run a command with tokens in its environment',
     flags: [
       { name: 'token-file', help: 'pass each token in a file, which is replaced before it expires' },
-      { name: 'proxy', help: 'pass no token: a proxy adds it to requests for options.origins (HTTPS_PROXY)' },
+      { name: 'proxy', help: 'pass no token: a proxy adds it to requests for options.origins' },
       { name: 'only', help: 'with --proxy: reject requests to all other origins' },
       { name: 'no-caller-secret', help: 'with --proxy: accept requests of other programs on this machine' },
       allowOriginFlag,
@@ -191,7 +191,7 @@ export const commands: readonly Command[] = [
     ],
     examples: [
       ['oauth-profile proxy graph --port 8080', 'curl http://127.0.0.1:8080/v1.0/me'],
-      ['oauth-profile proxy graph --socket ~/graph.sock', 'curl --unix-socket ~/graph.sock http://localhost/'],
+      ['oauth-profile proxy graph --socket my.sock', 'curl --unix-socket my.sock http://localhost/v1.0/me'],
       ['oauth-profile proxy graph --caller-secret', 'on a machine that others use too'],
     ],
   },

@@ -49,7 +49,7 @@ export interface RunningProxy {
   readonly origins: readonly string[];
   /** Certificate authority that clients have to trust, PEM; in forward mode. Its key exists in memory only. */
   readonly ca: string | undefined;
-  /** What each request has to contain: as password of Basic authentication, to the proxy in forward mode. */
+  /** Required in each request as the password of Basic authentication: to the server, or to the proxy in forward mode. */
   readonly callerSecret: string | undefined;
   /** Closes all connections at once. */
   close(): Promise<void>;

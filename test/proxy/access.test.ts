@@ -62,7 +62,7 @@ const attempts: Record<string, string> = {
   'a line feed as line end': `X: 1\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
   'a carriage return in a value': `X: 1\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
   'a null character in a value': `X: 1\0\r\n\r\n`,
-  'a length with a sign': `Content-Length: +0\r\n\r\n${smuggled}`,
+  'a length with a plus': `Content-Length: +0\r\n\r\n${smuggled}`,
   'a chunk size that is too large': `Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n`,
   'two Host headers': `Host: evil.example\r\n\r\n`,
   'a switch of protocols with a body': `Connection: Upgrade\r\nUpgrade: x\r\nContent-Length: 4\r\n\r\nGET `,

@@ -95,7 +95,7 @@ describe.runIf(chromiumPath !== undefined)('a browser', () => {
     const proxy = await createProxy('api', { data, store: 'memory', mode: 'forward' });
     const { host, username, password } = new URL(proxy.url);
     const context = await browser.newContext({
-      // Chromium does not use a proxy for this machine unless it is told to.
+      // By default, Chromium does not use a proxy for this machine.
       proxy: { server: `http://${host}`, username, password, bypass: '<-loopback>' },
       ignoreHTTPSErrors: true,
     });

@@ -13,7 +13,7 @@ const tls = authority.issue({ name: 'api', hosts: SERVER_NAMES });
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A forward proxy for an https API and a plain one, without a caller secret unless `options` says otherwise. */
+/** A forward proxy for an https API and a plain one, without a caller secret by default. */
 async function startForward(options: ProxyOptions = {}) {
   const seen: IncomingMessage[] = [];
   const api = await startServer((incoming, response) => {

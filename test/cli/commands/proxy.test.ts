@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => sandbox.remove());
 
-/** Starts a proxy for an API that counts the bytes it receives, and sends as many as the path says. */
+/** Starts a proxy for an API that counts the bytes it receives, and sends as many as the path requests. */
 async function start(...flags: string[]): Promise<Running> {
   const { port } = await startServer((request, response) => {
     let received = 0;
