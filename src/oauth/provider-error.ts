@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
-import { loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
+import { JWT_BEARER, loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
 import { parseUrl } from '../profile/url.ts';
 import type { ErrorHints } from '../providers/provider.ts';
 import { MASK } from '../redaction/secret.ts';
@@ -24,6 +24,10 @@ const standardHints: ErrorHints = {
     {
       grant: 'authorization_code',
       hint: 'the code is invalid, has expired, was already used, or belongs to another client: get a new one and set {code}',
+    },
+    {
+      grant: JWT_BEARER,
+      hint: 'the assertion was rejected: compare the clock of this machine, check {options.assertion.aud} and {options.assertion.sub}, and whether the key of {options.key_file} was revoked',
     },
   ],
   unauthorized_client: 'the client is not allowed to use this grant: check {client_id} and {grant_type}',

@@ -49,8 +49,18 @@ export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 /** Where an assertion of another issuer is read (`options.assertion_source`). It is read again for every request and never stored. */
 export interface AssertionSource {
-  readonly kind: 'github-actions' | 'google-metadata' | 'azure-imds' | 'env' | 'file' | 'profile' | 'url';
-  /** Name of the variable or profile, path, or URL. Client id of an `azure-imds` identity. Empty for the others. */
+  readonly kind:
+    | 'github-actions'
+    | 'google-metadata'
+    | 'azure-imds'
+    | 'env'
+    | 'file'
+    | 'profile'
+    // Only in credential files of Google.
+    | 'url'
+    | 'executable'
+    | 'aws';
+  /** Name of the variable or profile, path, URL or command. Client id of an `azure-imds` identity, audience for `aws`. Empty for the others. */
   readonly value: string;
   /** Where the source is set: it decides which files can be read. */
   readonly location: Source;
@@ -60,6 +70,8 @@ export interface AssertionSource {
   readonly variables?: Variables | undefined;
   /** Headers of the request to a `url`; one of them may be a credential. */
   readonly headers?: Readonly<Record<string, Secret>>;
+  /** Variables of an `executable` and its `timeout_millis`; URLs of `aws`. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Claims and lifetime of the assertion of the jwt-bearer grant (RFC 7523 §2.1). */
