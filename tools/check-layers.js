@@ -48,6 +48,7 @@ const mayImport = {
     'errors',
     'redaction',
   ],
+  credential: ['client', 'get-token', 'flows', 'oauth', 'profile', 'config', 'ports', 'errors', 'redaction'],
   playwright: ['token-source', 'oauth-profile'],
   index: ['oauth-profile', 'token-source', 'ports', 'config', 'errors', 'redaction'],
   script: ['config', 'profile', 'ports', 'errors', 'redaction'],
@@ -57,6 +58,7 @@ const mayImport = {
   cli: [
     'client',
     'get-token',
+    'credential',
     'script',
     'script/parser',
     'script/reports',
@@ -133,6 +135,7 @@ const mayReveal = [
   'store/encryption.ts',
   'token-source.ts',
   'emulator.ts',
+  'credential/get-tool-token.ts',
   'cli/commands/exec.ts',
   'cli/commands/token.ts',
   'cli/commands/explain.ts',

@@ -113,7 +113,8 @@ export const commands: readonly Command[] = [
     summary: 'print an access token, from the cache while it is usable',
     flags: [
       ...cacheFlags,
-      { name: 'header', help: 'print a complete "Authorization: …" line' },
+      { name: 'format', value: 'NAME', help: 'token, header, headers-json, json, env, curl or netrc (default: token)' },
+      { name: 'header', help: 'print a complete "Authorization: …" line, as --format header' },
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
       emulateFlag,
       faultFlag,
@@ -123,7 +124,7 @@ export const commands: readonly Command[] = [
     examples: [
       ['oauth-profile token graph', 'print the token'],
       ['oauth-profile token graph --json', 'print the response'],
-      ['curl -H @<(oauth-profile token graph --header) https://api.example.com/me', 'call an API'],
+      ['oauth-profile token graph --format curl | curl -K - https://api.example.com', 'call an API'],
     ],
   },
   {
@@ -141,6 +142,37 @@ export const commands: readonly Command[] = [
       ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
       ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'with 30 minutes or more left'],
       ['oauth-profile exec graph --token-file -- ./agent', 'the file is deleted afterwards'],
+    ],
+  },
+  {
+    name: 'credential',
+    usage: '<protocol> [argument…]',
+    summary: 'give a token to git, kubectl, docker, cargo and other tools',
+    flags: [
+      { name: 'profile', value: 'NAME', help: 'the profile (default: the one whose origins contain the host)' },
+      { name: 'token', value: 'KIND', help: 'access_token or id_token (default: id_token for google and aws)' },
+      ...commonFlags,
+    ],
+    examples: [
+      ["git config --global credential.helper '!oauth-profile credential git'", 'for git'],
+      ['oauth-profile credential kubernetes lab', 'in a kubeconfig'],
+      ['oauth-profile credential aws lab', 'in ~/.aws/config'],
+    ],
+  },
+  {
+    name: 'configure',
+    usage: '<tool> <profile>',
+    summary: 'let git, kubectl, docker, cargo or pnpm use a profile',
+    flags: [
+      { name: 'dry-run', help: 'show the changes and make none' },
+      { name: 'undo', help: 'remove what configure has written' },
+      { name: 'token', value: 'KIND', help: 'access_token or id_token (default: access_token)' },
+      ...commonFlags,
+    ],
+    examples: [
+      ['oauth-profile configure git lab', 'for its origins'],
+      ['oauth-profile configure kubectl cluster --token id_token --dry-run', 'show the changes'],
+      ['oauth-profile configure docker registry --undo', 'remove them'],
     ],
   },
   {

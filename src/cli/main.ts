@@ -13,6 +13,8 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   run: async () => (await import('./commands/run.ts')).runScripts,
   token: async () => runToken,
   exec: async () => (await import('./commands/exec.ts')).runExec,
+  credential: async () => (await import('./commands/credential.ts')).runCredential,
+  configure: async () => (await import('./commands/configure.ts')).runConfigure,
   login: async () => (await import('./commands/login.ts')).runLogin,
   forget: async () => (await import('./commands/forget.ts')).runForget,
   logout: async () => (await import('./commands/logout.ts')).runLogout,
