@@ -49,6 +49,7 @@ const mayImport = {
     'errors',
     'redaction',
   ],
+  credential: ['client', 'get-token', 'flows', 'oauth', 'profile', 'config', 'ports', 'errors', 'redaction'],
   playwright: ['token-source', 'oauth-profile'],
   proxy: [
     'certificates',
@@ -73,6 +74,7 @@ const mayImport = {
     'client',
     'proxy',
     'get-token',
+    'credential',
     'script',
     'script/parser',
     'script/reports',
@@ -153,6 +155,7 @@ const mayReveal = [
   'token-source.ts',
   'proxy/token-headers.ts',
   'emulator.ts',
+  'credential/get-tool-token.ts',
   'cli/commands/exec.ts',
   'cli/commands/token.ts',
   'cli/commands/watch.ts',

@@ -69,6 +69,10 @@ export const environment = {
   'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'file of the summary; base directory of paths in annotations',
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
+  KUBERNETES_EXEC_INFO: 'set by kubectl, for `credential kubernetes`',
+  'AWS_REGION, AWS_DEFAULT_REGION, AWS_ROLE_SESSION_NAME, AWS_ENDPOINT_URL_STS':
+    'region, name of the session and endpoint of the Security Token Service, for `credential aws`',
+  'KUBECONFIG, DOCKER_CONFIG, CARGO_HOME, NPM_CONFIG_USERCONFIG': 'files that `configure` changes',
   NODE_DEBUG: 'debug output of Node; secrets in it are masked',
 };
 

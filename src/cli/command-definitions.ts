@@ -141,7 +141,8 @@ export const commands: readonly Command[] = [
     summary: 'print an access token, from the cache while it is usable',
     flags: [
       ...cacheFlags,
-      { name: 'header', help: 'print a complete "Authorization: …" line' },
+      { name: 'format', value: 'NAME', help: 'token, header, headers-json, json, env, curl or netrc (default: token)' },
+      { name: 'header', help: 'print a complete "Authorization: …" line, as --format header' },
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
       emulateFlag,
       faultFlag,
@@ -151,7 +152,7 @@ export const commands: readonly Command[] = [
     examples: [
       ['oauth-profile token graph', 'print the token'],
       ['oauth-profile token graph --json', 'print the response'],
-      ['curl -H @<(oauth-profile token graph --header) https://api.example.com/me', 'call an API'],
+      ['oauth-profile token graph --format curl | curl -K - https://api.example.com', 'call an API'],
     ],
   },
   {
@@ -210,6 +211,37 @@ export const commands: readonly Command[] = [
     examples: [
       ['oauth-profile watch graph --file /run/tokens/graph', 'until it is stopped'],
       ['oauth-profile watch okta --file id.jwt --token id_token', 'for AWS_WEB_IDENTITY_TOKEN_FILE'],
+    ],
+  },
+  {
+    name: 'credential',
+    usage: '<protocol> [argument…]',
+    summary: 'give a token to git, kubectl, docker, cargo and other tools',
+    flags: [
+      { name: 'profile', value: 'NAME', help: 'the profile (default: the one whose origins contain the host)' },
+      { name: 'token', value: 'KIND', help: 'access_token or id_token (default: id_token for google and aws)' },
+      ...commonFlags,
+    ],
+    examples: [
+      ["git config --global credential.helper '!oauth-profile credential git'", 'for git'],
+      ['oauth-profile credential kubernetes lab', 'in a kubeconfig'],
+      ['oauth-profile credential aws lab', 'in ~/.aws/config'],
+    ],
+  },
+  {
+    name: 'configure',
+    usage: '<tool> <profile>',
+    summary: 'let git, kubectl, docker, cargo or pnpm use a profile',
+    flags: [
+      { name: 'dry-run', help: 'show the changes and make none' },
+      { name: 'undo', help: 'remove what configure has written' },
+      { name: 'token', value: 'KIND', help: 'access_token or id_token (default: access_token)' },
+      ...commonFlags,
+    ],
+    examples: [
+      ['oauth-profile configure git lab', 'for its origins'],
+      ['oauth-profile configure kubectl cluster --token id_token --dry-run', 'show the changes'],
+      ['oauth-profile configure docker registry --undo', 'remove them'],
     ],
   },
   {

@@ -152,7 +152,14 @@ export function withProofKey(profile: Profile, record: CacheRecord | undefined):
 
 /** The access token of a login without a refresh token. */
 export function getAccessToken({ tokens }: CacheRecord, profile: Pick<Profile, 'options'>): Secret | undefined {
-  const [cached] = Object.values(tokens);
+  return readAccessToken(Object.values(tokens)[0], profile);
+}
+
+/** The access token of a cached response. */
+export function readAccessToken(
+  cached: CachedToken | undefined,
+  profile: Pick<Profile, 'options'>,
+): Secret | undefined {
   const token = cached && parseTokenMembers(profile, JSON.parse(cached.response.reveal()), cached.receivedAt);
   return token === 'too_deep' ? undefined : token?.accessToken;
 }

@@ -39,3 +39,15 @@ export function createApiHeader(
   const scheme = apiScheme ?? (/authorization$/i.test(name) ? standardScheme : '');
   return { name, value: scheme === '' ? accessToken : accessToken.map((token) => `${scheme} ${token}`) };
 }
+
+/** Rejects a token that is bound to a key, for callers that can pass on a header but no proof for each request (RFC 9449 §7). */
+export function rejectBoundToken({ name, dpopKey }: Pick<Profile, 'name' | 'dpopKey'>): void {
+  if (dpopKey === undefined) return;
+  throw new OAuthProfileError(
+    'usage',
+    `the token of ${name} is bound to a key (DPoP): each request needs a proof of its own`,
+    {
+      hint: 'send the requests through oauth-profile proxy, with createTokenSource().fetch, or with a script and options.authorize_origin',
+    },
+  );
+}

@@ -32,6 +32,8 @@ const LIFETIME = 'assertion.lifetime';
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MIN_TTL_MS = 60_000;
 const DEFAULT_GRACE_MS = 30_000;
+/** GitLab requires this name, and other servers accept any. */
+const DEFAULT_USERNAME = 'oauth2';
 
 /** Every option, with a description for the documentation. */
 export const optionNames: Readonly<Record<string, string>> = {
@@ -67,6 +69,10 @@ export const optionNames: Readonly<Record<string, string>> = {
   api_header: 'header in which the API expects the access token (default Authorization)',
   api_scheme:
     'scheme before the access token in the header, or none (default: Bearer; none, if the name of the header does not end with Authorization)',
+  git_username: 'username that git sends with the token as its password (default oauth2)',
+  docker_username: 'username that docker sends with the token as its password (default oauth2)',
+  aws_role_arn: 'role that credential aws assumes with the id token',
+  aws_region: 'region of the AWS Security Token Service (default: AWS_REGION, else the global endpoint)',
   refresh_token_reuse: `what the provider does with a refresh token that is used twice: ${reuseValues.join(', ')}`,
   grace: 'how long a used refresh token is accepted again (default 30s)',
   authorization_url: 'authorization endpoint: the page where users log in',
@@ -151,6 +157,11 @@ export function parseOptions(
       provider?.apiHeader ??
       'Authorization',
     apiScheme: parse('api_scheme', 'a scheme such as Bearer, or none', parseScheme) ?? provider?.apiScheme,
+    gitUsername: parse('git_username', 'a username', parseUsername) ?? provider?.gitUsername ?? DEFAULT_USERNAME,
+    dockerUsername:
+      parse('docker_username', 'a username', parseUsername) ?? provider?.dockerUsername ?? DEFAULT_USERNAME,
+    awsRoleArn: parse('aws_role_arn', 'a role such as arn:aws:iam::123456789012:role/name', parseRoleArn),
+    awsRegion: parse('aws_region', 'a region such as eu-central-1', parseRegion),
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     revocationUrl: endpoint('revocation_url'),
@@ -268,6 +279,19 @@ function parseHeaderName(text: string): string | undefined {
 function parseScheme(text: string): string | undefined {
   if (text === 'none') return '';
   return isHeaderName(text) ? text : undefined;
+}
+
+function parseUsername(text: string): string | undefined {
+  return /^[\x21-\x7e]+$/.test(text) ? text : undefined;
+}
+
+function parseRoleArn(text: string): string | undefined {
+  return /^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/.test(text) ? text : undefined;
+}
+
+/** Part of a host name. */
+export function parseRegion(text: string): string | undefined {
+  return /^[a-z]{2,}(?:-[a-z]+)+-\d+$/.test(text) ? text : undefined;
 }
 
 /** Scripts send the token where everything else does. */

@@ -132,6 +132,13 @@ export interface ProfileOptions {
   readonly apiHeader: string;
   /** Scheme before the token in the header; empty for none. `undefined` if the header and the type of the token decide. */
   readonly apiScheme: string | undefined;
+  /** Username that git sends with the token as its password. Default: the provider's, `oauth2`. */
+  readonly gitUsername: string;
+  /** Username that docker sends with the token as its password. Default: the provider's, `oauth2`. */
+  readonly dockerUsername: string;
+  /** Role that `credential aws` assumes. */
+  readonly awsRoleArn: string | undefined;
+  readonly awsRegion: string | undefined;
   /** Authorization endpoint, if not the provider's. */
   readonly authorizationUrl: URL | undefined;
   /** Device authorization endpoint, if not the provider's. */

@@ -131,6 +131,10 @@ export interface Provider {
   readonly apiHeader?: string;
   /** The scheme in that header, for providers whose `token_type` is another one. Default: `Bearer` in a header for authorization, else none. */
   readonly apiScheme?: string;
+  /** Username that its git server expects with a token as the password. Default: `oauth2`. */
+  readonly gitUsername?: string;
+  /** Username that its container registry expects with a token as the password. Default: `oauth2`. */
+  readonly dockerUsername?: string;
   /** Grants that the provider rejects: always, or at some tenants. */
   readonly unsupportedGrants?: readonly { readonly grant: string; readonly tenants?: readonly string[] }[];
   /** Grants implied by fields: the first grant whose fields are all set is used, else `defaultGrant`. */

@@ -3,6 +3,7 @@ import type { Variables } from '../config/variables.ts';
 import { usableUntil } from '../flows/token-cache.ts';
 import { getToken } from '../get-token.ts';
 import { createApiHeader } from '../oauth/api-header.ts';
+import type { Dpop } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
 import type { HeaderList } from './header-rules.ts';
@@ -10,13 +11,15 @@ import type { HeaderList } from './header-rules.ts';
 /** A new token that an API rejects as well is not replaced before this time: the API would reject the next one too. */
 const REPLACE_AFTER_MS = 60_000;
 
+type ResponseHead = Parameters<Dpop['acceptNonce']>[1];
+
 /** The headers that authorize one request. */
 export interface Authorization {
   readonly headers: HeaderList;
-  /** Reports that the API accepted the token. */
-  accept(): void;
-  /** Reports that the API rejected the token. Returns whether a new one can be requested. */
-  reject(): boolean;
+  /** Reports a response of an API that accepted the token. */
+  accept(response: ResponseHead): void;
+  /** Reports a response of an API that rejected the token. Returns whether the request can be repeated with other headers. */
+  reject(response: ResponseHead): boolean;
 }
 
 /** Adds a profile's token to requests. */
@@ -29,6 +32,9 @@ export interface TokenHeaders {
 }
 
 interface HeldToken extends Authorization {
+  readonly accessToken: Secret;
+  /** The key that the token is bound to (RFC 9449). */
+  readonly dpopKey: Secret | undefined;
   /** Epoch milliseconds. */
   readonly usableUntil: number;
 }
@@ -51,6 +57,8 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
     let isAccepted = rejected === undefined;
     const next: HeldToken = {
       headers: [name, value.reveal()],
+      accessToken: token.accessToken,
+      dpopKey: result.profile.dpopKey,
       usableUntil: usableUntil(token.expiresAt ?? loadedAt + defaultTtlMs, loadedAt, minTtlMs),
       accept() {
         isAccepted = true;
@@ -69,16 +77,40 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
     return next;
   }
 
+  /** Requests that arrive while a token is loaded share it. */
+  async function current(): Promise<HeldToken> {
+    if (held !== undefined && clock.now() < held.usableUntil) return held;
+    loading ??= load().finally(() => {
+      loading = undefined;
+    });
+    return loading;
+  }
+
   return {
     profile,
-    names: new Set(['authorization', profile.options.apiHeader.toLowerCase()]),
-    async authorize() {
-      if (held !== undefined && clock.now() < held.usableUntil) return held;
-      // Requests that arrive in the meantime share the token.
-      loading ??= load().finally(() => {
-        loading = undefined;
-      });
-      return loading;
+    names: new Set(['authorization', 'dpop', profile.options.apiHeader.toLowerCase()]),
+    async authorize(method, url) {
+      const token = await current();
+      const { dpopKey, accessToken } = token;
+      return dpopKey === undefined
+        ? token
+        : withProof(token, await client.ports.dpop(), { dpopKey, accessToken, method, url });
     },
+  };
+}
+
+/** Adds the proof that a request with a bound token needs (RFC 9449 §7.1). A request without the server's nonce can be repeated with it (§9). */
+function withProof(
+  token: Authorization,
+  dpop: Dpop,
+  { dpopKey, accessToken, method, url }: { dpopKey: Secret; accessToken: Secret; method: string; url: URL },
+): Authorization {
+  return {
+    headers: [...token.headers, 'DPoP', dpop.createProof(dpopKey, method, url, accessToken).reveal()],
+    accept(response) {
+      dpop.acceptNonce(url, response);
+      token.accept(response);
+    },
+    reject: (response) => dpop.acceptNonce(url, response) || token.reject(response),
   };
 }

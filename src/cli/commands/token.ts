@@ -2,33 +2,34 @@ import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
 import { type GetTokenOptions, getProfileToken, requestUnstoredToken } from '../../get-token.ts';
-import { createApiHeader } from '../../oauth/api-header.ts';
+import { createApiHeader, rejectBoundToken } from '../../oauth/api-header.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson, hasControls, isPrintableAscii } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
-import { usageError } from '../args.ts';
+import { invalidFlag, usageError } from '../args.ts';
 import { assertExclusive, type Context, durationFlag, logVerbose, warn } from '../context.ts';
 import { type OpenClient, withClient } from '../with-client.ts';
+
+/** The values of `--format`. */
+const FORMATS = ['token', 'header', 'headers-json', 'json', 'env', 'curl', 'netrc'];
 
 /** `token <profile>`: prints the token in the requested form. */
 export async function runToken(context: Context): Promise<number> {
   const { args, terminal } = context;
-  assertExclusive(context, 'json', 'header', 'field');
-  const { token, profile } = await getTokenForCommand(context);
+  assertExclusive(context, 'format', 'json', 'header', 'field');
+  const format =
+    args.values.get('format')?.[0] ?? ['json', 'header'].find((name) => args.switches.has(name)) ?? 'token';
+  if (!FORMATS.includes(format)) throw invalidFlag('format', format, `one of ${FORMATS.join(', ')}`, 'curl');
+  const result = await getTokenForCommand(context);
   const field = args.values.get('field')?.[0];
-  if (args.switches.has('json')) {
-    printJson(context, token);
+  if (format === 'json') {
+    printJson(context, result.token);
     return 0;
   }
-  const value =
-    field !== undefined
-      ? formatField(token, field)
-      : args.switches.has('header')
-        ? formatHeader(token, profile)
-        : formatToken(token);
+  const value = field === undefined ? await formatResult(result, format) : formatField(result.token, field);
   if (terminal.escapeCommands(value) !== value)
     throw new OAuthProfileError(
       'response_unreadable',
@@ -98,15 +99,21 @@ function formatToken({ accessToken }: ParsedToken): string {
   return assertPrintable(accessToken.reveal(), 'the access token');
 }
 
-/** Tokens that are bound to a key need more than this header. */
-function formatHeader(token: ParsedToken, profile: Profile): string {
-  if (profile.dpopKey !== undefined)
-    throw usageError(
-      `--header is not possible for ${escapeControls(profile.name)}: with DPoP, each request needs a proof of its own`,
-      'send the requests with createTokenSource().fetch, or with a script and options.authorize_origin',
-    );
-  const { name, value } = createApiHeader(profile, token);
-  return `${name}: ${value.reveal()}`;
+async function formatResult(result: TokenResult, format: string): Promise<string> {
+  if (format === 'token') return formatToken(result.token);
+  rejectBoundToken(result.profile);
+  const { name, value } = createApiHeader(result.profile, result.token);
+  if (format === 'header') return `${name}: ${value.reveal()}`;
+  const formats = await import('../../credential/formats.ts');
+  const { toToolToken } = await import('../../credential/get-tool-token.ts');
+  const token = toToolToken(result);
+  if (format === 'headers-json') return formats.formatHeadersJson(token);
+  if (format === 'env') return formats.formatEnv(token);
+  if (format === 'curl') return formats.formatCurl(token);
+  const { name: profile, options } = result.profile;
+  const lines = formats.formatNetrc(token, options.origins, options.gitUsername);
+  if (lines !== '') return lines;
+  throw usageError(`${profile} has no origin for netrc`, `set ${profile}.options.origins to hosts without a wildcard`);
 }
 
 function assertPrintable(value: string, label: string): string {

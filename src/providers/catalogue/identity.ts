@@ -101,6 +101,7 @@ export const github = define({
   tokenUrl: 'https://{host}/login/oauth/access_token',
   variables: { host: hostVariable('github.example.com', 'the host of GitHub Enterprise Server', 'github.com') },
   apiOrigins: ['https://api.github.com', 'https://github.com'],
+  gitUsername: 'x-access-token',
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   // refreshing-user-access-tokens.md: the refresh token and the old access token no longer work after a refresh.

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createProxy } from '../src/proxy.ts';
 import { runScript } from '../src/script.ts';
 import { createTokenSource } from '../src/token-source.ts';
 import { ApiServer, type SeenCall } from './support/api-server.ts';
+import { send } from './support/proxy-fixture.ts';
 
 let server: ApiServer;
 let origin: string;
@@ -106,4 +108,16 @@ it('a script with authorize_origin sends proofs, also along a redirect of the sa
   const result = await runScript(script, { data: { api: profile() }, store: 'memory' });
   expect(JSON.stringify(result)).not.toMatch(/eyJ[\w-]{20,}/);
   expect(result).toMatchObject({ state: 'passed' });
+});
+
+it('a proxy adds proofs, replaces those of the client, and repeats a request with the nonce of the API', async () => {
+  const api = { ...profile(), options: { dpop: true, origins: [origin] } };
+  const proxy = await createProxy('api', { data: { api }, store: 'memory' });
+  const port = Number(new URL(proxy.url).port);
+  const request = { method: 'POST', headers: { DPoP: 'of the client', Authorization: 'DPoP x' }, body: 'content' };
+  expect(JSON.parse((await send(port, '/me?a=b', request)).body)).toEqual({ path: '/me?a=b', body: 'content' });
+  nonces.clear();
+  expect(JSON.parse((await send(port, '/other', request)).body)).toEqual({ path: '/other', body: 'content' });
+  expect([calls('/other'), issued]).toEqual([2, 1]);
+  await proxy.close();
 });
