@@ -106,7 +106,7 @@ describe('the catalogue', () => {
     ['github', 'challenge'],
   ])('%s gets the code challenge %s', (type, expected) => {
     const login = loginProfileOf(Object.fromEntries(catalogueProfiles)[type] ?? {});
-    const request = { redirectUri: 'http://127.0.0.1/', state: 's', challenge: 'challenge', promptForConsent: false };
+    const request = { redirectUri: 'http://127.0.0.1/', state: 's', challenge: 'challenge' };
     expect(buildAuthorizationParameters(login, request).get('code_challenge')).toBe(expected);
     const exchange = {
       code: new Secret('code-1'),
