@@ -2,7 +2,7 @@ import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
 import { getProfileToken, requestUnstoredToken } from '../../get-token.ts';
-import { createApiHeader } from '../../oauth/api-header.ts';
+import { type ApiHeader, createApiHeader } from '../../oauth/api-header.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
@@ -27,7 +27,7 @@ export async function runToken(context: Context): Promise<number> {
     field !== undefined
       ? formatField(token, field)
       : args.switches.has('header')
-        ? formatHeader(token, profile)
+        ? formatHeader(createApiHeader(profile, token))
         : formatToken(token);
   if (terminal.escapeCommands(value) !== value)
     throw new OAuthProfileError(
@@ -85,14 +85,7 @@ function formatToken({ accessToken }: ParsedToken): string {
   return assertPrintable(accessToken.reveal(), 'the access token');
 }
 
-/** Tokens that are bound to a key need more than this header. */
-function formatHeader(token: ParsedToken, profile: Profile): string {
-  if (profile.dpopKey !== undefined)
-    throw usageError(
-      `--header is not possible for ${escapeControls(profile.name)}: with DPoP, each request needs a proof of its own`,
-      'send the requests with createTokenSource().fetch, or with a script and options.authorize_origin',
-    );
-  const { name, value } = createApiHeader(profile, token);
+function formatHeader({ name, value }: ApiHeader): string {
   return `${name}: ${value.reveal()}`;
 }
 
