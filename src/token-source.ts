@@ -216,7 +216,7 @@ class ProfileTokenSource implements TokenSource {
       response: { ...response, expiresAt: Number.isNaN(date.getTime()) ? undefined : date },
       isFlat: Object.values(response).every((member) => typeof member !== 'object'),
       accessToken,
-      createHeader: () => createApiHeader(profile, token),
+      createHeader: () => createApiHeader(profile, token, true),
       expiresAt,
       tokenPath,
       profile,

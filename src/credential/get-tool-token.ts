@@ -3,7 +3,7 @@ import type { Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { TokenResult } from '../flows/token-cache.ts';
 import { getProfileToken } from '../get-token.ts';
-import { createApiHeader, rejectBoundToken } from '../oauth/api-header.ts';
+import { createApiHeader } from '../oauth/api-header.ts';
 import type { Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import type { ToolToken } from './tool-token.ts';
@@ -35,9 +35,12 @@ export async function getToolToken(
 
 /** The token of a response in plaintext. */
 export function toToolToken({ token, profile }: TokenResult, kind: TokenKind = 'access_token'): ToolToken {
-  if (kind === 'access_token') rejectBoundToken(profile);
   const value = kind === 'access_token' ? token.accessToken : readIdToken(token.response, profile);
-  const header = createApiHeader(profile, { ...token, accessToken: value });
+  // An ID token is sent as a bearer token, whatever the type of the access token.
+  const header =
+    kind === 'access_token'
+      ? createApiHeader(profile, token)
+      : createApiHeader({ ...profile, dpopKey: undefined }, { accessToken: value, tokenType: undefined });
   const expiresAt = kind === 'access_token' ? token.expiresAt : readExpiry(value);
   return { token: value.reveal(), header: { name: header.name, value: header.value.reveal() }, expiresAt };
 }

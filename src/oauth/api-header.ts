@@ -13,13 +13,22 @@ export interface ApiHeader {
 /**
  * Creates the header of a request to an API. Tokens of other types than Bearer need more than a header, or must not be sent in one (RFC 6749 §7.1):
  * they are rejected, unless the profile sets `options.api_scheme`. `Bearer` is spelled as in RFC 6750 §2.1, because some servers compare it
- * case-sensitively. With a token that is bound to a key (RFC 9449 §7.1), each request also needs a proof.
+ * case-sensitively. A token that is bound to a key (RFC 9449 §7.1) is rejected unless the caller adds a proof to each request.
  */
 export function createApiHeader(
   { name: profile, options, dpopKey }: Pick<Profile, 'name' | 'options' | 'dpopKey'>,
   { accessToken, tokenType = 'Bearer' }: Pick<ParsedToken, 'accessToken' | 'tokenType'>,
+  addsProofs = false,
 ): ApiHeader {
   const { apiHeader: name, apiScheme } = options;
+  if (dpopKey !== undefined && !addsProofs)
+    throw new OAuthProfileError(
+      'usage',
+      `the token of ${profile} is bound to a key (DPoP), so a header alone is not enough`,
+      {
+        hint: 'each request needs a proof of its own: use oauth-profile proxy, createTokenSource().fetch, or a script with options.authorize_origin',
+      },
+    );
   if (apiScheme === undefined && dpopKey === undefined && !/^bearer$/i.test(tokenType))
     throw new OAuthProfileError(
       'response_unreadable',
@@ -38,16 +47,4 @@ export function createApiHeader(
   const standardScheme = dpopKey === undefined ? 'Bearer' : 'DPoP';
   const scheme = apiScheme ?? (/authorization$/i.test(name) ? standardScheme : '');
   return { name, value: scheme === '' ? accessToken : accessToken.map((token) => `${scheme} ${token}`) };
-}
-
-/** Rejects a token that is bound to a key, for callers that can pass on a header but no proof for each request (RFC 9449 §7). */
-export function rejectBoundToken({ name, dpopKey }: Pick<Profile, 'name' | 'dpopKey'>): void {
-  if (dpopKey === undefined) return;
-  throw new OAuthProfileError(
-    'usage',
-    `the token of ${name} is bound to a key (DPoP): each request needs a proof of its own`,
-    {
-      hint: 'send the requests through oauth-profile proxy, with createTokenSource().fetch, or with a script and options.authorize_origin',
-    },
-  );
 }

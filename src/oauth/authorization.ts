@@ -12,14 +12,12 @@ export interface AuthorizationRequest {
   readonly state: string;
   /** S256 code challenge: base64url of the verifier's SHA-256 (RFC 7636 §4.2). */
   readonly challenge: string;
-  /** Whether to add `prompt=consent`, see {@link needsConsent}. */
-  readonly promptForConsent: boolean;
   /** Thumbprint of the key that the tokens will be bound to, for `dpop_jkt` (RFC 9449 §10). */
   readonly keyThumbprint?: string | undefined;
 }
 
 /**
- * Whether a login should ask the user for consent: OpenID Connect Core §11 requires it for a refresh token with the
+ * Whether a login should request `prompt=consent`: OpenID Connect Core §11 requires it for a refresh token with the
  * scope `offline_access`. Built-in providers define their own parameters.
  */
 export function needsConsent({ scope, extraParameters, provider }: LoginProfile): boolean {
@@ -38,7 +36,7 @@ export function buildAuthorizationUrl(endpoint: URL, parameters: URLSearchParams
 /** Builds the parameters of the authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3). */
 export function buildAuthorizationParameters(
   login: LoginProfile,
-  { redirectUri, state, challenge, promptForConsent, keyThumbprint }: AuthorizationRequest,
+  { redirectUri, state, challenge, keyThumbprint }: AuthorizationRequest,
 ): URLSearchParams {
   const { clientId, scope, extraParameters, provider, name, options } = login;
   if (typeof clientId !== 'string') {
@@ -47,7 +45,6 @@ export function buildAuthorizationParameters(
   }
   const parameters = new URLSearchParams();
   if (scope !== undefined) parameters.set('scope', String(scope.value));
-  if (promptForConsent) parameters.set('prompt', 'consent');
   for (const [field, value] of Object.entries(provider.login?.authorizationParameters ?? {}))
     parameters.set(field, value);
   for (const { name: field } of extraParameters) parameters.delete(field);

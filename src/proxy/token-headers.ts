@@ -51,7 +51,7 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
     const result = await getToken(client, profile.name, { variables, reuse: true, rejectedToken: rejected });
     const { token } = result;
     const { defaultTtlMs = 0, minTtlMs } = result.profile.options;
-    const { name, value } = createApiHeader(result.profile, token);
+    const { name, value } = createApiHeader(result.profile, token, true);
     const loadedAt = clock.now();
     // A token that replaces a rejected one is on probation until the API accepts it.
     let isAccepted = rejected === undefined;

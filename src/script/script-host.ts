@@ -78,7 +78,12 @@ export class ScriptHost {
             create: (method: string, url: URL) => dpop.createProof(dpopKey, method, url, token.accessToken),
             acceptNonce: dpop.acceptNonce,
           };
-          return { response, fromCache, header: { ...createApiHeader(bound, token), origin: authorizeOrigin }, proofs };
+          return {
+            response,
+            fromCache,
+            header: { ...createApiHeader(bound, token, true), origin: authorizeOrigin },
+            proofs,
+          };
         },
       },
     });

@@ -21,7 +21,6 @@ const request = {
   redirectUri: 'http://127.0.0.1:4711/callback',
   state: 'st',
   challenge: 'ch',
-  promptForConsent: false,
 };
 
 const buildUrl = (login: LoginProfile, endpoint: URL, parameters: AuthorizationRequest): URL =>

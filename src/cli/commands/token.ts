@@ -2,7 +2,7 @@ import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
 import { type GetTokenOptions, getProfileToken, requestUnstoredToken } from '../../get-token.ts';
-import { createApiHeader, rejectBoundToken } from '../../oauth/api-header.ts';
+import { createApiHeader } from '../../oauth/api-header.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
@@ -101,7 +101,6 @@ function formatToken({ accessToken }: ParsedToken): string {
 
 async function formatResult(result: TokenResult, format: string): Promise<string> {
   if (format === 'token') return formatToken(result.token);
-  rejectBoundToken(result.profile);
   const { name, value } = createApiHeader(result.profile, result.token);
   if (format === 'header') return `${name}: ${value.reveal()}`;
   const formats = await import('../../credential/formats.ts');

@@ -32,6 +32,7 @@ export function compareMetadata(profile: Profile, document: Document): Diagnosti
     ...(other === undefined ? [] : [other]),
     ...compareGrant(profile, document),
     ...compareClientAuth(profile, document),
+    ...compareProofs(profile, document),
     ...compareLogin(profile, document),
     ...compareScopes(profile, document),
   ];
@@ -86,6 +87,14 @@ function compareClientAuth(profile: Profile, document: Document): Diagnostic[] {
       ? `set ${name}.options.client_auth to ${possible.join(' or ')}, with the secret, key or certificate that it needs`
       : 'ask the administrator of the server for a client with a secret';
   return [diagnostic(name, 'options.client_auth', 'error', message, hint)];
+}
+
+/** Proofs are signed with ES256 (RFC 9449 §5.1). */
+function compareProofs({ name, options }: Profile, document: Document): Diagnostic[] {
+  const announced = listOf(document, 'dpop_signing_alg_values_supported');
+  if (!options.dpop || announced === undefined || announced.includes('ES256')) return [];
+  const message = `the metadata does not list ES256 for DPoP, only ${formatList(announced)}`;
+  return [diagnostic(name, 'options.dpop', 'error', message, 'ask the administrator of the server to allow ES256')];
 }
 
 /** The profile's client authentication in the names of RFC 8414. The kind of a configured assertion is not known. */

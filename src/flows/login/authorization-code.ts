@@ -69,25 +69,23 @@ export async function loginWithAuthorizationCode(
     // Exactly as registered: with one more slash it is another redirect URI.
     const own = `http://${target.host}:${listener.port}${target.path === '/' ? '' : target.path}`;
     const redirectUri = login.options.redirectUri ?? own;
+    const { dpopKey, options: profileOptions, provider } = login;
+    // Fails before anything is sent if the profile cannot be used.
+    const parameters = buildAuthorizationParameters(login, {
+      redirectUri,
+      state,
+      challenge: loginPorts.sha256(verifier),
+      keyThumbprint: dpopKey && (await ports.dpop()).thumbprint(dpopKey),
+    });
     // The metadata is read while the user logs in, unless the URL depends on it.
     const metadata = findMetadata(login, { ...loginPorts, ports }, ended).catch((error: Error) => {
       if (!ended.aborted) prompt.showWarning(describeMetadataFailure(endpoint, error));
       return undefined;
     });
-    const { dpopKey, options: profileOptions, provider } = login;
-    const request = {
-      redirectUri,
-      state,
-      challenge: loginPorts.sha256(verifier),
-      keyThumbprint: dpopKey && (await ports.dpop()).thumbprint(dpopKey),
-    };
-    // A profile that cannot be used in a browser is rejected before the user waits for the metadata.
-    buildAuthorizationParameters(login, { ...request, promptForConsent: false });
     // Only servers that are not known beforehand may require or offer pushed or signed requests.
     const isKnown = provider.login !== undefined && !profileOptions.signsRequest && dpopKey === undefined;
     const published = isKnown ? undefined : await metadata;
-    const promptForConsent = needsConsent(login) && published?.consentPromptSupported === true;
-    const parameters = buildAuthorizationParameters(login, { ...request, promptForConsent });
+    if (needsConsent(login) && published?.consentPromptSupported) parameters.set('prompt', 'consent');
     if (ended.aborted) throw abortError(ended);
     const limits = { timeoutMs: LOGIN_TIMEOUT_MS, signal: ended };
     const url = await createAuthorizationUrl(login, endpoint, parameters, published, ports, limits);

@@ -179,6 +179,15 @@ describe('a profile that differs from the metadata', () => {
       /--device/,
     ],
     [
+      'the signature algorithm of proofs (RFC 9449)',
+      { ...client, 'options.dpop': 'true' },
+      { dpop_signing_alg_values_supported: ['RS256'] },
+      'error',
+      'svc.options.dpop',
+      /ES256.*RS256$/,
+      /administrator/,
+    ],
+    [
       'signed authorization requests (RFC 9101)',
       { ...refreshing, ...page },
       { require_signed_request_object: true },
