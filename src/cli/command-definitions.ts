@@ -142,6 +142,7 @@ export const commands: readonly Command[] = [
       ...cacheFlags,
       emulateFlag,
       faultFlag,
+      allowFlag,
       ...commonFlags,
     ],
     examples: [
@@ -162,6 +163,7 @@ export const commands: readonly Command[] = [
       allowOriginFlag,
       emulateFlag,
       faultFlag,
+      allowFlag,
       ...commonFlags,
     ],
     examples: [

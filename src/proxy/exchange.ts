@@ -171,11 +171,10 @@ export class Exchange {
   #onResponse(received: IncomingMessage, authorization: Authorization | undefined): void {
     const { statusCode: status = 502, statusMessage, rawHeaders } = received;
     received.on('error', () => {});
-    if (status === 401 && authorization?.reject() && !this.#isReplayed && this.#held !== undefined) {
+    if (authorization?.isRejectedBy(received) && !this.#isReplayed && this.#held !== undefined) {
       this.#replay(received);
       return;
     }
-    if (status !== 401) authorization?.accept();
     const { target, proxyHost } = this.#destination;
     const request = this.#request;
     const response = this.#response;

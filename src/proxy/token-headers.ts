@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Client } from '../client.ts';
 import type { Variables } from '../config/variables.ts';
 import { usableUntil } from '../flows/token-cache.ts';
@@ -13,10 +14,8 @@ const REPLACE_AFTER_MS = 60_000;
 /** The headers that authorize one request. */
 export interface Authorization {
   readonly headers: HeaderList;
-  /** Reports that the API accepted the token. */
-  accept(): void;
-  /** Reports that the API rejected the token. Returns whether a new one can be requested. */
-  reject(): boolean;
+  /** Evaluates the response. Returns whether the API rejected the token and the request can be repeated with other headers. */
+  isRejectedBy(response: Pick<IncomingMessage, 'statusCode' | 'headers'>): boolean;
 }
 
 /** Adds a profile's token to requests. */
@@ -52,10 +51,11 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
     const next: HeldToken = {
       headers: [name, value.reveal()],
       usableUntil: usableUntil(token.expiresAt ?? loadedAt + defaultTtlMs, loadedAt, minTtlMs),
-      accept() {
-        isAccepted = true;
-      },
-      reject() {
+      isRejectedBy({ statusCode }) {
+        if (statusCode !== 401) {
+          isAccepted = true;
+          return false;
+        }
         // Another request may have reported the same token already.
         if (held !== next) return true;
         if (!isAccepted && clock.now() - loadedAt < REPLACE_AFTER_MS) return false;
