@@ -61,9 +61,9 @@ export class Exchange {
     this.#method = request.method ?? 'GET';
     this.#hasBody = encoding !== undefined || length !== '0';
     response.on('close', () => {
-      if (response.writableFinished) return;
-      this.#attempt?.cancel?.();
-      this.#upstream?.destroy();
+      if (!response.writableFinished) this.#abort();
+      // The client still sends its body. Node no longer reports on the request if it leaves now.
+      else if (this.#hasBody && !request.complete) request.socket.once('close', () => this.#abort());
     });
   }
 
@@ -239,9 +239,13 @@ export class Exchange {
     });
   }
 
-  #fail(error: unknown): void {
+  #abort(): void {
     this.#attempt?.cancel?.();
     this.#upstream?.destroy();
+  }
+
+  #fail(error: unknown): void {
+    this.#abort();
     sendRejection(this.#response, toRejection(error));
   }
 }
