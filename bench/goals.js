@@ -48,7 +48,7 @@ export function goals({ startup, requests, cached, rotation, families, scripts, 
       const rate = median(rates);
       return { name: `signed tokens/s, ${alg}`, goal: `≥ ${whole(goal)}`, found: whole(rate), met: rate >= goal };
     }),
-    ...(proxy ? [atLeast('proxied requests/s 50 at once ÷ node:http', 0.8, ratio(proxy.rates, OURS, BARE_PROXY))] : []),
+    ...(proxy ? proxyGoals(proxy) : []),
   ].filter(({ found }) => !found.startsWith('NaN'));
 }
 
@@ -108,6 +108,21 @@ function scriptGoals({ tools, cpu }) {
       goal: '≤ 1.00 s',
       found: `${seconds.toFixed(2)} s`,
       met: seconds <= 1,
+    },
+  ];
+}
+
+/** @param {NonNullable<Results['proxy']>} proxy */
+function proxyGoals({ rates, memory, mebibytes }) {
+  const { idle = Number.NaN, most = Number.NaN } = memory[OURS] ?? {};
+  const used = (most - idle) / 2 ** 20;
+  return [
+    atLeast('proxied requests/s 50 at once ÷ node:http', 0.8, ratio(rates, OURS, BARE_PROXY)),
+    {
+      name: `proxy: memory for ${whole(mebibytes)} MiB up and down`,
+      goal: '≤ 40 MiB',
+      found: `${whole(used)} MiB`,
+      met: used <= 40,
     },
   ];
 }

@@ -20,6 +20,9 @@ const isRoot = process.getuid?.() === 0;
 const programs = {
   'redis-server': 'redis-server',
   chromium: 'chromium',
+  curl: 'curl',
+  git: 'git',
+  python3: 'python3',
   zsh: 'zsh',
   fish: 'fish',
   openssl: 'openssl',

@@ -168,6 +168,7 @@ export const commands: readonly Command[] = [
       ...cacheFlags,
       emulateFlag,
       faultFlag,
+      allowFlag,
       ...commonFlags,
     ],
     examples: [
@@ -188,6 +189,7 @@ export const commands: readonly Command[] = [
       allowOriginFlag,
       emulateFlag,
       faultFlag,
+      allowFlag,
       ...commonFlags,
     ],
     examples: [

@@ -61,9 +61,9 @@ export class Exchange {
     this.#method = request.method ?? 'GET';
     this.#hasBody = encoding !== undefined || length !== '0';
     response.on('close', () => {
-      if (response.writableFinished) return;
-      this.#attempt?.cancel?.();
-      this.#upstream?.destroy();
+      if (!response.writableFinished) this.#abort();
+      // The client still sends its body. Node no longer reports on the request if it leaves now.
+      else if (this.#hasBody && !request.complete) request.socket.once('close', () => this.#abort());
     });
   }
 
@@ -171,12 +171,10 @@ export class Exchange {
   #onResponse(received: IncomingMessage, authorization: Authorization | undefined): void {
     const { statusCode: status = 502, statusMessage, rawHeaders } = received;
     received.on('error', () => {});
-    const head = { status, headers: received.headers };
-    if (status === 401 && authorization?.reject(head) && !this.#isReplayed && this.#held !== undefined) {
+    if (authorization?.isRejectedBy(received) && !this.#isReplayed && this.#held !== undefined) {
       this.#replay(received);
       return;
     }
-    if (status !== 401) authorization?.accept(head);
     const { target, proxyHost } = this.#destination;
     const request = this.#request;
     const response = this.#response;
@@ -241,9 +239,13 @@ export class Exchange {
     });
   }
 
-  #fail(error: unknown): void {
+  #abort(): void {
     this.#attempt?.cancel?.();
     this.#upstream?.destroy();
+  }
+
+  #fail(error: unknown): void {
+    this.#abort();
     sendRejection(this.#response, toRejection(error));
   }
 }

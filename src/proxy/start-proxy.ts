@@ -63,7 +63,7 @@ export async function startProxy(
   settings: ProxySettings,
 ): Promise<RunningProxy> {
   const { mode = 'reverse', onRequest = () => {}, only = false } = settings;
-  const profiles = await Promise.all(names.map((name) => client.loadProfile(name, variables)));
+  const profiles = await Promise.all([...new Set(names)].map((name) => client.loadProfile(name, variables)));
   for (const profile of profiles) if (profile.options.origins.length === 0) throw noOrigins(profile);
   const connector = await client.connector();
   const targets = new Targets(

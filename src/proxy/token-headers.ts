@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Client } from '../client.ts';
 import type { Variables } from '../config/variables.ts';
 import { usableUntil } from '../flows/token-cache.ts';
@@ -11,15 +12,11 @@ import type { HeaderList } from './header-rules.ts';
 /** A new token that an API rejects as well is not replaced before this time: the API would reject the next one too. */
 const REPLACE_AFTER_MS = 60_000;
 
-type ResponseHead = Parameters<Dpop['acceptNonce']>[1];
-
 /** The headers that authorize one request. */
 export interface Authorization {
   readonly headers: HeaderList;
-  /** Reports a response of an API that accepted the token. */
-  accept(response: ResponseHead): void;
-  /** Reports a response of an API that rejected the token. Returns whether the request can be repeated with other headers. */
-  reject(response: ResponseHead): boolean;
+  /** Evaluates the response. Returns whether the API rejected the token and the request can be repeated with other headers. */
+  isRejectedBy(response: Pick<IncomingMessage, 'statusCode' | 'headers'>): boolean;
 }
 
 /** Adds a profile's token to requests. */
@@ -60,10 +57,11 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
       accessToken: token.accessToken,
       dpopKey: result.profile.dpopKey,
       usableUntil: usableUntil(token.expiresAt ?? loadedAt + defaultTtlMs, loadedAt, minTtlMs),
-      accept() {
-        isAccepted = true;
-      },
-      reject() {
+      isRejectedBy({ statusCode }) {
+        if (statusCode !== 401) {
+          isAccepted = true;
+          return false;
+        }
         // Another request may have reported the same token already.
         if (held !== next) return true;
         if (!isAccepted && clock.now() - loadedAt < REPLACE_AFTER_MS) return false;
@@ -107,10 +105,9 @@ function withProof(
 ): Authorization {
   return {
     headers: [...token.headers, 'DPoP', dpop.createProof(dpopKey, method, url, accessToken).reveal()],
-    accept(response) {
-      dpop.acceptNonce(url, response);
-      token.accept(response);
+    isRejectedBy(response) {
+      const { statusCode: status = 0, headers } = response;
+      return dpop.acceptNonce(url, { status, headers }) || token.isRejectedBy(response);
     },
-    reject: (response) => dpop.acceptNonce(url, response) || token.reject(response),
   };
 }

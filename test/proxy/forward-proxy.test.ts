@@ -122,6 +122,27 @@ test('a tunnel to a plain origin of a profile gets the token too, for example fo
   expect(seen[0]?.headers.authorization).toBe(`Bearer ${TOKEN}1`);
 });
 
+test('a WebSocket inside of a tunnel is connected, and its request has the token', async () => {
+  const { proxy, port, api } = await startForward();
+  api.server.on('upgrade', ({ headers }, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+    socket.write(headers.authorization ?? 'no token');
+    socket.pipe(socket);
+  });
+  const { socket } = await openTunnel(port, `localhost:${api.port}`);
+  const secure = connectTls({ socket, ca: proxy.ca, servername: 'localhost' });
+  const headers = { Host: `localhost:${api.port}`, Connection: 'Upgrade', Upgrade: 'websocket' };
+  const outgoing = request({ createConnection: () => secure, headers }).end();
+  const [, upgraded, head] = (await once(outgoing, 'upgrade')) as [IncomingMessage, Socket, Buffer];
+  let received = head.toString();
+  upgraded.on('data', (chunk: Buffer) => {
+    received += chunk;
+  });
+  upgraded.write(' frame');
+  while (!received.endsWith(' frame')) await once(upgraded, 'data');
+  expect(received).toBe(`Bearer ${TOKEN}1 frame`);
+});
+
 test('the caller secret and --only apply to all requests', async () => {
   const { proxy, port, api, plain, seen } = await startForward({ callerSecret: true, only: true });
   const { username, password } = new URL(proxy.url);

@@ -152,6 +152,21 @@ test('a client that leaves before the response ends the request to the API', asy
   expect(await waitForLog(logged, 1)).toMatchObject([{ path: '/', status: undefined }]);
 });
 
+test('a client that leaves after the response, while it sends its body, ends the request to the API', async () => {
+  const closed = defer();
+  const { port } = await startProxied((incoming, response) => {
+    incoming.socket.on('close', () => closed.resolve());
+    response.end('early');
+  });
+  const outgoing = request({ port, method: 'POST', path: '/', agent: false });
+  outgoing.write('part');
+  outgoing.on('error', () => {});
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  expect(await read(response)).toMatchObject({ body: 'early' });
+  outgoing.destroy();
+  await closed.promise;
+});
+
 test('a response that the API breaks off is broken off for the client', async () => {
   const { port } = await startProxied((incoming, response) => {
     if (incoming.url === '/length') response.setHeader('Content-Length', 1000);

@@ -11,6 +11,7 @@ import { warnIfEmulated } from './token.ts';
 export async function runProxy(context: Context): Promise<number> {
   const { args, terminal, signal } = context;
   assertExclusive(context, 'port', 'socket');
+  assertExclusive(context, 'caller-secret', 'socket');
   const port = portFlag(context, 0);
   const json = args.switches.has('json');
   const style = terminal.style.out;
