@@ -1,6 +1,7 @@
 import type { EmulatorState } from './emulator-state.ts';
 import { authorizeEndpoint } from './endpoints/authorize.ts';
 import { deviceEndpoint } from './endpoints/device.ts';
+import { federationEndpoint } from './endpoints/federation.ts';
 import { installationEndpoint } from './endpoints/installation.ts';
 import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
 import { introspectEndpoint, resourceEndpoint } from './endpoints/resource.ts';
@@ -25,6 +26,7 @@ const endpoints: Readonly<Record<Action, Endpoint>> = {
   revoke: revokeEndpoint,
   introspect: introspectEndpoint,
   installation: installationEndpoint,
+  federation: federationEndpoint,
   resource: resourceEndpoint,
   metadata: metadataEndpoint,
   keys: keysEndpoint,
@@ -36,6 +38,7 @@ const methods: Readonly<Partial<Record<Action, string>>> = {
   device: 'POST',
   revoke: 'POST',
   introspect: 'POST',
+  federation: 'POST',
   metadata: 'GET',
   keys: 'GET',
 };

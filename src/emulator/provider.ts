@@ -11,6 +11,7 @@ export type Action =
   | 'revoke'
   | 'introspect'
   | 'installation'
+  | 'federation'
   | 'resource'
   | 'metadata'
   | 'keys';

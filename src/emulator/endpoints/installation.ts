@@ -1,4 +1,4 @@
-import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
+import { type EmulatorRequest, type EmulatorResponse, json, jsonMembers } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
 import { issueTokens } from '../tokens/issue-tokens.ts';
 import { decodeAssertion, verifyAssertion } from './client-auth.ts';
@@ -21,7 +21,7 @@ export async function installationEndpoint(
   if (client === undefined || isTooLong || !(await verifyAssertion(context, client, request, jwt, expected)))
     return json(401, { message: 'A JSON web token could not be decoded', status: '401' });
   if (request.method === 'GET') return json(200, { id: 1, app_slug: client.id });
-  const { permissions = { metadata: 'read' }, repositories } = parseObject(request.body);
+  const { permissions = { metadata: 'read' }, repositories } = jsonMembers(request);
   const { accessToken, issuedAt } = await issueTokens(context, request, {
     ...{ clientId: client.id, clientAuth: 'assertion', user: undefined, scope: '', grant: 'installation' },
     overrides: { lifetime: LIFETIME },
@@ -32,12 +32,4 @@ export async function installationEndpoint(
     permissions,
     repository_selection: repositories === undefined ? 'all' : 'selected',
   });
-}
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text || '{}');
-  } catch {
-    return {};
-  }
 }
