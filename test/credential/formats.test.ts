@@ -30,7 +30,7 @@ const anyToken = fc
   )
   .map((characters) => characters.join(''));
 const tokens = [
-  ...fc.sample(anyToken, { numRuns: 60, seed: 1 }),
+  ...fc.sample(anyToken, { numRuns: 30, seed: 1 }),
   "'",
   '"',
   '\\',

@@ -14,7 +14,7 @@ const authority = new Authority();
 let server: Server;
 let origin: string;
 let host: string;
-/** Answers requests that have a token; the others get 401. */
+/** Responds to requests that have a token; the others get 401. */
 let serve: (request: IncomingMessage, response: ServerResponse) => void;
 let received: (string | undefined)[];
 
@@ -165,9 +165,9 @@ describe.skipIf(!(Number(cargoMinor) >= 74))('the credential provider of cargo',
       features: {},
       yanked: false,
     };
-    serve = ((answer) => (request, response) => {
+    serve = ((respond) => (request, response) => {
       if (request.url === '/index/3/a/app' && !received.includes('published')) response.writeHead(404).end();
-      else answer(request, response);
+      else respond(request, response);
       if (request.url === '/api/v1/crates/new') received.push('published');
     })(serve);
     expect(await publish()).toMatchObject({ stderr: expect.stringContaining('Published app'), exit: 0 });
