@@ -27,7 +27,7 @@ export default defineConfig({
       OAUTH_PROFILE_STORE: '',
     },
     testTimeout: 30_000,
-    // Tests start processes and use sockets; more workers would only wait for each other.
-    maxWorkers: 2,
+    // Tests start processes and wait for them, so a third worker uses the time of two cores better.
+    maxWorkers: 3,
   },
 });

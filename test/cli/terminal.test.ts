@@ -33,7 +33,7 @@ describe('terminal output', () => {
     async (line) => {
       const { stdout, stderr, exit } = await sandbox.run(`oauth-profile ${line}`);
       expect({ stdout, exit }).toEqual({ stdout: '', exit: 4 });
-      expect(stderr).toMatch(/--json|token_type/);
+      expect(stderr).toMatch(/--json|token_type|RFC 6749/);
       expect(stderr).not.toMatch(controls);
       const asJson = await sandbox.run(`oauth-profile ${line.replace(/ --header/, '')} --quiet`);
       expect(asJson.stdout + asJson.stderr).not.toMatch(controls);

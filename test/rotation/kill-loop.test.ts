@@ -6,7 +6,7 @@ import { Home, StrictServer, type TokenFamily, Worker } from '../support/rotatio
 import { anyKey } from '../support/store-home.ts';
 
 /** More for a long run: `KILLS=1000 npx vitest run test/rotation/kill-loop.test.ts`. */
-const KILLS = Number(process.env['KILLS'] ?? 40);
+const KILLS = Number(process.env['KILLS'] ?? 20);
 const TIMEOUT = { timeout: 60_000 + KILLS * 2_000 };
 /** With Redis, the others wait for the lease of a killed process: fewer kills, and several families in parallel. */
 const FAMILIES = 5;

@@ -120,10 +120,10 @@ describe('run --emulate', () => {
     expect(lines.filter((line) => !line.endsWith(' 127.0.0.1'))).toEqual([]);
   });
 
-  it('returns the result of every step of 500 scripts', { timeout: 120_000 }, async () => {
+  it('returns the result of every step of 100 scripts', async () => {
     const directory = join(sandbox.work, 'many');
     mkdirSync(directory);
-    const count = 500;
+    const count = 100;
     for (let n = 0; n < count; n++) {
       writeFileSync(
         join(directory, `${n}.yaml`),
