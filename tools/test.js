@@ -28,8 +28,6 @@ const programs = {
   openssl: 'openssl',
   'gnome-keyring-daemon': 'gnome-keyring',
   'dbus-run-session': 'dbus',
-  git: 'git',
-  curl: 'curl',
   skopeo: 'skopeo',
   kubectl: 'kubernetes-client',
 };
