@@ -129,6 +129,10 @@ export function createClient(options: ClientOptions = {}): Client {
           const { sendImpersonated } = await import('./http/impersonation.ts');
           return sendImpersonated(sendOnce, request, impersonation, clock, shared(limits));
         }
+        if (request.installation !== undefined) {
+          const { sendInstallation } = await import('./http/installation.ts');
+          return sendInstallation(sendOnce, client.callApi, request, request.installation, clock, shared(limits));
+        }
         return sendOnce(keepAlive ? request : { ...request, reuseConnection: false }, shared(limits));
       },
       async readAssertion(spec, profile, limits) {

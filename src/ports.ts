@@ -1,7 +1,7 @@
 import type { TransportError } from './errors.ts';
 import type { HttpResponse } from './oauth/http-response.ts';
 import type { AssertionSpec, SourceSpec } from './oauth/token-request.ts';
-import type { Impersonation } from './profile/profile.ts';
+import type { Impersonation, InstallationRequest } from './profile/profile.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Environment variables, as in `process.env`. */
@@ -49,6 +49,8 @@ export interface WireRequest {
   readonly tls: TlsFiles;
   /** Set if the token in the response is exchanged for one of a service account. */
   readonly impersonation?: Impersonation | undefined;
+  /** Set if the token is that of an installation of an application. */
+  readonly installation?: InstallationRequest | undefined;
 }
 
 /** PEM contents that a profile adds to a connection. */

@@ -60,6 +60,10 @@ export const environment = {
   GITHUB_ACTIONS: '`true`: annotations, masks and a summary ([how](../how-to/ci.md#github-actions))',
   'ACTIONS_ID_TOKEN_REQUEST_URL, ACTIONS_ID_TOKEN_REQUEST_TOKEN':
     'set by GitHub Actions, for `assertion_source: github-actions` ([how](../how-to/secretless-ci.md))',
+  'IDENTITY_ENDPOINT, IDENTITY_HEADER': 'set by Azure App Service, for `assertion_source: azure-imds`',
+  'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_DEFAULT_REGION':
+    'credentials and region for a credential file of Google with a source of AWS. Default: those of the machine',
+  GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES: '`1`: the executable of a credential file of Google may run',
   GITLAB_CI: 'if set, a hint names the `id_tokens` of GitLab',
   'TF_BUILD, TEAMCITY_VERSION': 'if set, commands of Azure Pipelines and TeamCity in the output are escaped',
   'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'file of the summary; base directory of paths in annotations',

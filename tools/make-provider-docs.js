@@ -68,11 +68,42 @@ function providerPage(provider) {
     '',
     ...(about?.notes ?? []).map((note) => `- ${note}`),
     '',
+    ...(provider.installation === undefined ? [] : installationSection(provider.type, provider.installation)),
     'The facts on this page come from documentation and from code that others use. They were tested with the',
     'emulator, not with an account of the provider. If an endpoint differs, set `url` or the',
     '[options](../reference/profiles.md#options) of the profile.',
     '',
   ].join('\n');
+}
+
+/** How an app gets tokens of its installations. @param {string} type @param {import('../src/providers/provider.ts').ProviderInstallation} installation */
+function installationSection(type, { apiUrls, tokenPath, lookupPath }) {
+  return [
+    '## For an app',
+    '',
+    'An app gets a token of one of its installations, without a user. Create a private key in the settings of the app.',
+    '',
+    '```yaml',
+    'deploy:',
+    `  type: ${type}`,
+    '  client_id: Iv23.example            # or app_id',
+    '  installation_id: 123               # or repository: acme/api, whose installation is looked up',
+    '  repositories: api web              # optional: fewer than the installation has',
+    '  permissions: contents:read issues:write      # optional',
+    '  options:',
+    '    key_file: keys/app.pem',
+    '```',
+    '',
+    '| | |',
+    '|---|---|',
+    `| API | ${apiUrls.map(({ url }) => `\`${url}\``).join(', or on an own server ')}; \`url\` sets another |`,
+    `| token endpoint | \`${tokenPath}\` |`,
+    `| lookup by repository | \`${lookupPath}\` |`,
+    '',
+    'The request has a JWT that the key signs as its bearer token. `oauth-profile explain` shows its header and claims,',
+    'and `oauth-profile check` whether the key can be used. The response is returned with `access_token` and `expires_in`.',
+    '',
+  ];
 }
 
 /** Returns all pages by path. */

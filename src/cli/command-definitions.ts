@@ -272,6 +272,16 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: 'inspect',
+    usage: '<profile>',
+    summary: 'show the claims of a token and what its server knows about it',
+    flags: [emulateFlag, faultFlag, ...commonFlags],
+    examples: [
+      ['oauth-profile inspect graph', 'header and claims, times in words; never the token'],
+      ['oauth-profile inspect lab --json', 'the same as JSON'],
+    ],
+  },
+  {
     name: 'commands',
     usage: '[group.name]',
     summary: 'list the script commands and their parameters',

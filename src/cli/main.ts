@@ -18,6 +18,7 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   login: async () => (await import('./commands/login.ts')).runLogin,
   forget: async () => (await import('./commands/forget.ts')).runForget,
   logout: async () => (await import('./commands/logout.ts')).runLogout,
+  inspect: async () => (await import('./commands/inspect.ts')).runInspect,
   list: async () => (await import('./commands/list.ts')).runList,
   check: async () => (await import('./commands/check.ts')).runCheck,
   explain: async () => (await import('./commands/explain.ts')).runExplain,

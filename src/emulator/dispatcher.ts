@@ -1,6 +1,8 @@
 import type { EmulatorState } from './emulator-state.ts';
 import { authorizeEndpoint } from './endpoints/authorize.ts';
 import { deviceEndpoint } from './endpoints/device.ts';
+import { federationEndpoint } from './endpoints/federation.ts';
+import { installationEndpoint } from './endpoints/installation.ts';
 import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
 import { introspectEndpoint, resourceEndpoint } from './endpoints/resource.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
@@ -23,6 +25,8 @@ const endpoints: Readonly<Record<Action, Endpoint>> = {
   authorize: authorizeEndpoint,
   revoke: revokeEndpoint,
   introspect: introspectEndpoint,
+  installation: installationEndpoint,
+  federation: federationEndpoint,
   resource: resourceEndpoint,
   metadata: metadataEndpoint,
   keys: keysEndpoint,
@@ -34,6 +38,7 @@ const methods: Readonly<Partial<Record<Action, string>>> = {
   device: 'POST',
   revoke: 'POST',
   introspect: 'POST',
+  federation: 'POST',
   metadata: 'GET',
   keys: 'GET',
 };

@@ -10,6 +10,8 @@ export type Action =
   | 'authorize'
   | 'revoke'
   | 'introspect'
+  | 'installation'
+  | 'federation'
   | 'resource'
   | 'metadata'
   | 'keys';

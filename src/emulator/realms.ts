@@ -137,7 +137,7 @@ export class Realms {
     const basic = subfields(profile, 'basic');
     const options = subfields(profile, 'options');
     const account = parseServiceAccount(options['key']);
-    const id = text('client_id') ?? basic['user'] ?? account?.client_email;
+    const id = text('client_id') ?? text('app_id') ?? basic['user'] ?? account?.client_email;
     const secret = text('client_secret') ?? basic['password'];
     if (id !== undefined)
       realm.addClient(id, {

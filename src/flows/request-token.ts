@@ -90,6 +90,7 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
           reuseConnection: options.reuseConnection === true && attempt === 1,
           tls,
           impersonation: profile.options.impersonation,
+          installation: profile.options.installation,
         },
         { timeoutMs: leftMs, signal },
       );

@@ -71,14 +71,16 @@ async function signWithFile(file: LoadedFile, spec: AssertionSpec): Promise<Secr
 
 /** `header` is added to the header of the JWT. */
 async function signWith(
-  { audience, clientId, claims, omitsId, lifetimeMs = 60_000 }: AssertionSpec,
+  { audience, clientId, claims, omitsId, backdatedMs = 0, lifetimeMs = 60_000 }: AssertionSpec,
   createSigner: (changes: ModifyAssertionOptions) => ClientAuth,
   header: Readonly<Record<string, unknown>> = {},
 ): Promise<Secret> {
   const authenticate = createSigner({
     [modifyAssertion](jwtHeader, payload) {
       Object.assign(jwtHeader, { typ: 'JWT' }, header);
-      payload['aud'] = audience;
+      if (audience === '') delete payload['aud'];
+      else payload['aud'] = audience;
+      payload['iat'] = Number(payload['iat']) - backdatedMs / 1000;
       payload['exp'] = Number(payload['iat']) + Math.ceil(lifetimeMs / 1000);
       if (claims === undefined) return;
       delete payload['sub'];

@@ -11,6 +11,8 @@ export interface ServerMetadata {
   /** Whether every authorization response contains `iss` (RFC 9207 §3). */
   readonly issParameterSupported: boolean;
   readonly revocationUrl: URL | undefined;
+  readonly introspectionUrl: URL | undefined;
+  readonly userinfoUrl: URL | undefined;
   /** Whether the authorization request may have `prompt=consent` (`prompt_values_supported`). */
   readonly consentPromptSupported: boolean;
 }
@@ -47,13 +49,18 @@ export function metadataLocations({ provider, url, options }: Server): [URL, ...
 export function parseMetadata(document: unknown, location: URL, server: Server): ServerMetadata | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const members = document as Readonly<Record<string, unknown>>;
-  const { issuer, revocation_endpoint: revocation, prompt_values_supported: prompts } = members;
+  const { issuer, prompt_values_supported: prompts } = members;
   if (!describesServer(members, server) || !isIssuerAt(issuer, location, server.provider)) return undefined;
+  const endpoint = (name: string): URL | undefined => {
+    const url = members[name];
+    return typeof url === 'string' && hasOrigin(url, location.origin) ? new URL(url) : undefined;
+  };
   return {
     issuer,
     issParameterSupported: members['authorization_response_iss_parameter_supported'] === true,
-    revocationUrl:
-      typeof revocation === 'string' && hasOrigin(revocation, location.origin) ? new URL(revocation) : undefined,
+    revocationUrl: endpoint('revocation_endpoint'),
+    introspectionUrl: endpoint('introspection_endpoint'),
+    userinfoUrl: endpoint('userinfo_endpoint'),
     consentPromptSupported: Array.isArray(prompts) && prompts.includes('consent'),
   };
 }

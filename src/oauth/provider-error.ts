@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
-import { loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
+import { JWT_BEARER, loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
 import { parseUrl } from '../profile/url.ts';
 import type { ErrorHints } from '../providers/provider.ts';
 import { MASK } from '../redaction/secret.ts';
@@ -24,6 +24,10 @@ const standardHints: ErrorHints = {
     {
       grant: 'authorization_code',
       hint: 'the code is invalid, has expired, was already used, or belongs to another client: get a new one and set {code}',
+    },
+    {
+      grant: JWT_BEARER,
+      hint: 'the assertion was rejected: compare the clock of this machine, check {options.assertion.aud} and {options.assertion.sub}, and whether the key of {options.key_file} was revoked',
     },
   ],
   unauthorized_client: 'the client is not allowed to use this grant: check {client_id} and {grant_type}',
@@ -55,6 +59,7 @@ const wrongEndpointHints = {
   device_authorization:
     'the server may have no device authorization endpoint at this URL: set {options.device_authorization_url}, or log in with --browser',
   revocation: 'the server may have no revocation endpoint at this URL: set {options.revocation_url}',
+  introspection: 'the server may have no introspection endpoint at this URL: set {options.introspection_url}',
 };
 
 /** Placeholder of the login command in a hint. */
@@ -207,11 +212,13 @@ function matchHint({ provider, grant, endpoint }: Profile, response: ErrorRespon
       .find((hint) => (hint.grant ?? grant) === grant && (hint.description?.test(description) ?? true))?.hint;
   // invalid_grant with an unknown code may have many causes; only without a code does it mean a wrong password.
   const isAmbiguous = codes.length > 0 && error === 'invalid_grant' && grant === 'password';
-  const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
+  const own = findIn(provider.hints);
+  const found = own ?? (isAmbiguous ? undefined : findIn(standardHints));
   // Rails returns 404 with an `error` of its own, LemonLDAP::NG 401 for every unknown URL.
   if (endpoint !== undefined && (found === undefined || error === undefined)) return wrongEndpointHints[endpoint];
   const isRejected = status === 400 || status === 401;
   if (error !== undefined) return found ?? (isRejected && grant === 'refresh_token' ? ENDED : undefined);
+  if (own !== undefined) return own;
   if (status === 404) return 'there is no token endpoint at this URL: check {url}';
   // Only 400 and 401 are responses of a token endpoint that say something about the request.
   return isRejected ? found : undefined;

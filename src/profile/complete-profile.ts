@@ -3,6 +3,7 @@ import { Secret } from '../redaction/secret.ts';
 import { selectTokenUrl } from './endpoints.ts';
 import { selectFormParameters } from './form-parameters.ts';
 import { checkGrantSupport, selectGrant } from './grant.ts';
+import { selectInstallation } from './installation.ts';
 import type { ParsedProfile } from './parse-profile.ts';
 import type { Profile } from './profile.ts';
 import { checkAssertion, checkRequiredFields } from './required-fields.ts';
@@ -32,8 +33,10 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
   }
   const selected = selectGrant(draft, provider, stored !== undefined);
   checkGrantSupport(draft, provider, selected?.grant);
-  const url = selectTokenUrl(draft, provider, options.allowHttp);
-  const createsGrant = checkAssertion(draft, selected?.grant, options);
+  const isInstallation = selected !== undefined && selected.grant === provider.installation?.grant;
+  const installation = isInstallation ? selectInstallation(draft, provider.installation, parsed) : undefined;
+  const url = isInstallation ? installation?.url : selectTokenUrl(draft, provider, options.allowHttp);
+  const createsGrant = isInstallation || checkAssertion(draft, selected?.grant, options);
   const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, parsed);
   if (url === undefined || draft.issues.length > 0) {
     const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
@@ -47,9 +50,9 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
     grant: selected?.grant,
     createsGrant,
     ...auth,
-    fields: selectFormParameters(draft, provider, selected),
+    fields: installation?.fields ?? selectFormParameters(draft, provider, selected),
     family: stored?.family,
-    options,
+    options: installation === undefined ? options : { ...options, installation: installation.request },
     notes: draft.notes,
     warnings: draft.warnings,
   };

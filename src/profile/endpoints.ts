@@ -118,7 +118,7 @@ export function selectLoginEndpoints(
     preferredFlow: login?.preferredFlow ?? (authorizationUrl === undefined ? 'device' : 'browser'),
     authorizationUrl,
     device: selectDeviceEndpoints(provider, tokenUrl, options.deviceAuthorizationUrl),
-    revocationUrl: options.revocationUrl ?? selectRevocationUrl(provider, tokenUrl),
+    revocationUrl: options.revocationUrl ?? selectTokenEndpoint(provider, tokenUrl, login?.revocationUrl),
   };
 }
 
@@ -147,10 +147,14 @@ function selectDeviceEndpoints(
   return [...new Set(urls)].map((url) => ({ deviceAuthorizationUrl: new URL(path, url), tokenUrl: new URL(url) }));
 }
 
-/** A refresh token is revoked only at its origin, or at the URL that the provider defines for its default token URL. */
-function selectRevocationUrl(provider: Provider, tokenUrl: URL): URL | undefined {
-  const { login } = provider;
-  if (login?.revocationUrl === undefined) return undefined;
-  const url = resolveUrl(login.revocationUrl, tokenUrl);
+/** The documented userinfo endpoint of a provider. */
+export function selectUserinfoUrl(provider: Provider, tokenUrl: URL): URL | undefined {
+  return selectTokenEndpoint(provider, tokenUrl, provider.login?.userinfoUrl);
+}
+
+/** A token is sent only to its origin, or to the URL that the provider defines for its default token URL. */
+function selectTokenEndpoint(provider: Provider, tokenUrl: URL, template: string | undefined): URL | undefined {
+  if (template === undefined) return undefined;
+  const url = resolveUrl(template, tokenUrl);
   return url.origin === tokenUrl.origin || isDefaultUrl(provider, tokenUrl, 'origin') ? url : undefined;
 }

@@ -67,6 +67,8 @@ export const optionNames: Readonly<Record<string, string>> = {
   authorization_url: 'authorization endpoint: the page where users log in',
   device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
   revocation_url: 'revocation endpoint, for logout --revoke (default: from the provider or its metadata)',
+  introspection_url: 'introspection endpoint, for inspect (default: from the metadata of the server)',
+  userinfo_url: 'userinfo endpoint, for inspect (default: from the metadata of the server)',
   issuer: 'issuer of a custom server, whose metadata names the endpoints (RFC 8414, OpenID Connect Discovery)',
   redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
@@ -142,6 +144,8 @@ export function parseOptions(
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     revocationUrl: endpoint('revocation_url'),
+    introspectionUrl: endpoint('introspection_url'),
+    userinfoUrl: endpoint('userinfo_url'),
     issuer: selectIssuer(draft, provider, text('issuer'), allowHttp),
     redirectUri: parse(
       'redirect_uri',

@@ -52,6 +52,8 @@ export const microsoft: Provider = {
     authorizationUrl: 'authorize',
     deviceAuthorizationUrl: 'devicecode',
     metadataUrl: '../../v2.0/.well-known/openid-configuration',
+    // userinfo.md
+    userinfoUrl: 'https://graph.microsoft.com/oidc/userinfo',
     // v2-oauth2-auth-code-flow.md: a refresh token is returned only with this scope.
     requiredScopes: ['offline_access'],
     // v2-oauth2-auth-code-flow.md: responses do not list offline_access and name scopes in another form; a refresh may

@@ -59,6 +59,8 @@ interface ProviderLogin {
   readonly revocationWithoutClientAuth?: boolean;
   /** Metadata document (RFC 8414 §3, OpenID Connect Discovery §4). */
   readonly metadataUrl?: string;
+  /** Userinfo endpoint (OpenID Connect Core §5.3). Default: that of the metadata, if it has the same origin. */
+  readonly userinfoUrl?: string;
   /** Fields that a login requires in addition to the client id. */
   readonly requiredFields?: readonly string[];
   /** Scopes without which the provider returns no refresh token. */
@@ -82,6 +84,23 @@ interface ProviderLogin {
   readonly deviceTenant?: { readonly name: string; readonly rejectedWith: readonly string[] };
   /** Name of a second parameter with the device code in poll requests. */
   readonly deviceCodeAlias?: string;
+}
+
+/** How an application gets tokens of its installations: with a JWT that it signs as the bearer token, in the place of client authentication. */
+export interface ProviderInstallation {
+  /** The grant of such a profile. It is not sent. */
+  readonly grant: string;
+  /** Root of the API by host; the first match is used. */
+  readonly apiUrls: readonly { readonly host: RegExp; readonly url: string }[];
+  /** Token endpoint below the root; `{installation_id}` is replaced. */
+  readonly tokenPath: string;
+  /** Where the id of the installation is found if the profile has only `{repository}`. */
+  readonly lookupPath: string;
+  /** Media type of the responses. */
+  readonly accept: string;
+  /** Time from `iat` to `exp` of the JWT, and from `iat` to now, in milliseconds. */
+  readonly lifetimeMs: number;
+  readonly backdatedMs: number;
 }
 
 /** Everything that is known about a provider. No code branches on a provider's name. */
@@ -152,5 +171,7 @@ export interface Provider {
   readonly defaultLifetimeMs?: number;
   /** Set if users can log in. */
   readonly login?: ProviderLogin;
+  /** Set if applications are installed by others and get tokens for that. */
+  readonly installation?: ProviderInstallation;
   readonly hints: ErrorHints;
 }

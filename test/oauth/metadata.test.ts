@@ -148,6 +148,8 @@ describe('findIssuerMismatch()', () => {
     issuer: 'https://id.example.com',
     issParameterSupported: false,
     revocationUrl: undefined,
+    introspectionUrl: undefined,
+    userinfoUrl: undefined,
     consentPromptSupported: false,
   };
   const endpoints = [authorizationUrl, tokenUrl];

@@ -53,6 +53,7 @@ async function createProvider(issuer: string, clients: ClientMetadata[]): Promis
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
       deviceFlow: {
         enabled: true,
         userCodeInputSource: (ctx, form) => {

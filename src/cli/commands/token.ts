@@ -43,7 +43,7 @@ export async function runToken(context: Context): Promise<number> {
 }
 
 /** Gets a token for the profile in the first argument, as the flags say. */
-export function getTokenForCommand(context: Context): Promise<TokenResult> {
+function getTokenForCommand(context: Context): Promise<TokenResult> {
   const { args, signal } = context;
   return withClient(context, async (open) => {
     const options = { forceRefresh: args.switches.has('force-refresh'), signal };

@@ -22,6 +22,7 @@ interface Dialect
   readonly device?: RegExp;
   readonly verificationPath?: string;
   readonly revoke?: RegExp;
+  readonly installation?: RegExp;
   /** API that returns the user. */
   readonly resource: RegExp;
   readonly auth: EmulatedProvider['clientAuth']['default'];
@@ -34,8 +35,19 @@ interface Dialect
 const REFRESH_SECONDS = 60 * 86_400;
 
 function define(dialect: Dialect): EmulatedProvider {
-  const { token, authorize, device, verificationPath, revoke, resource, auth, refresh, requiredScope, ...rest } =
-    dialect;
+  const {
+    token,
+    authorize,
+    device,
+    verificationPath,
+    revoke,
+    installation,
+    resource,
+    auth,
+    refresh,
+    requiredScope,
+    ...rest
+  } = dialect;
   const unauthorized = (): EmulatorResponse => json(401, { message: 'Unauthorized' }, { 'WWW-Authenticate': 'Bearer' });
   return {
     ...rest,
@@ -45,6 +57,7 @@ function define(dialect: Dialect): EmulatedProvider {
       authorize,
       ...(device && { device, verify: new RegExp(`^${verificationPath}$`) }),
       ...(revoke && { revoke }),
+      ...(installation && { installation }),
       resource,
     },
     grants: [
@@ -152,6 +165,7 @@ const dialects: readonly Dialect[] = [
     authorize: /^\/login\/oauth\/authorize$/,
     device: /^\/login\/device\/code$/,
     verificationPath: '/login/device',
+    installation: /^(?:\/api\/v3)?\/(?:app\/installations\/\d+\/access_tokens|repos\/[^/]+\/[^/]+\/installation)$/,
     resource: /^\/(?:api\/v3\/)?user$/,
     auth: 'client_secret_post',
     refresh: 'single_use',

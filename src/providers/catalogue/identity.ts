@@ -84,7 +84,7 @@ export const cognito = define({
   login: { preferredFlow: 'browser', authorizationUrl: 'authorize', revocationUrl: 'revoke' },
 });
 
-/** GitHub OAuth apps and user tokens of GitHub Apps. Source: github.com/github/docs. */
+/** GitHub OAuth apps, and user and installation tokens of GitHub Apps. Source: github.com/github/docs. */
 export const github = define({
   type: 'github',
   about: {
@@ -95,6 +95,7 @@ export const github = define({
       'User tokens of a GitHub App expire after 8 hours. A refresh ends the former access token.',
       'The device flow needs no client secret; it must be enabled in the settings of the app.',
       'GitHub has no revocation endpoint: users revoke access in their settings.',
+      'A GitHub App gets a token of one of its installations with options.key_file and installation_id or repository. It expires after one hour.',
     ],
   },
   tokenUrl: 'https://{host}/login/oauth/access_token',
@@ -105,6 +106,24 @@ export const github = define({
   // refreshing-user-access-tokens.md: the refresh token and the old access token no longer work after a refresh.
   refreshTokenReuse: 'rejected',
   refreshRevokesAccessTokens: true,
+  grantsByFields: [
+    { grant: 'installation', fields: ['installation_id'] },
+    { grant: 'installation', fields: ['repository'] },
+  ],
+  // generating-an-installation-access-token-for-a-github-app.md; generating-a-json-web-token-jwt-for-a-github-app.md: at most
+  // 10 minutes, and 60 seconds in the past for clocks that differ.
+  installation: {
+    grant: 'installation',
+    apiUrls: [
+      { host: /^(?:github\.com|[^.]+\.ghe\.com)$/i, url: 'https://api.{host}' },
+      { host: /./, url: 'https://{host}/api/v3' },
+    ],
+    tokenPath: '/app/installations/{installation_id}/access_tokens',
+    lookupPath: '/repos/{repository}/installation',
+    accept: 'application/vnd.github+json',
+    lifetimeMs: 600_000,
+    backdatedMs: 60_000,
+  },
   login: {
     preferredFlow: 'device',
     authorizationUrl: 'authorize',
@@ -122,5 +141,27 @@ export const github = define({
     unverified_user_email: 'the user must verify their email address at GitHub first; then {login}',
     device_flow_disabled: 'enable the device flow in the settings of the app {client_id}, or log in with --browser',
     incorrect_device_code: 'the device code is not valid; {login}',
+    // Errors of the API have a message only.
+    '': [
+      {
+        grant: 'installation',
+        description: /suspended/i,
+        hint: 'the installation {installation_id} is suspended: its owner can end that in the settings of the installed GitHub Apps',
+      },
+      {
+        grant: 'installation',
+        description: /permission|repositor/i,
+        hint: 'the installation does not have what is requested: check {permissions} and {repositories}',
+      },
+      {
+        grant: 'installation',
+        description: /not found/i,
+        hint: 'the app is not installed there: check {client_id}, {installation_id} and {repository}',
+      },
+      {
+        grant: 'installation',
+        hint: 'the key does not belong to the app, was deleted, or the clock of this machine is wrong: check {client_id} and {options.key_file}',
+      },
+    ],
   },
 });
