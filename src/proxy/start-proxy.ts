@@ -9,6 +9,7 @@ import type { Variables } from '../config/variables.ts';
 import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
 import { matchesOrigin, parseOrigin } from '../profile/origins.ts';
 import type { Profile } from '../profile/profile.ts';
+import { escapeControls } from '../redaction/sanitize.ts';
 import { CallerSecret } from './access-rules.ts';
 import { ForwardProxy } from './forward-proxy.ts';
 import { createProxyServer, type ProxiedRequest } from './proxy-server.ts';
@@ -72,7 +73,7 @@ export async function startProxy(
   );
   const secret = (settings.callerSecret ?? mode === 'forward') ? randomBytes(24).toString('base64url') : undefined;
   const callerSecret = secret === undefined ? undefined : new CallerSecret(secret);
-  const allowedOrigins = new Set(settings.allowedOrigins);
+  const allowedOrigins = new Set(settings.allowedOrigins?.map(parseWebOrigin));
   const hosts = new Set<string>();
   if (mode === 'forward') {
     const proxy = new ForwardProxy({ targets, connector, allowedOrigins, callerSecret, only, onRequest });
@@ -91,6 +92,15 @@ export async function startProxy(
   const find = toOneTarget({ target, hosts: isSocket ? undefined : hosts, allowedOrigins, callerSecret });
   const { url, close } = await listen(createProxyServer(find, onRequest), settings, hosts, secret);
   return { url, target: target.url.origin, origins: [target.url.origin], ca: undefined, callerSecret: secret, close };
+}
+
+/** An origin as browsers send it. Extensions have schemes of their own. */
+function parseWebOrigin(text: string): string {
+  const [, origin] = /^([a-z][a-z\d+.-]*:\/\/[^\s/?#@]+)\/?$/.exec(text.toLowerCase()) ?? [];
+  if (origin !== undefined) return origin;
+  throw new OAuthProfileError('usage', `${escapeControls(text)} is not the origin of a web page`, {
+    hint: 'write scheme, host and port, such as http://localhost:3000',
+  });
 }
 
 /** The origin that a reverse proxy stands for. */

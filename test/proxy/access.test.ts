@@ -44,6 +44,14 @@ test('a web page is rejected unless its origin is allowed', async () => {
   expect(await statusOf({ 'Sec-Fetch-Site': 'none' })).toBe(200);
 });
 
+test('an allowed origin is written as a browser sends it', async () => {
+  const { port } = await startCounted({ allowedOrigins: ['HTTP://App.example:3000/', 'chrome-extension://abc'] });
+  for (const Origin of ['http://app.example:3000', 'chrome-extension://abc'])
+    expect(await send(port, '/', { headers: { Origin } })).toMatchObject({ status: 200 });
+  for (const invalid of ['localhost:3000', 'http://localhost:3000/path', '*', 'null'])
+    await expect(startCounted({ allowedOrigins: [invalid] })).rejects.toMatchObject({ code: 'usage' });
+});
+
 test('TRACE is rejected, because its response contains the token', async () => {
   const { port, seen } = await startCounted();
   expect(await send(port, '/', { method: 'TRACE' })).toMatchObject({ status: 405 });
