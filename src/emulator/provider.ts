@@ -176,6 +176,8 @@ export interface EmulatedProvider {
     /** Another name of `verification_uri`. */
     readonly uriMember?: string;
   };
+  /** Whether a request with a proof gets a token that is bound to its key (RFC 9449). Default: proofs are ignored. */
+  readonly dpop?: boolean;
   /** Whether a client gets the same access token each time. */
   readonly stableToken?: boolean;
   /** JWT access tokens. Without it, access tokens are opaque. */

@@ -14,6 +14,8 @@ export interface RequestContext {
   readonly now: number;
   /** The fault to inject. */
   readonly fault?: FaultKind | undefined;
+  /** The key that access tokens are bound to (RFC 7638). */
+  readonly keyThumbprint?: string | undefined;
 }
 
 /** All refresh tokens that come from one authorization (RFC 9700 §4.14). */
