@@ -142,7 +142,7 @@ const mayReveal = [
   'oauth/token-request.ts',
   'oauth/pushed-request.ts',
   'oauth/cache-key.ts',
-  'oauth/decode-token.ts',
+  'oauth/inspection.ts',
   'http/send.ts',
   'http/call-api.ts',
   'http/proxy.ts',
