@@ -21,6 +21,7 @@ export default defineConfig({
     script: 'src/script.ts',
     emulator: 'src/emulator.ts',
     playwright: 'src/playwright.ts',
+    credential: 'src/credential.ts',
     cli: 'src/cli/main.ts',
   },
   format: 'esm',
@@ -29,7 +30,7 @@ export default defineConfig({
   fixedExtension: false,
   hash: false,
   sourcemap: true,
-  dts: { entry: ['src/index.ts', 'src/script.ts', 'src/emulator.ts', 'src/playwright.ts'] },
+  dts: { entry: ['src/index.ts', 'src/script.ts', 'src/emulator.ts', 'src/playwright.ts', 'src/credential.ts'] },
   logLevel: 'warn',
   // The pages of the emulator's console are served as they are.
   copy: [{ from: 'src/emulator/console', to: 'dist' }],

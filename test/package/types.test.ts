@@ -20,6 +20,7 @@ it.each([
       join(installed.project, 'right.mts'),
       `import { createTokenSource, errorCodes, InvalidProfileError, OAuthProfileError, oauthProfile, type Profile } from 'oauth-profile';
     import { test as base } from '@playwright/test';
+    import { formatGitResponse, parseGitRequest, type ToolToken } from 'oauth-profile/credential';
     import { type Emulator, startEmulator } from 'oauth-profile/emulator';
     import { oauthFixtures, type OAuthFixtures } from 'oauth-profile/playwright';
     import { defineCommand, htmlReport, type Report, type RunResult, runScript, runScripts } from 'oauth-profile/script';
@@ -35,6 +36,7 @@ it.each([
     test.use({ oauthOptions: { store: 'memory' } });
     test('me', async ({ oauth }) => void ((await oauth('lab').get()).access_token satisfies string));
     export const define = defineCommand;
+    export const forGit = (token: ToolToken): string => formatGitResponse(parseGitRequest(''), token, 'oauth2');
     export function exitStatus(error: unknown): number {
       if (error instanceof InvalidProfileError) return error.issues.length;
       return error instanceof OAuthProfileError ? errorCodes[error.code] : 1;
