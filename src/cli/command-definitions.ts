@@ -392,7 +392,6 @@ export const commands: readonly Command[] = [
       { name: 'json', help: 'print errors as JSON' },
     ],
     examples: [
-      ['oauth-profile init', 'prompts for the provider'],
       ['oauth-profile init microsoft --name graph --user', 'for a user who logs in'],
       ['oauth-profile init linkedin', 'a custom profile for a provider without a type'],
       ['oauth-profile init --script', 'a script to begin with'],

@@ -18,6 +18,8 @@ export interface ToolFixture {
   issued(): number;
   /** Replaces the profiles of the user: `lab` with these options, and others. */
   setProfiles(options: object, others?: object): void;
+  /** Sets the next responses of the token server. Default: a new token. */
+  respondWith(response: object | undefined): void;
   run(line: string, env?: Record<string, string>): Promise<Finished>;
 }
 
@@ -33,12 +35,13 @@ export function useToolFixture(): ToolFixture {
   let sandbox: Sandbox;
   let server: TokenServer;
   let issued = 0;
+  let fixed: object | undefined;
   beforeAll(async () => {
     sandbox = new Sandbox();
     server = await startTokenServer((response, _, count) => {
       issued = count;
       const token = { access_token: `access-token-${count}`, id_token: createIdToken(count), expires_in: 3600 };
-      response.end(JSON.stringify(token));
+      response.end(JSON.stringify(fixed ?? token));
     });
   });
   afterAll(async () => {
@@ -60,6 +63,9 @@ export function useToolFixture(): ToolFixture {
       const fields = { type: 'custom', url, grant_type: 'client_credentials', client_id: 'robot' };
       const profiles = { lab: { ...fields, options }, ...others };
       writeFileSync(join(directory, 'oauth-profiles.json'), JSON.stringify(profiles));
+    },
+    respondWith(response) {
+      fixed = response;
     },
     run: (line, env = {}) => sandbox.run(line, env),
   };
