@@ -28,8 +28,8 @@ import type {
   Ports,
   TokenStore,
 } from './ports.ts';
-import { readLocalSource } from './profile/assertion-source.ts';
 import { completeProfile } from './profile/complete-profile.ts';
+import { readLocalSource } from './profile/options/assertion-source.ts';
 import { type ParsedProfile, parseProfile } from './profile/parse-profile.ts';
 import type { AssertionSource, Profile } from './profile/profile.ts';
 import { catalogueTypes, loadCatalogue } from './providers/registry.ts';

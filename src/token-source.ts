@@ -5,7 +5,7 @@ import { setExpiresIn, usableUntil } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type ApiHeader, createApiHeader } from './oauth/api-header.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
-import { matchesOrigin, parseOriginPattern } from './profile/origins.ts';
+import { matchesOrigin, parseOriginPattern } from './profile/options/origins.ts';
 import { parseProfile } from './profile/parse-profile.ts';
 import { type Profile, tlsFiles } from './profile/profile.ts';
 import type { Secret } from './redaction/secret.ts';

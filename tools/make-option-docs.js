@@ -2,7 +2,7 @@
 // code that reads them.
 import { commands, globalFlags } from '../src/cli/command-definitions.ts';
 import { Variables } from '../src/config/variables.ts';
-import { optionNames, parseOptions } from '../src/profile/options.ts';
+import { optionNames, parseOptions } from '../src/profile/options/options.ts';
 import { KNOWN_FIELDS, ProfileDraft } from '../src/profile/profile-draft.ts';
 import { findProvider, loadCatalogue, providerTypes } from '../src/providers/registry.ts';
 

@@ -1,5 +1,5 @@
 // Generates profiles.schema.json, the JSON Schema of oauth-profiles.yaml for editors, from the code that reads profiles.
-import { optionNames } from '../src/profile/options.ts';
+import { optionNames } from '../src/profile/options/options.ts';
 import { REPEATABLE_FIELDS } from '../src/profile/profile.ts';
 import { KNOWN_FIELDS } from '../src/profile/profile-draft.ts';
 import { providerTypes } from '../src/providers/registry.ts';

@@ -1,5 +1,5 @@
 import type { ProcessEnvironment } from '../files/profile-files.ts';
-import { parseDuration } from '../profile/options.ts';
+import { parseDuration } from '../profile/options/options.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { invalidFlag, type ParsedArgs, usageError } from './args.ts';
 import type { Terminal } from './terminal.ts';

@@ -12,9 +12,9 @@ import { Terminal } from './terminal.ts';
 const runners: Readonly<Record<string, () => Promise<(context: Context) => Promise<number>>>> = {
   run: async () => (await import('./commands/run.ts')).runScripts,
   token: async () => runToken,
-  exec: async () => (await import('./commands/exec.ts')).runExec,
-  proxy: async () => (await import('./commands/proxy.ts')).runProxy,
-  watch: async () => (await import('./commands/watch.ts')).runWatch,
+  exec: async () => (await import('./commands/long-running/exec.ts')).runExec,
+  proxy: async () => (await import('./commands/long-running/proxy.ts')).runProxy,
+  watch: async () => (await import('./commands/long-running/watch.ts')).runWatch,
   credential: async () => (await import('./commands/credential.ts')).runCredential,
   configure: async () => (await import('./commands/configure.ts')).runConfigure,
   login: async () => (await import('./commands/login.ts')).runLogin,
@@ -27,7 +27,7 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   providers: async () => (await import('./commands/providers.ts')).runProviders,
   commands: async () => (await import('./commands/commands.ts')).runCommands,
   init: async () => (await import('./commands/init.ts')).runInit,
-  emulate: async () => (await import('./commands/emulate.ts')).runEmulate,
+  emulate: async () => (await import('./commands/long-running/emulate.ts')).runEmulate,
   completion: async () => (await import('./commands/completion.ts')).runCompletion,
 };
 

@@ -1,7 +1,7 @@
 import type { ExternalSources } from '../config/resolver.ts';
 import type { Variables } from '../config/variables.ts';
 import { OAuthProfileError } from '../errors.ts';
-import { matchesOrigin } from '../profile/origins.ts';
+import { matchesOrigin } from '../profile/options/origins.ts';
 import { parseProfile } from '../profile/parse-profile.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 

@@ -1,5 +1,5 @@
 import { type ErrorResponse, OAuthProfileError, ProviderError } from '../errors.ts';
-import type { LoginChallenge } from '../oauth/challenge.ts';
+import type { LoginChallenge } from '../oauth/login/challenge.ts';
 import type { StoredRecord } from '../ports.ts';
 import type { IssuerEndpoints } from '../profile/issuer.ts';
 import { Secret } from '../redaction/secret.ts';

@@ -2,7 +2,7 @@ import type { ClientRequest } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import type { ApiLimits, ApiRequest, BodyPart, CallApi, FileContent, TlsFiles } from '../ports.ts';
-import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../profile/header-rules.ts';
+import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../profile/options/header-rules.ts';
 import { Secret } from '../redaction/secret.ts';
 import type { Connector } from './connector.ts';
 import { isStaleConnection, sendRequest } from './request.ts';

@@ -1,5 +1,5 @@
-import { parseChallenges } from './challenge.ts';
 import { parseBody } from './http-response.ts';
+import { parseChallenges } from './login/challenge.ts';
 
 const NONCE_ERROR = 'use_dpop_nonce';
 

@@ -1,6 +1,6 @@
 import { OAuthProfileError } from '../errors.ts';
-import { sourceField } from '../profile/assertion-source.ts';
 import type { LoginProfile } from '../profile/login-profile.ts';
+import { sourceField } from '../profile/options/assertion-source.ts';
 import type { AssertionSource, Field, LoadedFile, Profile } from '../profile/profile.ts';
 import { MASK, Secret } from '../redaction/secret.ts';
 

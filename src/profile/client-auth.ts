@@ -1,5 +1,5 @@
 import type { ClientAuth, Provider } from '../providers/provider.ts';
-import { sourceField } from './assertion-source.ts';
+import { sourceField } from './options/assertion-source.ts';
 import { type BasicPair, type Profile, testValue } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 

@@ -9,8 +9,8 @@ import { type ChosenClientAuth, chooseClientAuth } from './client-auth.ts';
 import { collectFields } from './collect-fields.ts';
 import { selectTokenUrl } from './endpoints.ts';
 import { selectGrant } from './grant.ts';
-import { applyKeyFile } from './key-file.ts';
-import { parseOptions } from './options.ts';
+import { applyKeyFile } from './options/key-file.ts';
+import { parseOptions } from './options/options.ts';
 import { getClientId, isPublicField, type ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
 

@@ -7,7 +7,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { Client } from '../client.ts';
 import type { Variables } from '../config/variables.ts';
 import { InvalidProfileError, OAuthProfileError } from '../errors.ts';
-import { matchesOrigin, parseOrigin } from '../profile/origins.ts';
+import { matchesOrigin, parseOrigin } from '../profile/options/origins.ts';
 import type { Profile } from '../profile/profile.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import { CallerSecret } from './access-rules.ts';

@@ -1,6 +1,6 @@
 import { OAuthProfileError } from '../errors.ts';
 import type { Connector } from '../http/connector.ts';
-import { matchesOrigin } from '../profile/origins.ts';
+import { matchesOrigin } from '../profile/options/origins.ts';
 import { Target } from './target.ts';
 import type { TokenHeaders } from './token-headers.ts';
 

@@ -1,7 +1,7 @@
 import { hasReference } from '../config/reference.ts';
 import { closestMatch } from '../config/suggestions.ts';
 import { isCollection, isEmpty, RawScalar, toText, type Value } from '../config/value.ts';
-import { parseDuration } from '../profile/options.ts';
+import { parseDuration } from '../profile/options/options.ts';
 import { Secret } from '../redaction/secret.ts';
 import { testString } from './compare.ts';
 import { MAX_REDIRECTS, requestKeys } from './keys.ts';

@@ -11,7 +11,7 @@ import { formatGitResponse, parseGitRequest } from '../../src/credential/git.ts'
 import { formatGoogleError, formatGoogleResponse } from '../../src/credential/google.ts';
 import { formatKubernetesResponse, parseKubernetesRequest } from '../../src/credential/kubernetes.ts';
 import { parseRequestUrls } from '../../src/credential/request-url.ts';
-import { matchesOrigin } from '../../src/profile/origins.ts';
+import { matchesOrigin } from '../../src/profile/options/origins.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { createSources } from '../support/read-sample.ts';
 

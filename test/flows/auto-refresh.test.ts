@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { writeTokenFile } from '../../src/cli/commands/watch.ts';
+import { writeTokenFile } from '../../src/cli/commands/long-running/watch.ts';
 import { OAuthProfileError, TransportError } from '../../src/errors.ts';
 import { autoRefresh, type FreshToken } from '../../src/flows/auto-refresh.ts';
 import { usableUntil } from '../../src/flows/token-cache.ts';

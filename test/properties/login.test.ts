@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { compareMetadata } from '../../src/flows/diagnose/compare-metadata.ts';
 import { listenForRedirect } from '../../src/interactive/loopback-server.ts';
-import { matchesState, parseAuthorizationResponse } from '../../src/oauth/authorization.ts';
+import { matchesState, parseAuthorizationResponse } from '../../src/oauth/login/authorization.ts';
 import { findIssuerMismatch, parseMetadata } from '../../src/oauth/metadata.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { hasControls } from '../../src/redaction/sanitize.ts';

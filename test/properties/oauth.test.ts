@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type OAuthProfileError, ProviderError } from '../../src/errors.ts';
-import { parseAccount } from '../../src/oauth/account.ts';
-import { parseDeviceAuthorizationResponse } from '../../src/oauth/device.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import { parseBody } from '../../src/oauth/http-response.ts';
+import { parseAccount } from '../../src/oauth/login/account.ts';
+import { parseDeviceAuthorizationResponse } from '../../src/oauth/login/device.ts';
 import { parseRetryAfter } from '../../src/oauth/retry-policy.ts';
 import { buildTokenRequest } from '../../src/oauth/token-request.ts';
 import { findRefreshToken, parseTokenResponse } from '../../src/oauth/token-response.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildAuthorizationParameters, buildCodeTokenRequest } from '../../src/oauth/authorization.ts';
+import { buildAuthorizationParameters, buildCodeTokenRequest } from '../../src/oauth/login/authorization.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { loginProfileOf, profileOf } from '../support/profile-of.ts';

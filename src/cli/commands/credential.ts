@@ -12,7 +12,7 @@ import { formatGoogleError, formatGoogleResponse } from '../../credential/google
 import { formatKubernetesResponse, parseKubernetesRequest } from '../../credential/kubernetes.ts';
 import type { ToolToken } from '../../credential/tool-token.ts';
 import { errorCodes, InvalidProfileError, OAuthProfileError } from '../../errors.ts';
-import { parseRegion } from '../../profile/options.ts';
+import { parseRegion } from '../../profile/options/options.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { isSecure, parseUrl } from '../../profile/url.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';

@@ -1,5 +1,5 @@
 import { parseRequestUrls } from '../../credential/request-url.ts';
-import { matchesOrigin } from '../../profile/origins.ts';
+import { matchesOrigin } from '../../profile/options/origins.ts';
 import { usageError } from '../args.ts';
 
 /** A table `[registries.<name>]` of `config.toml`, by its lines. */

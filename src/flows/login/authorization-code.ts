@@ -5,7 +5,7 @@ import {
   matchesState,
   needsConsent,
   parseAuthorizationResponse,
-} from '../../oauth/authorization.ts';
+} from '../../oauth/login/authorization.ts';
 import { findIssuerMismatch, type ServerMetadata } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
 import { type ParsedToken, parseTokenResponse } from '../../oauth/token-response.ts';

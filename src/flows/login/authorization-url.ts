@@ -1,12 +1,12 @@
 import { OAuthProfileError } from '../../errors.ts';
-import { buildAuthorizationUrl } from '../../oauth/authorization.ts';
-import type { ServerMetadata } from '../../oauth/metadata.ts';
+import { buildAuthorizationUrl } from '../../oauth/login/authorization.ts';
 import {
   buildPushedRequest,
   parsePushedResponse,
   requestObjectSpec,
   toSignedParameters,
-} from '../../oauth/pushed-request.ts';
+} from '../../oauth/login/pushed-request.ts';
+import type { ServerMetadata } from '../../oauth/metadata.ts';
 import type { Ports } from '../../ports.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import { post } from '../request-token.ts';

@@ -1,5 +1,5 @@
 import { OAuthProfileError } from '../../errors.ts';
-import { findLoginChallenge } from '../../oauth/challenge.ts';
+import { findLoginChallenge } from '../../oauth/login/challenge.ts';
 import type { TokenStore } from '../../ports.ts';
 import { loginCommand, type Profile } from '../../profile/profile.ts';
 import { parseRecordOf, serializeRecord } from '../records.ts';

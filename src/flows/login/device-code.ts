@@ -4,7 +4,7 @@ import {
   buildDeviceTokenRequest,
   type DeviceCode,
   parseDeviceAuthorizationResponse,
-} from '../../oauth/device.ts';
+} from '../../oauth/login/device.ts';
 import { type ParsedToken, parseTokenResponse } from '../../oauth/token-response.ts';
 import type { Ports } from '../../ports.ts';
 import type { DeviceEndpoints } from '../../profile/endpoints.ts';

@@ -1,6 +1,6 @@
 import { OAuthProfileError } from '../../errors.ts';
-import { parseAccount } from '../../oauth/account.ts';
-import type { LoginChallenge } from '../../oauth/challenge.ts';
+import { parseAccount } from '../../oauth/login/account.ts';
+import type { LoginChallenge } from '../../oauth/login/challenge.ts';
 import { fillHint } from '../../oauth/provider-error.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Ports, RecordLock, TokenStore } from '../../ports.ts';

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomInt, randomUUID } from 'node:crypto';
 import type { CallFunction } from '../../config/resolver.ts';
 import { isCollection, type Value } from '../../config/value.ts';
 import type { Clock } from '../../ports.ts';
-import { parseDuration } from '../../profile/options.ts';
+import { parseDuration } from '../../profile/options/options.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { stringifyValue } from '../compare.ts';
 import { toNumber } from '../parameter-kinds.ts';

@@ -1,7 +1,7 @@
 import type { ConfigNode } from '../../config/node.ts';
 import { hasReference } from '../../config/reference.ts';
 import { RawScalar, toText } from '../../config/value.ts';
-import { parseDuration } from '../../profile/options.ts';
+import { parseDuration } from '../../profile/options/options.ts';
 import { type Condition, ConditionSyntaxError, parseCondition } from '../condition.ts';
 import { InvalidArgument, kinds } from '../parameter-kinds.ts';
 import type { ParseContext } from './parse-context.ts';

@@ -1,7 +1,7 @@
 import { parsePath } from '../../../config/reference.ts';
 import { isCollection, toText } from '../../../config/value.ts';
 import type { ApiResponse } from '../../../ports.ts';
-import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../../profile/header-rules.ts';
+import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../../profile/options/header-rules.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
 import { MASK, Secret } from '../../../redaction/secret.ts';
 import { isSensitiveName } from '../../../redaction/sensitive-names.ts';

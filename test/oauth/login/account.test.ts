@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAccount } from '../../src/oauth/account.ts';
+import { parseAccount } from '../../../src/oauth/login/account.ts';
 
 const idToken = (claims: unknown): string =>
   `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2lnbmF0dXJl`;

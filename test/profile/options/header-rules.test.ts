@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../src/profile/header-rules.ts';
+import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../../src/profile/options/header-rules.ts';
 
 describe('a header name', () => {
   it('is accepted exactly if Node accepts it', () => {

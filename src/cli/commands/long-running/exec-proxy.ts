@@ -1,15 +1,15 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { childEnvironment } from '../../interactive/browser.ts';
-import type { Environment } from '../../ports.ts';
-import { isLoopback } from '../../profile/url.ts';
-import { startProxy } from '../../proxy/start-proxy.ts';
-import { assertExclusive, type Context } from '../context.ts';
-import { runChild, runtimeDirectory } from '../run-child.ts';
-import type { OpenClient } from '../with-client.ts';
+import { childEnvironment } from '../../../interactive/browser.ts';
+import type { Environment } from '../../../ports.ts';
+import { isLoopback } from '../../../profile/url.ts';
+import { startProxy } from '../../../proxy/start-proxy.ts';
+import { assertExclusive, type Context } from '../../context.ts';
+import { runChild, runtimeDirectory } from '../../run-child.ts';
+import type { OpenClient } from '../../with-client.ts';
+import { warnIfEmulated } from '../token.ts';
 import { formatRequest } from './proxy.ts';
-import { warnIfEmulated } from './token.ts';
 
 /** Variables that name a file with the certificates to trust: Node, OpenSSL and Go, Python's requests, curl, git, the AWS tools. */
 const CA_VARIABLES = [

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startCommand } from '../../support/login-cli.ts';
-import { Sandbox } from '../../support/run-cli.ts';
-import { startTokenServer, type TokenServer } from '../../support/token-server.ts';
+import { startCommand } from '../../../support/login-cli.ts';
+import { Sandbox } from '../../../support/run-cli.ts';
+import { startTokenServer, type TokenServer } from '../../../support/token-server.ts';
 
 let sandbox: Sandbox;
 let server: TokenServer;

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { startProvider, startServer, TOKEN } from '../../support/proxy-fixture.ts';
-import { Sandbox } from '../../support/run-cli.ts';
+import { startProvider, startServer, TOKEN } from '../../../support/proxy-fixture.ts';
+import { Sandbox } from '../../../support/run-cli.ts';
 
 const MIB = 1_048_576;
 const run = promisify(execFile);
-const bin = join(import.meta.dirname, '..', '..', '..', 'bin', 'oauth-profile.js');
+const bin = join(import.meta.dirname, '..', '..', '..', '..', 'bin', 'oauth-profile.js');
 
 /** A running `oauth-profile proxy`. */
 interface Running {

@@ -1,18 +1,18 @@
-import { parsePath } from '../config/reference.ts';
-import type { ExternalSources } from '../config/resolver.ts';
-import { closestMatch } from '../config/suggestions.ts';
-import { isCollection, isEmpty, joinList, toText } from '../config/value.ts';
-import { locationOf, type Source } from '../config/variables.ts';
-import { OAuthProfileError } from '../errors.ts';
-import type { ClientAuth, Provider, RefreshTokenReuse } from '../providers/provider.ts';
+import { parsePath } from '../../config/reference.ts';
+import type { ExternalSources } from '../../config/resolver.ts';
+import { closestMatch } from '../../config/suggestions.ts';
+import { isCollection, isEmpty, joinList, toText } from '../../config/value.ts';
+import { locationOf, type Source } from '../../config/variables.ts';
+import { OAuthProfileError } from '../../errors.ts';
+import type { ClientAuth, Provider, RefreshTokenReuse } from '../../providers/provider.ts';
+import { selectDefaultOrigins } from '../endpoints.ts';
+import { selectIssuer } from '../issuer.ts';
+import { type Field, LoadedFile, type ProfileOptions } from '../profile.ts';
+import type { ProfileDraft } from '../profile-draft.ts';
+import { isSecure, parseStrictUrl } from '../url.ts';
 import { checkAssertionSource, parseAssertionSource, SOURCE_FORMAT } from './assertion-source.ts';
-import { selectDefaultOrigins } from './endpoints.ts';
 import { isForbiddenHeader, isHeaderName } from './header-rules.ts';
-import { selectIssuer } from './issuer.ts';
 import { matchesOrigin, parseOrigin, parseOriginPattern } from './origins.ts';
-import { type Field, LoadedFile, type ProfileOptions } from './profile.ts';
-import type { ProfileDraft } from './profile-draft.ts';
-import { isSecure, parseStrictUrl } from './url.ts';
 
 const clientAuthMethods = [
   'client_secret_post',

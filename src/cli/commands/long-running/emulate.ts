@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient } from '../../client.ts';
-import type { ServedRequest } from '../../emulator/control/request-log.ts';
-import type { Emulator } from '../../emulator/start-emulator.ts';
-import { escapeControls } from '../../redaction/sanitize.ts';
-import { registerEmulator } from '../../store/emulator-registry.ts';
-import { type Context, portFlag, warn } from '../context.ts';
-import { emulatedProfiles, startEmulator } from '../emulation.ts';
-import { runChild, runtimeDirectory } from '../run-child.ts';
-import { alignColumns, type Style } from '../style.ts';
-import { clientOptions, variableSources } from '../with-client.ts';
+import { createClient } from '../../../client.ts';
+import type { ServedRequest } from '../../../emulator/control/request-log.ts';
+import type { Emulator } from '../../../emulator/start-emulator.ts';
+import { escapeControls } from '../../../redaction/sanitize.ts';
+import { registerEmulator } from '../../../store/emulator-registry.ts';
+import { type Context, portFlag, warn } from '../../context.ts';
+import { emulatedProfiles, startEmulator } from '../../emulation.ts';
+import { runChild, runtimeDirectory } from '../../run-child.ts';
+import { alignColumns, type Style } from '../../style.ts';
+import { clientOptions, variableSources } from '../../with-client.ts';
 
 /** `emulate`: serves the providers on loopback until Ctrl-C and prints each request, or runs a command meanwhile. */
 export async function runEmulate(context: Context): Promise<number> {

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose/jwt/decode';
-import { excerpt } from '../redaction/sanitize.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
 
 /** Longer names are truncated, in characters. */
 const MAX_LENGTH = 200;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findLoginChallenge, parseChallenges } from '../../src/oauth/challenge.ts';
+import { findLoginChallenge, parseChallenges } from '../../../src/oauth/login/challenge.ts';
 
 const toObjects = (header: string | string[]) =>
   parseChallenges(header).map(({ scheme, parameters }) => ({ scheme, ...Object.fromEntries(parameters) }));

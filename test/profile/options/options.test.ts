@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DataObject, flatten } from '../../src/config/flatten.ts';
-import { Variables } from '../../src/config/variables.ts';
-import { OAuthProfileError } from '../../src/errors.ts';
-import { optionNames, parseDuration } from '../../src/profile/options.ts';
-import { tlsFiles } from '../../src/profile/profile.ts';
-import { createSources, invalidVariables, issuesOf, readAcme, readProfile } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+import { type DataObject, flatten } from '../../../src/config/flatten.ts';
+import { Variables } from '../../../src/config/variables.ts';
+import { OAuthProfileError } from '../../../src/errors.ts';
+import { optionNames, parseDuration } from '../../../src/profile/options/options.ts';
+import { tlsFiles } from '../../../src/profile/profile.ts';
+import { createSources, invalidVariables, issuesOf, readAcme, readProfile } from '../../support/read-sample.ts';
+import { samples } from '../../support/sample-profiles.ts';
 
 const { custom, oktaRefresh } = samples;
 const files = createSources({

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { flatten } from '../../src/config/flatten.ts';
-import { Variables } from '../../src/config/variables.ts';
-import { InvalidProfileError } from '../../src/errors.ts';
-import { buildTokenRequest } from '../../src/oauth/token-request.ts';
-import { completeProfile } from '../../src/profile/complete-profile.ts';
-import { parseProfile } from '../../src/profile/parse-profile.ts';
-import type { Profile } from '../../src/profile/profile.ts';
+import { flatten } from '../../../src/config/flatten.ts';
+import { Variables } from '../../../src/config/variables.ts';
+import { InvalidProfileError } from '../../../src/errors.ts';
+import { buildTokenRequest } from '../../../src/oauth/token-request.ts';
+import { completeProfile } from '../../../src/profile/complete-profile.ts';
+import { parseProfile } from '../../../src/profile/parse-profile.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const account = {

@@ -1,13 +1,13 @@
-import { ProviderError } from '../errors.ts';
-import type { DeviceEndpoints } from '../profile/endpoints.ts';
-import type { LoginProfile } from '../profile/login-profile.ts';
-import type { Profile } from '../profile/profile.ts';
-import { parseUrl } from '../profile/url.ts';
-import { escapeControls, excerpt } from '../redaction/sanitize.ts';
-import { Secret } from '../redaction/secret.ts';
-import type { Exchange } from './http-response.ts';
-import { parseSuccessBody } from './provider-error.ts';
-import { createLoginRequest } from './token-request.ts';
+import { ProviderError } from '../../errors.ts';
+import type { DeviceEndpoints } from '../../profile/endpoints.ts';
+import type { LoginProfile } from '../../profile/login-profile.ts';
+import type { Profile } from '../../profile/profile.ts';
+import { parseUrl } from '../../profile/url.ts';
+import { escapeControls, excerpt } from '../../redaction/sanitize.ts';
+import { Secret } from '../../redaction/secret.ts';
+import type { Exchange } from '../http-response.ts';
+import { parseSuccessBody } from '../provider-error.ts';
+import { createLoginRequest } from '../token-request.ts';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 

@@ -1,15 +1,15 @@
 import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { decodeJwt } from 'jose/jwt/decode';
-import { OAuthProfileError } from '../../errors.ts';
-import { type AutoRefreshOptions, autoRefresh, type FreshToken } from '../../flows/auto-refresh.ts';
-import { type TokenResult, usableUntil } from '../../flows/token-cache.ts';
-import { escapeControls } from '../../redaction/sanitize.ts';
-import { Secret } from '../../redaction/secret.ts';
-import { invalidFlag, usageError } from '../args.ts';
-import { type Context, durationFlag, warn } from '../context.ts';
-import { type OpenClient, withClient } from '../with-client.ts';
-import { getTokenIn, warnIfEmulated } from './token.ts';
+import { OAuthProfileError } from '../../../errors.ts';
+import { type AutoRefreshOptions, autoRefresh, type FreshToken } from '../../../flows/auto-refresh.ts';
+import { type TokenResult, usableUntil } from '../../../flows/token-cache.ts';
+import { escapeControls } from '../../../redaction/sanitize.ts';
+import { Secret } from '../../../redaction/secret.ts';
+import { invalidFlag, usageError } from '../../args.ts';
+import { type Context, durationFlag, warn } from '../../context.ts';
+import { type OpenClient, withClient } from '../../with-client.ts';
+import { getTokenIn, warnIfEmulated } from '../token.ts';
 
 /** The members of a token response that `--token` accepts. */
 const MEMBERS = ['access_token', 'id_token'];

@@ -1,7 +1,7 @@
-import type { ExternalSources } from '../config/resolver.ts';
-import type { Source, Variables } from '../config/variables.ts';
-import { type AssertionSource, JWT_BEARER, TOKEN_EXCHANGE } from './profile.ts';
-import type { ProfileDraft } from './profile-draft.ts';
+import type { ExternalSources } from '../../config/resolver.ts';
+import type { Source, Variables } from '../../config/variables.ts';
+import { type AssertionSource, JWT_BEARER, TOKEN_EXCHANGE } from '../profile.ts';
+import type { ProfileDraft } from '../profile-draft.ts';
 
 /** Sources that a profile can name. */
 const kinds = [

@@ -1,4 +1,4 @@
-import { isSecure, parseStrictUrl } from './url.ts';
+import { isSecure, parseStrictUrl } from '../url.ts';
 
 /** `https://*.` stands for one label of a host name. */
 const WILDCARD = '://*.';

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { autoRefresh, type FreshToken } from '../../flows/auto-refresh.ts';
-import { childEnvironment } from '../../interactive/browser.ts';
-import { escapeControls } from '../../redaction/sanitize.ts';
-import { type ParsedArgs, usageError } from '../args.ts';
-import type { Context } from '../context.ts';
-import { renderError } from '../render-error.ts';
-import { runChild, runtimeDirectory } from '../run-child.ts';
-import { type OpenClient, withClient } from '../with-client.ts';
-import { warnIfEmulated } from './token.ts';
+import { autoRefresh, type FreshToken } from '../../../flows/auto-refresh.ts';
+import { childEnvironment } from '../../../interactive/browser.ts';
+import { escapeControls } from '../../../redaction/sanitize.ts';
+import { type ParsedArgs, usageError } from '../../args.ts';
+import type { Context } from '../../context.ts';
+import { renderError } from '../../render-error.ts';
+import { runChild, runtimeDirectory } from '../../run-child.ts';
+import { type OpenClient, withClient } from '../../with-client.ts';
+import { warnIfEmulated } from '../token.ts';
 import { freshTokens, writeTokenFile } from './watch.ts';
 
 /** Exit status of our own failures, as `env` and `timeout` use it. */

@@ -1,11 +1,11 @@
-import { ProviderError } from '../errors.ts';
-import type { LoginProfile } from '../profile/login-profile.ts';
-import type { Profile } from '../profile/profile.ts';
-import { excerpt } from '../redaction/sanitize.ts';
-import type { Secret } from '../redaction/secret.ts';
-import type { Exchange } from './http-response.ts';
-import { parseSuccessBody } from './provider-error.ts';
-import { type AssertionSpec, createLoginRequest } from './token-request.ts';
+import { ProviderError } from '../../errors.ts';
+import type { LoginProfile } from '../../profile/login-profile.ts';
+import type { Profile } from '../../profile/profile.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
+import type { Secret } from '../../redaction/secret.ts';
+import type { Exchange } from '../http-response.ts';
+import { parseSuccessBody } from '../provider-error.ts';
+import { type AssertionSpec, createLoginRequest } from '../token-request.ts';
 
 /** Longer values are rejected: they are part of a URL, in characters. */
 const MAX_LENGTH = 2048;

@@ -1,4 +1,4 @@
-import { Secret } from '../redaction/secret.ts';
+import { Secret } from '../../redaction/secret.ts';
 import {
   type AssertionSource,
   type Field,
@@ -8,9 +8,9 @@ import {
   METADATA_HOST,
   type ProfileOptions,
   TOKEN_EXCHANGE,
-} from './profile.ts';
-import type { ProfileDraft } from './profile-draft.ts';
-import { isSecure, parseStrictUrl } from './url.ts';
+} from '../profile.ts';
+import type { ProfileDraft } from '../profile-draft.ts';
+import { isSecure, parseStrictUrl } from '../url.ts';
 
 /** Google accepts assertions of up to one hour; so do its libraries. */
 const LIFETIME_MS = 3_600_000;

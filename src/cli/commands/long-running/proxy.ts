@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import type { ProxiedRequest } from '../../proxy/proxy-server.ts';
-import { startProxy } from '../../proxy/start-proxy.ts';
-import { escapeControls } from '../../redaction/sanitize.ts';
-import { assertExclusive, type Context, portFlag } from '../context.ts';
-import type { Style } from '../style.ts';
-import { withClient } from '../with-client.ts';
-import { warnIfEmulated } from './token.ts';
+import type { ProxiedRequest } from '../../../proxy/proxy-server.ts';
+import { startProxy } from '../../../proxy/start-proxy.ts';
+import { escapeControls } from '../../../redaction/sanitize.ts';
+import { assertExclusive, type Context, portFlag } from '../../context.ts';
+import type { Style } from '../../style.ts';
+import { withClient } from '../../with-client.ts';
+import { warnIfEmulated } from '../token.ts';
 
 /** `proxy <profile>`: adds the token to all requests for one API until Ctrl-C, and prints a line for each request. */
 export async function runProxy(context: Context): Promise<number> {

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ProviderError } from '../../src/errors.ts';
+import { ProviderError } from '../../../src/errors.ts';
+import type { HttpResponse } from '../../../src/oauth/http-response.ts';
 import {
   buildDeviceAuthorizationRequest,
   buildDeviceTokenRequest,
   type DeviceCode,
   parseDeviceAuthorizationResponse,
-} from '../../src/oauth/device.ts';
-import type { HttpResponse } from '../../src/oauth/http-response.ts';
-import { buildTokenRequest } from '../../src/oauth/token-request.ts';
-import type { LoginProfile } from '../../src/profile/login-profile.ts';
-import { Secret } from '../../src/redaction/secret.ts';
-import { loginProfiles, toWire } from '../support/login-request.ts';
-import { loginProfileOf } from '../support/profile-of.ts';
-import { createResponse, RECEIVED_AT, readAcme } from '../support/read-sample.ts';
-import { samples } from '../support/sample-profiles.ts';
+} from '../../../src/oauth/login/device.ts';
+import { buildTokenRequest } from '../../../src/oauth/token-request.ts';
+import type { LoginProfile } from '../../../src/profile/login-profile.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
+import { loginProfiles, toWire } from '../../support/login-request.ts';
+import { loginProfileOf } from '../../support/profile-of.ts';
+import { createResponse, RECEIVED_AT, readAcme } from '../../support/read-sample.ts';
+import { samples } from '../../support/sample-profiles.ts';
 
 const { microsoft, okta } = loginProfiles;
 

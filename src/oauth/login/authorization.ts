@@ -1,9 +1,9 @@
-import { OAuthProfileError } from '../errors.ts';
-import type { LoginProfile } from '../profile/login-profile.ts';
-import { isPublicField, type Profile } from '../profile/profile.ts';
-import { excerpt } from '../redaction/sanitize.ts';
-import { Secret } from '../redaction/secret.ts';
-import { createLoginRequest } from './token-request.ts';
+import { OAuthProfileError } from '../../errors.ts';
+import type { LoginProfile } from '../../profile/login-profile.ts';
+import { isPublicField, type Profile } from '../../profile/profile.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
+import { Secret } from '../../redaction/secret.ts';
+import { createLoginRequest } from '../token-request.ts';
 
 /** The parameters of one authorization request that are generated for it. */
 export interface AuthorizationRequest {

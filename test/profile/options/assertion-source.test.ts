@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { flatten } from '../../src/config/flatten.ts';
-import { type Source, Variables } from '../../src/config/variables.ts';
-import { InvalidProfileError } from '../../src/errors.ts';
-import { buildTokenRequest } from '../../src/oauth/token-request.ts';
-import { completeProfile } from '../../src/profile/complete-profile.ts';
-import { parseProfile } from '../../src/profile/parse-profile.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { flatten } from '../../../src/config/flatten.ts';
+import { type Source, Variables } from '../../../src/config/variables.ts';
+import { InvalidProfileError } from '../../../src/errors.ts';
+import { buildTokenRequest } from '../../../src/oauth/token-request.ts';
+import { completeProfile } from '../../../src/profile/complete-profile.ts';
+import { parseProfile } from '../../../src/profile/parse-profile.ts';
+import { profileOf } from '../../support/profile-of.ts';
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const robot = {
