@@ -126,11 +126,11 @@ export function createClient(options: ClientOptions = {}): Client {
         const sendOnce = await send();
         const { impersonation } = request;
         if (impersonation !== undefined) {
-          const { sendImpersonated } = await import('./http/impersonation.ts');
+          const { sendImpersonated } = await import('./http/grants/impersonation.ts');
           return sendImpersonated(sendOnce, request, impersonation, clock, shared(limits));
         }
         if (request.installation !== undefined) {
-          const { sendInstallation } = await import('./http/installation.ts');
+          const { sendInstallation } = await import('./http/grants/installation.ts');
           return sendInstallation(sendOnce, client.callApi, request, request.installation, clock, shared(limits));
         }
         return sendOnce(keepAlive ? request : { ...request, reuseConnection: false }, shared(limits));

@@ -139,7 +139,7 @@ const mayReveal = [
   'flows/token-cache.ts',
   'oauth/token-request.ts',
   'oauth/cache-key.ts',
-  'oauth/decode-token.ts',
+  'oauth/inspection.ts',
   'http/send.ts',
   'http/call-api.ts',
   'http/proxy.ts',

@@ -1,8 +1,12 @@
 import { OAuthProfileError, TransportError } from '../errors.ts';
 import { createApiHeader } from '../oauth/api-header.ts';
-import { type DecodedToken, decodeToken } from '../oauth/decode-token.ts';
 import { parseBody } from '../oauth/http-response.ts';
-import { buildIntrospectionRequest, parseIntrospectionResponse } from '../oauth/introspection.ts';
+import {
+  buildIntrospectionRequest,
+  type DecodedToken,
+  decodeToken,
+  parseIntrospectionResponse,
+} from '../oauth/inspection.ts';
 import type { ParsedToken } from '../oauth/token-response.ts';
 import type { CallApi, Ports } from '../ports.ts';
 import { selectUserinfoUrl } from '../profile/endpoints.ts';

@@ -36,10 +36,10 @@ export function createReadAssertion({ env, readLocal, callApi }: Sources): ReadA
     let { member } = source;
     if (source.kind === 'env' || source.kind === 'file') content = readLocal(source);
     else if (source.kind === 'executable') {
-      const { runExecutable } = await import('./external-account.ts');
+      const { runExecutable } = await import('./grants/external-account.ts');
       content = await runExecutable(source, env, limits, invalid);
     } else if (source.kind === 'aws') {
-      const { signCallerIdentity } = await import('./external-account.ts');
+      const { signCallerIdentity } = await import('./grants/external-account.ts');
       const getMetadata: Parameters<typeof signCallerIdentity>[2] = (url, headers, method) =>
         get({ url: new URL(url), headers, method }, callApi, limits, invalid);
       content = await signCallerIdentity(source, env, getMetadata, invalid);

@@ -1,5 +1,5 @@
 import { type EndpointView, inspectToken, type TokenInspection } from '../../flows/inspect-token.ts';
-import type { DecodedToken } from '../../oauth/decode-token.ts';
+import type { DecodedToken } from '../../oauth/inspection.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { type Context, formatTime } from '../context.ts';
 import { alignColumns, type Style } from '../style.ts';

@@ -1,6 +1,6 @@
-import { type HttpResponse, isSuccess, parseBody } from '../oauth/http-response.ts';
-import type { CallApi, Clock, Limits, Send, WireRequest } from '../ports.ts';
-import { INSTALLATION_ID, type InstallationRequest } from '../profile/profile.ts';
+import { type HttpResponse, isSuccess, parseBody } from '../../oauth/http-response.ts';
+import type { CallApi, Clock, Limits, Send, WireRequest } from '../../ports.ts';
+import { INSTALLATION_ID, type InstallationRequest } from '../../profile/profile.ts';
 
 const MAX_BYTES = 1_048_576;
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { OAuthProfileError } from '../errors.ts';
-import { parseBody } from '../oauth/http-response.ts';
-import type { Environment, Limits } from '../ports.ts';
-import type { AssertionSource } from '../profile/profile.ts';
-import { excerpt } from '../redaction/sanitize.ts';
-import { registerSecret } from '../redaction/secret.ts';
+import type { OAuthProfileError } from '../../errors.ts';
+import { parseBody } from '../../oauth/http-response.ts';
+import type { Environment, Limits } from '../../ports.ts';
+import type { AssertionSource } from '../../profile/profile.ts';
+import { excerpt } from '../../redaction/sanitize.ts';
+import { registerSecret } from '../../redaction/secret.ts';
 
 type Invalid = (message: string, hint: string) => OAuthProfileError;
 type Members = Readonly<Record<string, unknown>>;
