@@ -50,7 +50,7 @@ export default defineConfig({
       groups: [
         {
           name: 'core',
-          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/(?!catalogue\/)|config\/(?!yaml)|profile\/(?!issuer-endpoints)|oauth\/(?!account|discovery|metadata)|files\/(?!project)|flows\/(?!discover-endpoints|read-metadata)[^/]+\.ts).*(?<!\.d\.ts)$/,
+          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/(?!catalogue\/)|config\/(?!yaml)|profile\/(?!issuer-endpoints)|oauth\/(?!account|decode-token|discovery|inspection|metadata)|files\/(?!project)|flows\/(?!discover-endpoints|inspect-token|read-metadata)[^/]+\.ts).*(?<!\.d\.ts)$/,
         },
         {
           name: 'command-line',
