@@ -62,6 +62,8 @@ export interface VariableSources {
   readonly files?: readonly string[] | undefined;
   /** Values given with `--set`. */
   readonly settings?: readonly Entry[] | undefined;
+  /** Do not read the profile file of the working directory. Default: false. */
+  readonly ignoreDirectory?: boolean | undefined;
 }
 
 /** Everything that the calls of one program share: variables, connections, the store and the requests in progress. */
@@ -140,6 +142,7 @@ export function createClient(options: ClientOptions = {}): Client {
         const readLocal = (source: AssertionSource) => readLocalSource(source, sources);
         return createReadAssertion({ env, readLocal, callApi: client.callApi })(spec, profile, shared(limits));
       },
+      dpop: lazy(async () => (await import('./http/dpop.ts')).createDpop(clock)),
       async sign(spec, profile, limits) {
         const { signAssertion } = await import('./http/client-assertion.ts');
         return signAssertion(spec, profile, shared(limits));
@@ -200,11 +203,11 @@ export function createClient(options: ClientOptions = {}): Client {
 
 async function readVariables(
   environment: ProcessEnvironment,
-  { data, script, files: paths = [], settings = [] }: VariableSources = {},
+  { data, script, files: paths = [], settings = [], ignoreDirectory }: VariableSources = {},
 ): Promise<Variables> {
   if (data === undefined) {
     return loadVariables({
-      ...findProfileFiles(environment),
+      ...findProfileFiles(environment, ignoreDirectory),
       script,
       given: paths.map((path) => readNamedFile(path, environment)),
       settings: { entries: settings, source: { label: '--set', directory: '', trust: 'given' } },

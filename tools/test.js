@@ -28,6 +28,8 @@ const programs = {
   openssl: 'openssl',
   'gnome-keyring-daemon': 'gnome-keyring',
   'dbus-run-session': 'dbus',
+  skopeo: 'skopeo',
+  kubectl: 'kubernetes-client',
 };
 
 /** @param {string} command @param {string[]} args @returns {Promise<Result>} */
@@ -52,8 +54,11 @@ const runBin = (/** @type {string} */ name, /** @type {string[]} */ ...args) =>
   run(join(root, 'node_modules', '.bin', name), args);
 
 function missingPrograms() {
-  const versionFlag = (/** @type {string} */ name) => (name === 'openssl' ? 'version' : '--version');
-  return Object.keys(programs).filter((name) => spawnSync(name, [versionFlag(name)], { stdio: 'ignore' }).status !== 0);
+  /** @type {Record<string, string[]>} */
+  const versionArgs = { openssl: ['version'], kubectl: ['version', '--client'] };
+  return Object.keys(programs).filter(
+    (name) => spawnSync(name, versionArgs[name] ?? ['--version'], { stdio: 'ignore' }).status !== 0,
+  );
 }
 
 /** Installs missing programs, but only as root on a CI machine. */

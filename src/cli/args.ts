@@ -36,6 +36,8 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   const [first, ...rest] = args;
   if (first === '--help' || first === '-h') return { kind: 'help', command: undefined };
   if (first === '--version' || first === '-V') return { kind: 'version' };
+  // Cargo passes this argument only; those of its configuration come with the request.
+  if (first === '--cargo-plugin') return parseCommandLine(['credential', 'cargo', ...rest]);
   if (first === undefined) throw usageError('no command given');
   if (first === 'help') return { kind: 'help', command: rest[0] === undefined ? undefined : findCommand(rest[0]) };
   if (first.startsWith('-'))

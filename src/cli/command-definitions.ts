@@ -6,6 +6,8 @@ export interface Flag {
   readonly optional?: boolean;
   readonly repeatable?: boolean;
   readonly help: string;
+  /** Description of the previous flag and this one, which the help of a command then shows in one row. */
+  readonly helpWithPrevious?: string;
 }
 
 /** Definition of a command for parsing, help and completion. Its code is loaded when it runs. */
@@ -71,10 +73,16 @@ export const commands: readonly Command[] = [
     flags: [
       { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
       {
+        name: 'shard',
+        value: 'I/N',
+        help: 'run the Ith of N equal parts, such as 2/4',
+        helpWithPrevious: 'run N scripts at a time; run the Ith of N equal parts',
+      },
+      {
         name: 'report',
         value: 'KIND=FILE',
         repeatable: true,
-        help: 'write a report: junit=x.xml, junit=x.xml,cases=steps, json=x.json, html=x.html',
+        help: 'write junit=x.xml[,cases=steps], json=x.json or html=x.html',
       },
       {
         name: 'tag',
@@ -82,32 +90,49 @@ export const commands: readonly Command[] = [
         repeatable: true,
         help: 'run only scripts with this tag; if repeated, with any of the tags',
       },
-      { name: 'not-tag', value: 'NAME', repeatable: true, help: 'do not run scripts with this tag' },
+      {
+        name: 'not-tag',
+        value: 'NAME',
+        repeatable: true,
+        help: 'do not run scripts with this tag',
+        helpWithPrevious: 'run only scripts with this tag, or only those without it',
+      },
       { name: 'grep', value: 'REGEX', help: 'run only scripts whose name or file matches' },
-      { name: 'shard', value: 'I/N', help: 'run the Ith of N equal parts, such as 2/4' },
       { name: 'rows', value: 'FILE', help: 'run each script once per row of FILE (.csv, .json, .yaml)' },
-      { name: 'env', value: 'NAME', help: 'read variables from environments/NAME.yaml next to the script or above' },
-      { name: 'repeat', value: 'N', help: 'run each script N times' },
+      {
+        name: 'repeat',
+        value: 'N',
+        help: 'run each script N times',
+        helpWithPrevious: 'run each script once per row of FILE, or N times',
+      },
+      { name: 'env', value: 'NAME', help: 'read environments/NAME.yaml, next to the script or above' },
       {
         name: 'retries',
         value: 'N',
         help: 'repeat a failed script up to N times; it is reported as flaky if it passes',
       },
-      { name: 'bail', help: 'stop after the first failed script' },
+      {
+        name: 'bail',
+        help: 'stop after the first failed script',
+        helpWithPrevious: 'repeat a failed script up to N times; stop at the first failure',
+      },
       { name: 'watch', help: 'run scripts again when they or their files change, until Ctrl-C' },
       { name: 'list', help: 'list the selected scripts and run none' },
-      { name: 'dry-run', help: 'validate the selected scripts and their variables, send nothing' },
+      {
+        name: 'dry-run',
+        help: 'validate the selected scripts and their variables, send nothing',
+        helpWithPrevious: 'list the selected scripts, or validate them, and run none',
+      },
       { name: 'commands', value: 'FILE', repeatable: true, help: 'load your own commands from a JavaScript module' },
       { name: 'events', help: 'print events as JSON lines' },
-      emulateFlag,
+      { ...emulateFlag, help: 'emulate the providers: a new emulator, or the one at URL' },
       faultFlag,
-      allowFlag,
+      { ...allowFlag, helpWithPrevious: 'for the emulator: see oauth-profile emulate --help' },
       ...commonFlags,
     ],
     examples: [
-      ['oauth-profile run me.yaml', 'run one script'],
-      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'run a directory, write a report'],
       ['oauth-profile run me.yaml --emulate', 'emulate the providers'],
+      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'run a directory, write a report'],
     ],
   },
   {
@@ -116,7 +141,8 @@ export const commands: readonly Command[] = [
     summary: 'print an access token, from the cache while it is usable',
     flags: [
       ...cacheFlags,
-      { name: 'header', help: 'print a complete "Authorization: …" line' },
+      { name: 'format', value: 'NAME', help: 'token, header, headers-json, json, env, curl or netrc (default: token)' },
+      { name: 'header', help: 'print a complete "Authorization: …" line, as --format header' },
       { name: 'field', value: 'NAME', help: 'print one member of the response, such as id_token' },
       emulateFlag,
       faultFlag,
@@ -126,7 +152,7 @@ export const commands: readonly Command[] = [
     examples: [
       ['oauth-profile token graph', 'print the token'],
       ['oauth-profile token graph --json', 'print the response'],
-      ['curl -H @<(oauth-profile token graph --header) https://api.example.com/me', 'call an API'],
+      ['oauth-profile token graph --format curl | curl -K - https://api.example.com', 'call an API'],
     ],
   },
   {
@@ -187,6 +213,37 @@ export const commands: readonly Command[] = [
     examples: [
       ['oauth-profile watch graph --file /run/tokens/graph', 'until it is stopped'],
       ['oauth-profile watch okta --file id.jwt --token id_token', 'for AWS_WEB_IDENTITY_TOKEN_FILE'],
+    ],
+  },
+  {
+    name: 'credential',
+    usage: '<protocol> [argument…]',
+    summary: 'give a token to git, kubectl, docker, cargo and other tools',
+    flags: [
+      { name: 'profile', value: 'NAME', help: 'the profile (default: the one whose origins contain the host)' },
+      { name: 'token', value: 'KIND', help: 'access_token or id_token (default: id_token for google and aws)' },
+      ...commonFlags,
+    ],
+    examples: [
+      ["git config --global credential.helper '!oauth-profile credential git'", 'for git'],
+      ['oauth-profile credential kubernetes lab', 'in a kubeconfig'],
+      ['oauth-profile credential aws lab', 'in ~/.aws/config'],
+    ],
+  },
+  {
+    name: 'configure',
+    usage: '<tool> <profile>',
+    summary: 'let git, kubectl, docker, cargo or pnpm use a profile',
+    flags: [
+      { name: 'dry-run', help: 'show the changes and make none' },
+      { name: 'undo', help: 'remove what configure has written' },
+      { name: 'token', value: 'KIND', help: 'access_token or id_token (default: access_token)' },
+      ...commonFlags,
+    ],
+    examples: [
+      ['oauth-profile configure git lab', 'for its origins'],
+      ['oauth-profile configure kubectl cluster --token id_token --dry-run', 'show the changes'],
+      ['oauth-profile configure docker registry --undo', 'remove them'],
     ],
   },
   {
@@ -311,32 +368,32 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'providers',
-    usage: '[type]',
-    summary: 'list the types of profiles and what each requires',
+    usage: '[name]',
+    summary: 'list the providers and what each requires',
     flags: [{ name: 'json', help: 'print the list as JSON' }],
     examples: [
-      ['oauth-profile providers', 'all types'],
-      ['oauth-profile providers github', 'the endpoints, fields and notes of one type'],
+      ['oauth-profile providers', 'all providers'],
+      ['oauth-profile providers github', 'the endpoints, fields and notes of one provider'],
     ],
   },
   {
     name: 'init',
-    usage: '',
+    usage: '[provider]',
     summary: 'write a first oauth-profiles.yaml, or a first script',
     flags: [
       {
         name: 'type',
         value: 'TYPE',
-        help: 'provider, such as okta; oauth-profile providers lists all',
+        help: 'the same as the argument, such as okta; oauth-profile providers lists all',
       },
-      { name: 'name', value: 'NAME', help: 'name of the profile (default: the type)' },
+      { name: 'name', value: 'NAME', help: 'name of the profile (default: the provider)' },
       { name: 'user', help: 'for a user who logs in, instead of a machine' },
       { name: 'script', help: 'write a script that passes with --emulate (first.yaml) instead of a profile' },
       { name: 'json', help: 'print errors as JSON' },
     ],
     examples: [
-      ['oauth-profile init', 'prompts for the provider'],
-      ['oauth-profile init --type microsoft --name graph --user', 'for a user who logs in'],
+      ['oauth-profile init microsoft --name graph --user', 'for a user who logs in'],
+      ['oauth-profile init linkedin', 'a custom profile for a provider without a type'],
       ['oauth-profile init --script', 'a script to begin with'],
     ],
   },

@@ -15,6 +15,8 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   exec: async () => (await import('./commands/exec.ts')).runExec,
   proxy: async () => (await import('./commands/proxy.ts')).runProxy,
   watch: async () => (await import('./commands/watch.ts')).runWatch,
+  credential: async () => (await import('./commands/credential.ts')).runCredential,
+  configure: async () => (await import('./commands/configure.ts')).runConfigure,
   login: async () => (await import('./commands/login.ts')).runLogin,
   forget: async () => (await import('./commands/forget.ts')).runForget,
   logout: async () => (await import('./commands/logout.ts')).runLogout,

@@ -13,8 +13,11 @@ export class Terminal {
   /** The stream that was written to last. */
   #current: RedactedStream;
   readonly #masked = new Set<string>();
-  /** Whether secrets are registered with GitHub Actions. */
   readonly #onGithub: boolean;
+  /**
+   * Whether secrets are registered with GitHub Actions, on stderr. A program that another one runs must not do that: the caller may log stderr.
+   */
+  registersMasks = true;
   #writing = false;
 
   constructor(
@@ -34,7 +37,7 @@ export class Terminal {
     this.#current = this.#out;
     onSecretCreated((secret) => {
       redactor.add(secret);
-      if (this.#onGithub) this.#registerMask(secret);
+      if (this.#onGithub && this.registersMasks) this.#registerMask(secret);
     });
   }
 

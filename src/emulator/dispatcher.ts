@@ -117,9 +117,12 @@ function errorResponse({ provider }: Realm, rejection: Rejection, now: number): 
   return provider.errorResponse?.(error, rejection.kind, now) ?? json(error.status, error.body);
 }
 
-function findAction({ provider }: Realm, { method, path }: EmulatorRequest): Action | undefined {
+function findAction({ provider, endpoints }: Realm, { method, host, path }: EmulatorRequest): Action | undefined {
+  const isAllowed = (action: Action): boolean => (methods[action] ?? method) === method;
+  const configured = endpoints.get(`${host}${path}`);
+  if (configured !== undefined && isAllowed(configured)) return configured;
   const actions = Object.keys(provider.routes) as Action[];
-  return actions.find((action) => (methods[action] ?? method) === method && provider.routes[action]?.test(path));
+  return actions.find((action) => isAllowed(action) && provider.routes[action]?.test(path));
 }
 
 /** The header distinguishes this response from those of an emulated provider. */

@@ -16,8 +16,11 @@ export interface ProcessEnvironment {
   readonly cwd: string;
 }
 
-/** Finds the user's own profile file and that of the working directory or its repository. */
-export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
+/** Finds the user's own profile file and, unless `ignoreDirectory` is set, that of the working directory or its repository. */
+export function findProfileFiles(
+  { env, cwd }: ProcessEnvironment,
+  ignoreDirectory = false,
+): {
   readonly user: DataFile | undefined;
   readonly directory: DataFile | undefined;
   /** A file in the working directory whose name is almost that of a profile file, if there is none. */
@@ -27,14 +30,14 @@ export function findProfileFiles({ env, cwd }: ProcessEnvironment): {
   const config = findUserDirectory('config', env);
   const userName = config && profileFileIn(config, has);
   const userPath = userName && join(config, userName);
-  const found = findProfileFile(withParents(resolve(cwd)), has);
+  const found = ignoreDirectory ? undefined : findProfileFile(withParents(resolve(cwd)), has);
   const path = found && join(found.directory, found.name);
   // In the configuration directory itself, both are the same file.
   const isSame = userPath !== undefined && path !== undefined && realPath(userPath) === realPath(path);
   return {
     user: userPath === undefined ? undefined : readDataFile(userPath, userPath, 'user'),
     directory: path === undefined || isSame ? undefined : readDataFile(path, relative(cwd, path), 'directory'),
-    misnamed: path === undefined ? findMisnamed(cwd) : undefined,
+    misnamed: path === undefined && !ignoreDirectory ? findMisnamed(cwd) : undefined,
   };
 }
 

@@ -36,7 +36,7 @@ export interface TokenResult {
   readonly token: ParsedToken;
   /** Whether it was returned to another caller before. */
   readonly fromCache: boolean;
-  /** The profile that it belongs to. */
+  /** The profile that it belongs to, with the key that it is bound to. */
   readonly profile: Profile;
 }
 
@@ -142,12 +142,24 @@ export function restoreToken(task: TokenTask, record: CacheRecord | undefined): 
   const token = parseTokenMembers(profile, response, now);
   if (token === undefined || token === 'too_deep') return undefined;
   const isRejected = criteria.rejectedToken?.test((one) => token.accessToken.test((other) => one === other));
-  return isRejected ? undefined : { token, fromCache: true, profile };
+  return isRejected ? undefined : { token, fromCache: true, profile: withProofKey(profile, record) };
+}
+
+/** The profile with the key that the tokens of a record are bound to. */
+export function withProofKey(profile: Profile, record: CacheRecord | undefined): Profile {
+  return record?.dpopKey === undefined ? profile : { ...profile, dpopKey: record.dpopKey };
 }
 
 /** The access token of a login without a refresh token. */
 export function getAccessToken({ tokens }: CacheRecord, profile: Pick<Profile, 'options'>): Secret | undefined {
-  const [cached] = Object.values(tokens);
+  return readAccessToken(Object.values(tokens)[0], profile);
+}
+
+/** The access token of a cached response. */
+export function readAccessToken(
+  cached: CachedToken | undefined,
+  profile: Pick<Profile, 'options'>,
+): Secret | undefined {
   const token = cached && parseTokenMembers(profile, JSON.parse(cached.response.reveal()), cached.receivedAt);
   return token === 'too_deep' ? undefined : token?.accessToken;
 }

@@ -17,6 +17,7 @@ export function cacheKey(profile: Profile): Secret {
       .flatMap(({ name, value }) => [name, value]),
     ...(options.assertionSource === undefined ? [] : [describeSource(options.assertionSource)]),
     ...(options.impersonation === undefined ? [] : [JSON.stringify(options.impersonation)]),
+    ...(options.dpop ? ['dpop'] : []),
     ...(options.installation === undefined ? [] : installationKey(options.installation)),
     ...options.assertion.claims.flatMap(({ name, value }) => [`assertion.${name}`, value]),
   ]);

@@ -12,7 +12,7 @@ import { isSecretOfErrorResponse, secretMembers } from './secret-members.ts';
 /** Servers that do not send `invalid_grant` for a refresh token that is no longer valid: LemonLDAP::NG, glewlwyd. */
 const ENDED = 'the refresh token may have expired or been revoked; {login}';
 
-/** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2) that the provider has no hint for. */
+/** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2, RFC 9449 §5) that the provider has no hint for. */
 const standardHints: ErrorHints = {
   invalid_client: 'the client is unknown or its secret is wrong: check {client_id} and {client_secret}',
   invalid_grant: [
@@ -45,6 +45,9 @@ const standardHints: ErrorHints = {
     { grant: 'refresh_token', hint: ENDED },
     'the user or a policy of the provider denied access: ask the administrator of {client_id}',
   ],
+  invalid_dpop_proof:
+    'the server rejected the proof of the key: its time may be wrong, so check the clock with oauth-profile check --online',
+  use_dpop_nonce: 'the server rejected the nonce that it had sent: try again',
   consent_required: 'the user must consent; {login}',
   interaction_required: 'the user must interact with the provider, such as for multi-factor authentication; {login}',
   // No `error` at all.
@@ -58,6 +61,8 @@ const standardHints: ErrorHints = {
 const wrongEndpointHints = {
   device_authorization:
     'the server may have no device authorization endpoint at this URL: set {options.device_authorization_url}, or log in with --browser',
+  pushed_authorization:
+    'the server rejected the authorization request: check {scope} and the registration of {client_id}, such as its redirect URIs',
   revocation: 'the server may have no revocation endpoint at this URL: set {options.revocation_url}',
   introspection: 'the server may have no introspection endpoint at this URL: set {options.introspection_url}',
 };
@@ -65,8 +70,9 @@ const wrongEndpointHints = {
 /** Placeholder of the login command in a hint. */
 const LOGIN = '{login}';
 
-/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL InteractionRequiredAuthError). */
-const interactionErrors = /^(?:invalid_grant|interaction_required|consent_required|login_required|bad_token)$/;
+/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL InteractionRequiredAuthError; GitHub, Slack). */
+const interactionErrors =
+  /^(?:invalid_grant|interaction_required|consent_required|login_required|bad_token|(?:bad|invalid)_refresh_token)$/;
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   500: 'internal server error',

@@ -12,6 +12,8 @@ export interface AssertionSpec {
   readonly audience: string;
   /** Set for the assertion of the jwt-bearer grant: all its claims but `iss`, `aud` and the times. */
   readonly claims?: Readonly<Record<string, string | Secret>>;
+  /** Set for a request object (RFC 9101 §4): the parameters of the authorization request, which are its claims. */
+  readonly requestParameters?: URLSearchParams;
   /** Whether the assertion has no `jti`. Default: false. */
   readonly omitsId?: boolean | undefined;
   /** How long before the signature `iat` is, in milliseconds. Default: 0. */
@@ -71,7 +73,7 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
 function buildClientRequest(profile: Profile, version: string): TokenRequest {
   const { clientAuth, basic, fields, url } = profile;
   const headers: Record<string, string | Secret> = {
-    'Content-Type': profile.provider.requestFormat === 'json' ? JSON_TYPE : 'application/x-www-form-urlencoded',
+    'Content-Type': profile.options.requestFormat === 'json' ? JSON_TYPE : 'application/x-www-form-urlencoded',
     Accept: 'application/json',
     'User-Agent': `oauth-profile/${version}`,
   };
@@ -84,6 +86,9 @@ function buildClientRequest(profile: Profile, version: string): TokenRequest {
     case 'passthrough':
       return withForm(fields);
     case 'none':
+    // The certificate of the connection authenticates the client (RFC 8705 §2).
+    case 'tls_client_auth':
+    case 'self_signed_tls_client_auth':
       return withForm(fields.filter(({ name }) => name !== 'client_secret'));
     case 'client_secret_basic':
     case 'client_secret_basic_raw': {
@@ -92,7 +97,9 @@ function buildClientRequest(profile: Profile, version: string): TokenRequest {
         ? [basic.user.value, basic.password.value]
         : [value('client_id'), value('client_secret')];
       headers['Authorization'] = buildBasicHeader(user, password, clientAuth === 'client_secret_basic');
-      return withForm(fields.filter(({ name }) => name !== 'client_id' && name !== 'client_secret'));
+      // A pushed authorization request needs the id in any case (RFC 9126 §2.1).
+      const keepsId = profile.endpoint === 'pushed_authorization';
+      return withForm(fields.filter(({ name }) => (keepsId || name !== 'client_id') && name !== 'client_secret'));
     }
     case 'client_secret_jwt':
     case 'private_key_jwt': {

@@ -132,12 +132,29 @@ export interface ProfileOptions {
   readonly apiHeader: string;
   /** Scheme before the token in the header; empty for none. `undefined` if the header and the type of the token decide. */
   readonly apiScheme: string | undefined;
+  /** Username that git sends with the token as its password. Default: the provider's, `oauth2`. */
+  readonly gitUsername: string;
+  /** Username that docker sends with the token as its password. Default: the provider's, `oauth2`. */
+  readonly dockerUsername: string;
+  /** Role that `credential aws` assumes. */
+  readonly awsRoleArn: string | undefined;
+  readonly awsRegion: string | undefined;
   /** Authorization endpoint, if not the provider's. */
   readonly authorizationUrl: URL | undefined;
   /** Device authorization endpoint, if not the provider's. */
   readonly deviceAuthorizationUrl: URL | undefined;
   /** Revocation endpoint, if not the provider's. */
   readonly revocationUrl: URL | undefined;
+  /** Token endpoint of refresh requests, if not the token URL; its origin is the same. */
+  readonly refreshUrl: URL | undefined;
+  /** Default: the provider's, `form`. */
+  readonly requestFormat: 'form' | 'json';
+  /** Default: the provider's, `space`. */
+  readonly scopeSeparator: 'space' | 'comma';
+  /** Whether an authorization request has a code challenge (RFC 7636). Default: true. */
+  readonly usesPkce: boolean;
+  /** Parameters of the redirect that are added to the token response. Default: the provider's. */
+  readonly redirectMembers: readonly string[];
   /** Introspection endpoint (RFC 7662), if not that of the metadata. */
   readonly introspectionUrl: URL | undefined;
   /** Userinfo endpoint (OpenID Connect Core §5.3), if not that of the metadata. */
@@ -154,6 +171,10 @@ export interface ProfileOptions {
   readonly key: LoadedFile | undefined;
   /** Whether assertions contain the certificate of the key file (`x5c`). Default: false. */
   readonly sendsCertificate: boolean;
+  /** Whether tokens are bound to a key (RFC 9449). Default: false. */
+  readonly dpop: boolean;
+  /** Whether authorization requests are signed (RFC 9101). Default: only if the server requires it. */
+  readonly signsRequest: boolean;
   readonly assertion: GrantAssertion;
   readonly assertionSource: AssertionSource | undefined;
   /** Set by a credential file of Google: the service account whose token replaces the exchanged one. */
@@ -188,7 +209,7 @@ export interface Profile extends ProfileRemarks {
   /** Token endpoint, or the endpoint that `endpoint` names. */
   readonly url: URL;
   /** Set for a request of a login to another endpoint; hints name its option. */
-  readonly endpoint?: 'device_authorization' | 'revocation' | 'introspection';
+  readonly endpoint?: 'device_authorization' | 'pushed_authorization' | 'revocation' | 'introspection';
   /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
   /** Whether the grant is an assertion or a subject token that is signed or read for each request. */
@@ -201,6 +222,8 @@ export interface Profile extends ProfileRemarks {
   /** Key of the stored token family, if the refresh token comes from a login. */
   readonly family: string | undefined;
   readonly options: ProfileOptions;
+  /** The key that the tokens are bound to (`options.dpop`), a private JWK. It is stored with the token. */
+  readonly dpopKey?: Secret | undefined;
 }
 
 /** The client id as it is sent: `basic.user`, else the field `client_id`; empty if there is neither. */

@@ -37,6 +37,8 @@ export const google: Provider = {
   },
   // Hosts with one label before this domain are services of Google; those of customers, such as buckets, have two.
   apiOrigins: ['https://*.googleapis.com'],
+  // https://cloud.google.com/artifact-registry/docs/docker/authentication#token
+  dockerUsername: 'oauth2accesstoken',
   hints: {
     invalid_grant: [
       {

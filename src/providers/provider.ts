@@ -10,6 +10,8 @@ export type ClientAuth =
   | 'none'
   | 'client_secret_jwt'
   | 'private_key_jwt'
+  | 'tls_client_auth'
+  | 'self_signed_tls_client_auth'
   | 'passthrough';
 
 /**
@@ -67,8 +69,6 @@ interface ProviderLogin {
   readonly requiredScopes?: readonly string[];
   /** Whether the `scope` of a token response is not comparable with the requested one. Default: false. */
   readonly grantedScopeDiffers?: boolean;
-  /** Whether the authorization request has a code challenge (RFC 7636). Default: true. */
-  readonly pkce?: boolean;
   /** Parameters of the redirect that are added to the token response. */
   readonly redirectMembers?: readonly string[];
   /** Additional parameters of the authorization request. */
@@ -115,12 +115,10 @@ export interface Provider {
   readonly usesIssuer?: boolean;
   /** The fields that are part of the token URL, by name. They are never sent. */
   readonly variables?: Readonly<Record<string, UrlVariable>>;
-  /** URL of refresh requests, relative to the token URL and of the same origin. Default: the token URL. */
-  readonly refreshUrl?: string;
   /** Format of token requests. Default: `form` (RFC 6749 §4). */
   readonly requestFormat?: 'form' | 'json';
-  /** Separator of the scopes in a request. Default: a space (RFC 6749 §3.3). */
-  readonly scopeSeparator?: ',';
+  /** Separator of the scopes in a request. Default: `space` (RFC 6749 §3.3). */
+  readonly scopeSeparator?: 'comma';
   /** For `oauth-profile providers` and the documentation. Set for the types of the catalogue. */
   readonly about?: {
     readonly name: string;
@@ -133,6 +131,10 @@ export interface Provider {
   readonly apiHeader?: string;
   /** The scheme in that header, for providers whose `token_type` is another one. Default: `Bearer` in a header for authorization, else none. */
   readonly apiScheme?: string;
+  /** Username that its git server expects with a token as the password. Default: `oauth2`. */
+  readonly gitUsername?: string;
+  /** Username that its container registry expects with a token as the password. Default: `oauth2`. */
+  readonly dockerUsername?: string;
   /** Grants that the provider rejects: always, or at some tenants. */
   readonly unsupportedGrants?: readonly { readonly grant: string; readonly tenants?: readonly string[] }[];
   /** Grants implied by fields: the first grant whose fields are all set is used, else `defaultGrant`. */

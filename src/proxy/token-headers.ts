@@ -4,6 +4,7 @@ import type { Variables } from '../config/variables.ts';
 import { usableUntil } from '../flows/token-cache.ts';
 import { getToken } from '../get-token.ts';
 import { createApiHeader } from '../oauth/api-header.ts';
+import type { Dpop } from '../ports.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { Secret } from '../redaction/secret.ts';
 import type { HeaderList } from './header-rules.ts';
@@ -28,6 +29,9 @@ export interface TokenHeaders {
 }
 
 interface HeldToken extends Authorization {
+  readonly accessToken: Secret;
+  /** The key that the token is bound to (RFC 9449). */
+  readonly dpopKey: Secret | undefined;
   /** Epoch milliseconds. */
   readonly usableUntil: number;
 }
@@ -44,12 +48,14 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
     const result = await getToken(client, profile.name, { variables, reuse: true, rejectedToken: rejected });
     const { token } = result;
     const { defaultTtlMs = 0, minTtlMs } = result.profile.options;
-    const { name, value } = createApiHeader(result.profile, token);
+    const { name, value } = createApiHeader(result.profile, token, true);
     const loadedAt = clock.now();
     // A token that replaces a rejected one is on probation until the API accepts it.
     let isAccepted = rejected === undefined;
     const next: HeldToken = {
       headers: [name, value.reveal()],
+      accessToken: token.accessToken,
+      dpopKey: result.profile.dpopKey,
       usableUntil: usableUntil(token.expiresAt ?? loadedAt + defaultTtlMs, loadedAt, minTtlMs),
       isRejectedBy({ statusCode }) {
         if (statusCode !== 401) {
@@ -69,16 +75,39 @@ export function createTokenHeaders(client: Client, profile: Profile, variables: 
     return next;
   }
 
+  /** Requests that arrive while a token is loaded share it. */
+  async function current(): Promise<HeldToken> {
+    if (held !== undefined && clock.now() < held.usableUntil) return held;
+    loading ??= load().finally(() => {
+      loading = undefined;
+    });
+    return loading;
+  }
+
   return {
     profile,
-    names: new Set(['authorization', profile.options.apiHeader.toLowerCase()]),
-    async authorize() {
-      if (held !== undefined && clock.now() < held.usableUntil) return held;
-      // Requests that arrive in the meantime share the token.
-      loading ??= load().finally(() => {
-        loading = undefined;
-      });
-      return loading;
+    names: new Set(['authorization', 'dpop', profile.options.apiHeader.toLowerCase()]),
+    async authorize(method, url) {
+      const token = await current();
+      const { dpopKey, accessToken } = token;
+      return dpopKey === undefined
+        ? token
+        : withProof(token, await client.ports.dpop(), { dpopKey, accessToken, method, url });
+    },
+  };
+}
+
+/** Adds the proof that a request with a bound token needs (RFC 9449 §7.1). A request without the server's nonce can be repeated with it (§9). */
+function withProof(
+  token: Authorization,
+  dpop: Dpop,
+  { dpopKey, accessToken, method, url }: { dpopKey: Secret; accessToken: Secret; method: string; url: URL },
+): Authorization {
+  return {
+    headers: [...token.headers, 'DPoP', dpop.createProof(dpopKey, method, url, accessToken).reveal()],
+    isRejectedBy(response) {
+      const { statusCode: status = 0, headers } = response;
+      return dpop.acceptNonce(url, { status, headers }) || token.isRejectedBy(response);
     },
   };
 }

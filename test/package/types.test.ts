@@ -20,6 +20,7 @@ it.each([
       join(installed.project, 'right.mts'),
       `import { createTokenSource, errorCodes, InvalidProfileError, OAuthProfileError, oauthProfile, type Profile } from 'oauth-profile';
     import { test as base } from '@playwright/test';
+    import { formatGitResponse, parseGitRequest, type ToolToken } from 'oauth-profile/credential';
     import { type Emulator, startEmulator } from 'oauth-profile/emulator';
     import { oauthFixtures, type OAuthFixtures } from 'oauth-profile/playwright';
     import { createProxy, type ProxiedRequest, type RunningProxy } from 'oauth-profile/proxy';
@@ -38,6 +39,7 @@ it.each([
     test.use({ oauthOptions: { store: 'memory' } });
     test('me', async ({ oauth }) => void ((await oauth('lab').get()).access_token satisfies string));
     export const define = defineCommand;
+    export const forGit = (token: ToolToken): string => formatGitResponse(parseGitRequest(''), token, 'oauth2');
     export function exitStatus(error: unknown): number {
       if (error instanceof InvalidProfileError) return error.issues.length;
       return error instanceof OAuthProfileError ? errorCodes[error.code] : 1;

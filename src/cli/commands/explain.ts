@@ -27,8 +27,12 @@ export async function runExplain(context: Context): Promise<number> {
     const pending = built.pending.filter(({ spec }) => reveal || !('source' in spec));
     const filled = await fillPending({ ...built, pending }, client.ports, profile.name, () => ({ timeoutMs, signal }));
     const request = showRequest(profile, filled, reveal);
+    const proofNote = 'the header DPoP, a proof that is signed for each request, is not shown';
+    const notes = profile.options.dpop ? [...profile.notes, proofNote] : profile.notes;
     if (args.switches.has('json')) return `${escapeControlsInJson(request, 2)}\n`;
-    return args.switches.has('curl') ? formatCurl(request) : formatText(request, profile, terminal.style.out);
+    return args.switches.has('curl')
+      ? formatCurl(request)
+      : formatText(request, { ...profile, notes }, terminal.style.out);
   });
   if (reveal) terminal.stdoutRaw(text);
   else terminal.stdout(text);

@@ -1,35 +1,35 @@
 import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { requestToken } from '../../flows/request-token.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
-import { type GetTokenOptions, getProfileToken, selectPorts } from '../../get-token.ts';
-import { type ApiHeader, createApiHeader } from '../../oauth/api-header.ts';
+import { type GetTokenOptions, getProfileToken, requestUnstoredToken } from '../../get-token.ts';
+import { createApiHeader } from '../../oauth/api-header.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { escapeControls, escapeControlsInJson, hasControls, isPrintableAscii } from '../../redaction/sanitize.ts';
 import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
-import { usageError } from '../args.ts';
+import { invalidFlag, usageError } from '../args.ts';
 import { assertExclusive, type Context, durationFlag, logVerbose, warn } from '../context.ts';
 import { type OpenClient, withClient } from '../with-client.ts';
+
+/** The values of `--format`. */
+const FORMATS = ['token', 'header', 'headers-json', 'json', 'env', 'curl', 'netrc'];
 
 /** `token <profile>`: prints the token in the requested form. */
 export async function runToken(context: Context): Promise<number> {
   const { args, terminal } = context;
-  assertExclusive(context, 'json', 'header', 'field');
-  const { token, profile } = await getTokenForCommand(context);
+  assertExclusive(context, 'format', 'json', 'header', 'field');
+  const format =
+    args.values.get('format')?.[0] ?? ['json', 'header'].find((name) => args.switches.has(name)) ?? 'token';
+  if (!FORMATS.includes(format)) throw invalidFlag('format', format, `one of ${FORMATS.join(', ')}`, 'curl');
+  const result = await getTokenForCommand(context);
   const field = args.values.get('field')?.[0];
-  if (args.switches.has('json')) {
-    printJson(context, token);
+  if (format === 'json') {
+    printJson(context, result.token);
     return 0;
   }
-  const value =
-    field !== undefined
-      ? formatField(token, field)
-      : args.switches.has('header')
-        ? formatHeader(createApiHeader(profile, token))
-        : formatToken(token);
+  const value = field === undefined ? await formatResult(result, format) : formatField(result.token, field);
   if (terminal.escapeCommands(value) !== value)
     throw new OAuthProfileError(
       'response_unreadable',
@@ -84,14 +84,14 @@ export function warnIfEmulated(context: Context, { emulation }: OpenClient): voi
 }
 
 /** A rotated refresh token would be lost, so a refresh must leave the former one valid. */
-async function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
+function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
   const { name, grant, options } = profile;
   if (grant === 'refresh_token' && options.refreshTokenReuse !== 'allowed')
     throw usageError(
       `--no-store is not possible for ${name}: the provider may replace its refresh token`,
       'omit --no-store, and run oauth-profile forget afterwards',
     );
-  return { token: await requestToken(profile, selectPorts(client, profile), signal), fromCache: false, profile };
+  return requestUnstoredToken(client, profile, { signal });
 }
 
 /** The access token. Other characters than RFC 6749 §A.12 allows could control a terminal or end a header. */
@@ -99,8 +99,20 @@ function formatToken({ accessToken }: ParsedToken): string {
   return assertPrintable(accessToken.reveal(), 'the access token');
 }
 
-function formatHeader({ name, value }: ApiHeader): string {
-  return `${name}: ${value.reveal()}`;
+async function formatResult(result: TokenResult, format: string): Promise<string> {
+  if (format === 'token') return formatToken(result.token);
+  const { name, value } = createApiHeader(result.profile, result.token);
+  if (format === 'header') return `${name}: ${value.reveal()}`;
+  const formats = await import('../../credential/formats.ts');
+  const { toToolToken } = await import('../../credential/get-tool-token.ts');
+  const token = toToolToken(result);
+  if (format === 'headers-json') return formats.formatHeadersJson(token);
+  if (format === 'env') return formats.formatEnv(token);
+  if (format === 'curl') return formats.formatCurl(token);
+  const { name: profile, options } = result.profile;
+  const lines = formats.formatNetrc(token, options.origins, options.gitUsername);
+  if (lines !== '') return lines;
+  throw usageError(`${profile} has no origin for netrc`, `set ${profile}.options.origins to hosts without a wildcard`);
 }
 
 function assertPrintable(value: string, label: string): string {

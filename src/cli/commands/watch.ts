@@ -48,6 +48,7 @@ export function freshTokens(
   const { clock } = open.client.ports;
   const minTtlMs = durationFlag(context, 'min-ttl');
   let forceRefresh = context.args.switches.has('force-refresh');
+  let isWarned = false;
   const toFreshToken = ({ token, fromCache, profile }: TokenResult): FreshToken => {
     const now = clock.now();
     const ttlMs = minTtlMs ?? profile.options.minTtlMs;
@@ -69,6 +70,13 @@ export function freshTokens(
     async getToken(signal) {
       const result = await getTokenIn(open, context, name, { forceRefresh, signal });
       forceRefresh = false;
+      if (result.profile.dpopKey !== undefined && member === 'access_token' && !isWarned) {
+        warn(
+          context,
+          `the token of ${name} is bound to a key (DPoP), which the command does not get: an API will reject it`,
+        );
+        isWarned = true;
+      }
       const token = toFreshToken(result);
       if (member !== 'id_token' || !result.fromCache || Number(token.usableUntil) > clock.now()) return token;
       // The id token expires before the access token. Of several processes, only the first one requests a new response.

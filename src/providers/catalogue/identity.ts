@@ -32,7 +32,7 @@ export const auth0 = define({
   },
 });
 
-/** Keycloak. Sources: arctic 3.7.0, github.com/simov/grant. */
+/** Keycloak. Sources: keycloak.org/securing-apps/oidc-layers; arctic 3.7.0, github.com/simov/grant. */
 export const keycloak = define({
   type: 'keycloak',
   about: {
@@ -61,7 +61,7 @@ export const keycloak = define({
   },
 });
 
-/** Amazon Cognito. Sources: arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints. */
+/** Amazon Cognito. Sources: docs.aws.amazon.com (token endpoint: Basic with a secret); arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints. */
 export const cognito = define({
   type: 'cognito',
   about: {
@@ -74,7 +74,7 @@ export const cognito = define({
   variables: {
     prefix: labelVariable('the prefix of the domain of the user pool'),
     region: {
-      pattern: /^[a-z]{2}(?:-[a-z]+)+-\d$/,
+      pattern: /^[a-z]{2}(?:-[a-z]{1,16}){1,3}-\d$/,
       example: 'eu-central-1',
       description: 'the AWS region, such as eu-central-1',
     },
@@ -93,7 +93,7 @@ export const github = define({
     notes: [
       'Tokens of an OAuth app do not expire, and there is no refresh token.',
       'User tokens of a GitHub App expire after 8 hours. A refresh ends the former access token.',
-      'The device flow needs no client secret; it must be enabled in the settings of the app.',
+      'The device flow needs no client secret; it must be enabled in the settings of the app. A login with --browser needs one.',
       'GitHub has no revocation endpoint: users revoke access in their settings.',
       'A GitHub App gets a token of one of its installations with options.key_file and installation_id or repository. It expires after one hour.',
     ],
@@ -101,6 +101,7 @@ export const github = define({
   tokenUrl: 'https://{host}/login/oauth/access_token',
   variables: { host: hostVariable('github.example.com', 'the host of GitHub Enterprise Server', 'github.com') },
   apiOrigins: ['https://api.github.com', 'https://github.com'],
+  gitUsername: 'x-access-token',
   clientAuth: 'client_secret_post',
   clientAuthWithoutSecret: 'none',
   // refreshing-user-access-tokens.md: the refresh token and the old access token no longer work after a refresh.
@@ -137,6 +138,8 @@ export const github = define({
     incorrect_client_credentials: 'the client ID or secret is wrong: check {client_id} and {client_secret}',
     redirect_uri_mismatch:
       'the redirect URI is not the one of the app: set {options.redirect_uri} to its callback URL, which may have any port on loopback',
+    // Not on that page, but in clients that refresh tokens of GitHub Apps.
+    bad_refresh_token: 'the refresh token is not valid, has expired or was used before; {login}',
     bad_verification_code: 'the code is wrong or has expired; {login}',
     unverified_user_email: 'the user must verify their email address at GitHub first; then {login}',
     device_flow_disabled: 'enable the device flow in the settings of the app {client_id}, or log in with --browser',
