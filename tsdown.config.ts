@@ -21,6 +21,7 @@ export default defineConfig({
     script: 'src/script.ts',
     emulator: 'src/emulator.ts',
     playwright: 'src/playwright.ts',
+    proxy: 'src/proxy.ts',
     credential: 'src/credential.ts',
     cli: 'src/cli/main.ts',
   },
@@ -30,7 +31,16 @@ export default defineConfig({
   fixedExtension: false,
   hash: false,
   sourcemap: true,
-  dts: { entry: ['src/index.ts', 'src/script.ts', 'src/emulator.ts', 'src/playwright.ts', 'src/credential.ts'] },
+  dts: {
+    entry: [
+      'src/index.ts',
+      'src/script.ts',
+      'src/emulator.ts',
+      'src/playwright.ts',
+      'src/proxy.ts',
+      'src/credential.ts',
+    ],
+  },
   logLevel: 'warn',
   // The pages of the emulator's console are served as they are.
   copy: [{ from: 'src/emulator/console', to: 'dist' }],

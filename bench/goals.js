@@ -1,5 +1,6 @@
 import { OURS, references } from './clients.js';
 import { whole } from './format.js';
+import { BARE_PROXY } from './parts/proxy.js';
 import { REDIS, VAULT } from './parts/rotation.js';
 import { ratesOf } from './parts/scripts.js';
 import { BARE, FROM_HTTP, FROM_VAULT, scriptWith } from './parts/startup.js';
@@ -15,13 +16,14 @@ import { median, medianRatio } from './statistics.js';
  * @property {Awaited<ReturnType<typeof import('./parts/families.js').measure>>} [families]
  * @property {Awaited<ReturnType<typeof import('./parts/scripts.js').measure>>} [scripts]
  * @property {Awaited<ReturnType<typeof import('./parts/emulator.js').measure>>} [emulator]
+ * @property {Awaited<ReturnType<typeof import('./parts/proxy.js').measure>>} [proxy]
  */
 
 /** @typedef {Record<string, number[]>} Rounds */
 /** @typedef {{ name: string, goal: string, found: string, met: boolean }} Goal */
 
 /** Compares the results with the goals. A missed goal is reported and does not fail the run. @param {Results} results @returns {Goal[]} */
-export function goals({ startup, requests, cached, rotation, families, scripts, emulator }) {
+export function goals({ startup, requests, cached, rotation, families, scripts, emulator, proxy }) {
   return [
     ...(startup ? startupGoals(startup) : []),
     ...(requests
@@ -46,6 +48,7 @@ export function goals({ startup, requests, cached, rotation, families, scripts, 
       const rate = median(rates);
       return { name: `signed tokens/s, ${alg}`, goal: `≥ ${whole(goal)}`, found: whole(rate), met: rate >= goal };
     }),
+    ...(proxy ? proxyGoals(proxy) : []),
   ].filter(({ found }) => !found.startsWith('NaN'));
 }
 
@@ -105,6 +108,21 @@ function scriptGoals({ tools, cpu }) {
       goal: '≤ 1.00 s',
       found: `${seconds.toFixed(2)} s`,
       met: seconds <= 1,
+    },
+  ];
+}
+
+/** @param {NonNullable<Results['proxy']>} proxy */
+function proxyGoals({ rates, memory, mebibytes }) {
+  const { idle = Number.NaN, most = Number.NaN } = memory[OURS] ?? {};
+  const used = (most - idle) / 2 ** 20;
+  return [
+    atLeast('proxied requests/s 50 at once ÷ node:http', 0.8, ratio(rates, OURS, BARE_PROXY)),
+    {
+      name: `proxy: memory for ${whole(mebibytes)} MiB up and down`,
+      goal: '≤ 40 MiB',
+      found: `${whole(used)} MiB`,
+      met: used <= 40,
     },
   ];
 }

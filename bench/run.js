@@ -38,6 +38,7 @@ const parts = {
   behaviour: await import('./parts/behaviour.js'),
   scripts: await import('./parts/scripts.js'),
   emulator: await import('./parts/emulator.js'),
+  proxy: await import('./parts/proxy.js'),
 };
 
 const names = values.only?.split(',') ?? Object.keys(parts);

@@ -15,6 +15,7 @@ import {
 import type { MetadataUse } from './flows/discover-endpoints.ts';
 import { SingleFlight } from './flows/single-flight.ts';
 import { findStoredGrant } from './flows/token-family.ts';
+import type { Connector } from './http/connector.ts';
 import type {
   CallApi,
   Clock,
@@ -74,6 +75,8 @@ export interface Client {
   readonly callApi: CallApi;
   readonly files: Files;
   readonly inspectCertificate: InspectCertificate;
+  /** How requests reach a host: through proxies, or to the emulator. */
+  connector(): Promise<Connector>;
   loginPorts(): Promise<LoginPorts>;
   /** Reads the variables of all sources. */
   loadVariables(sources?: VariableSources): Promise<Variables>;
@@ -125,8 +128,12 @@ export function createClient(options: ClientOptions = {}): Client {
         const sendOnce = await send();
         const { impersonation } = request;
         if (impersonation !== undefined) {
-          const { sendImpersonated } = await import('./http/impersonation.ts');
+          const { sendImpersonated } = await import('./http/grants/impersonation.ts');
           return sendImpersonated(sendOnce, request, impersonation, clock, shared(limits));
+        }
+        if (request.installation !== undefined) {
+          const { sendInstallation } = await import('./http/grants/installation.ts');
+          return sendInstallation(sendOnce, client.callApi, request, request.installation, clock, shared(limits));
         }
         return sendOnce(keepAlive ? request : { ...request, reuseConnection: false }, shared(limits));
       },
@@ -135,6 +142,7 @@ export function createClient(options: ClientOptions = {}): Client {
         const readLocal = (source: AssertionSource) => readLocalSource(source, sources);
         return createReadAssertion({ env, readLocal, callApi: client.callApi })(spec, profile, shared(limits));
       },
+      dpop: lazy(async () => (await import('./http/dpop.ts')).createDpop(clock)),
       async sign(spec, profile, limits) {
         const { signAssertion } = await import('./http/client-assertion.ts');
         return signAssertion(spec, profile, shared(limits));
@@ -142,6 +150,7 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     callApi: async (request, limits) => (await callApi())(request, shared(limits)),
     files: localFiles,
+    connector,
     async inspectCertificate(...args) {
       const { createInspectCertificate } = await import('./http/inspect-certificate.ts');
       return createInspectCertificate(await connector())(...args);

@@ -65,12 +65,27 @@ export async function getProfileToken(
     if (!isOptional || hasRefreshToken(profile)) throw error;
     client.warn(`the token is not cached: ${error.message}`);
   }
+  return requestUnstoredToken(client, profile, options);
+}
+
+/** Requests a token without reading or writing the store. */
+export async function requestUnstoredToken(
+  client: Client,
+  profile: Profile,
+  options: GetTokenOptions = {},
+): Promise<TokenResult> {
   const ports = selectPorts(client, profile, options);
-  return { token: await requestToken(profile, ports, options.signal), fromCache: false, profile };
+  const bound = await withNewKey(profile, ports);
+  return { token: await requestToken(bound, ports, options.signal), fromCache: false, profile: bound };
+}
+
+/** The profile with a new key, if its tokens are bound to one (RFC 9449). */
+async function withNewKey(profile: Profile, ports: Ports): Promise<Profile> {
+  return profile.options.dpop ? { ...profile, dpopKey: (await ports.dpop()).createKey() } : profile;
 }
 
 /** The ports for a request. If its assertion is the token of another profile, that token is requested or taken from the cache. */
-export function selectPorts(client: Client, profile: Profile, { neededBy = [] }: GetTokenOptions = {}): Ports {
+function selectPorts(client: Client, profile: Profile, { neededBy = [] }: GetTokenOptions = {}): Ports {
   if (profile.options.assertionSource?.kind !== 'profile') return client.ports;
   const { value: name, member = 'access_token', variables } = profile.options.assertionSource;
   const fail = (message: string, hint: string): Error =>
@@ -163,14 +178,21 @@ async function requestAndStoreToken(
   lock: RecordLock<TokenResult>,
   signal: AbortSignal,
 ): Promise<TokenResult> {
-  const { profile, key, ports, store, warn } = task;
+  const { key, ports, store, warn } = task;
   const shared = findSharedResult(task, parseCacheRecord(lock.record), lock.queuedAt);
   if (shared !== undefined) return shared;
+  const profile = await withNewKey(task.profile, ports);
   const startedAt = store.now();
   const write = async (result: Pick<TokenRecord, 'tokens' | 'failure'>): Promise<void> => {
     try {
       await lock.write(
-        serializeRecord({ kind: 'token', profile: profile.name, origin: profile.url.origin, ...result }),
+        serializeRecord({
+          kind: 'token',
+          profile: profile.name,
+          origin: profile.url.origin,
+          dpopKey: profile.dpopKey,
+          ...result,
+        }),
       );
     } catch (error) {
       if (!(error instanceof OAuthProfileError)) throw error;

@@ -1,7 +1,8 @@
 import type { TransportError } from './errors.ts';
+import type { NonceResponse } from './oauth/dpop.ts';
 import type { HttpResponse } from './oauth/http-response.ts';
 import type { AssertionSpec, SourceSpec } from './oauth/token-request.ts';
-import type { Impersonation } from './profile/profile.ts';
+import type { Impersonation, InstallationRequest } from './profile/profile.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Environment variables, as in `process.env`. */
@@ -29,6 +30,8 @@ export interface Ports {
   readonly send: Send;
   readonly sign: Sign;
   readonly readAssertion: ReadAssertion;
+  /** Loaded at first use. */
+  readonly dpop: () => Promise<Dpop>;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
@@ -49,6 +52,8 @@ export interface WireRequest {
   readonly tls: TlsFiles;
   /** Set if the token in the response is exchanged for one of a service account. */
   readonly impersonation?: Impersonation | undefined;
+  /** Set if the token is that of an installation of an application. */
+  readonly installation?: InstallationRequest | undefined;
 }
 
 /** PEM contents that a profile adds to a connection. */
@@ -66,6 +71,18 @@ export type Sign = (spec: AssertionSpec, profile: string, limits: Limits) => Pro
 
 /** Reads an assertion of another issuer: a CI system, a cloud, or the provider of another profile. */
 export type ReadAssertion = (spec: SourceSpec, profile: string, limits: Limits) => Promise<Secret>;
+
+/** Proofs that the sender of a request has the key of its token (RFC 9449). The nonces of servers are remembered. */
+export interface Dpop {
+  /** Creates a private key, as a JWK. */
+  createKey(): Secret;
+  /** JWK thumbprint (RFC 7638), for `dpop_jkt`. */
+  thumbprint(key: Secret): string;
+  /** Creates the header `DPoP` of one request: to a token endpoint, or with `accessToken` to an API. */
+  createProof(key: Secret, method: string, url: URL, accessToken?: Secret): Secret;
+  /** Remembers the nonce of a response. Returns whether the request was rejected because its proof lacks this nonce: it may be repeated once. */
+  acceptNonce(url: URL, response: NonceResponse): boolean;
+}
 
 /** A running emulator and the certificate authority to trust. */
 export interface EmulatorEndpoint {

@@ -1,13 +1,13 @@
 import { type Client, shared, sharedClient, thisProcess } from './client.ts';
 import type { Variables } from './config/variables.ts';
 import { abortError, OAuthProfileError } from './errors.ts';
-import { setExpiresIn } from './flows/token-cache.ts';
+import { setExpiresIn, usableUntil } from './flows/token-cache.ts';
 import { getToken } from './get-token.ts';
 import { type ApiHeader, createApiHeader } from './oauth/api-header.ts';
 import { type CallOptions, type TokenResponse, validateCall } from './oauth-profile.ts';
 import { matchesOrigin, parseOriginPattern } from './profile/origins.ts';
 import { parseProfile } from './profile/parse-profile.ts';
-import { tlsFiles } from './profile/profile.ts';
+import { type Profile, tlsFiles } from './profile/profile.ts';
 import type { Secret } from './redaction/secret.ts';
 
 /** Options of {@link createTokenSource}. */
@@ -39,8 +39,9 @@ export interface TokenSource {
   /** The access token, from memory while it is usable. */
   getAccessToken(options?: GetOptions): Promise<string>;
   /**
-   * `fetch` with the token in the Authorization header, or in the profile's `options.api_header`. Only the given origins are allowed. A 401 is retried once with a new token. With the
-   * profile's `ca_file` or `cert_file`, redirects are not followed and a response has at most 32 MiB.
+   * `fetch` with the token in the Authorization header, or in the profile's `options.api_header`. Only the given origins are allowed. A 401 is retried
+   * once with a new token, unless only another login of the user can help. With the profile's `ca_file` or `cert_file`, redirects are not followed and a
+   * response has at most 32 MiB; with `dpop`, redirects are not followed.
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Discards the token, because an API rejected it. */
@@ -64,6 +65,8 @@ interface HeldToken {
   readonly expiresAt: number | undefined;
   /** Location of the access token in the response. */
   readonly tokenPath: readonly (string | number)[];
+  /** The profile that it belongs to, with the key that it is bound to. */
+  readonly profile: Profile;
   /** The token is usable before this time. */
   readonly usableUntil: number;
 }
@@ -124,8 +127,6 @@ class ProfileTokenSource implements TokenSource {
         hint: `add the origin to ${this.#profile}.options.origins, or to createTokenSource('${this.#profile}', { origins: ['${origin}'] })`,
       });
     }
-    // A request body can be read only once.
-    const retry = request.clone();
     const { signal } = request;
     const used = await this.#getHeld({ signal });
     const response = await this.#send(request, used);
@@ -133,18 +134,37 @@ class ProfileTokenSource implements TokenSource {
     const isRedirected = response.url !== '' && new URL(response.url).origin !== origin;
     if (response.status !== 401 || isRedirected) return response;
     await response.body?.cancel();
+    const { rejectLoginChallenge } = await import('./flows/login/challenge.ts');
+    const challenge = response.headers.get('WWW-Authenticate');
+    await rejectLoginChallenge(used.profile, origin, challenge, () => this.#client.openStore());
     // Another call may have replaced the same token already.
     if (this.#held?.accessToken.reveal() === used.accessToken.reveal()) this.invalidate();
-    return this.#send(retry, await this.#getHeld({ signal }));
+    return this.#send(request, await this.#getHeld({ signal }));
   }
 
   async #profileOrigins(): Promise<readonly string[]> {
     return parseProfile(this.#profile, await this.#loadVariables(), this.#client.sources).options.origins;
   }
 
-  async #send(request: Request, { createHeader }: HeldToken): Promise<Response> {
+  async #send(original: Request, held: HeldToken, hasNonce = false): Promise<Response> {
+    const { accessToken, profile, createHeader } = held;
+    const { dpopKey } = profile;
     const { name, value } = createHeader();
+    // A request body can be read only once. A proof is valid for one URL, so a redirect cannot be followed with it.
+    const request = dpopKey === undefined ? original.clone() : new Request(original.clone(), { redirect: 'manual' });
     request.headers.set(name, value.reveal());
+    if (dpopKey === undefined) return this.#sendOnce(request);
+    const dpop = await this.#client.ports.dpop();
+    const url = new URL(request.url);
+    request.headers.set('DPoP', dpop.createProof(dpopKey, request.method, url, accessToken).reveal());
+    const response = await this.#sendOnce(request);
+    const { status, headers } = response;
+    if (!dpop.acceptNonce(url, { status, headers: Object.fromEntries(headers) }) || hasNonce) return response;
+    await response.body?.cancel();
+    return this.#send(original, held, true);
+  }
+
+  async #sendOnce(request: Request): Promise<Response> {
     const hasTlsFiles = Object.values(this.#tls ?? {}).some((file) => file !== undefined);
     // Node's own fetch would not check certificates with NODE_TLS_REJECT_UNAUTHORIZED=0.
     const { NODE_TLS_REJECT_UNAUTHORIZED: checks, OAUTH_PROFILE_EMULATOR: emulator } = thisProcess.env;
@@ -196,10 +216,11 @@ class ProfileTokenSource implements TokenSource {
       response: { ...response, expiresAt: Number.isNaN(date.getTime()) ? undefined : date },
       isFlat: Object.values(response).every((member) => typeof member !== 'object'),
       accessToken,
-      createHeader: () => createApiHeader(profile, token),
+      createHeader: () => createApiHeader(profile, token, true),
       expiresAt,
       tokenPath,
-      usableUntil: now + leftMs - Math.min(minTtlMs ?? profileMinTtlMs, leftMs / 2),
+      profile,
+      usableUntil: usableUntil(now + leftMs, now, minTtlMs ?? profileMinTtlMs),
     };
     return this.#held;
   }

@@ -7,6 +7,7 @@ import { type Client, type ClientOptions, createClient, sharedClient } from '../
 import { serializeRecord } from '../src/flows/records.ts';
 import { createFamily, loginKey } from '../src/flows/token-family.ts';
 import { getToken } from '../src/get-token.ts';
+import { findProvider } from '../src/providers/registry.ts';
 import { Secret } from '../src/redaction/secret.ts';
 import { profileOf, variablesWith } from './support/profile-of.ts';
 import { writeRecord } from './support/token-fixture.ts';
@@ -165,4 +166,12 @@ it('library calls share a client if they have the same store or emulator', () =>
   expect(sharedClient({})).not.toBe(sharedClient({ store: 'memory' }));
   expect(sharedClient({ emulator: one })).toBe(sharedClient({ emulator: one, store: 'memory' }));
   expect(sharedClient({ emulator: one })).not.toBe(sharedClient({ emulator: other }));
+});
+
+it('loads the catalogue of providers only for a profile with a type of it', async () => {
+  const client = inMemory();
+  await client.loadVariables({ data: { graph: { type: 'microsoft' }, any: { type: 'custom' } } });
+  expect(findProvider('github')).toBeUndefined();
+  await client.loadVariables({ data: { hub: { type: 'github' } } });
+  expect(findProvider('github')).toBeDefined();
 });

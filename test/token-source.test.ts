@@ -369,6 +369,22 @@ describe('fetch of a token source', () => {
     },
   );
 
+  it('sends the token in the header and to the origin of the provider, without further options', async () => {
+    const shop = {
+      type: 'shopify',
+      shop: 'acme',
+      client_id: 'app',
+      client_secret: 's',
+      grant_type: 'client_credentials',
+    };
+    const emulator = await startEmulator({ profiles: { shop } });
+    onTestFinished(() => emulator.close());
+    const source = createTokenSource('shop', { data: { shop }, emulator });
+    const { status } = await source.fetch('https://acme.myshopify.com/admin/api/2026-10/shop.json');
+    expect(status).toBe(200);
+    await expect(source.fetch('https://other.myshopify.com/')).rejects.toMatchObject({ code: 'usage' });
+  });
+
   it('sends requests with their real URLs to an emulator', async () => {
     const graph = {
       type: 'microsoft',

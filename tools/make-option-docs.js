@@ -53,20 +53,24 @@ export const environment = {
   BROWSER: 'the program that `login` opens URLs with',
   'XDG_CONFIG_HOME, XDG_DATA_HOME': 'instead of `~/.config` and `~/.local/share`; absolute paths only',
   'HOME, USERPROFILE': 'home directory, for the profiles of the user and the vault',
-  XDG_RUNTIME_DIR: 'directory for the file of `exec --token-file`. Default: the directory for temporary files',
-  NO_COLOR: 'no colours, if set',
-  TERM: '`dumb`: no colours and no live display',
+  XDG_RUNTIME_DIR: 'directory for the files of `exec --token-file`. Default: the directory for temporary files',
+  NO_COLOR: 'no colors, if set',
+  TERM: '`dumb`: no colors and no live display',
   CI: 'no live display, if set',
   GITHUB_ACTIONS: '`true`: annotations, masks and a summary ([how](../how-to/ci.md#github-actions))',
   'ACTIONS_ID_TOKEN_REQUEST_URL, ACTIONS_ID_TOKEN_REQUEST_TOKEN':
     'set by GitHub Actions, for `assertion_source: github-actions` ([how](../how-to/secretless-ci.md))',
+  'IDENTITY_ENDPOINT, IDENTITY_HEADER': 'set by Azure App Service, for `assertion_source: azure-imds`',
+  'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_DEFAULT_REGION':
+    'credentials and region, for a Google credential file with an AWS source; the region also for `credential aws`. Default: those of the machine',
+  GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES: '`1`: the executable of a credential file of Google may run',
   GITLAB_CI: 'if set, a hint names the `id_tokens` of GitLab',
   'TF_BUILD, TEAMCITY_VERSION': 'if set, commands of Azure Pipelines and TeamCity in the output are escaped',
   'GITHUB_STEP_SUMMARY, GITHUB_WORKSPACE': 'file of the summary; base directory of paths in annotations',
   'DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, SSH_CLIENT, SSH_TTY, WSL_DISTRO_NAME, container, PATH':
     'whether `login` can open a browser here, and which',
   KUBERNETES_EXEC_INFO: 'set by kubectl, for `credential kubernetes`',
-  'AWS_REGION, AWS_DEFAULT_REGION, AWS_ROLE_SESSION_NAME, AWS_ENDPOINT_URL_STS':
+  'AWS_ROLE_SESSION_NAME, AWS_ENDPOINT_URL_STS':
     'region, name of the session and endpoint of the Security Token Service, for `credential aws`',
   'KUBECONFIG, DOCKER_CONFIG, CARGO_HOME, NPM_CONFIG_USERCONFIG': 'files that `configure` changes',
   NODE_DEBUG: 'debug output of Node; secrets in it are masked',
@@ -146,7 +150,8 @@ export function cliDocs() {
       ['variable', 'meaning'],
       Object.entries(environment).map(([names, meaning]) => [names.split(', ').map(code).join(', '), meaning]),
     ),
-    '`exec` sets `OAUTH_ACCESS_TOKEN` for its command, or `OAUTH_ACCESS_TOKEN_FILE` with `--token-file`.',
+    '`exec` sets `OAUTH_ACCESS_TOKEN` for its command, or `OAUTH_ACCESS_TOKEN_FILE` with `--token-file`. With several profiles,',
+    'the names end in that of the profile: `OAUTH_ACCESS_TOKEN_GRAPH`.',
     '',
   ].join('\n');
 }

@@ -20,13 +20,14 @@ const isRoot = process.getuid?.() === 0;
 const programs = {
   'redis-server': 'redis-server',
   chromium: 'chromium',
+  curl: 'curl',
+  git: 'git',
+  python3: 'python3',
   zsh: 'zsh',
   fish: 'fish',
   openssl: 'openssl',
   'gnome-keyring-daemon': 'gnome-keyring',
   'dbus-run-session': 'dbus',
-  git: 'git',
-  curl: 'curl',
   skopeo: 'skopeo',
   kubectl: 'kubernetes-client',
 };

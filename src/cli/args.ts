@@ -7,6 +7,8 @@ import { type Command, commands, globalFlags } from './command-definitions.ts';
 /** The arguments of a command. */
 export interface ParsedArgs {
   readonly positionals: readonly string[];
+  /** The positional arguments after `--`. */
+  readonly command: readonly string[];
   readonly switches: ReadonlySet<string>;
   /** Values by flag. Only a repeatable flag has more than one. */
   readonly values: ReadonlyMap<string, readonly string[]>;
@@ -66,6 +68,7 @@ function findCommand(name: string): Command {
 function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
   const issues: string[] = [];
   const positionals: string[] = [];
+  const end = args.indexOf('--');
   const switches = new Set<string>();
   const values = new Map<string, string[]>();
   const known = new Map([...command.flags, ...globalFlags].map((flag) => [flag.name, flag]));
@@ -76,7 +79,6 @@ function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
     ]),
   );
   // `parseArgs` would take the next flag as the value of a flag without one.
-  const end = args.indexOf('--');
   const complete = args.map((arg, index) => {
     const isString = arg.startsWith('--') && (end < 0 || index < end) && options[arg.slice(2)]?.type === 'string';
     return isString && /^--?(?:[a-z]|$)/.test(args[index + 1] ?? '') ? `${arg}=` : arg;
@@ -105,7 +107,7 @@ function parseFlags(command: Command, args: readonly string[]): ParsedArgs {
   }
   issues.push(...checkPositionals(command.usage, positionals));
   if (issues.length > 0) throw usageError(issues, `see oauth-profile ${command.name} --help`);
-  return { positionals, switches, values };
+  return { positionals, command: end < 0 ? [] : args.slice(end + 1), switches, values };
 }
 
 function checkPositionals(usage: string, given: readonly string[]): string[] {

@@ -6,6 +6,8 @@ export interface Flag {
   readonly optional?: boolean;
   readonly repeatable?: boolean;
   readonly help: string;
+  /** Description of the previous flag and this one, which the help of a command then shows in one row. */
+  readonly helpWithPrevious?: string;
 }
 
 /** Definition of a command for parsing, help and completion. Its code is loaded when it runs. */
@@ -51,6 +53,9 @@ const cacheFlags: readonly Flag[] = [
   { name: 'no-store', help: 'request a new token and store nothing' },
 ];
 
+const allowOriginHelp = 'accept requests of web pages of this origin, such as http://localhost:3000';
+const allowOriginFlag: Flag = { name: 'allow-origin', value: 'URL', repeatable: true, help: allowOriginHelp };
+
 const revealFlag: Flag = { name: 'reveal', help: 'show secrets in plaintext' };
 
 /** Flags of the program itself. */
@@ -68,10 +73,16 @@ export const commands: readonly Command[] = [
     flags: [
       { name: 'parallel', value: 'N', help: 'run N scripts at a time (default: 1)' },
       {
+        name: 'shard',
+        value: 'I/N',
+        help: 'run the Ith of N equal parts, such as 2/4',
+        helpWithPrevious: 'run N scripts at a time; run the Ith of N equal parts',
+      },
+      {
         name: 'report',
         value: 'KIND=FILE',
         repeatable: true,
-        help: 'write a report: junit=x.xml, junit=x.xml,cases=steps, json=x.json, html=x.html',
+        help: 'write junit=x.xml[,cases=steps], json=x.json or html=x.html',
       },
       {
         name: 'tag',
@@ -79,32 +90,49 @@ export const commands: readonly Command[] = [
         repeatable: true,
         help: 'run only scripts with this tag; if repeated, with any of the tags',
       },
-      { name: 'not-tag', value: 'NAME', repeatable: true, help: 'do not run scripts with this tag' },
+      {
+        name: 'not-tag',
+        value: 'NAME',
+        repeatable: true,
+        help: 'do not run scripts with this tag',
+        helpWithPrevious: 'run only scripts with this tag, or only those without it',
+      },
       { name: 'grep', value: 'REGEX', help: 'run only scripts whose name or file matches' },
-      { name: 'shard', value: 'I/N', help: 'run the Ith of N equal parts, such as 2/4' },
       { name: 'rows', value: 'FILE', help: 'run each script once per row of FILE (.csv, .json, .yaml)' },
-      { name: 'env', value: 'NAME', help: 'read variables from environments/NAME.yaml next to the script or above' },
-      { name: 'repeat', value: 'N', help: 'run each script N times' },
+      {
+        name: 'repeat',
+        value: 'N',
+        help: 'run each script N times',
+        helpWithPrevious: 'run each script once per row of FILE, or N times',
+      },
+      { name: 'env', value: 'NAME', help: 'read environments/NAME.yaml, next to the script or above' },
       {
         name: 'retries',
         value: 'N',
         help: 'repeat a failed script up to N times; it is reported as flaky if it passes',
       },
-      { name: 'bail', help: 'stop after the first failed script' },
+      {
+        name: 'bail',
+        help: 'stop after the first failed script',
+        helpWithPrevious: 'repeat a failed script up to N times; stop at the first failure',
+      },
       { name: 'watch', help: 'run scripts again when they or their files change, until Ctrl-C' },
       { name: 'list', help: 'list the selected scripts and run none' },
-      { name: 'dry-run', help: 'validate the selected scripts and their variables, send nothing' },
+      {
+        name: 'dry-run',
+        help: 'validate the selected scripts and their variables, send nothing',
+        helpWithPrevious: 'list the selected scripts, or validate them, and run none',
+      },
       { name: 'commands', value: 'FILE', repeatable: true, help: 'load your own commands from a JavaScript module' },
       { name: 'events', help: 'print events as JSON lines' },
-      emulateFlag,
+      { ...emulateFlag, help: 'emulate the providers: a new emulator, or the one at URL' },
       faultFlag,
-      allowFlag,
+      { ...allowFlag, helpWithPrevious: 'for the emulator: see oauth-profile emulate --help' },
       ...commonFlags,
     ],
     examples: [
-      ['oauth-profile run me.yaml', 'run one script'],
-      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'run a directory, write a report'],
       ['oauth-profile run me.yaml --emulate', 'emulate the providers'],
+      ['oauth-profile run smoke/ --parallel 4 --report junit=out.xml', 'run a directory, write a report'],
     ],
   },
   {
@@ -129,19 +157,62 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'exec',
-    usage: '<profile> -- <command…>',
-    summary: 'run a command with a token in OAUTH_ACCESS_TOKEN',
+    usage: '<profile…> -- <command…>',
+    summary: 'run a command with tokens in its environment',
     flags: [
-      { name: 'token-file', help: 'pass the token in the file that OAUTH_ACCESS_TOKEN_FILE names' },
+      { name: 'token-file', help: 'pass each token in a file, which is replaced before it expires' },
+      { name: 'proxy', help: 'pass no token: a proxy adds it to requests for options.origins' },
+      { name: 'only', help: 'with --proxy: reject requests to all other origins' },
+      { name: 'no-caller-secret', help: 'with --proxy: accept requests of other programs on this machine' },
+      allowOriginFlag,
       ...cacheFlags,
+      emulateFlag,
+      faultFlag,
+      allowFlag,
+      ...commonFlags,
+    ],
+    examples: [
+      ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
+      ['oauth-profile exec graph --token-file -- ./agent', 'it reads $OAUTH_ACCESS_TOKEN_FILE'],
+      ['oauth-profile exec graph lab --proxy -- ./agent', 'its requests get the tokens, it gets none'],
+    ],
+  },
+  {
+    name: 'proxy',
+    usage: '<profile>',
+    summary: 'add the token to requests that clients send to this machine',
+    flags: [
+      { name: 'port', value: 'PORT', help: 'port on 127.0.0.1 (default: any free port)' },
+      { name: 'socket', value: 'PATH', help: 'listen on a Unix socket that only you can use' },
+      { name: 'target', value: 'ORIGIN', help: 'origin of the API (default: the one in options.origins)' },
+      { name: 'caller-secret', help: 'accept only requests with the password in the printed URL' },
+      allowOriginFlag,
+      emulateFlag,
+      faultFlag,
+      allowFlag,
+      ...commonFlags,
+    ],
+    examples: [
+      ['oauth-profile proxy graph --port 8080', 'curl http://127.0.0.1:8080/v1.0/me'],
+      ['oauth-profile proxy graph --socket my.sock', 'curl --unix-socket my.sock http://localhost/v1.0/me'],
+      ['oauth-profile proxy graph --caller-secret', 'on a machine that others use too'],
+    ],
+  },
+  {
+    name: 'watch',
+    usage: '<profile>',
+    summary: 'write a token to a file and replace it before it expires',
+    flags: [
+      { name: 'file', value: 'PATH', help: 'the file, with mode 0600; it is deleted when the command ends' },
+      { name: 'token', value: 'MEMBER', help: 'access_token or id_token (default: access_token)' },
+      ...cacheFlags.filter(({ name }) => name !== 'no-store'),
       emulateFlag,
       faultFlag,
       ...commonFlags,
     ],
     examples: [
-      ['oauth-profile exec graph -- ./smoke-test.sh', 'the script reads $OAUTH_ACCESS_TOKEN'],
-      ['oauth-profile exec lab --min-ttl 30m -- terraform apply', 'with 30 minutes or more left'],
-      ['oauth-profile exec graph --token-file -- ./agent', 'the file is deleted afterwards'],
+      ['oauth-profile watch graph --file /run/tokens/graph', 'until it is stopped'],
+      ['oauth-profile watch okta --file id.jwt --token id_token', 'for AWS_WEB_IDENTITY_TOKEN_FILE'],
     ],
   },
   {
@@ -258,6 +329,16 @@ export const commands: readonly Command[] = [
     ],
   },
   {
+    name: 'inspect',
+    usage: '<profile>',
+    summary: 'show the claims of a token and what its server knows about it',
+    flags: [emulateFlag, faultFlag, ...commonFlags],
+    examples: [
+      ['oauth-profile inspect graph', 'header and claims, times in words; never the token'],
+      ['oauth-profile inspect lab --json', 'the same as JSON'],
+    ],
+  },
+  {
     name: 'commands',
     usage: '[group.name]',
     summary: 'list the script commands and their parameters',
@@ -287,32 +368,32 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'providers',
-    usage: '[type]',
-    summary: 'list the types of profiles and what each requires',
+    usage: '[name]',
+    summary: 'list the providers and what each requires',
     flags: [{ name: 'json', help: 'print the list as JSON' }],
     examples: [
-      ['oauth-profile providers', 'all types'],
-      ['oauth-profile providers github', 'the endpoints, fields and notes of one type'],
+      ['oauth-profile providers', 'all providers'],
+      ['oauth-profile providers github', 'the endpoints, fields and notes of one provider'],
     ],
   },
   {
     name: 'init',
-    usage: '',
+    usage: '[provider]',
     summary: 'write a first oauth-profiles.yaml, or a first script',
     flags: [
       {
         name: 'type',
         value: 'TYPE',
-        help: 'provider, such as okta; oauth-profile providers lists all',
+        help: 'the same as the argument, such as okta; oauth-profile providers lists all',
       },
-      { name: 'name', value: 'NAME', help: 'name of the profile (default: the type)' },
+      { name: 'name', value: 'NAME', help: 'name of the profile (default: the provider)' },
       { name: 'user', help: 'for a user who logs in, instead of a machine' },
       { name: 'script', help: 'write a script that passes with --emulate (first.yaml) instead of a profile' },
       { name: 'json', help: 'print errors as JSON' },
     ],
     examples: [
-      ['oauth-profile init', 'prompts for the provider'],
-      ['oauth-profile init --type microsoft --name graph --user', 'for a user who logs in'],
+      ['oauth-profile init microsoft --name graph --user', 'for a user who logs in'],
+      ['oauth-profile init linkedin', 'a custom profile for a provider without a type'],
       ['oauth-profile init --script', 'a script to begin with'],
     ],
   },

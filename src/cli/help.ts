@@ -7,7 +7,7 @@ const EXIT_STATUS = [
   '6 the token store is locked, unreadable or unwritable, 130 interrupted',
 ];
 
-/** The text of `--help`. That of a command has at most 31 lines of 100 columns, so that it fits on a screen. */
+/** The text of `--help`. That of a command has at most 24 lines of 100 columns, so that it fits on a screen. */
 export function helpText(command: Command | undefined, style: Style): string {
   return command === undefined ? overview(style) : commandHelp(command, style);
 }
@@ -37,7 +37,7 @@ function commandHelp({ name, usage, summary, flags, examples }: Command, style: 
   return [
     `${style.bold(`oauth-profile ${name}`)}: ${summary}`,
     `${style.bold('Usage:')} ${words.join(' ')}\n`,
-    ...(own.length > 0 ? [section('Flags', own.map(flagRow), style)] : []),
+    ...(own.length > 0 ? [section('Flags', flagRows(own), style)] : []),
     ...(common.length > 0 ? [`${style.bold('Common flags')} (see oauth-profile --help)\n  ${common.join(' ')}\n`] : []),
     section(
       'Examples',
@@ -45,6 +45,16 @@ function commandHelp({ name, usage, summary, flags, examples }: Command, style: 
       style,
     ),
   ].join('\n');
+}
+
+/** One row for each flag, or for a flag and the next one if they share a description. */
+function flagRows(flags: readonly Flag[]): string[][] {
+  return flags.flatMap((flag, index) => {
+    const next = flags[index + 1];
+    if (flag.helpWithPrevious !== undefined) return [];
+    if (next?.helpWithPrevious === undefined) return [flagRow(flag)];
+    return [[`${flagRow(flag)[0]}, ${flagRow(next)[0]}`, next.helpWithPrevious]];
+  });
 }
 
 function flagRow({ name, value, optional, help }: Flag): string[] {

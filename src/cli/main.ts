@@ -13,11 +13,14 @@ const runners: Readonly<Record<string, () => Promise<(context: Context) => Promi
   run: async () => (await import('./commands/run.ts')).runScripts,
   token: async () => runToken,
   exec: async () => (await import('./commands/exec.ts')).runExec,
+  proxy: async () => (await import('./commands/proxy.ts')).runProxy,
+  watch: async () => (await import('./commands/watch.ts')).runWatch,
   credential: async () => (await import('./commands/credential.ts')).runCredential,
   configure: async () => (await import('./commands/configure.ts')).runConfigure,
   login: async () => (await import('./commands/login.ts')).runLogin,
   forget: async () => (await import('./commands/forget.ts')).runForget,
   logout: async () => (await import('./commands/logout.ts')).runLogout,
+  inspect: async () => (await import('./commands/inspect.ts')).runInspect,
   list: async () => (await import('./commands/list.ts')).runList,
   check: async () => (await import('./commands/check.ts')).runCheck,
   explain: async () => (await import('./commands/explain.ts')).runExplain,
@@ -45,7 +48,7 @@ export async function runCommandLine(
 ): Promise<{ exit: number; error?: unknown }> {
   // Until the arguments are parsed, errors look for these switches only.
   const switches = new Set(['json', 'verbose'].filter((name) => args.includes(`--${name}`)));
-  let parsed: ParsedArgs = { positionals: [], switches, values: new Map() };
+  let parsed: ParsedArgs = { positionals: [], command: [], switches, values: new Map() };
   try {
     const line = parseCommandLine(args);
     if (line.kind !== 'run') {

@@ -36,7 +36,11 @@ export async function getToolToken(
 /** The token of a response in plaintext. */
 export function toToolToken({ token, profile }: TokenResult, kind: TokenKind = 'access_token'): ToolToken {
   const value = kind === 'access_token' ? token.accessToken : readIdToken(token.response, profile);
-  const header = createApiHeader(profile, { ...token, accessToken: value });
+  // An ID token is sent as a bearer token, whatever the type of the access token.
+  const header =
+    kind === 'access_token'
+      ? createApiHeader(profile, token)
+      : createApiHeader({ ...profile, dpopKey: undefined }, { accessToken: value, tokenType: undefined });
   const expiresAt = kind === 'access_token' ? token.expiresAt : readExpiry(value);
   return { token: value.reveal(), header: { name: header.name, value: header.value.reveal() }, expiresAt };
 }

@@ -1,6 +1,8 @@
 import type { EmulatorState } from './emulator-state.ts';
 import { authorizeEndpoint } from './endpoints/authorize.ts';
 import { deviceEndpoint } from './endpoints/device.ts';
+import { federationEndpoint } from './endpoints/federation.ts';
+import { installationEndpoint } from './endpoints/installation.ts';
 import { keysEndpoint, metadataEndpoint } from './endpoints/metadata.ts';
 import { introspectEndpoint, resourceEndpoint } from './endpoints/resource.ts';
 import { revokeEndpoint } from './endpoints/revoke.ts';
@@ -23,6 +25,8 @@ const endpoints: Readonly<Record<Action, Endpoint>> = {
   authorize: authorizeEndpoint,
   revoke: revokeEndpoint,
   introspect: introspectEndpoint,
+  installation: installationEndpoint,
+  federation: federationEndpoint,
   resource: resourceEndpoint,
   metadata: metadataEndpoint,
   keys: keysEndpoint,
@@ -34,6 +38,7 @@ const methods: Readonly<Partial<Record<Action, string>>> = {
   device: 'POST',
   revoke: 'POST',
   introspect: 'POST',
+  federation: 'POST',
   metadata: 'GET',
   keys: 'GET',
 };
@@ -112,9 +117,12 @@ function errorResponse({ provider }: Realm, rejection: Rejection, now: number): 
   return provider.errorResponse?.(error, rejection.kind, now) ?? json(error.status, error.body);
 }
 
-function findAction({ provider }: Realm, { method, path }: EmulatorRequest): Action | undefined {
+function findAction({ provider, endpoints }: Realm, { method, host, path }: EmulatorRequest): Action | undefined {
+  const isAllowed = (action: Action): boolean => (methods[action] ?? method) === method;
+  const configured = endpoints.get(`${host}${path}`);
+  if (configured !== undefined && isAllowed(configured)) return configured;
   const actions = Object.keys(provider.routes) as Action[];
-  return actions.find((action) => (methods[action] ?? method) === method && provider.routes[action]?.test(path));
+  return actions.find((action) => isAllowed(action) && provider.routes[action]?.test(path));
 }
 
 /** The header distinguishes this response from those of an emulated provider. */

@@ -56,3 +56,12 @@ export function parseUrl(text: string): URL | undefined {
     return undefined;
   }
 }
+
+/** The members of a JSON body; none if it is empty or malformed. */
+export function jsonMembers({ body }: Pick<EmulatorRequest, 'body'>): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(body || '{}'));
+  } catch {
+    return {};
+  }
+}

@@ -10,6 +10,8 @@ export type Action =
   | 'authorize'
   | 'revoke'
   | 'introspect'
+  | 'installation'
+  | 'federation'
   | 'resource'
   | 'metadata'
   | 'keys';
@@ -86,7 +88,7 @@ export interface EmulatedProvider {
   readonly tokenUrl?: string;
   /** Values of the variables in the token URL for a profile that sets none. */
   readonly urlDefaults?: Readonly<Record<string, string>>;
-  /** Whether requests to the endpoints are JSON, not forms. */
+  /** Whether requests to the endpoints may be JSON. */
   readonly jsonRequests?: boolean;
   /** Grants that are other names of a standard grant. */
   readonly grantAliases?: Readonly<Record<string, string>>;
@@ -174,6 +176,8 @@ export interface EmulatedProvider {
     /** Another name of `verification_uri`. */
     readonly uriMember?: string;
   };
+  /** Whether a request with a proof gets a token that is bound to its key (RFC 9449). Default: proofs are ignored. */
+  readonly dpop?: boolean;
   /** Whether a client gets the same access token each time. */
   readonly stableToken?: boolean;
   /** JWT access tokens. Without it, access tokens are opaque. */

@@ -1,5 +1,5 @@
 import type { FaultKind } from './faults.ts';
-import type { EmulatedProvider } from './provider.ts';
+import type { Action, EmulatedProvider } from './provider.ts';
 import type { ProviderSettings } from './settings.ts';
 import type { Client, Credential, User } from './subjects.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
@@ -14,6 +14,8 @@ export interface RequestContext {
   readonly now: number;
   /** The fault to inject. */
   readonly fault?: FaultKind | undefined;
+  /** The key that access tokens are bound to (RFC 7638). */
+  readonly keyThumbprint?: string | undefined;
 }
 
 /** All refresh tokens that come from one authorization (RFC 9700 §4.14). */
@@ -94,6 +96,8 @@ export class Realm {
   readonly tenants = new Set<string>();
   /** Token URLs of profiles, by host. */
   readonly tokenUrls = new Map<string, URL>();
+  /** Endpoints that profiles configure, by host and path. */
+  readonly endpoints = new Map<string, Action>();
   /** The issuer that a profile configures. */
   issuer: string | undefined;
   readonly refreshTokens = new BoundedMap<RefreshToken>();

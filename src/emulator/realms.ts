@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { requestTarget } from './endpoints/target.ts';
 import { parseUrl } from './messages.ts';
-import type { EmulatedProvider } from './provider.ts';
+import type { Action, EmulatedProvider } from './provider.ts';
 import { catalogue } from './providers/catalogue.ts';
 import { custom } from './providers/custom.ts';
 import { gitlab } from './providers/gitlab.ts';
@@ -112,6 +112,14 @@ export class Realms {
     return existing;
   }
 
+  /** The endpoints of a server may have several hosts. A host of another realm stays there. */
+  #addEndpoint(realm: Realm, configured: string | undefined, action: Action): void {
+    const url = configured === undefined ? undefined : parseUrl(configured);
+    if (url === undefined) return;
+    if (this.find(url.host) === undefined) this.#byHost.set(url.host, realm);
+    realm.endpoints.set(`${url.host}${url.pathname}`, action);
+  }
+
   #register(name: string, profile: EmulatedProfile): void {
     const text = (field: string): string | undefined => toText(profile[field]);
     const issuer = text('issuer') ?? subfields(profile, 'options')['issuer'];
@@ -136,8 +144,9 @@ export class Realms {
     if (tenant !== undefined) addTenant(realm, tenant);
     const basic = subfields(profile, 'basic');
     const options = subfields(profile, 'options');
+    for (const [option, action] of Object.entries(endpointOptions)) this.#addEndpoint(realm, options[option], action);
     const account = parseServiceAccount(options['key']);
-    const id = text('client_id') ?? basic['user'] ?? account?.client_email;
+    const id = text('client_id') ?? text('app_id') ?? basic['user'] ?? account?.client_email;
     const secret = text('client_secret') ?? basic['password'];
     if (id !== undefined)
       realm.addClient(id, {
@@ -152,6 +161,14 @@ export class Realms {
     if (refreshToken !== undefined) realm.addRefreshToken(refreshToken, id ?? '', user, scopeOf(profile['scope']));
   }
 }
+
+/** Options of a profile that name an endpoint. */
+const endpointOptions: Readonly<Record<string, Action>> = {
+  authorization_url: 'authorize',
+  device_authorization_url: 'device',
+  revocation_url: 'revoke',
+  refresh_url: 'token',
+};
 
 function findProvider(type: string): EmulatedProvider | undefined {
   return providers.find((provider) => provider.type === type.replace(/^microsoft-refresh$/, 'microsoft'));

@@ -7,6 +7,7 @@ const standardErrors = {
   invalid_client_secret: '401 invalid_client: The client secret is wrong.',
   missing_client_auth: '401 invalid_client: The client did not authenticate.',
   unexpected_auth_method: '401 invalid_client: The client is registered for another authentication method.',
+  invalid_proof: '400 invalid_dpop_proof: The proof of the key is not valid.',
   invalid_assertion: '401 invalid_client: The client assertion is not valid.',
   secret_for_public_client: '401 invalid_client: The client is public.',
   multiple_client_auth: '400 invalid_request: The client used more than one authentication method.',

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { CertificateAuthority } from '../certificates/certificate.ts';
 import { type EmulatorOptions, readConfig } from './config.ts';
 import { ControlApi } from './control/control-api.ts';
 import { RequestLog } from './control/request-log.ts';
@@ -7,7 +8,6 @@ import { publicUrl } from './endpoints/target.ts';
 import { FaultPlan } from './faults.ts';
 import { Realms } from './realms.ts';
 import { startServer } from './server.ts';
-import { CertificateAuthority } from './tls/certificate.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
 import { TokenStates } from './tokens/token-state.ts';
 
@@ -38,7 +38,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const faults = new FaultPlan();
   faults.set(config.faults);
   const keys = new SigningKeys(config.signing.alg, config.signing.key);
-  const authority = new CertificateAuthority();
+  const authority = new CertificateAuthority('oauth-profile emulator (temporary CA)');
   const state = { realms, log, faults, keys, states: new TokenStates(), clock, stubs: config.stubs };
   const restore = (): void => config.apply(realms, log);
   const control = new ControlApi({ ...state, restore }, authority.certificate);

@@ -1,4 +1,5 @@
 import { type ErrorResponse, OAuthProfileError, ProviderError } from '../errors.ts';
+import type { LoginChallenge } from '../oauth/challenge.ts';
 import type { StoredRecord } from '../ports.ts';
 import type { IssuerEndpoints } from '../profile/issuer.ts';
 import { Secret } from '../redaction/secret.ts';
@@ -41,6 +42,8 @@ export interface TokenRecord {
   /** By cache key. */
   readonly tokens: Readonly<Record<string, CachedToken>>;
   readonly failure?: FailedAttempt | undefined;
+  /** The key that the tokens are bound to (RFC 9449), a private JWK. */
+  readonly dpopKey?: Secret | undefined;
 }
 
 /** A refresh token and its successors (a token family, RFC 9700 §4.14), with the access tokens obtained with them. */
@@ -79,6 +82,8 @@ export interface LoginRecord {
   /** Fingerprints of configured refresh tokens that the login replaced. */
   readonly replaced: readonly string[];
   readonly at: number;
+  /** Parameters that an API requires of the next login. */
+  readonly challenge?: LoginChallenge | undefined;
 }
 
 /** The endpoints of an issuer, from its metadata. */
@@ -115,6 +120,7 @@ export function parseRecord(stored: StoredRecord): AnyRecord {
     token.response = Secret.untracked(String(token.response));
   }
   if (record.refreshToken !== undefined) record.refreshToken = new Secret(record.refreshToken);
+  if (record.dpopKey !== undefined) record.dpopKey = new Secret(record.dpopKey);
   return record;
 }
 

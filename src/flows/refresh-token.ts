@@ -1,7 +1,7 @@
 import { OAuthProfileError, ProviderError, TransportError } from '../errors.ts';
 import { getRefreshToken, withRefreshToken } from '../oauth/cache-key.ts';
 import type { HttpResponse } from '../oauth/http-response.ts';
-import { ATTEMPT_MS } from '../oauth/retry-policy.ts';
+import { ATTEMPT_MS, rejectsProof } from '../oauth/retry-policy.ts';
 import { findRefreshToken } from '../oauth/token-response.ts';
 import type { RecordLock, TokenStore } from '../ports.ts';
 import { loginCommand, type Profile, providerName } from '../profile/profile.ts';
@@ -9,7 +9,7 @@ import { Secret } from '../redaction/secret.ts';
 import { type FamilyRecord, parseError, parseRecordOf, serializeError, serializeRecord } from './records.ts';
 import { failureOf, requestToken } from './request-token.ts';
 import type { TokenResult, TokenTask } from './token-cache.ts';
-import { expiryOf, findSharedResult, findUsableToken, timeUntil, toCachedToken } from './token-cache.ts';
+import { expiryOf, findSharedResult, findUsableToken, timeUntil, toCachedToken, withProofKey } from './token-cache.ts';
 import { assertBoundTo, bindingOf, createFamily, familyKey } from './token-family.ts';
 
 const MAX_TOKEN_HASHES = 32;
@@ -37,7 +37,10 @@ export async function refreshToken(task: TokenTask, lock: RecordLock<TokenResult
     }
     const { refreshToken } = family;
     if (refreshToken === undefined) return useAccessToken(task, family);
-    const request = withRefreshToken(withGrantedScope(profile, family), refreshToken);
+    // The journal stores a new key before it is used.
+    if (profile.options.dpop && family.dpopKey === undefined)
+      family = { ...family, dpopKey: (await task.ports.dpop()).createKey() };
+    const request = withRefreshToken(withProofKey(withGrantedScope(profile, family), family), refreshToken);
     const exchange = new RefreshExchange(task, lock, family, request);
     try {
       return await exchange.send();
@@ -103,7 +106,7 @@ export function withGrantedScope(profile: Profile, { scope, requestedScope }: Fa
 }
 
 function scopesOf(scope: string): string[] {
-  return scope.split(/\s+/).filter((one) => one !== '');
+  return scope.split(/[\s,]+/).filter((one) => one !== '');
 }
 
 /**
@@ -190,7 +193,7 @@ class RefreshExchange {
     const token =
       redirectMembers === undefined
         ? refreshed
-        : { ...refreshed, response: { ...refreshed.response, ...redirectMembers } };
+        : { ...refreshed, response: { ...redirectMembers, ...refreshed.response } };
     const cached = toCachedToken(token, this.#startedAt, store, ports.clock);
     const others = profile.provider.refreshRevokesAccessTokens ? [] : this.#validTokens();
     const { scope } = token.response;
@@ -204,7 +207,7 @@ class RefreshExchange {
       cachedError: undefined,
     });
     if (!written) ports.log('another process refreshed at the same time: its refresh token is stored, not this one');
-    return { token, fromCache: false, profile };
+    return { token, fromCache: false, profile: withProofKey(profile, this.#family) };
   }
 
   /** Stores a failure for the callers that are queued, and an error response that no retry would change. */
@@ -235,7 +238,8 @@ class RefreshExchange {
   #unknownOutcome(error: unknown): FamilyRecord['attempt'] {
     const { attempt } = this.#family;
     if (error instanceof TransportError) return this.#responseLost || error.sent ? attempt : this.#earlierAttempt;
-    const failure = failureOf(error);
+    const isUnused = error instanceof ProviderError && rejectsProof(error.provider);
+    const failure = isUnused ? 'not_sent' : failureOf(error);
     if (failure === undefined) return undefined;
     const isLost = this.#responseLost || failure === 'lost';
     // A response has arrived, so that other owners need not wait for it.

@@ -56,6 +56,11 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
   const { signal, hooks } = options;
   const request = buildTokenRequest(profile, ports.version);
   const tls = tlsFiles(profile.options);
+  const { dpopKey } = profile;
+  // Proofs are defined for these endpoints only (RFC 9449 §5, §10.1).
+  const hasProof = dpopKey !== undefined && (profile.endpoint ?? 'pushed_authorization') === 'pushed_authorization';
+  const dpop = hasProof ? await ports.dpop() : undefined;
+  let hasNonce = false;
   const deadline = clock.now() + profile.options.timeoutMs;
   let firstSentAt: number | undefined;
   let lost = false;
@@ -84,16 +89,26 @@ export async function post<T>(profile: Profile, ports: Ports, options: PostOptio
         {
           profile: profile.name,
           url: signed.url,
-          headers: signed.headers,
+          headers:
+            dpop && dpopKey
+              ? { ...signed.headers, DPoP: dpop.createProof(dpopKey, 'POST', signed.url) }
+              : signed.headers,
           body: encodeForm(signed),
           // If one idle connection was closed by the server, the others may be too.
           reuseConnection: options.reuseConnection === true && attempt === 1,
           tls,
           impersonation: profile.options.impersonation,
+          installation: profile.options.installation,
         },
         { timeoutMs: leftMs, signal },
       );
       hooks?.onResponse(response);
+      // The server has not processed the request, so this is not another attempt.
+      if (dpop?.acceptNonce(signed.url, response) && !hasNonce) {
+        hasNonce = true;
+        attempt--;
+        continue;
+      }
       return options.parse({ profile, request: signed, response, receivedAt: clock.now() });
     } catch (error) {
       const failure = failureOf(error);

@@ -36,7 +36,7 @@ export interface TokenResult {
   readonly token: ParsedToken;
   /** Whether it was returned to another caller before. */
   readonly fromCache: boolean;
-  /** The profile that it belongs to. */
+  /** The profile that it belongs to, with the key that it is bound to. */
   readonly profile: Profile;
 }
 
@@ -81,6 +81,11 @@ export function toCachedToken(
 export function expiryOf({ expiresAt, receivedAt }: CachedToken, { options }: Profile): number | undefined {
   if (expiresAt !== undefined) return expiresAt;
   return options.defaultTtlMs === undefined ? undefined : receivedAt + options.defaultTtlMs;
+}
+
+/** Until when a token is usable: it has more than `minTtlMs` left, but at most half of the time that is left at `now`. */
+export function usableUntil(expiresAt: number, now: number, minTtlMs: number): number {
+  return expiresAt - Math.min(minTtlMs, (expiresAt - now) / 2);
 }
 
 /** Returns the cached token of a record while it has more than `minTtlMs` left, unless the caller wants a new one. */
@@ -137,7 +142,12 @@ export function restoreToken(task: TokenTask, record: CacheRecord | undefined): 
   const token = parseTokenMembers(profile, response, now);
   if (token === undefined || token === 'too_deep') return undefined;
   const isRejected = criteria.rejectedToken?.test((one) => token.accessToken.test((other) => one === other));
-  return isRejected ? undefined : { token, fromCache: true, profile };
+  return isRejected ? undefined : { token, fromCache: true, profile: withProofKey(profile, record) };
+}
+
+/** The profile with the key that the tokens of a record are bound to. */
+export function withProofKey(profile: Profile, record: CacheRecord | undefined): Profile {
+  return record?.dpopKey === undefined ? profile : { ...profile, dpopKey: record.dpopKey };
 }
 
 /** The access token of a login without a refresh token. */

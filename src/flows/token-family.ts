@@ -48,6 +48,7 @@ export function createFamily(profile: Profile, refreshToken: Secret | undefined,
     refreshToken,
     tokenHashes: refreshToken === undefined ? [] : [familyKey(bindingOf(profile), refreshToken, store)],
     tokens: {},
+    dpopKey: profile.dpopKey,
   };
 }
 

@@ -16,8 +16,10 @@ interface Sources {
   readonly callApi: CallApi;
 }
 
-/** A GET request for an assertion, and where the assertion is in its response. */
+/** A request for an assertion, and where the assertion is in its response. */
 interface AssertionRequest {
+  /** Default: GET. */
+  readonly method?: 'GET' | 'PUT' | undefined;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string | Secret>>;
   readonly member?: string | undefined;
@@ -33,7 +35,15 @@ export function createReadAssertion({ env, readLocal, callApi }: Sources): ReadA
     let content: string | undefined;
     let { member } = source;
     if (source.kind === 'env' || source.kind === 'file') content = readLocal(source);
-    else if (source.kind === 'profile')
+    else if (source.kind === 'executable') {
+      const { runExecutable } = await import('./grants/external-account.ts');
+      content = await runExecutable(source, env, limits, invalid);
+    } else if (source.kind === 'aws') {
+      const { signCallerIdentity } = await import('./grants/external-account.ts');
+      const getMetadata: Parameters<typeof signCallerIdentity>[2] = (url, headers, method) =>
+        get({ url: new URL(url), headers, method }, callApi, limits, invalid);
+      content = await signCallerIdentity(source, env, getMetadata, invalid);
+    } else if (source.kind === 'profile')
       throw invalid('names a profile, which cannot be used here', 'use another source');
     else {
       const request = createRequest(source, audience, env, invalid);
@@ -75,8 +85,14 @@ function createRequest(
       };
     }
     case 'azure-imds': {
+      const identity = { resource: audience, ...(value !== '' && { client_id: value }) };
+      // https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference
+      const secret = env['IDENTITY_HEADER'];
+      const url = parseUrl(`${env['IDENTITY_ENDPOINT']}?${query({ 'api-version': '2019-08-01', ...identity })}`);
+      if (secret && url !== undefined && (isSecure(url) || /^169\.254\./.test(url.hostname)))
+        return { url, headers: { 'X-IDENTITY-HEADER': new Secret(secret) }, member: 'access_token' };
       // https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token
-      const parameters = { 'api-version': '2018-02-01', resource: audience, ...(value !== '' && { client_id: value }) };
+      const parameters = { 'api-version': '2018-02-01', ...identity };
       return {
         url: new URL(`${METADATA}/metadata/identity/oauth2/token?${query(parameters)}`),
         headers: { Metadata: 'true' },
@@ -89,12 +105,12 @@ function createRequest(
 }
 
 async function get(
-  { url, headers, expectedHeader: [name, value] = ['', ''] }: AssertionRequest,
+  { url, headers, method = 'GET', expectedHeader: [name, value] = ['', ''] }: AssertionRequest,
   callApi: CallApi,
   limits: Limits,
   invalid: (message: string, hint: string) => OAuthProfileError,
 ): Promise<string> {
-  const request = { method: 'GET', url, headers: Object.entries(headers), body: undefined };
+  const request = { method, url, headers: Object.entries(headers), body: undefined };
   const response = await callApi(request, { ...limits, maxBytes: MAX_BYTES });
   const { status } = response;
   if (status === 429 || status >= 500) {

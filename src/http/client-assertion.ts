@@ -2,6 +2,7 @@ import { createHash, createPrivateKey, type JsonWebKey, type KeyObject, webcrypt
 import {
   type ClientAuth,
   ClientSecretJwt,
+  issueRequestObject,
   type ModifyAssertionOptions,
   modifyAssertion,
   PrivateKeyJwt,
@@ -62,23 +63,37 @@ function timeoutError(key: LoadedFile): TransportError {
 
 async function signWithFile(file: LoadedFile, spec: AssertionSpec): Promise<Secret> {
   const { key, kid, alg, thumbprint, certificates } = await importKey(file, spec);
-  return signWith(spec, (changes) => PrivateKeyJwt(kid === undefined ? key : { key, kid }, changes), {
+  const signingKey = kid === undefined ? key : { key, kid };
+  const header = {
     ...(alg !== undefined && { alg }),
     ...(thumbprint !== undefined && { 'x5t#S256': thumbprint }),
     ...(certificates.length > 0 && { x5c: certificates }),
+  };
+  if (spec.requestParameters === undefined)
+    return signWith(spec, (changes) => PrivateKeyJwt(signingKey, changes), header);
+  const { audience, clientId, requestParameters, lifetimeMs = 60_000 } = spec;
+  const client = { client_id: typeof clientId === 'string' ? clientId : clientId.reveal() };
+  const jwt = await issueRequestObject({ issuer: audience }, client, requestParameters, signingKey, {
+    [modifyAssertion](jwtHeader, payload) {
+      Object.assign(jwtHeader, header);
+      payload['exp'] = Number(payload['iat']) + Math.ceil(lifetimeMs / 1000);
+    },
   });
+  return new Secret(jwt);
 }
 
 /** `header` is added to the header of the JWT. */
 async function signWith(
-  { audience, clientId, claims, omitsId, lifetimeMs = 60_000 }: AssertionSpec,
+  { audience, clientId, claims, omitsId, backdatedMs = 0, lifetimeMs = 60_000 }: AssertionSpec,
   createSigner: (changes: ModifyAssertionOptions) => ClientAuth,
   header: Readonly<Record<string, unknown>> = {},
 ): Promise<Secret> {
   const authenticate = createSigner({
     [modifyAssertion](jwtHeader, payload) {
       Object.assign(jwtHeader, { typ: 'JWT' }, header);
-      payload['aud'] = audience;
+      if (audience === '') delete payload['aud'];
+      else payload['aud'] = audience;
+      payload['iat'] = Number(payload['iat']) - backdatedMs / 1000;
       payload['exp'] = Number(payload['iat']) + Math.ceil(lifetimeMs / 1000);
       if (claims === undefined) return;
       delete payload['sub'];

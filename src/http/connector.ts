@@ -1,18 +1,21 @@
 import { Agent, type AgentOptions, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { TransportError } from '../errors.ts';
-import type { EmulatorEndpoint, Environment, WireRequest } from '../ports.ts';
+import type { EmulatorEndpoint, Environment, TlsFiles, WireRequest } from '../ports.ts';
 import { isLoopback } from '../profile/url.ts';
 import type { Secret } from '../redaction/secret.ts';
 import { endpointOf } from './endpoint.ts';
-import { toProxyError } from './network-errors.ts';
+import { toNetworkError, toProxyError } from './network-errors.ts';
 import { type ProxyServer, proxyFor, proxyHeaders, proxyRefused } from './proxy.ts';
 import { tlsOptions } from './tls.ts';
-import { TunnelAgent } from './tunnel.ts';
+import { type ConnectionAttempt, openTunnel, TunnelAgent } from './tunnel.ts';
 
 /** Firewalls silently drop idle connections; a request on one of them would time out. */
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_AGENTS = 64;
+const NO_TLS_FILES: TlsFiles = { ca: undefined, cert: undefined, certKey: undefined };
 
 /** The host of a request and how to connect to it. */
 export interface ConnectionTarget extends Pick<WireRequest, 'url' | 'reuseConnection' | 'tls'> {
@@ -44,6 +47,8 @@ export interface Route {
 /** Finds the route to a target. */
 export interface Connector {
   route(target: ConnectionTarget): Route;
+  /** Opens a connection to the host and port of an https: URL, without TLS. Rejects with a `TransportError`. */
+  connect(url: URL, attempt: ConnectionAttempt): Promise<Duplex>;
 }
 
 /** Connects to the network through the proxies that `env` names, or to the emulator for every host. */
@@ -85,6 +90,25 @@ class NetworkConnector implements Connector {
       toResponseError: ({ statusCode }) =>
         statusCode === 407 ? proxyRefused(proxy, target.url.host, statusCode) : undefined,
     };
+  }
+
+  connect(url: URL, attempt: ConnectionAttempt): Promise<Duplex> {
+    const { host, port } = endpointOf(url);
+    const proxy = proxyFor(url, this.#env);
+    return new Promise((resolve, reject) => {
+      if (proxy !== undefined) {
+        const toProxy =
+          proxy.url.protocol === 'https:' ? tlsOptions({ profile: undefined, tls: NO_TLS_FILES }, this.#env) : {};
+        const target = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+        openTunnel(proxy, toProxy, target, attempt, (error, socket) =>
+          error === null ? resolve(socket) : reject(error),
+        );
+        return;
+      }
+      const socket = connect({ host, port, allowHalfOpen: true }, () => resolve(socket));
+      attempt.cancel = () => socket.destroy();
+      socket.once('error', (error) => reject(toNetworkError(error, { url, profile: undefined }, false)));
+    });
   }
 
   #agentFor(
@@ -145,9 +169,8 @@ class EmulatorConnector implements Connector {
 
   route(target: ConnectionTarget): Route {
     const { url, profile, reuseConnection } = target;
-    const { port, loopbackHosts = [], allow = [] } = this.#emulator;
-    const isLocal = isLoopback(url.hostname) && !loopbackHosts.includes(url.host);
-    if (isLocal || allow.includes(url.origin)) return this.#network.route(target);
+    const { port } = this.#emulator;
+    if (this.#isReal(url)) return this.#network.route(target);
     const agents = this.#agents[url.protocol === 'https:' ? 'https' : 'http'];
     const route = directRoute(url, reuseConnection ? agents.reused : agents.single);
     return {
@@ -156,6 +179,15 @@ class EmulatorConnector implements Connector {
       toResponseError: ({ headers }) =>
         headers['x-oauth-profile-emulator'] === 'not_emulated' ? notEmulated(url, profile) : undefined,
     };
+  }
+
+  connect(url: URL, attempt: ConnectionAttempt): Promise<Duplex> {
+    return this.#isReal(url) ? this.#network.connect(url, attempt) : Promise.reject(notEmulated(url, undefined));
+  }
+
+  #isReal(url: URL): boolean {
+    const { loopbackHosts = [], allow = [] } = this.#emulator;
+    return (isLoopback(url.hostname) && !loopbackHosts.includes(url.host)) || allow.includes(url.origin);
   }
 }
 

@@ -33,31 +33,47 @@ export class TunnelAgent extends Agent {
     options: RequestOptions & { readonly attempt?: ConnectionAttempt },
     onConnection?: OnConnection,
   ): Duplex | null {
-    const { url } = this.#proxy;
     const { attempt, host = '', port } = options;
     const target = `${host?.includes(':') ? `[${host}]` : host}:${port}`;
-    const connect = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
-      ...this.#toProxy,
-      ...endpointOf(url),
-      method: 'CONNECT',
-      path: target,
-      headers: { Host: target, ...proxyHeaders(this.#proxy) },
-      agent: false,
+    openTunnel(this.#proxy, this.#toProxy, target, attempt, (error, socket) => {
+      if (error !== null) onConnection?.(error, socket);
+      else onConnection?.(null, tlsConnect({ ...(options as ConnectionOptions), socket }));
     });
-    if (attempt !== undefined) attempt.cancel = () => connect.destroy();
-    connect.once('connect', ({ statusCode: status = 0 }, socket: Socket) => {
-      if (attempt !== undefined) attempt.cancel = undefined;
-      if (status >= 200 && status < 300) {
-        onConnection?.(null, tlsConnect({ ...(options as ConnectionOptions), socket }));
-        return;
-      }
-      socket.destroy();
-      onConnection?.(proxyRefused(this.#proxy, target, status), socket);
-    });
-    connect.on('error', (cause: NodeJS.ErrnoException) => {
-      onConnection?.(toProxyError(cause, url.host, attempt?.profile), connect as unknown as Duplex);
-    });
-    connect.end();
     return null;
   }
+}
+
+/** Opens a tunnel to `target`, host and port. `toProxy` are the TLS options for an https proxy. */
+export function openTunnel(
+  proxy: ProxyServer,
+  toProxy: ConnectionOptions,
+  target: string,
+  attempt: ConnectionAttempt | undefined,
+  onConnection: OnConnection,
+): void {
+  const { url } = proxy;
+  const connect = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
+    ...toProxy,
+    ...endpointOf(url),
+    method: 'CONNECT',
+    path: target,
+    headers: { Host: target, ...proxyHeaders(proxy) },
+    agent: false,
+  });
+  if (attempt !== undefined) attempt.cancel = () => connect.destroy();
+  connect.once('connect', ({ statusCode: status = 0 }, socket: Socket, head: Buffer) => {
+    if (attempt !== undefined) attempt.cancel = undefined;
+    // A server may speak first.
+    if (head.length > 0) socket.unshift(head);
+    if (status >= 200 && status < 300) {
+      onConnection(null, socket);
+      return;
+    }
+    socket.destroy();
+    onConnection(proxyRefused(proxy, target, status), socket);
+  });
+  connect.on('error', (cause: NodeJS.ErrnoException) => {
+    onConnection(toProxyError(cause, url.host, attempt?.profile), connect as unknown as Duplex);
+  });
+  connect.end();
 }

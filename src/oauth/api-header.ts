@@ -13,14 +13,23 @@ export interface ApiHeader {
 /**
  * Creates the header of a request to an API. Tokens of other types than Bearer need more than a header, or must not be sent in one (RFC 6749 §7.1):
  * they are rejected, unless the profile sets `options.api_scheme`. `Bearer` is spelled as in RFC 6750 §2.1, because some servers compare it
- * case-sensitively.
+ * case-sensitively. A token that is bound to a key (RFC 9449 §7.1) is rejected unless the caller adds a proof to each request.
  */
 export function createApiHeader(
-  { name: profile, options }: Pick<Profile, 'name' | 'options'>,
+  { name: profile, options, dpopKey }: Pick<Profile, 'name' | 'options' | 'dpopKey'>,
   { accessToken, tokenType = 'Bearer' }: Pick<ParsedToken, 'accessToken' | 'tokenType'>,
+  addsProofs = false,
 ): ApiHeader {
   const { apiHeader: name, apiScheme } = options;
-  if (apiScheme === undefined && !/^bearer$/i.test(tokenType))
+  if (dpopKey !== undefined && !addsProofs)
+    throw new OAuthProfileError(
+      'usage',
+      `the token of ${profile} is bound to a key (DPoP), so a header alone is not enough`,
+      {
+        hint: 'each request needs a proof of its own: use oauth-profile proxy, createTokenSource().fetch, or a script with options.authorize_origin',
+      },
+    );
+  if (apiScheme === undefined && dpopKey === undefined && !/^bearer$/i.test(tokenType))
     throw new OAuthProfileError(
       'response_unreadable',
       `the token_type of ${profile} is "${excerpt(tokenType, 40)}", but only Bearer tokens are sent in a header`,
@@ -35,6 +44,7 @@ export function createApiHeader(
       `the access token of ${profile} contains characters that are not allowed in a header`,
       { hint: 'RFC 6749 allows printable ASCII only' },
     );
-  const scheme = apiScheme ?? (/authorization$/i.test(name) ? 'Bearer' : '');
+  const standardScheme = dpopKey === undefined ? 'Bearer' : 'DPoP';
+  const scheme = apiScheme ?? (/authorization$/i.test(name) ? standardScheme : '');
   return { name, value: scheme === '' ? accessToken : accessToken.map((token) => `${scheme} ${token}`) };
 }

@@ -12,12 +12,12 @@ export interface AuthorizationRequest {
   readonly state: string;
   /** S256 code challenge: base64url of the verifier's SHA-256 (RFC 7636 §4.2). */
   readonly challenge: string;
-  /** Whether to add `prompt=consent`, see {@link needsConsent}. */
-  readonly promptForConsent: boolean;
+  /** Thumbprint of the key that the tokens will be bound to, for `dpop_jkt` (RFC 9449 §10). */
+  readonly keyThumbprint?: string | undefined;
 }
 
 /**
- * Whether a login should ask the user for consent: OpenID Connect Core §11 requires it for a refresh token with the
+ * Whether a login should request `prompt=consent`: OpenID Connect Core §11 requires it for a refresh token with the
  * scope `offline_access`. Built-in providers define their own parameters.
  */
 export function needsConsent({ scope, extraParameters, provider }: LoginProfile): boolean {
@@ -25,21 +25,26 @@ export function needsConsent({ scope, extraParameters, provider }: LoginProfile)
   return isOffline && provider.login === undefined && !extraParameters.some(({ name }) => name === 'prompt');
 }
 
-/** Builds the URL that the browser opens (RFC 6749 §4.1.1, RFC 7636 §4.3). */
-export function buildAuthorizationUrl(
+/** Builds the URL that the browser opens. Parameters of the endpoint itself stay in it. */
+export function buildAuthorizationUrl(endpoint: URL, parameters: URLSearchParams): URL {
+  const url = new URL(endpoint);
+  for (const name of parameters.keys()) url.searchParams.delete(name);
+  for (const [name, value] of parameters) url.searchParams.append(name, value);
+  return url;
+}
+
+/** Builds the parameters of the authorization request (RFC 6749 §4.1.1, RFC 7636 §4.3). */
+export function buildAuthorizationParameters(
   login: LoginProfile,
-  endpoint: URL,
-  { redirectUri, state, challenge, promptForConsent }: AuthorizationRequest,
-): URL {
-  const { clientId, scope, extraParameters, provider, name } = login;
+  { redirectUri, state, challenge, keyThumbprint }: AuthorizationRequest,
+): URLSearchParams {
+  const { clientId, scope, extraParameters, provider, name, options } = login;
   if (typeof clientId !== 'string') {
     const hint = `take ${name}.client_id from a variable without secret, password or token in its name, or use --device`;
     throw shownInUrlError(`${name}.client_id comes from a secret`, hint);
   }
-  const url = new URL(endpoint);
-  const parameters = url.searchParams;
+  const parameters = new URLSearchParams();
   if (scope !== undefined) parameters.set('scope', String(scope.value));
-  if (promptForConsent) parameters.set('prompt', 'consent');
   for (const [field, value] of Object.entries(provider.login?.authorizationParameters ?? {}))
     parameters.set(field, value);
   for (const { name: field } of extraParameters) parameters.delete(field);
@@ -54,11 +59,12 @@ export function buildAuthorizationUrl(
   parameters.set('client_id', clientId);
   parameters.set('redirect_uri', redirectUri);
   parameters.set('state', state);
-  if (provider.login?.pkce !== false) {
+  if (options.usesPkce) {
     parameters.set('code_challenge', challenge);
     parameters.set('code_challenge_method', 'S256');
   }
-  return url;
+  if (keyThumbprint !== undefined) parameters.set('dpop_jkt', keyThumbprint);
+  return parameters;
 }
 
 /** The browser shows the URL, and remembers it. */
@@ -123,7 +129,7 @@ export function buildCodeTokenRequest(login: LoginProfile, { code, redirectUri, 
   return createLoginRequest(login, login.url, login.url, 'authorization_code', [
     { name: 'code', value: code, source: 'login' },
     { name: 'redirect_uri', value: redirectUri, source: 'login' },
-    ...(login.provider.login?.pkce === false ? [] : [{ name: 'code_verifier', value: verifier, source: 'login' }]),
+    ...(login.options.usesPkce ? [{ name: 'code_verifier', value: verifier, source: 'login' }] : []),
     ...login.clientParameters,
     ...login.tokenParameters,
   ]);

@@ -1,4 +1,4 @@
-import type { AssertionSource, Profile } from '../profile/profile.ts';
+import type { AssertionSource, InstallationRequest, Profile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 
 /** Everything that determines a profile's token, except the refresh token: its token family identifies it. */
@@ -17,8 +17,14 @@ export function cacheKey(profile: Profile): Secret {
       .flatMap(({ name, value }) => [name, value]),
     ...(options.assertionSource === undefined ? [] : [describeSource(options.assertionSource)]),
     ...(options.impersonation === undefined ? [] : [JSON.stringify(options.impersonation)]),
+    ...(options.dpop ? ['dpop'] : []),
+    ...(options.installation === undefined ? [] : installationKey(options.installation)),
     ...options.assertion.claims.flatMap(({ name, value }) => [`assertion.${name}`, value]),
   ]);
+}
+
+function installationKey({ issuer, lookupUrl, body }: InstallationRequest): (string | Secret)[] {
+  return ['installation', issuer, lookupUrl?.href ?? '', body];
 }
 
 function describeSource({ kind, value, member = '' }: AssertionSource): string {

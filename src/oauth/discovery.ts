@@ -17,6 +17,12 @@ export function issuerLocations(issuer: string): [URL, URL] {
   ];
 }
 
+/** The endpoints for clients with a certificate (RFC 8705 §5). */
+export function aliasesOf(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const aliases = members['mtls_endpoint_aliases'];
+  return typeof aliases === 'object' && aliases !== null ? (aliases as Record<string, unknown>) : {};
+}
+
 /**
  * Reads the endpoints from the metadata of an issuer. Returns what is wrong, to complete "the metadata …", if it belongs to another issuer (RFC 8414
  * §3.3) or names an endpoint that must not receive secrets.
@@ -30,9 +36,13 @@ export function parseIssuerEndpoints(
   // A terminating slash does not make another issuer: users often omit it.
   const isSame = typeof published === 'string' && published.replace(/\/$/, '') === issuer.replace(/\/$/, '');
   if (!isSame) return `names another issuer: ${typeof published === 'string' ? excerpt(published, 200) : 'none'}`;
-  const urls: Record<string, string | undefined> = {};
-  for (const name of ['token', 'authorization', 'device_authorization', 'revocation']) {
-    const value = members[`${name}_endpoint`];
+  const urls: Record<string, string> = {};
+  const aliases = aliasesOf(members);
+  const named = ['token', 'authorization', 'device_authorization', 'revocation'].flatMap((name) => [
+    [name, members[`${name}_endpoint`]] as const,
+    [`mtls ${name}`, aliases[`${name}_endpoint`]] as const,
+  ]);
+  for (const [name, value] of named) {
     if (value === undefined || value === null) continue;
     const url = typeof value === 'string' ? parseStrictUrl(value) : 'is not a string';
     if (typeof url === 'string') return `names an invalid ${name}_endpoint, which ${url}`;
@@ -43,9 +53,17 @@ export function parseIssuerEndpoints(
   }
   const { token } = urls;
   if (token === undefined) return 'names no token_endpoint';
+  const mtls = {
+    ...(urls['mtls token'] !== undefined && { tokenUrl: urls['mtls token'] }),
+    ...(urls['mtls device_authorization'] !== undefined && {
+      deviceAuthorizationUrl: urls['mtls device_authorization'],
+    }),
+    ...(urls['mtls revocation'] !== undefined && { revocationUrl: urls['mtls revocation'] }),
+  };
   const methods = members['token_endpoint_auth_methods_supported'];
   return {
     tokenUrl: token,
+    ...(Object.keys(mtls).length > 0 && { mtls }),
     authorizationUrl: urls['authorization'],
     deviceAuthorizationUrl: urls['device_authorization'],
     revocationUrl: urls['revocation'],

@@ -2,7 +2,7 @@ import { resolveUrl, selectLoginEndpoints } from '../profile/endpoints.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isSecure, parseUrl } from '../profile/url.ts';
 import type { Provider } from '../providers/provider.ts';
-import { issuerLocations } from './discovery.ts';
+import { aliasesOf, issuerLocations } from './discovery.ts';
 
 /** Authorization server metadata, as far as a login uses it (RFC 8414 §2). */
 export interface ServerMetadata {
@@ -11,8 +11,15 @@ export interface ServerMetadata {
   /** Whether every authorization response contains `iss` (RFC 9207 §3). */
   readonly issParameterSupported: boolean;
   readonly revocationUrl: URL | undefined;
+  readonly introspectionUrl: URL | undefined;
+  readonly userinfoUrl: URL | undefined;
   /** Whether the authorization request may have `prompt=consent` (`prompt_values_supported`). */
   readonly consentPromptSupported: boolean;
+  /** Pushed authorization request endpoint (RFC 9126 §5). */
+  readonly pushedRequestUrl: URL | undefined;
+  readonly requiresPushedRequest: boolean;
+  /** Whether the server requires signed authorization requests (RFC 9101 §10.5). */
+  readonly requiresSignedRequest: boolean;
 }
 
 /** The parts of a profile that identify its authorization server. */
@@ -47,15 +54,36 @@ export function metadataLocations({ provider, url, options }: Server): [URL, ...
 export function parseMetadata(document: unknown, location: URL, server: Server): ServerMetadata | undefined {
   if (typeof document !== 'object' || document === null) return undefined;
   const members = document as Readonly<Record<string, unknown>>;
-  const { issuer, revocation_endpoint: revocation, prompt_values_supported: prompts } = members;
+  const { issuer, prompt_values_supported: prompts } = members;
   if (!describesServer(members, server) || !isIssuerAt(issuer, location, server.provider)) return undefined;
+  const endpoint = (name: string): URL | undefined => {
+    const url = members[name];
+    return typeof url === 'string' && hasOrigin(url, location.origin) ? new URL(url) : undefined;
+  };
   return {
     issuer,
     issParameterSupported: members['authorization_response_iss_parameter_supported'] === true,
-    revocationUrl:
-      typeof revocation === 'string' && hasOrigin(revocation, location.origin) ? new URL(revocation) : undefined,
+    revocationUrl: endpoint('revocation_endpoint'),
+    introspectionUrl: endpoint('introspection_endpoint'),
+    userinfoUrl: endpoint('userinfo_endpoint'),
     consentPromptSupported: Array.isArray(prompts) && prompts.includes('consent'),
+    pushedRequestUrl: findPushedRequestUrl(members, location, server),
+    requiresPushedRequest: members['require_pushed_authorization_requests'] === true,
+    requiresSignedRequest: members['require_signed_request_object'] === true,
   };
+}
+
+/** Client credentials are sent to this endpoint, so it must be at the origin of the metadata or of the token endpoint. */
+function findPushedRequestUrl(
+  members: Readonly<Record<string, unknown>>,
+  location: URL,
+  { url, options }: Server,
+): URL | undefined {
+  const name = 'pushed_authorization_request_endpoint';
+  const candidates = [...(options.cert === undefined ? [] : [aliasesOf(members)[name]]), members[name]];
+  const origins = [location.origin, url.origin];
+  const found = candidates.find((one) => typeof one === 'string' && origins.some((origin) => hasOrigin(one, origin)));
+  return found === undefined ? undefined : new URL(String(found));
 }
 
 /** Whether a document names the token endpoint of a profile, or its authorization endpoint. */
@@ -64,6 +92,7 @@ export function describesServer(members: Readonly<Record<string, unknown>>, serv
   const { authorizationUrl } = selectLoginEndpoints(provider, url, options);
   return (
     isSameEndpoint(members['token_endpoint'], url, provider) ||
+    isSameEndpoint(aliasesOf(members)['token_endpoint'], url, provider) ||
     (authorizationUrl !== undefined && isSameEndpoint(members['authorization_endpoint'], authorizationUrl, provider))
   );
 }

@@ -1,5 +1,5 @@
 import { type ErrorCode, type ErrorResponse, ProviderError } from '../errors.ts';
-import { loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
+import { JWT_BEARER, loginCommand, type Profile, providerName, testValue } from '../profile/profile.ts';
 import { parseUrl } from '../profile/url.ts';
 import type { ErrorHints } from '../providers/provider.ts';
 import { MASK } from '../redaction/secret.ts';
@@ -12,7 +12,7 @@ import { isSecretOfErrorResponse, secretMembers } from './secret-members.ts';
 /** Servers that do not send `invalid_grant` for a refresh token that is no longer valid: LemonLDAP::NG, glewlwyd. */
 const ENDED = 'the refresh token may have expired or been revoked; {login}';
 
-/** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2) that the provider has no hint for. */
+/** Hints for the standard errors (RFC 6749 §5.2, RFC 8628 §3.5, RFC 8707 §2, RFC 9449 §5) that the provider has no hint for. */
 const standardHints: ErrorHints = {
   invalid_client: 'the client is unknown or its secret is wrong: check {client_id} and {client_secret}',
   invalid_grant: [
@@ -24,6 +24,10 @@ const standardHints: ErrorHints = {
     {
       grant: 'authorization_code',
       hint: 'the code is invalid, has expired, was already used, or belongs to another client: get a new one and set {code}',
+    },
+    {
+      grant: JWT_BEARER,
+      hint: 'the assertion was rejected: compare the clock of this machine, check {options.assertion.aud} and {options.assertion.sub}, and whether the key of {options.key_file} was revoked',
     },
   ],
   unauthorized_client: 'the client is not allowed to use this grant: check {client_id} and {grant_type}',
@@ -41,6 +45,9 @@ const standardHints: ErrorHints = {
     { grant: 'refresh_token', hint: ENDED },
     'the user or a policy of the provider denied access: ask the administrator of {client_id}',
   ],
+  invalid_dpop_proof:
+    'the server rejected the proof of the key: its time may be wrong, so check the clock with oauth-profile check --online',
+  use_dpop_nonce: 'the server rejected the nonce that it had sent: try again',
   consent_required: 'the user must consent; {login}',
   interaction_required: 'the user must interact with the provider, such as for multi-factor authentication; {login}',
   // No `error` at all.
@@ -54,14 +61,18 @@ const standardHints: ErrorHints = {
 const wrongEndpointHints = {
   device_authorization:
     'the server may have no device authorization endpoint at this URL: set {options.device_authorization_url}, or log in with --browser',
+  pushed_authorization:
+    'the server rejected the authorization request: check {scope} and the registration of {client_id}, such as its redirect URIs',
   revocation: 'the server may have no revocation endpoint at this URL: set {options.revocation_url}',
+  introspection: 'the server may have no introspection endpoint at this URL: set {options.introspection_url}',
 };
 
 /** Placeholder of the login command in a hint. */
 const LOGIN = '{login}';
 
-/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL InteractionRequiredAuthError). */
-const interactionErrors = /^(?:invalid_grant|interaction_required|consent_required|login_required|bad_token)$/;
+/** Errors of a refresh that only a new login resolves (OpenID Connect Core §3.1.2.6; MSAL InteractionRequiredAuthError; GitHub, Slack). */
+const interactionErrors =
+  /^(?:invalid_grant|interaction_required|consent_required|login_required|bad_token|(?:bad|invalid)_refresh_token)$/;
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   500: 'internal server error',
@@ -207,11 +218,13 @@ function matchHint({ provider, grant, endpoint }: Profile, response: ErrorRespon
       .find((hint) => (hint.grant ?? grant) === grant && (hint.description?.test(description) ?? true))?.hint;
   // invalid_grant with an unknown code may have many causes; only without a code does it mean a wrong password.
   const isAmbiguous = codes.length > 0 && error === 'invalid_grant' && grant === 'password';
-  const found = findIn(provider.hints) ?? (isAmbiguous ? undefined : findIn(standardHints));
+  const own = findIn(provider.hints);
+  const found = own ?? (isAmbiguous ? undefined : findIn(standardHints));
   // Rails returns 404 with an `error` of its own, LemonLDAP::NG 401 for every unknown URL.
   if (endpoint !== undefined && (found === undefined || error === undefined)) return wrongEndpointHints[endpoint];
   const isRejected = status === 400 || status === 401;
   if (error !== undefined) return found ?? (isRejected && grant === 'refresh_token' ? ENDED : undefined);
+  if (own !== undefined) return own;
   if (status === 404) return 'there is no token endpoint at this URL: check {url}';
   // Only 400 and 401 are responses of a token endpoint that say something about the request.
   return isRejected ? found : undefined;

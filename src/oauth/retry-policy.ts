@@ -43,6 +43,11 @@ export function rejectsCredentials({ error }: ErrorResponse): boolean {
   return error !== undefined && credentialErrors.has(error);
 }
 
+/** Whether the provider rejected the proof of a request only (RFC 9449 §5, §8): it has not used the grant. */
+export function rejectsProof({ error = '' }: ErrorResponse): boolean {
+  return error === 'use_dpop_nonce' || error === 'invalid_dpop_proof';
+}
+
 /** Whether a retry can do no harm (D18). For a refresh token that depends on `refresh_token_reuse` (RFC 9700 §4.14). */
 export function isSafeToRetry(failure: Failure, profile: Profile, sinceFirstSendMs: number): boolean {
   const { grant, options, createsGrant } = profile;

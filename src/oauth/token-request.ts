@@ -8,12 +8,16 @@ import { MASK, Secret } from '../redaction/secret.ts';
 export interface AssertionSpec {
   /** `iss`, and `sub` of a client assertion. */
   readonly clientId: string | Secret;
-  /** `aud`: `options.audience`, by default the token URL. */
+  /** `aud`: `options.audience`, by default the token URL. If empty, there is no such claim. */
   readonly audience: string;
   /** Set for the assertion of the jwt-bearer grant: all its claims but `iss`, `aud` and the times. */
   readonly claims?: Readonly<Record<string, string | Secret>>;
+  /** Set for a request object (RFC 9101 §4): the parameters of the authorization request, which are its claims. */
+  readonly requestParameters?: URLSearchParams;
   /** Whether the assertion has no `jti`. Default: false. */
   readonly omitsId?: boolean | undefined;
+  /** How long before the signature `iat` is, in milliseconds. Default: 0. */
+  readonly backdatedMs?: number | undefined;
   /** Time from `iat` to `exp`, in milliseconds. Default: 60,000. */
   readonly lifetimeMs?: number | undefined;
   /** Private key, or client secret for HS256 (`client_secret_jwt`). */
@@ -33,7 +37,7 @@ export interface SourceSpec {
   readonly audience: string;
 }
 
-/** A form field whose value is created for each attempt: servers reject an assertion that is used twice. */
+/** A form field, or the header `Authorization`, whose value is created for each attempt: servers reject an assertion that is used twice. */
 interface PendingField {
   readonly name: string;
   readonly spec: AssertionSpec | SourceSpec;
@@ -45,12 +49,15 @@ export interface TokenRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string | Secret>>;
   readonly form: readonly Field[];
+  /** The body. Default: the form, encoded. */
+  readonly body?: string;
   /** The fields of `form` that are still empty: create their values and pass them to {@link withFieldValue}. */
   readonly pending: readonly PendingField[];
 }
 
 const NONE_PENDING: readonly PendingField[] = [];
 const JSON_TYPE = 'application/json';
+const AUTHORIZATION = 'Authorization';
 const ASSERTION = 'client_assertion';
 const ASSERTION_TYPE = 'client_assertion_type';
 /** Limit of the form and the Authorization header together, in bytes: 256 KiB (D17). */
@@ -58,6 +65,7 @@ const MAX_LENGTH = 262_144;
 
 /** Builds the token request of a profile (RFC 6749 §2.3, §3.2); `version` is sent as User-Agent. */
 export function buildTokenRequest(profile: Profile, version: string): TokenRequest {
+  if (profile.options.installation !== undefined) return buildInstallationRequest(profile, version);
   const request = buildClientRequest(profile, version);
   return profile.createsGrant ? withGrantAssertion(request, profile) : request;
 }
@@ -65,7 +73,7 @@ export function buildTokenRequest(profile: Profile, version: string): TokenReque
 function buildClientRequest(profile: Profile, version: string): TokenRequest {
   const { clientAuth, basic, fields, url } = profile;
   const headers: Record<string, string | Secret> = {
-    'Content-Type': profile.provider.requestFormat === 'json' ? JSON_TYPE : 'application/x-www-form-urlencoded',
+    'Content-Type': profile.options.requestFormat === 'json' ? JSON_TYPE : 'application/x-www-form-urlencoded',
     Accept: 'application/json',
     'User-Agent': `oauth-profile/${version}`,
   };
@@ -78,6 +86,9 @@ function buildClientRequest(profile: Profile, version: string): TokenRequest {
     case 'passthrough':
       return withForm(fields);
     case 'none':
+    // The certificate of the connection authenticates the client (RFC 8705 §2).
+    case 'tls_client_auth':
+    case 'self_signed_tls_client_auth':
       return withForm(fields.filter(({ name }) => name !== 'client_secret'));
     case 'client_secret_basic':
     case 'client_secret_basic_raw': {
@@ -86,7 +97,9 @@ function buildClientRequest(profile: Profile, version: string): TokenRequest {
         ? [basic.user.value, basic.password.value]
         : [value('client_id'), value('client_secret')];
       headers['Authorization'] = buildBasicHeader(user, password, clientAuth === 'client_secret_basic');
-      return withForm(fields.filter(({ name }) => name !== 'client_id' && name !== 'client_secret'));
+      // A pushed authorization request needs the id in any case (RFC 9126 §2.1).
+      const keepsId = profile.endpoint === 'pushed_authorization';
+      return withForm(fields.filter(({ name }) => (keepsId || name !== 'client_id') && name !== 'client_secret'));
     }
     case 'client_secret_jwt':
     case 'private_key_jwt': {
@@ -94,6 +107,31 @@ function buildClientRequest(profile: Profile, version: string): TokenRequest {
       return withForm(form, pending);
     }
   }
+}
+
+/** The JWT is the bearer token. */
+function buildInstallationRequest(profile: Profile, version: string): TokenRequest {
+  const { url, fields, options, provider } = profile;
+  const { issuer, body = '' } = options.installation ?? {};
+  const { accept = JSON_TYPE, lifetimeMs, backdatedMs } = provider.installation ?? {};
+  const claims = { audience: '', claims: {}, omitsId: true, lifetimeMs, backdatedMs };
+  return {
+    method: 'POST',
+    url,
+    headers: {
+      ...(body !== '' && { 'Content-Type': JSON_TYPE }),
+      Accept: accept,
+      'User-Agent': `oauth-profile/${version}`,
+      [AUTHORIZATION]: bearer(''),
+    },
+    form: fields,
+    body,
+    pending: [{ name: AUTHORIZATION, spec: { ...signedSpec(profile, issuer, options.key), ...claims } }],
+  };
+}
+
+function bearer(token: string): Secret {
+  return new Secret(`Bearer ${token}`, `Bearer ${MASK}`);
 }
 
 /** RFC 7523 §2.2. The assertion is signed when the request is sent; until then its field is empty. */
@@ -166,6 +204,7 @@ function describeSource(spec: AssertionSpec | SourceSpec): string {
 
 /** Returns the request with the value of a pending field. */
 export function withFieldValue(request: TokenRequest, name: string, value: Secret): TokenRequest {
+  if (name === AUTHORIZATION) return { ...request, headers: { ...request.headers, [name]: bearer(value.reveal()) } };
   const form = request.form.map((field) => (field.name === name ? { ...field, value } : field));
   return { ...request, form };
 }
@@ -207,9 +246,10 @@ export function buildBasicHeader(user: string | Secret, password: string | Secre
 export function encodeForm(request: TokenRequest): string {
   const { form, headers } = request;
   const body =
-    headers['Content-Type'] === JSON_TYPE
+    request.body ??
+    (headers['Content-Type'] === JSON_TYPE
       ? JSON.stringify(Object.fromEntries(form.map(({ name, value }) => [name, reveal(value)])))
-      : form.map(({ name, value }) => `${encodeFormComponent(name)}=${encodeFormComponent(reveal(value))}`).join('&');
+      : form.map(({ name, value }) => `${encodeFormComponent(name)}=${encodeFormComponent(reveal(value))}`).join('&'));
   if (body.length + (request.headers['Authorization']?.length ?? 0) > MAX_LENGTH) {
     throw new OAuthProfileError('request_too_large', `the request exceeds ${MAX_LENGTH} bytes`, {
       hint: 'shorten the longest field; oauth-profile explain shows all fields',

@@ -1,6 +1,7 @@
 import { ProviderError } from '../errors.ts';
 import { isDefaultUrl } from '../profile/endpoints.ts';
 import { type Profile, quoteShellArgument } from '../profile/profile.ts';
+import { excerpt } from '../redaction/sanitize.ts';
 import { Secret } from '../redaction/secret.ts';
 import { type Exchange, type HttpResponse, isSuccess, parseBody } from './http-response.ts';
 import { parseSuccessBody } from './provider-error.ts';
@@ -27,11 +28,24 @@ export function parseTokenResponse(exchange: Exchange): ParsedToken {
   if (body.kind !== 'object') throw unreadableResponse(exchange, `returned ${BODY_KINDS[body.kind]}`);
   const token = parseTokenMembers(profile, body.members, receivedAt);
   if (token === 'too_deep') throw unreadableResponse(exchange, 'returned JSON that is nested too deeply');
-  if (token !== undefined) return token;
+  if (token !== undefined) {
+    if (profile.dpopKey !== undefined && token.tokenType?.toLowerCase() !== 'dpop')
+      throw downgradeError(exchange, token.tokenType);
+    return token;
+  }
   const quote = createRedactedQuote(exchange, secretMembers(body.members, []).secrets);
   const names = quote(memberNames(body.members).join(', '), 200);
   const description = names === '' ? 'an empty object' : `members: ${names}`;
   throw unreadableResponse(exchange, `returned no access token (${description})`, true);
+}
+
+/** RFC 9449 §5: a client that relies on DPoP must discard a token of another type. The option says that it does. */
+function downgradeError({ profile, response: { status } }: Exchange, tokenType = 'none'): ProviderError {
+  const message = `${profile.url.host} returned a token that is not bound to the key (token_type ${excerpt(tokenType, 40)})`;
+  return new ProviderError('response_unreadable', message, {
+    provider: { status },
+    hint: `enable DPoP for the client at the server, or remove ${profile.name}.options.dpop`,
+  });
 }
 
 const BODY_KINDS = {

@@ -24,6 +24,13 @@ export function chooseClientAuth(
       `set ${draft.name}.options.key_file to a private key file (PEM or JWK)`,
     );
   }
+  if (configured?.endsWith('tls_client_auth') && !draft.hasOption('cert_file')) {
+    draft.addIssue(
+      'options.cert_file',
+      `is missing (required by ${configured})`,
+      `set ${draft.name}.options.cert_file to the client certificate (PEM)`,
+    );
+  }
   const clientAuth = chooseMethod(draft, provider, configured ?? (suppliesAssertion ? 'private_key_jwt' : undefined));
   if (clientAuth.startsWith('client_secret_')) rejectAssertion(draft);
   if (clientAuth === 'client_secret_basic_raw') rejectColon(draft, basic);

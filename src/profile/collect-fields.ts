@@ -174,7 +174,7 @@ function toField(name: string, value: Value, variable: Variable, resolver: Resol
     throw new OAuthProfileError('profile_invalid', 'is not well-formed Unicode', { hint: 'save the value as UTF-8' });
   }
   if (SHOWN_FIELDS.has(name) && wrapped instanceof Secret) {
-    throw new OAuthProfileError('profile_invalid', 'comes from a secret, but messages show it', {
+    throw new OAuthProfileError('profile_invalid', 'comes from a secret, but messages show this field', {
       hint: 'take it from a variable without secret, password or token in its name',
     });
   }

@@ -3,8 +3,10 @@ import { Secret } from '../redaction/secret.ts';
 import { selectTokenUrl } from './endpoints.ts';
 import { selectFormParameters } from './form-parameters.ts';
 import { checkGrantSupport, selectGrant } from './grant.ts';
+import { selectInstallation } from './installation.ts';
 import type { ParsedProfile } from './parse-profile.ts';
-import type { Profile } from './profile.ts';
+import type { Profile, ProfileOptions } from './profile.ts';
+import type { ProfileDraft } from './profile-draft.ts';
 import { checkAssertion, checkRequiredFields } from './required-fields.ts';
 
 /** A login in the vault. */
@@ -32,25 +34,34 @@ export function completeProfile(parsed: ParsedProfile, stored?: StoredGrant): Pr
   }
   const selected = selectGrant(draft, provider, stored !== undefined);
   checkGrantSupport(draft, provider, selected?.grant);
-  const url = selectTokenUrl(draft, provider, options.allowHttp);
-  const createsGrant = checkAssertion(draft, selected?.grant, options);
+  const isInstallation = selected !== undefined && selected.grant === provider.installation?.grant;
+  const installation = isInstallation ? selectInstallation(draft, provider.installation, parsed) : undefined;
+  const url = isInstallation ? installation?.url : selectTokenUrl(draft, provider, options.allowHttp);
+  if (!isInstallation) rejectOtherOrigin(draft, url, options);
+  const createsGrant = isInstallation || checkAssertion(draft, selected?.grant, options);
   const lacksLogin = checkRequiredFields(draft, provider, selected?.grant, parsed);
   if (url === undefined || draft.issues.length > 0) {
     const code = lacksLogin && draft.issues.length === 1 ? 'login_required' : 'profile_invalid';
     throw new InvalidProfileError(name, draft.issues, draft, code);
   }
-  const refreshUrl = selected?.grant === 'refresh_token' ? provider.refreshUrl : undefined;
   return {
     name,
     provider,
-    url: refreshUrl === undefined ? url : new URL(refreshUrl, url),
+    url: (selected?.grant === 'refresh_token' && options.refreshUrl) || url,
     grant: selected?.grant,
     createsGrant,
     ...auth,
-    fields: selectFormParameters(draft, provider, selected),
+    fields: installation?.fields ?? selectFormParameters(draft, provider, selected, options),
     family: stored?.family,
-    options,
+    options: installation === undefined ? options : { ...options, installation: installation.request },
     notes: draft.notes,
     warnings: draft.warnings,
   };
+}
+
+/** A stored refresh token is bound to the origin of the token URL. */
+function rejectOtherOrigin(draft: ProfileDraft, url: URL | undefined, { refreshUrl }: ProfileOptions): void {
+  if (url === undefined || refreshUrl === undefined || refreshUrl.origin === url.origin) return;
+  const hint = `set ${draft.name}.options.refresh_url to a URL that begins with ${url.origin}/`;
+  draft.addIssue('options.refresh_url', `is not at the origin of the token URL, ${url.origin}`, hint);
 }

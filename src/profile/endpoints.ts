@@ -1,4 +1,4 @@
-import type { Provider } from '../providers/provider.ts';
+import type { Provider, UrlVariable } from '../providers/provider.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
 import type { ProfileOptions } from './profile.ts';
 import type { ProfileDraft } from './profile-draft.ts';
@@ -47,7 +47,7 @@ function fillTemplate(
       isValid = false;
       if (!draft.has(name) || draft.hasIssue(name)) continue;
       const hint = 'take it from a variable without secret, password or token in its name';
-      draft.addIssue(name, 'comes from a secret, but messages show it', hint);
+      draft.addIssue(name, 'comes from a secret, but messages show this field', hint);
       continue;
     }
     // Validated before it is inserted: in a host name, a wrong value would send the credentials elsewhere (D13).
@@ -66,11 +66,16 @@ function fillTemplate(
   return undefined;
 }
 
-/** The origins of a profile that sets none (`options.origins`). With another `url`, only the API next to it is known. */
+/** The origins of a profile that sets none (`options.origins`). Of another server than the default, only the API next to it is known. */
 export function selectDefaultOrigins(draft: ProfileDraft, provider: Provider | undefined): readonly string[] {
-  if (provider?.apiOrigins !== 'token_url') return draft.has('url') ? [] : (provider?.apiOrigins ?? []);
-  const url = selectTokenUrl(draft.copy(), provider, false);
-  return url === undefined ? [] : [url.origin];
+  if (provider?.apiOrigins === undefined) return [];
+  if (provider.apiOrigins === 'token_url') {
+    const url = selectTokenUrl(draft.copy(), provider, false);
+    return url === undefined ? [] : [url.origin];
+  }
+  const isOther = ([name, { default: byDefault }]: [string, UrlVariable]) =>
+    byDefault !== undefined && draft.has(name) && draft.getText(name) !== byDefault;
+  return draft.has('url') || Object.entries(provider.variables ?? {}).some(isOther) ? [] : provider.apiOrigins;
 }
 
 /** Finds a variable in a URL or host: `acme` in `https://acme.okta.com/`. */
@@ -118,7 +123,7 @@ export function selectLoginEndpoints(
     preferredFlow: login?.preferredFlow ?? (authorizationUrl === undefined ? 'device' : 'browser'),
     authorizationUrl,
     device: selectDeviceEndpoints(provider, tokenUrl, options.deviceAuthorizationUrl),
-    revocationUrl: options.revocationUrl ?? selectRevocationUrl(provider, tokenUrl),
+    revocationUrl: options.revocationUrl ?? selectTokenEndpoint(provider, tokenUrl, login?.revocationUrl),
   };
 }
 
@@ -147,10 +152,14 @@ function selectDeviceEndpoints(
   return [...new Set(urls)].map((url) => ({ deviceAuthorizationUrl: new URL(path, url), tokenUrl: new URL(url) }));
 }
 
-/** A refresh token is revoked only at its origin, or at the URL that the provider defines for its default token URL. */
-function selectRevocationUrl(provider: Provider, tokenUrl: URL): URL | undefined {
-  const { login } = provider;
-  if (login?.revocationUrl === undefined) return undefined;
-  const url = resolveUrl(login.revocationUrl, tokenUrl);
+/** The documented userinfo endpoint of a provider. */
+export function selectUserinfoUrl(provider: Provider, tokenUrl: URL): URL | undefined {
+  return selectTokenEndpoint(provider, tokenUrl, provider.login?.userinfoUrl);
+}
+
+/** A token is sent only to its origin, or to the URL that the provider defines for its default token URL. */
+function selectTokenEndpoint(provider: Provider, tokenUrl: URL, template: string | undefined): URL | undefined {
+  if (template === undefined) return undefined;
+  const url = resolveUrl(template, tokenUrl);
   return url.origin === tokenUrl.origin || isDefaultUrl(provider, tokenUrl, 'origin') ? url : undefined;
 }

@@ -2,7 +2,7 @@ import { closestMatch } from '../config/suggestions.ts';
 import { isEmpty } from '../config/value.ts';
 import type { Provider } from '../providers/provider.ts';
 import { findOtherGrant, knownGrants, type SelectedGrant } from './grant.ts';
-import { expandField, type Field } from './profile.ts';
+import { expandField, type Field, type ProfileOptions } from './profile.ts';
 import { KNOWN_FIELDS, type ProfileDraft } from './profile-draft.ts';
 
 /** Fields that define where the request is sent; they are never sent themselves (D9). */
@@ -13,15 +13,16 @@ export function selectFormParameters(
   draft: ProfileDraft,
   provider: Provider,
   selected: SelectedGrant | undefined,
+  options: ProfileOptions,
 ): Field[] {
   const parameters: Field[] = [];
   if (selected !== undefined) parameters.push({ name: 'grant_type', value: selected.grant, source: selected.reason });
   for (const field of draft.fields.values()) {
     if (DESTINATION_FIELDS.has(field.name) || (field.name === 'grant_type' && selected !== undefined)) continue;
     if (provider.clientAuth === 'passthrough' || isSent(draft, provider, field, selected))
-      parameters.push(...expandField(withSeparator(field, provider)));
+      parameters.push(...expandField(withSeparator(field, options)));
   }
-  if (provider.clientAuth !== 'passthrough') addMisspellingWarnings(draft);
+  if (provider.clientAuth !== 'passthrough') addMisspellingWarnings(draft, provider);
   if (selected !== undefined) addGrantNotes(draft, provider, selected.grant);
   return parameters;
 }
@@ -32,9 +33,9 @@ export function isDestinationField(name: string, { usesIssuer, variables = {} }:
 }
 
 /** Some providers separate scopes with commas. */
-export function withSeparator(field: Field, { scopeSeparator }: Provider): Field {
-  if (field.name !== 'scope' || scopeSeparator === undefined || typeof field.value !== 'string') return field;
-  return { ...field, value: field.value.trim().replace(/[\s,]+/g, scopeSeparator) };
+export function withSeparator(field: Field, { scopeSeparator }: Pick<ProfileOptions, 'scopeSeparator'>): Field {
+  if (field.name !== 'scope' || scopeSeparator === 'space' || typeof field.value !== 'string') return field;
+  return { ...field, value: field.value.trim().replace(/[\s,]+/g, ',') };
 }
 
 function isSent(
@@ -52,9 +53,9 @@ function isSent(
 }
 
 /** Unknown fields are sent, but one that resembles a known field may be misspelled. */
-function addMisspellingWarnings(draft: ProfileDraft): void {
+function addMisspellingWarnings(draft: ProfileDraft, provider: Provider): void {
   const { name, fields } = draft;
-  for (const field of draft.unknownFields) {
+  for (const field of draft.unknownFields.filter((one) => !isDestinationField(one, provider))) {
     const match = closestMatch(
       field,
       KNOWN_FIELDS.filter((known) => !fields.has(known)),

@@ -2,8 +2,9 @@ import type { IssuerEndpoints } from './issuer.ts';
 import { findBinding, type ParsedProfile } from './parse-profile.ts';
 
 /** Returns a profile with the endpoints of its issuer. A URL that the profile sets itself has precedence. */
-export function withIssuerEndpoints(parsed: ParsedProfile, endpoints: IssuerEndpoints): ParsedProfile {
+export function withIssuerEndpoints(parsed: ParsedProfile, published: IssuerEndpoints): ParsedProfile {
   const { provider, options, auth } = parsed;
+  const endpoints = options.cert === undefined ? published : { ...published, ...published.mtls };
   const draft = parsed.draft.copy();
   if (!draft.has('url') && !draft.hasIssue('url')) {
     draft.fields.set('url', { name: 'url', value: endpoints.tokenUrl, source: `metadata of ${options.issuer}` });

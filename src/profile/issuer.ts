@@ -5,6 +5,8 @@ import { isSecure, parseStrictUrl } from './url.ts';
 /** The endpoints of an authorization server, from its metadata (RFC 8414 §2). All URLs are validated. */
 export interface IssuerEndpoints {
   readonly tokenUrl: string;
+  /** The endpoints for clients with a certificate (`mtls_endpoint_aliases`, RFC 8705 §5), where they differ. */
+  readonly mtls?: Partial<Pick<IssuerEndpoints, 'tokenUrl' | 'deviceAuthorizationUrl' | 'revocationUrl'>> | undefined;
   readonly authorizationUrl?: string | undefined;
   readonly deviceAuthorizationUrl?: string | undefined;
   readonly revocationUrl?: string | undefined;
@@ -24,7 +26,7 @@ export function selectIssuer(
   if (issuer === undefined) {
     const isSecret = provider?.usesIssuer && draft.has('issuer');
     const hint = 'take it from a variable without secret, password or token in its name';
-    if (isSecret) draft.addIssue('issuer', 'comes from a secret, but messages show it', hint);
+    if (isSecret) draft.addIssue('issuer', 'comes from a secret, but messages show this field', hint);
     return undefined;
   }
   const url = parseStrictUrl(issuer);
@@ -34,7 +36,7 @@ export function selectIssuer(
     draft.addIssue(field, problem, `set ${draft.name}.${field} to the issuer, such as https://login.example.com`);
   } else if (!allowHttp && !isSecure(new URL(issuer))) {
     const hint = `use https:, or set ${draft.name}.options.allow_http: true for a network you trust`;
-    draft.addIssue(field, 'is an http: URL, so the endpoints would be read unprotected', hint);
+    draft.addIssue(field, 'is an http: URL, so the endpoints would be read without encryption', hint);
   }
   return draft.hasIssue(field) ? undefined : issuer;
 }

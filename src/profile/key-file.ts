@@ -35,8 +35,8 @@ function applyServiceAccount(
   file: LoadedFile,
   content: Readonly<Record<string, unknown>>,
 ): ProfileOptions {
-  const { client_email: issuer, token_uri: tokenUrl, private_key: key, private_key_id: keyId } = content;
-  if (typeof issuer !== 'string' || typeof key !== 'string' || typeof tokenUrl !== 'string') {
+  const members = readStrings(content, ['client_email', 'private_key', 'token_uri']);
+  if (members === undefined) {
     draft.addIssue(
       'options.key_file',
       'is a service account file without client_email, private_key or token_uri',
@@ -44,6 +44,8 @@ function applyServiceAccount(
     );
     return options;
   }
+  const { client_email: issuer, private_key: key, token_uri: tokenUrl } = members;
+  const keyId = readStrings(content, ['private_key_id'])?.private_key_id;
   addField(draft, 'url', tokenUrl, file);
   addField(draft, 'grant_type', JWT_BEARER, file);
   const own = options.assertion.claims;
@@ -65,7 +67,7 @@ function applyServiceAccount(
   return {
     ...options,
     key: new LoadedFile(file.path, key),
-    keyId: options.keyId ?? (typeof keyId === 'string' ? keyId : undefined),
+    keyId: options.keyId ?? keyId,
     assertion: { claims, lifetimeMs: options.assertion.lifetimeMs ?? LIFETIME_MS, omitsId: true },
     // The response to a request for an ID token has no other member. Google's ID tokens are valid for one hour.
     tokenPath: options.tokenPath ?? (isIdToken ? ['id_token'] : undefined),
@@ -76,30 +78,32 @@ function applyServiceAccount(
 /** The scope of the exchanged token, with which a service account is impersonated. */
 const CLOUD_PLATFORM = 'https://www.googleapis.com/auth/cloud-platform';
 
-/** https://google.aip.dev/auth/4117. AWS and executable sources are not supported. */
+/** https://google.aip.dev/auth/4117 */
 function applyExternalAccount(
   draft: ProfileDraft,
   options: ProfileOptions,
   file: LoadedFile,
   content: Readonly<Record<string, unknown>>,
 ): ProfileOptions {
-  const { audience, subject_token_type: type, token_url: tokenUrl, credential_source: credential } = content;
-  const source = options.assertionSource ?? parseCredentialSource(draft, credential);
-  if (typeof audience !== 'string' || typeof type !== 'string' || typeof tokenUrl !== 'string' || !source) {
+  const members = readStrings(content, ['audience', 'subject_token_type', 'token_url']);
+  const source = options.assertionSource ?? (members && parseCredentialSource(draft, content, members));
+  if (members === undefined || source === undefined) {
     draft.addIssue(
       'options.key_file',
       'is an external account file without audience, subject_token_type, token_url or a usable credential_source',
-      'the credential_source must have a file, or a url with https:; or set options.assertion_source',
+      'the credential_source must have a file, a url with https:, an executable or the environment aws1; or set options.assertion_source',
     );
     return options;
   }
+  const { audience, subject_token_type: type, token_url: tokenUrl } = members;
   addField(draft, 'url', tokenUrl, file);
   addField(draft, 'grant_type', TOKEN_EXCHANGE, file);
   addField(draft, 'audience', audience, file);
   addField(draft, 'requested_token_type', 'urn:ietf:params:oauth:token-type:access_token', file);
   addField(draft, 'subject_token_type', type, file);
-  const { client_id: user, client_secret: password } = content;
-  if (typeof user === 'string' && typeof password === 'string') {
+  const client = readStrings(content, ['client_id', 'client_secret']);
+  if (client !== undefined) {
+    const { client_id: user, client_secret: password } = client;
     draft.basic.set('basic.user', { name: 'basic.user', value: user, source: file.path });
     draft.basic.set('basic.password', { name: 'basic.password', value: new Secret(password), source: file.path });
   }
@@ -137,17 +141,59 @@ function parseImpersonation(
   return { url, scope, lifetimeSeconds: seconds };
 }
 
-function parseCredentialSource(draft: ProfileDraft, credential: unknown): AssertionSource | undefined {
+type Members = Readonly<Record<string, unknown>>;
+
+function parseCredentialSource(
+  draft: ProfileDraft,
+  content: Members,
+  { audience, subject_token_type: type }: Readonly<Record<'audience' | 'subject_token_type', string>>,
+): AssertionSource | undefined {
   const location = draft.options.get('key_file')?.variable.source;
+  const credential = content['credential_source'];
   if (typeof credential !== 'object' || credential === null || location === undefined) return undefined;
-  const { file, url: text, headers, format } = credential as Record<string, unknown>;
-  const { type, subject_token_field_name: name } = (format ?? {}) as Record<string, unknown>;
-  const member = type === 'json' && typeof name === 'string' ? name : undefined;
+  const { file, url: text, headers, format, executable, environment_id: environment } = credential as Members;
+  if (environment === 'aws1') {
+    const settings = onlyStrings(credential);
+    const isUsable = AWS_URLS.every((name) => settings[name] === undefined || isMetadataUrl(settings[name]));
+    const { regional_cred_verification_url: target = '' } = settings;
+    return isUsable && /^https:/.test(target) ? { kind: 'aws', value: audience, location, settings } : undefined;
+  }
+  const { command, timeout_millis: limit = 30_000, output_file: output } = (executable ?? {}) as Members;
+  if (typeof command === 'string') {
+    const impersonated = /serviceAccounts\/([^:/]+):/.exec(String(content['service_account_impersonation_url']))?.[1];
+    const settings = onlyStrings({
+      timeout_millis: String(limit),
+      GOOGLE_EXTERNAL_ACCOUNT_AUDIENCE: audience,
+      GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE: type,
+      GOOGLE_EXTERNAL_ACCOUNT_IMPERSONATED_EMAIL: impersonated,
+      GOOGLE_EXTERNAL_ACCOUNT_OUTPUT_FILE: output,
+    });
+    return { kind: 'executable', value: command, location, settings };
+  }
+  const { type: kind, subject_token_field_name: name } = (format ?? {}) as Members;
+  const member = kind === 'json' && typeof name === 'string' ? name : undefined;
   if (typeof file === 'string') return { kind: 'file', value: file, location, member };
-  const url = typeof text === 'string' ? parseStrictUrl(text) : undefined;
-  if (!(url instanceof URL) || !(isSecure(url) || url.hostname === METADATA_HOST)) return undefined;
+  if (typeof text !== 'string' || !isMetadataUrl(text)) return undefined;
   const own = Object.entries(headers ?? {}).map(([header, value]) => [header, new Secret(String(value))] as const);
-  return { kind: 'url', value: url.href, location, member, headers: Object.fromEntries(own) };
+  return { kind: 'url', value: text, location, member, headers: Object.fromEntries(own) };
+}
+
+/** The URLs of the metadata service in a credential source for AWS. */
+const AWS_URLS = ['region_url', 'url', 'imdsv2_session_token_url'] as const;
+
+/** Whether credentials may be read from a URL: https, this machine, or the metadata service of a cloud. */
+function isMetadataUrl(text: string): boolean {
+  const url = parseStrictUrl(text);
+  return url instanceof URL && (isSecure(url) || [METADATA_HOST, '[fd00:ec2::254]'].includes(url.hostname));
+}
+
+/** The members with these names; `undefined` unless all are strings. */
+function readStrings<N extends string>(content: Members, names: readonly N[]): Readonly<Record<N, string>> | undefined {
+  return names.every((name) => typeof content[name] === 'string') ? (content as Record<N, string>) : undefined;
+}
+
+function onlyStrings(members: object): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => typeof value === 'string'));
 }
 
 function addField(draft: ProfileDraft, name: string, value: string, { path }: LoadedFile): void {

@@ -59,7 +59,7 @@ export function toLoginProfile(parsed: ParsedProfile): LoginProfile {
     ...auth,
     clientId: getClientId({ ...auth, fields }),
     clientParameters: fields.filter((field) => CLIENT_FIELDS.has(field.name) && !isEmpty(field.value)),
-    scope: selectScope(draft, provider),
+    scope: selectScope(draft, provider, options),
     extraParameters: extra.filter(({ value }) => !(value instanceof Secret)),
     tokenParameters: extra.filter((field) => !AUTHORIZATION_FIELDS.test(field.name)),
     endpoints: selectLoginEndpoints(provider, url, options),
@@ -112,13 +112,16 @@ function rejectSecretScope(draft: ProfileDraft): void {
   draft.addIssue('scope', 'comes from a secret, but the login page shows it', hint);
 }
 
-function selectScope(draft: ProfileDraft, provider: Provider): Field | undefined {
-  const { login, type } = provider;
+function selectScope(
+  draft: ProfileDraft,
+  { login, type }: Provider,
+  options: Pick<Profile['options'], 'scopeSeparator'>,
+): Field | undefined {
   const configured = (draft.getText('scope') ?? '').split(/\s+/).filter((scope) => scope !== '');
   const added = (login?.requiredScopes ?? []).filter((scope) => !configured.includes(scope));
   if (configured.length + added.length === 0) return undefined;
   const source = draft.fields.get('scope')?.source;
   const sources = [...(source === undefined ? [] : [source]), ...(added.length > 0 ? [`default of ${type}`] : [])];
   const field = { name: 'scope', value: [...configured, ...added].join(' '), source: sources.join(', ') };
-  return withSeparator(field, provider);
+  return withSeparator(field, options);
 }

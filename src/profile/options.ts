@@ -21,6 +21,8 @@ const clientAuthMethods = [
   'none',
   'client_secret_jwt',
   'private_key_jwt',
+  'tls_client_auth',
+  'self_signed_tls_client_auth',
 ] as const satisfies ClientAuth[];
 const reuseValues = ['allowed', 'grace', 'rejected', 'revokes_family'] as const satisfies RefreshTokenReuse[];
 
@@ -40,7 +42,7 @@ export const optionNames: Readonly<Record<string, string>> = {
   key_file:
     'private key of assertions: PEM, JWK, or the JSON file of a Google service account; with the certificate for Microsoft',
   x5c: 'true: send the certificates in key_file with assertions, for trust by subject name and issuer (Microsoft)',
-  key_id: 'key id (kid) of assertions',
+  key_id: 'key ID (kid) of assertions',
   'assertion.iss': 'issuer of the assertion of a jwt-bearer grant (default: client_id)',
   'assertion.sub': 'subject: the user or account that the token is for',
   'assertion.aud': 'audience (default: options.audience, else the token URL)',
@@ -54,6 +56,9 @@ export const optionNames: Readonly<Record<string, string>> = {
   ca_file: 'certificates to trust in addition to those of the system, PEM',
   cert_file: 'client certificate for mutual TLS, PEM',
   cert_key_file: 'private key of the client certificate, PEM',
+  signed_request:
+    'true: sign the authorization request of a login with key_file (JAR, RFC 9101; default: if the server requires it)',
+  dpop: 'true: bind tokens to a key, so that a stolen token is useless without it (DPoP, RFC 9449)',
   reuse: 'true: return a cached token while it is usable',
   min_ttl: 'minimum remaining lifetime of a cached token (default 60s)',
   default_ttl: 'lifetime of a token whose response has no expires_in, such as 1h',
@@ -73,7 +78,14 @@ export const optionNames: Readonly<Record<string, string>> = {
   authorization_url: 'authorization endpoint: the page where users log in',
   device_authorization_url: 'device authorization endpoint: issues codes that users enter on another device',
   revocation_url: 'revocation endpoint, for logout --revoke (default: from the provider or its metadata)',
+  introspection_url: 'introspection endpoint, for inspect (default: from the metadata of the server)',
+  userinfo_url: 'userinfo endpoint, for inspect (default: from the metadata of the server)',
   issuer: 'issuer of a custom server, whose metadata names the endpoints (RFC 8414, OpenID Connect Discovery)',
+  refresh_url: 'token endpoint for refresh requests, at the same origin (default: the token URL)',
+  request_format: 'format of token requests: form, json (default: form, or that of the provider)',
+  scope_separator: 'separator of the scopes in requests: space, comma (default: space, or that of the provider)',
+  pkce: 'false: log in without a code challenge, for servers that reject it (RFC 7636)',
+  redirect_members: 'parameters of the redirect of a login that are added to the token response, such as realmId',
   redirect_uri: 'redirect URI of a login, on this machine, such as http://127.0.0.1:8912/callback',
 };
 
@@ -92,7 +104,7 @@ export function parseOptions(
     const option = draft.options.get(name);
     if (option === undefined || isEmpty(option.value)) return undefined;
     const text =
-      (name === 'origins' ? joinList(option.value) : undefined) ??
+      (/^(?:origins|redirect_members)$/.test(name) ? joinList(option.value) : undefined) ??
       (isCollection(option.value) ? undefined : toText(option.value));
     try {
       const parsed = typeof text === 'string' ? parseText(text, option.variable.source) : undefined;
@@ -153,6 +165,16 @@ export function parseOptions(
     authorizationUrl: endpoint('authorization_url'),
     deviceAuthorizationUrl: endpoint('device_authorization_url'),
     revocationUrl: endpoint('revocation_url'),
+    refreshUrl: endpoint('refresh_url'),
+    requestFormat: choice('request_format', ['form', 'json']) ?? provider?.requestFormat ?? 'form',
+    scopeSeparator: choice('scope_separator', ['space', 'comma']) ?? provider?.scopeSeparator ?? 'space',
+    usesPkce: choice('pkce', ['true', 'false']) !== 'false',
+    redirectMembers:
+      parse('redirect_members', 'a list of names such as realmId', parseNames) ??
+      provider?.login?.redirectMembers ??
+      [],
+    introspectionUrl: endpoint('introspection_url'),
+    userinfoUrl: endpoint('userinfo_url'),
     issuer: selectIssuer(draft, provider, text('issuer'), allowHttp),
     redirectUri: parse(
       'redirect_uri',
@@ -163,6 +185,8 @@ export function parseOptions(
     keyId: text('key_id'),
     sendsCertificate: choice('x5c', ['true', 'false']) === 'true',
     key: file('key_file'),
+    dpop: choice('dpop', ['true', 'false']) === 'true',
+    signsRequest: choice('signed_request', ['true', 'false']) === 'true',
     assertionSource: parse('assertion_source', SOURCE_FORMAT, (value, source) =>
       parseAssertionSource(value, source, draft.variables),
     ),
@@ -219,7 +243,9 @@ function checkKeyCertificate(draft: ProfileDraft, options: ProfileOptions, provi
   if (provider?.keyNeedsCertificate !== true || clientAuth !== 'private_key_jwt' || key === undefined) return;
   if (/-----BEGIN CERTIFICATE-----|"x5t#S256"/.test(key.text)) return;
   const name = `${draft.name}.options.key_file`;
-  draft.addWarning(`${name} contains no certificate, by which ${provider.type} finds the key: add it to the file`);
+  draft.addWarning(
+    `${name} contains no certificate: add it to the file, because ${provider.type} uses it to find the key`,
+  );
 }
 
 /** Parses `30s`, `500ms`, `5m`, `1h` or `30` (seconds) to milliseconds, 1 to 2^31 − 1; `undefined` if invalid. */
@@ -230,6 +256,12 @@ export function parseDuration(text: string): number | undefined {
   const ms = Number(match[1]) * unit;
   // 2^31 − 1 ms is the limit of timers.
   return ms >= 1 && ms < 2 ** 31 ? ms : undefined;
+}
+
+/** Names that are separated by spaces or commas. */
+function parseNames(text: string): string[] | undefined {
+  const names = text.split(/[\s,]+/).filter(Boolean);
+  return names.every((name) => /^[\w.-]+$/.test(name)) ? names : undefined;
 }
 
 function parseOrigins(text: string): string[] | undefined {

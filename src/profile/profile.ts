@@ -49,8 +49,18 @@ export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 /** Where an assertion of another issuer is read (`options.assertion_source`). It is read again for every request and never stored. */
 export interface AssertionSource {
-  readonly kind: 'github-actions' | 'google-metadata' | 'azure-imds' | 'env' | 'file' | 'profile' | 'url';
-  /** Name of the variable or profile, path, or URL. Client id of an `azure-imds` identity. Empty for the others. */
+  readonly kind:
+    | 'github-actions'
+    | 'google-metadata'
+    | 'azure-imds'
+    | 'env'
+    | 'file'
+    | 'profile'
+    // Only in credential files of Google.
+    | 'url'
+    | 'executable'
+    | 'aws';
+  /** Name of the variable or profile, path, URL or command. Client id of an `azure-imds` identity, audience for `aws`. Empty for the others. */
   readonly value: string;
   /** Where the source is set: it decides which files can be read. */
   readonly location: Source;
@@ -60,6 +70,8 @@ export interface AssertionSource {
   readonly variables?: Variables | undefined;
   /** Headers of the request to a `url`; one of them may be a credential. */
   readonly headers?: Readonly<Record<string, Secret>>;
+  /** Variables of an `executable` and its `timeout_millis`; URLs of `aws`. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Claims and lifetime of the assertion of the jwt-bearer grant (RFC 7523 §2.1). */
@@ -77,6 +89,19 @@ export interface Impersonation {
   readonly url: URL;
   readonly scope: readonly string[];
   readonly lifetimeSeconds: number;
+}
+
+/** The place of the id in the token URL of an installation that is looked up. */
+export const INSTALLATION_ID = '%7Binstallation_id%7D';
+
+/** A token of an installation of an application: the request has a signed JWT as its bearer token. */
+export interface InstallationRequest {
+  /** `iss` of the JWT: id of the application or its client. */
+  readonly issuer: string | Secret;
+  /** Set if the id of the installation is read there first. */
+  readonly lookupUrl: URL | undefined;
+  /** JSON; empty for everything that the installation allows. */
+  readonly body: string;
 }
 
 /** `<profile>.options.*`, validated; all times are in milliseconds. */
@@ -120,6 +145,20 @@ export interface ProfileOptions {
   readonly deviceAuthorizationUrl: URL | undefined;
   /** Revocation endpoint, if not the provider's. */
   readonly revocationUrl: URL | undefined;
+  /** Token endpoint of refresh requests, if not the token URL; its origin is the same. */
+  readonly refreshUrl: URL | undefined;
+  /** Default: the provider's, `form`. */
+  readonly requestFormat: 'form' | 'json';
+  /** Default: the provider's, `space`. */
+  readonly scopeSeparator: 'space' | 'comma';
+  /** Whether an authorization request has a code challenge (RFC 7636). Default: true. */
+  readonly usesPkce: boolean;
+  /** Parameters of the redirect that are added to the token response. Default: the provider's. */
+  readonly redirectMembers: readonly string[];
+  /** Introspection endpoint (RFC 7662), if not that of the metadata. */
+  readonly introspectionUrl: URL | undefined;
+  /** Userinfo endpoint (OpenID Connect Core §5.3), if not that of the metadata. */
+  readonly userinfoUrl: URL | undefined;
   /** Issuer whose metadata names the endpoints (RFC 8414). */
   readonly issuer: string | undefined;
   /** Loopback redirect URI of a login, exactly as registered. */
@@ -132,10 +171,16 @@ export interface ProfileOptions {
   readonly key: LoadedFile | undefined;
   /** Whether assertions contain the certificate of the key file (`x5c`). Default: false. */
   readonly sendsCertificate: boolean;
+  /** Whether tokens are bound to a key (RFC 9449). Default: false. */
+  readonly dpop: boolean;
+  /** Whether authorization requests are signed (RFC 9101). Default: only if the server requires it. */
+  readonly signsRequest: boolean;
   readonly assertion: GrantAssertion;
   readonly assertionSource: AssertionSource | undefined;
   /** Set by a credential file of Google: the service account whose token replaces the exchanged one. */
   readonly impersonation?: Impersonation | undefined;
+  /** Set by the grant of an installation. */
+  readonly installation?: InstallationRequest | undefined;
   readonly ca: LoadedFile | undefined;
   readonly cert: LoadedFile | undefined;
   readonly certKey: LoadedFile | undefined;
@@ -164,7 +209,7 @@ export interface Profile extends ProfileRemarks {
   /** Token endpoint, or the endpoint that `endpoint` names. */
   readonly url: URL;
   /** Set for a request of a login to another endpoint; hints name its option. */
-  readonly endpoint?: 'device_authorization' | 'revocation';
+  readonly endpoint?: 'device_authorization' | 'pushed_authorization' | 'revocation' | 'introspection';
   /** `undefined` only for a custom profile without `grant_type`. */
   readonly grant: string | undefined;
   /** Whether the grant is an assertion or a subject token that is signed or read for each request. */
@@ -177,6 +222,8 @@ export interface Profile extends ProfileRemarks {
   /** Key of the stored token family, if the refresh token comes from a login. */
   readonly family: string | undefined;
   readonly options: ProfileOptions;
+  /** The key that the tokens are bound to (`options.dpop`), a private JWK. It is stored with the token. */
+  readonly dpopKey?: Secret | undefined;
 }
 
 /** The client id as it is sent: `basic.user`, else the field `client_id`; empty if there is neither. */

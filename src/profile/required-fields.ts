@@ -112,9 +112,9 @@ function findRequiredFields(
   }
   if (/^client_secret_(?:basic|basic_raw|jwt)$/.test(clientAuth)) required.add('client_id').add('client_secret');
   else if (draft.has('client_assertion')) required.delete('client_secret');
-  if (clientAuth === 'private_key_jwt') required.add('client_id');
+  if (/private_key_jwt|tls_client_auth/.test(clientAuth)) required.add('client_id');
   // A configured `none` means that the client has no secret; as a default it only means that the profile has none.
-  if (clientAuth === 'private_key_jwt' || (clientAuth === 'none' && draft.hasOption('client_auth'))) {
+  if (/private_key_jwt|tls_client_auth/.test(clientAuth) || (clientAuth === 'none' && draft.hasOption('client_auth'))) {
     required.delete('client_secret');
   }
   if (draft.hasIssue('options.client_auth')) required.delete('client_secret');

@@ -27,6 +27,7 @@ export const google: Provider = {
     // …/native-app#tokenrevoke: the request contains the token only.
     revocationWithoutClientAuth: true,
     metadataUrl: 'https://accounts.google.com/.well-known/openid-configuration',
+    userinfoUrl: 'https://openidconnect.googleapis.com/v1/userinfo',
     requiredFields: ['scope'],
     // …/web-server#offline: a refresh token is returned for access_type=offline, and after the first consent only with
     // prompt=consent.

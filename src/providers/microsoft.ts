@@ -52,6 +52,8 @@ export const microsoft: Provider = {
     authorizationUrl: 'authorize',
     deviceAuthorizationUrl: 'devicecode',
     metadataUrl: '../../v2.0/.well-known/openid-configuration',
+    // userinfo.md
+    userinfoUrl: 'https://graph.microsoft.com/oidc/userinfo',
     // v2-oauth2-auth-code-flow.md: a refresh token is returned only with this scope.
     requiredScopes: ['offline_access'],
     // v2-oauth2-auth-code-flow.md: responses do not list offline_access and name scopes in another form; a refresh may
@@ -87,6 +89,8 @@ export const microsoft: Provider = {
       'the application {client_id} has no consent yet: consent once in a browser, or ask an administrator to do so',
     AADSTS70008: 'the refresh token has expired because it was not used for too long; {login}',
     AADSTS700082: 'the refresh token has expired because it was not used for too long; {login}',
+    // https://github.com/simonrob/email-oauth2-proxy/issues/181
+    AADSTS70043: 'the refresh token is older than the sign-in frequency of a Conditional Access policy allows; {login}',
     AADSTS700084:
       'the refresh token of a single-page app expires after 24 hours: register a redirect URI of type "mobile and desktop", then {login}',
     AADSTS70011: 'the scope is wrong: set {scope} (client_credentials needs one resource followed by /.default)',
@@ -114,6 +118,8 @@ export const microsoft: Provider = {
       'the tenants "common" and "consumers" do not support the password grant: set {tenant_id} to your own tenant',
     AADSTS901002:
       'the v2.0 endpoint does not accept the resource parameter: remove {resource} and name the API in {scope}',
+    // https://github.com/geelen/mcp-remote: --disable-resource-parameter
+    AADSTS9010010: 'the resource does not match the scope: remove {resource}, or name the same API in {scope}',
     AADSTS501481: 'the code verifier does not match the code: set {code_verifier}, or get a new code',
   },
 };

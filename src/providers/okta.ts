@@ -41,6 +41,7 @@ export const okta: Provider = {
     // guides/device-authorization-grant
     deviceAuthorizationUrl: 'device/authorize',
     revocationUrl: 'revoke',
+    userinfoUrl: 'userinfo',
     metadataUrl: '../.well-known/oauth-authorization-server',
     // guides/refresh-tokens: a refresh token is returned only with this scope.
     requiredScopes: ['offline_access'],

@@ -10,6 +10,8 @@ export type ClientAuth =
   | 'none'
   | 'client_secret_jwt'
   | 'private_key_jwt'
+  | 'tls_client_auth'
+  | 'self_signed_tls_client_auth'
   | 'passthrough';
 
 /**
@@ -59,14 +61,14 @@ interface ProviderLogin {
   readonly revocationWithoutClientAuth?: boolean;
   /** Metadata document (RFC 8414 §3, OpenID Connect Discovery §4). */
   readonly metadataUrl?: string;
+  /** Userinfo endpoint (OpenID Connect Core §5.3). Default: that of the metadata, if it has the same origin. */
+  readonly userinfoUrl?: string;
   /** Fields that a login requires in addition to the client id. */
   readonly requiredFields?: readonly string[];
   /** Scopes without which the provider returns no refresh token. */
   readonly requiredScopes?: readonly string[];
   /** Whether the `scope` of a token response is not comparable with the requested one. Default: false. */
   readonly grantedScopeDiffers?: boolean;
-  /** Whether the authorization request has a code challenge (RFC 7636). Default: true. */
-  readonly pkce?: boolean;
   /** Parameters of the redirect that are added to the token response. */
   readonly redirectMembers?: readonly string[];
   /** Additional parameters of the authorization request. */
@@ -84,6 +86,23 @@ interface ProviderLogin {
   readonly deviceCodeAlias?: string;
 }
 
+/** How an application gets tokens of its installations: with a JWT that it signs as the bearer token, in the place of client authentication. */
+export interface ProviderInstallation {
+  /** The grant of such a profile. It is not sent. */
+  readonly grant: string;
+  /** Root of the API by host; the first match is used. */
+  readonly apiUrls: readonly { readonly host: RegExp; readonly url: string }[];
+  /** Token endpoint below the root; `{installation_id}` is replaced. */
+  readonly tokenPath: string;
+  /** Where the id of the installation is found if the profile has only `{repository}`. */
+  readonly lookupPath: string;
+  /** Media type of the responses. */
+  readonly accept: string;
+  /** Time from `iat` to `exp` of the JWT, and from `iat` to now, in milliseconds. */
+  readonly lifetimeMs: number;
+  readonly backdatedMs: number;
+}
+
 /** Everything that is known about a provider. No code branches on a provider's name. */
 export interface Provider {
   /** Value of `<profile>.type`. */
@@ -96,12 +115,10 @@ export interface Provider {
   readonly usesIssuer?: boolean;
   /** The fields that are part of the token URL, by name. They are never sent. */
   readonly variables?: Readonly<Record<string, UrlVariable>>;
-  /** URL of refresh requests, relative to the token URL and of the same origin. Default: the token URL. */
-  readonly refreshUrl?: string;
   /** Format of token requests. Default: `form` (RFC 6749 §4). */
   readonly requestFormat?: 'form' | 'json';
-  /** Separator of the scopes in a request. Default: a space (RFC 6749 §3.3). */
-  readonly scopeSeparator?: ',';
+  /** Separator of the scopes in a request. Default: `space` (RFC 6749 §3.3). */
+  readonly scopeSeparator?: 'comma';
   /** For `oauth-profile providers` and the documentation. Set for the types of the catalogue. */
   readonly about?: {
     readonly name: string;
@@ -156,5 +173,7 @@ export interface Provider {
   readonly defaultLifetimeMs?: number;
   /** Set if users can log in. */
   readonly login?: ProviderLogin;
+  /** Set if applications are installed by others and get tokens for that. */
+  readonly installation?: ProviderInstallation;
   readonly hints: ErrorHints;
 }

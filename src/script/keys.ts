@@ -58,7 +58,7 @@ export const scriptKeys = {
   },
   secrets: { help: 'Variables, or members of them, whose values are masked', schema: names },
   unmask: {
-    help: 'Paths in responses that are not masked because of their name, such as body.password',
+    help: 'Paths in responses that are shown even if their name is that of a secret, such as body.password',
     schema: names,
   },
   cookies: {
@@ -68,14 +68,17 @@ export const scriptKeys = {
   ...requestKeys,
   setup: { help: 'Steps that run first; if one fails, the other steps are skipped', schema: steps },
   steps: { help: 'Steps, run in order', schema: steps },
-  teardown: { help: 'Steps that run last, whatever has failed', schema: steps },
+  teardown: { help: 'Steps that run last, even if a step failed', schema: steps },
 } as const satisfies Readonly<Record<string, KeyDefinition>>;
 
 /** The keys of a `retry`. */
 export const retryKeys = {
   times: { help: 'Total number of attempts', schema: { type: 'integer', minimum: 1, maximum: MAX_TIMES } },
   interval: { help: 'Time between attempts; default: 1s', schema: duration },
-  backoff: { help: 'Factor by which each interval is longer; default: 1', schema: { type: 'number', minimum: 1 } },
+  backoff: {
+    help: 'Factor by which the interval grows after each attempt; default: 1',
+    schema: { type: 'number', minimum: 1 },
+  },
   max: { help: 'Longest interval; default: 30s', schema: duration },
   until: { help: 'Repeat until this condition is true; default: until the step passes', schema: condition },
 } as const satisfies Readonly<Record<string, KeyDefinition>>;
@@ -101,7 +104,7 @@ export const stepKeys = {
     },
   },
   forEach: {
-    help: 'Run the step once per item: a variable and a list, a range such as 1..5, or @ and the path of a file',
+    help: 'Run the step once per item: a variable name with a list, a range such as 1..5, or @ and the path of a file',
     schema: {
       type: 'object',
       minProperties: 1,
@@ -111,12 +114,12 @@ export const stepKeys = {
     },
   },
   continueOnFailure: {
-    help: 'Continue with the next step if this one fails; the run has failed anyway',
+    help: 'Continue with the next step if this one fails; the run is still reported as failed',
     schema: { type: 'boolean' },
   },
   always: { help: 'Run the step even if an earlier step failed', schema: { type: 'boolean' } },
   steps: { help: 'Makes the step a group: its keys apply to all steps in it', schema: steps },
   run: { help: 'Run the steps of another script with the variables of this one', schema: path },
-  with: { help: 'Variables that the other script gets in addition', schema: { type: 'object' } },
-  save: { help: 'Variables of the other script that this script gets', schema: names },
+  with: { help: 'Additional variables for the other script', schema: { type: 'object' } },
+  save: { help: 'Variables to copy from the other script to this one', schema: names },
 } as const satisfies Readonly<Record<string, KeyDefinition>>;

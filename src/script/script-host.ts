@@ -67,12 +67,23 @@ export class ScriptHost {
             }
           };
           const recording = { ...client, ports: { ...client.ports, send } };
-          const { token, fromCache } = await getProfileToken(recording, profile, { signal });
+          const { token, fromCache, profile: bound } = await getProfileToken(recording, profile, { signal });
           const response = token.response as Readonly<Record<string, Value>>;
           const { authorizeOrigin } = profile.options;
           if (authorizeOrigin === undefined) return { response, fromCache, header: undefined };
           this.#tlsByOrigin.set(authorizeOrigin, tlsFiles(profile.options));
-          return { response, fromCache, header: { ...createApiHeader(profile, token), origin: authorizeOrigin } };
+          const { dpopKey } = bound;
+          const dpop = dpopKey && (await client.ports.dpop());
+          const proofs = dpop && {
+            create: (method: string, url: URL) => dpop.createProof(dpopKey, method, url, token.accessToken),
+            acceptNonce: dpop.acceptNonce,
+          };
+          return {
+            response,
+            fromCache,
+            header: { ...createApiHeader(bound, token, true), origin: authorizeOrigin },
+            proofs,
+          };
         },
       },
     });

@@ -57,7 +57,7 @@ describe('parseCommandLine()', () => {
   it.each([
     [['token', ''], '<profile> is empty'],
     [['explain', ' \t'], '<profile> is empty'],
-    [['exec', '', '--', 'true'], '<profile> is empty'],
+    [['exec', '', '--', 'true'], '<profile…> is empty'],
     [['exec', 'graph', '--', ''], '<command…> is empty'],
   ])('reports an empty argument, which a shell passes for an unset variable: %j', (args, message) => {
     expect(failureOf(() => parseCommandLine(args))).toMatchObject({ code: 'usage', message });

@@ -19,7 +19,7 @@ it.each<[string, (context: Context) => void]>([
         printed += text;
       },
     },
-    args: { positionals: [], switches: new Set(['verbose']), values: new Map() },
+    args: { positionals: [], command: [], switches: new Set(['verbose']), values: new Map() },
   };
   print(context as unknown as Context);
   expect(printed).toContain('a\\u001b[2J\\u009b31m\\u202e');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addCallerFlags, withCallerFlags } from '../../src/cli/render-error.ts';
 
 function argsWith(values: Record<string, string[]>) {
-  return { positionals: [], switches: new Set<string>(), values: new Map(Object.entries(values)) };
+  return { positionals: [], command: [], switches: new Set<string>(), values: new Map(Object.entries(values)) };
 }
 
 describe('addCallerFlags()', () => {

@@ -193,8 +193,8 @@ describe('the pages of providers', () => {
       Object.entries<Record<string, string>>(parse(text)).map(([name, fields]) => ({ place, name, fields })),
     );
 
-  const isLogin = ({ grant_type, type = '' }: Record<string, string>): boolean =>
-    grant_type === undefined && findProvider(type)?.login !== undefined;
+  const isLogin = ({ grant_type, installation_id, type = '' }: Record<string, string>): boolean =>
+    (grant_type ?? installation_id) === undefined && findProvider(type)?.login !== undefined;
 
   it.each(profiles.filter(({ fields }) => isLogin(fields)))(
     '$place request the scopes that check --online expects of $name',

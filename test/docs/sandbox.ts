@@ -105,7 +105,9 @@ export class Sandbox {
       return { output: output.replace(/^warning: emulated: .*\n/m, ''), exit };
     }
     // Node reads NODE_EXTRA_CA_CERTS when it starts.
-    const trust = args[0] === 'token' ? ['--set', `${args[1]}.options.ca_file=${env['NODE_EXTRA_CA_CERTS']}`] : [];
+    const trust = /^(?:token|inspect)$/.test(args[0] ?? '')
+      ? ['--set', `${args[1]}.options.ca_file=${env['NODE_EXTRA_CA_CERTS']}`]
+      : [];
     return runCommand([...args, ...trust], { cwd: this.#work, env });
   }
 

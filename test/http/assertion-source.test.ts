@@ -40,6 +40,28 @@ function fixture(
   };
 }
 
+describe('the source azure-imds in an App Service', () => {
+  const env = { IDENTITY_ENDPOINT: 'http://169.254.255.2:8081/msi/token', IDENTITY_HEADER: 'secret-of-the-service' };
+
+  it('uses the endpoint and the header of the environment', async () => {
+    const { read, requests, header } = fixture({ body: '{"access_token":"identity"}' }, env);
+    expect((await read({ kind: 'azure-imds', value: 'user-assigned' })).reveal()).toBe('identity');
+    expect(requests[0]?.url.href).toBe(
+      'http://169.254.255.2:8081/msi/token?api-version=2019-08-01&resource=api%3A%2F%2Faud&client_id=user-assigned',
+    );
+    expect(header('X-IDENTITY-HEADER')).toBe('secret-of-the-service');
+  });
+
+  it.each([
+    { ...env, IDENTITY_HEADER: '' },
+    { ...env, IDENTITY_ENDPOINT: 'http://example.com/token' },
+  ])('uses the metadata service with %j', async (other) => {
+    const { read, requests } = fixture({ body: '{"access_token":"identity"}' }, other);
+    await read({ kind: 'azure-imds' });
+    expect(requests[0]?.url.host).toBe('169.254.169.254');
+  });
+});
+
 describe('the source github-actions', () => {
   it('requests an ID token for the audience with the token of the job', async () => {
     const { read, requests, header } = fixture({ body: '{"value":"id.of.job","count":1}' });

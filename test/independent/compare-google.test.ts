@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { IdentityPoolClient, JWT } from 'google-auth-library';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AwsClient, IdentityPoolClient, JWT, PluggableAuthClient } from 'google-auth-library';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { getToken } from '../../src/get-token.ts';
 import { decodeJwt } from '../support/decode-jwt.ts';
@@ -72,8 +72,8 @@ async function requestsOf(run: () => Promise<unknown>): Promise<Decoded[]> {
 }
 
 /** The access token of a profile. */
-async function tokenOf(fields: Record<string, unknown>): Promise<string> {
-  const client = createClient({ environment: { env: {}, cwd: directory }, store: 'memory' });
+async function tokenOf(fields: Record<string, unknown>, env: Record<string, string> = {}): Promise<string> {
+  const client = createClient({ environment: { env, cwd: directory }, store: 'memory' });
   const variables = await client.loadVariables({ data: { svc: { type: 'google', ...fields } } });
   return (await getToken(client, 'svc', { variables })).token.accessToken.reveal();
 }
@@ -151,5 +151,122 @@ describe("an external account's requests are those of google-auth-library", () =
     });
     expect(own).toEqual(theirs);
     expect(token).toBe(expected);
+  });
+
+  describe('with an AWS source', () => {
+    const aws = () => ({
+      ...account(),
+      subject_token_type: 'urn:ietf:params:aws:token-type:aws4_request',
+      credential_source: {
+        environment_id: 'aws1',
+        region_url: `http://127.0.0.1:${server.port}/zone`,
+        url: `http://127.0.0.1:${server.port}/credentials`,
+        imdsv2_session_token_url: `http://127.0.0.1:${server.port}/session`,
+        regional_cred_verification_url:
+          'https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
+      },
+    });
+    const keys = {
+      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+      AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG',
+      AWS_SESSION_TOKEN: '',
+    };
+    const noKeys = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_SESSION_TOKEN: '', AWS_REGION: '' };
+    afterEach(() => {
+      vi.useRealTimers();
+      vi.unstubAllEnvs();
+    });
+
+    it.each<[string, Record<string, string>]>([
+      ['keys of the environment', { ...keys, AWS_REGION: 'eu-west-1' }],
+      [
+        'a session of the environment',
+        { ...keys, AWS_REGION: '', AWS_DEFAULT_REGION: 'eu-west-1', AWS_SESSION_TOKEN: 'a/session+token=' },
+      ],
+    ])('%s', async (_what, env) => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      for (const [name, value] of Object.entries({ AWS_DEFAULT_REGION: '', ...env })) vi.stubEnv(name, value);
+      const theirs = await requestsOf(() => new AwsClient(aws()).getAccessToken());
+      const own = await requestsOf(() => tokenOf({ options: { key_file: file('aws.json', aws()) } }, env));
+      expect(own).toEqual(theirs);
+      expect(own[0]?.form?.['subject_token']).toContain('SignedHeaders');
+    });
+
+    it('the role of the machine', async () => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      await server.close();
+      server = await startTokenServer((response, { url = '' }) => {
+        const role = { AccessKeyId: 'ASIAROLE', SecretAccessKey: 'role-secret-key', Token: 'role-session' };
+        const bodies: Record<string, string> = {
+          '/zone': 'us-east-2b',
+          '/session': 'imds-session',
+          '/credentials': 'web',
+        };
+        response.setHeader('content-type', url === '/zone' ? 'text/plain' : 'application/json');
+        const token = { access_token: 'a-token', expires_in: 3600, token_type: 'Bearer' };
+        response.end(bodies[url] ?? JSON.stringify(url === '/credentials/web' ? role : token));
+      });
+      for (const [name, value] of Object.entries({ ...noKeys, AWS_DEFAULT_REGION: '' })) vi.stubEnv(name, value);
+      const last = (requests: Decoded[]): Decoded | undefined => requests.at(-1);
+      const theirs = await requestsOf(() => new AwsClient(aws()).getAccessToken());
+      const own = await requestsOf(() => tokenOf({ options: { key_file: file('aws.json', aws()) } }));
+      expect(last(own)).toEqual(last(theirs));
+      expect(own.map(({ method, url }) => `${method} ${url}`)).toEqual([
+        'PUT /session',
+        'GET /zone',
+        'GET /credentials',
+        'GET /credentials/web',
+        'POST /v1/token',
+      ]);
+    });
+  });
+
+  describe('with an executable', () => {
+    const ALLOWED = { PATH: String(process.env['PATH']), GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES: '1' };
+    const program = file(
+      'program.sh',
+      'printf \'{"version":1,"success":true,"token_type":"urn:ietf:params:oauth:token-type:jwt","id_token":"%s|%s|%s|%s"}\' "$1" "$GOOGLE_EXTERNAL_ACCOUNT_AUDIENCE" "$GOOGLE_EXTERNAL_ACCOUNT_IMPERSONATED_EMAIL" "$OAUTH_PROFILE_KEY"',
+    );
+    const config = (command: string) => ({ ...impersonated(), credential_source: { executable: { command } } });
+    const run = (command: string, env: Record<string, string> = ALLOWED) =>
+      tokenOf({ options: { key_file: file('executable.json', config(command)) } }, env);
+    afterEach(() => vi.unstubAllEnvs());
+
+    it('that succeeds', async () => {
+      vi.stubEnv('GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES', '1');
+      const command = `sh ${program} "two words"`;
+      const theirs = await requestsOf(() => new PluggableAuthClient(config(command)).getAccessToken());
+      const own = await requestsOf(() => run(command, { ...ALLOWED, OAUTH_PROFILE_KEY: 'vault-key' }));
+      expect(own).toEqual(theirs);
+      expect(own[0]?.form?.['subject_token']).toBe(`two words|${account().audience}|${email}|`);
+    });
+
+    it.each<[string, string, Record<string, string>]>([
+      ['that is not allowed', `sh ${program}`, {}],
+      ['that does not exist', 'no-such-program', ALLOWED],
+      ['that fails', 'false', ALLOWED],
+      ['that prints no JSON', 'echo token', ALLOWED],
+      [
+        'that reports an error',
+        `sh ${file('error.sh', 'echo \'{"version":1,"success":false,"code":"401","message":"no"}\'')}`,
+        ALLOWED,
+      ],
+      [
+        'whose token has expired',
+        `sh ${file('old.sh', 'echo \'{"version":1,"success":true,"id_token":"x","expiration_time":1}\'')}`,
+        ALLOWED,
+      ],
+    ])('%s, sends nothing', async (_what, command, env) => {
+      await expect(run(command, env)).rejects.toMatchObject({ code: 'profile_invalid' });
+      expect(server.received).toEqual([]);
+    });
+
+    it('in a file of the working directory, does not run', async () => {
+      file('executable.json', config(`touch ${join(directory, 'ran')}`));
+      file('oauth-profiles.yaml', 'svc: {type: google, options: {key_file: executable.json}}');
+      const client = createClient({ environment: { env: ALLOWED, cwd: directory }, store: 'memory' });
+      await expect(getToken(client, 'svc')).rejects.toMatchObject({ code: 'profile_invalid' });
+      expect(existsSync(join(directory, 'ran'))).toBe(false);
+    });
   });
 });

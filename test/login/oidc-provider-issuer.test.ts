@@ -94,9 +94,9 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
   });
 
   it('is compared with the profile before the first login', async () => {
-    const requiringPar = await startLoginServer(path, { require_pushed_authorization_requests: true });
+    const requiringJar = await startLoginServer(path, { require_signed_request_object: true });
     try {
-      write({}, requiringPar);
+      write({}, requiringJar);
       const profile = JSON.parse(sandbox.read('oauth-profiles.json'));
       profile.svc.options.authorization_url += 'orize';
       sandbox.write('oauth-profiles.json', JSON.stringify(profile));
@@ -105,10 +105,10 @@ describe.each(['', '/realms/demo'])('oidc-provider with the issuer path "%s"', (
       expect(exit).toBe(2);
       expect(diagnostics.filter(({ about }: { about: string }) => about === 'discovery')).toMatchObject([
         { level: 'warning', where: 'svc.options.authorization_url' },
-        { level: 'error', where: 'svc.options.authorization_url', message: expect.stringContaining('RFC 9126') },
+        { level: 'error', where: 'svc.options.authorization_url', message: expect.stringContaining('RFC 9101') },
       ]);
     } finally {
-      await requiringPar.close();
+      await requiringJar.close();
     }
   });
 

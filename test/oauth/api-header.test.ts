@@ -33,6 +33,13 @@ describe('createApiHeader()', () => {
       );
   });
 
+  it('RFC 9449 §7.1 uses the scheme DPoP for a token with a key, and only if the caller adds proofs', () => {
+    const profile = { ...readAcme(custom), dpopKey: new Secret('{}') };
+    const token = { accessToken: new Secret('the-token'), tokenType: 'DPoP' };
+    expect(createApiHeader(profile, token, true).value.reveal()).toBe('DPoP the-token');
+    expect(() => createApiHeader(profile, token)).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+
   it.each(['line\nend', 'nul\0byte', 'h\u00e4\u00df'])('rejects a token that could end the header: %j', (token) => {
     expect(() => headerFor({}, 'Bearer', token)).toThrow(expect.objectContaining({ code: 'response_unreadable' }));
   });

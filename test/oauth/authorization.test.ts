@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type AuthorizationRequest,
+  buildAuthorizationParameters,
   buildAuthorizationUrl,
   buildCodeTokenRequest,
   matchesState,
   parseAuthorizationResponse,
 } from '../../src/oauth/authorization.ts';
+import type { LoginProfile } from '../../src/profile/login-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
 import { loginProfiles, toWire } from '../support/login-request.ts';
@@ -18,13 +21,15 @@ const request = {
   redirectUri: 'http://127.0.0.1:4711/callback',
   state: 'st',
   challenge: 'ch',
-  promptForConsent: false,
 };
+
+const buildUrl = (login: LoginProfile, endpoint: URL, parameters: AuthorizationRequest): URL =>
+  buildAuthorizationUrl(endpoint, buildAuthorizationParameters(login, parameters));
 
 describe('buildAuthorizationUrl()', () => {
   it('R4.4 step 1 adds state and PKCE to the query that Google documents', () => {
     const login = loginProfileOf(google);
-    const url = buildAuthorizationUrl(login, login.endpoints.authorizationUrl as URL, request);
+    const url = buildUrl(login, login.endpoints.authorizationUrl as URL, request);
     expect(`${url.origin}${url.pathname}`).toBe('https://accounts.google.com/o/oauth2/v2/auth');
     expect(Object.fromEntries(url.searchParams)).toEqual({
       scope: 'email',
@@ -48,7 +53,7 @@ describe('buildAuthorizationUrl()', () => {
       prompt: 'login',
       options: { authorization_url: 'https://id.example.com/authorize?tenant=a&state=evil&client_id=evil' },
     });
-    const { searchParams } = buildAuthorizationUrl(login, login.endpoints.authorizationUrl as URL, request);
+    const { searchParams } = buildUrl(login, login.endpoints.authorizationUrl as URL, request);
     expect(Object.fromEntries(searchParams)).toMatchObject({
       tenant: 'a',
       audience: 'https://api.example.com',
@@ -66,7 +71,7 @@ describe('buildAuthorizationUrl()', () => {
     fc.assert(
       fc.property(anyText, anyText, (scope, anyState) => {
         const field = { name: 'scope', value: scope, source: '' };
-        const { href } = buildAuthorizationUrl({ ...login, scope: field }, endpoint, { ...request, state: anyState });
+        const { href } = buildUrl({ ...login, scope: field }, endpoint, { ...request, state: anyState });
         const decoded = new URL(href).searchParams;
         expect([decoded.get('scope'), decoded.get('state')]).toEqual([scope, anyState]);
       }),
@@ -75,14 +80,14 @@ describe('buildAuthorizationUrl()', () => {
 
   it('never contains a secret', () => {
     const login = loginProfileOf({ ...okta, api_key: 'hidden-value', password: 'pw-value' });
-    expect(buildAuthorizationUrl(login, login.endpoints.authorizationUrl as URL, request).href).not.toMatch(
+    expect(buildUrl(login, login.endpoints.authorizationUrl as URL, request).href).not.toMatch(
       /okta-secret|hidden|pw-/,
     );
   });
 
   it('rejects a client id that is a secret, because the URL would show it', () => {
     const login = { ...loginProfileOf(okta), clientId: new Secret('hidden') };
-    const error = failureOf(() => buildAuthorizationUrl(login, new URL('https://acme.okta.com/authorize'), request));
+    const error = failureOf(() => buildUrl(login, new URL('https://acme.okta.com/authorize'), request));
     expect(error.code).toBe('profile_invalid');
     expect(error.message).toContain('svc.client_id');
     expect(error.hint).toContain('svc.client_id');
@@ -94,7 +99,7 @@ describe('buildAuthorizationUrl()', () => {
       const extraParameters = login.extraParameters.map((field) =>
         field.name === external ? { ...field, external: true as const } : field,
       );
-      return buildAuthorizationUrl({ ...login, extraParameters }, new URL('https://acme.okta.com/authorize'), request);
+      return buildUrl({ ...login, extraParameters }, new URL('https://acme.okta.com/authorize'), request);
     };
     expect(Object.fromEntries(build('audience').searchParams)).toMatchObject({ audience: 'a', pin: 'b' });
     expect(failureOf(() => build('pin'))).toMatchObject({
@@ -106,7 +111,7 @@ describe('buildAuthorizationUrl()', () => {
 
   it('omits scope if there is none', () => {
     const login = { ...loginProfileOf(okta), scope: undefined };
-    const url = buildAuthorizationUrl(login, new URL('https://acme.okta.com/authorize'), request);
+    const url = buildUrl(login, new URL('https://acme.okta.com/authorize'), request);
     expect(url.searchParams.has('scope')).toBe(false);
   });
 });

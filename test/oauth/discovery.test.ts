@@ -33,7 +33,20 @@ describe('the metadata of an issuer', () => {
     expect(parseIssuerEndpoints({ ...document, issuer: `${issuer}/` }, issuer, false)).toBeTypeOf('object');
   });
 
+  it('names other endpoints for clients with a certificate (RFC 8705 §5)', () => {
+    const mtls_endpoint_aliases = {
+      token_endpoint: 'https://mtls.example.com/token',
+      revocation_endpoint: 'https://mtls.example.com/revoke',
+      userinfo_endpoint: 'https://mtls.example.com/me',
+    };
+    expect(parseIssuerEndpoints({ ...document, mtls_endpoint_aliases }, issuer, false)).toMatchObject({
+      tokenUrl: document.token_endpoint,
+      mtls: { tokenUrl: 'https://mtls.example.com/token', revocationUrl: 'https://mtls.example.com/revoke' },
+    });
+  });
+
   it.each([
+    ['an alias without TLS', { mtls_endpoint_aliases: { token_endpoint: 'http://mtls.example.com/token' } }],
     ['another issuer', { issuer: 'https://evil.example/realms/a' }],
     ['an issuer with another path', { issuer: 'https://id.example.com/realms/b' }],
     ['an issuer that starts with ours', { issuer: `${issuer}.evil.example` }],

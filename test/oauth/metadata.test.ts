@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findIssuerMismatch, metadataLocations, parseMetadata, type ServerMetadata } from '../../src/oauth/metadata.ts';
+import { LoadedFile } from '../../src/profile/profile.ts';
 import { loginProfileOf } from '../support/profile-of.ts';
 
 const authorizationUrl = new URL('https://id.example.com/authorize');
@@ -67,12 +68,42 @@ describe('metadataLocations()', () => {
 });
 
 describe('parseMetadata()', () => {
+  const push = (pushed: unknown, more: object = {}) =>
+    parse({ pushed_authorization_request_endpoint: pushed, ...more })?.pushedRequestUrl?.href;
+
+  it('RFC 9126 §5 returns the endpoint for pushed requests, if it is at the origin of the metadata or of the token endpoint', () => {
+    expect(push('https://id.example.com/par')).toBe('https://id.example.com/par');
+    expect(push(new URL('/par', tokenUrl).href)).toBe(new URL('/par', tokenUrl).href);
+    for (const other of [
+      'https://evil.example/par',
+      'http://id.example.com/par',
+      'par',
+      ['https://id.example.com/par'],
+    ])
+      expect(push(other)).toBeUndefined();
+    const required = { require_pushed_authorization_requests: true, require_signed_request_object: true };
+    expect(parse(required)).toMatchObject({ requiresPushedRequest: true, requiresSignedRequest: true });
+  });
+
+  it('RFC 8705 §5 prefers the endpoint for clients with a certificate, if the profile has one', () => {
+    const own = 'https://id.example.com/mtls/par';
+    const mtls_endpoint_aliases = { pushed_authorization_request_endpoint: own };
+    const pushed_authorization_request_endpoint = 'https://id.example.com/par';
+    const members = { ...document, pushed_authorization_request_endpoint, mtls_endpoint_aliases };
+    const options = { ...server.options, cert: new LoadedFile('client.pem', '') };
+    expect(parseMetadata(members, location, server)?.pushedRequestUrl?.pathname).toBe('/par');
+    expect(parseMetadata(members, location, { ...server, options })?.pushedRequestUrl?.pathname).toBe('/mtls/par');
+  });
+
   it('RFC 8414 §2 returns issuer, iss support, revocation URL and support of prompt=consent', () => {
     expect(parse({})).toEqual({
       issuer: 'https://id.example.com',
       issParameterSupported: true,
       revocationUrl: new URL('https://id.example.com/revoke'),
       consentPromptSupported: false,
+      pushedRequestUrl: undefined,
+      requiresPushedRequest: false,
+      requiresSignedRequest: false,
     });
     expect(parse({ prompt_values_supported: ['none', 'consent'] })).toMatchObject({ consentPromptSupported: true });
     expect(parse({ prompt_values_supported: 'consent' })).toMatchObject({ consentPromptSupported: false });
@@ -148,7 +179,12 @@ describe('findIssuerMismatch()', () => {
     issuer: 'https://id.example.com',
     issParameterSupported: false,
     revocationUrl: undefined,
+    introspectionUrl: undefined,
+    userinfoUrl: undefined,
     consentPromptSupported: false,
+    pushedRequestUrl: undefined,
+    requiresPushedRequest: false,
+    requiresSignedRequest: false,
   };
   const endpoints = [authorizationUrl, tokenUrl];
 

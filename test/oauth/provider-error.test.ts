@@ -44,6 +44,13 @@ describe('the error for an error response', () => {
     },
   );
 
+  it('D15 for invalid_grant of an assertion names the claims and the key', () => {
+    const assertion = { ...readAcme(samples.custom), grant: 'urn:ietf:params:oauth:grant-type:jwt-bearer' };
+    const { hint } = providerErrorFor(assertion, createResponse(400, { error: 'invalid_grant' }));
+    for (const option of ['assertion.aud', 'assertion.sub', 'key_file'])
+      expect(hint).toContain(`acme.options.${option}`);
+  });
+
   it('D15 names variables of a profile with any name', () => {
     const named = { ...readAcme(samples.google), name: 'my $& profile' };
     expect(providerErrorFor(named, createResponse(401, { error: 'invalid_client' })).hint).toContain(

@@ -23,6 +23,7 @@ it.each([
     import { formatGitResponse, parseGitRequest, type ToolToken } from 'oauth-profile/credential';
     import { type Emulator, startEmulator } from 'oauth-profile/emulator';
     import { oauthFixtures, type OAuthFixtures } from 'oauth-profile/playwright';
+    import { createProxy, type ProxiedRequest, type RunningProxy } from 'oauth-profile/proxy';
     import { defineCommand, htmlReport, type Report, type RunResult, runScript, runScripts } from 'oauth-profile/script';
     const emulator: Emulator = await startEmulator({ profiles: { lab: { type: 'gitlab' } } });
     const token = await oauthProfile('lab', { data: { lab: { type: 'gitlab' } }, emulator, signal: AbortSignal.timeout(1) });
@@ -32,6 +33,8 @@ it.each([
     export const report: Report = await runScripts(['smoke/'], { reports: [{ kind: 'junit', file: 'out.xml', cases: 'steps' }] });
     export const page: string = htmlReport(report);
     export const profile: Profile = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'a' };
+    const onRequest = ({ status }: ProxiedRequest): void => void (status satisfies number | undefined);
+    export const proxy: RunningProxy = await createProxy(['lab'], { mode: 'forward', only: true, onRequest });
     const test = base.extend<object, OAuthFixtures>(oauthFixtures);
     test.use({ oauthOptions: { store: 'memory' } });
     test('me', async ({ oauth }) => void ((await oauth('lab').get()).access_token satisfies string));

@@ -53,6 +53,8 @@ describe('client authentication', () => {
     expect(withAuth('client_secret_basic')).toEqual(inHeader);
     expect(withAuth('none')).toEqual(idOnly);
     expect(withAuth('private_key_jwt', { key_file: 'key.pem' })).toEqual({ ...idOnly, assertion: true });
+    for (const method of ['tls_client_auth', 'self_signed_tls_client_auth'])
+      expect(withAuth(method, { cert_file: 'key.pem', cert_key_file: 'key.pem' })).toEqual(idOnly);
   });
 
   it.each(types)('D12 of %s with client_secret_basic_raw is not encoded', (type) => {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { withIssuerEndpoints, withoutIssuerEndpoints } from '../../src/profile/issuer-endpoints.ts';
 import { toLoginProfile } from '../../src/profile/login-profile.ts';
+import type { ParsedProfile } from '../../src/profile/parse-profile.ts';
+import { LoadedFile } from '../../src/profile/profile.ts';
 import { parsedProfileOf } from '../support/profile-of.ts';
 import { decodeRequest, issuesOf } from '../support/read-sample.ts';
 
@@ -32,6 +34,14 @@ describe('a profile with an issuer', () => {
   ])('whose metadata lists %j and that configures %s authenticates with %s', (authMethods, client_auth, expected) => {
     const parsed = parsedProfileOf('svc', { ...robot, options: { client_auth } });
     expect(completeProfile(withIssuerEndpoints(parsed, { ...endpoints, authMethods })).clientAuth).toBe(expected);
+  });
+
+  it('uses the endpoints for clients with a certificate if it has one', () => {
+    const mtls = { tokenUrl: 'https://mtls.example.com/token' };
+    const parsed = parsedProfileOf('svc', robot);
+    const certified = { ...parsed, options: { ...parsed.options, cert: new LoadedFile('client.pem', '') } };
+    const urlOf = (one: ParsedProfile) => completeProfile(withIssuerEndpoints(one, { ...endpoints, mtls })).url.href;
+    expect([urlOf(parsed), urlOf(certified)]).toEqual([endpoints.tokenUrl, mtls.tokenUrl]);
   });
 
   it('prefers the URLs that it sets itself', () => {

@@ -202,8 +202,19 @@ describe('an external account file of Google', () => {
   it.each([
     ['without an audience', { audience: undefined }],
     ['without a source', { credential_source: undefined }],
-    ['with a source of AWS', { credential_source: { environment_id: 'aws1', region_url: 'https://x' } }],
-    ['with a program as source', { credential_source: { executable: { command: 'rm -rf /' } } }],
+    ['with AWS and no URL to sign', { credential_source: { environment_id: 'aws1', region_url: 'https://x' } }],
+    [
+      'with AWS and credentials from another machine',
+      {
+        credential_source: {
+          environment_id: 'aws1',
+          url: 'http://example.com/credentials',
+          regional_cred_verification_url: 'https://sts.{region}.amazonaws.com',
+        },
+      },
+    ],
+    ['with another version of AWS', { credential_source: { environment_id: 'aws2' } }],
+    ['with an executable without a command', { credential_source: { executable: {} } }],
     ['with a source without TLS', { credential_source: { url: 'http://issuer.example/token' } }],
     ['with a service account without TLS', { service_account_impersonation_url: 'http://attacker.example/' }],
   ])('is an issue %s', (_what, changes) => {

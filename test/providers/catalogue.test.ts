@@ -1,38 +1,34 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildAuthorizationUrl, buildCodeTokenRequest } from '../../src/oauth/authorization.ts';
 import { buildTokenRequest, encodeForm } from '../../src/oauth/token-request.ts';
-import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { catalogue } from '../../src/providers/catalogue/catalogue.ts';
+import { microsoft } from '../../src/providers/microsoft.ts';
+import { okta } from '../../src/providers/okta.ts';
 import { catalogueTypes, findProvider, loadCatalogue } from '../../src/providers/registry.ts';
-import { Secret } from '../../src/redaction/secret.ts';
 import { catalogueProfiles } from '../support/catalogue-profiles.ts';
-import { loginProfileOf, parsedProfileOf, profileOf } from '../support/profile-of.ts';
+import { loginProfileOf, profileOf } from '../support/profile-of.ts';
 import { decodeRequest, issuesOf } from '../support/read-sample.ts';
 
-/** Values that would change the host or the path of a URL. */
+/** Parts of values that would change the host or the path of a URL. */
 const hostile = [
-  'evil.example/',
-  'evil.example#',
-  'evil.example?',
-  'evil.example\\',
-  'a@evil.example',
-  'a:b@evil.example',
-  'evil.example:443/x',
-  '../x',
+  ...'/\\@?#:[]{}%&;,"\'<> \t\r\n\0'.split(''),
   '..',
-  '.',
+  '%2f',
   '%2e%2e',
-  '%65vil.example',
-  '127.0.0.1',
-  '0x7f.1',
-  '[::1]',
-  'a b',
-  'a\nb',
-  'a\0',
-  'ｅvil.example',
-  '{shop}',
-  'https://evil.example',
+  '\u3002',
+  '\uff0e',
+  '\uff45',
+  '\u200b',
+  '@evil.example/',
+  'a'.repeat(300),
 ];
+const ipAddresses = ['127.0.0.1', '0x7f.1', '[::1]'];
+
+/** A profile for a login of each type that has variables in its URL. */
+const withVariables = [
+  ['microsoft', { type: 'microsoft', client_id: 'app', tenant_id: 'contoso.onmicrosoft.com' }],
+  ['okta', { type: 'okta', client_id: 'app', tenant_id: 'acme' }],
+  ...catalogueProfiles,
+] as const;
 
 beforeAll(() => loadCatalogue());
 
@@ -69,20 +65,48 @@ describe('the catalogue', () => {
     expect(`${url}${endpoints.authorizationUrl}${endpoints.revocationUrl}`).not.toMatch(/[{}]/);
   });
 
-  const variables = catalogueProfiles.flatMap(([type, fields]) =>
-    Object.keys(catalogue.find((provider) => provider.type === type)?.variables ?? {}).map(
-      (name) => [type, name, fields] as const,
-    ),
-  );
-  it.each(variables)('%s rejects every hostile value of %s, so nothing is sent', (_, name, fields) => {
-    for (const value of hostile) {
-      const read = () => profileOf({ ...fields, refresh_token: 'r', [name]: value });
-      const issues = issuesOf(read);
-      expect(issues.map(({ variable }) => variable)).toEqual([`svc.${name}`]);
-    }
+  const variables = withVariables.flatMap(([type, fields]) => {
+    const { tokenUrl = '', variables = {} } = [microsoft, okta, ...catalogue].find((one) => one.type === type) ?? {};
+    return Object.entries(variables).map(([name, { example }]) => {
+      const isInHost = tokenUrl.split('/')[2]?.includes(`{${name}}`) === true;
+      return [type, name, { fields, example, isInHost }] as const;
+    });
   });
+  it.each(variables)(
+    '%s rejects hostile values of %s, so nothing is sent',
+    (_, name, { fields, example, isInHost }) => {
+      const expectRejected = (value: string): void => {
+        for (const read of [profileOf, loginProfileOf]) {
+          const issues = issuesOf(() => read({ ...fields, refresh_token: 'r', [name]: value }));
+          expect(issues.map(({ variable }) => variable)).toEqual([`svc.${name}`]);
+        }
+      };
+      for (const part of hostile)
+        for (let index = 0; index <= example.length; index++)
+          expectRejected(`${example.slice(0, index)}${part}${example.slice(index)}`);
+      for (const value of ['https://evil.example', '.', '..', ...(isInHost ? ipAddresses : [])]) expectRejected(value);
+    },
+  );
 
-  it.each(variables)('%s never sends %s', (_, name, fields) => {
+  it.each(variables)(
+    '%s accepts an uppercase or empty %s only if the host stays the same',
+    (_, name, { fields, example }) => {
+      const urlWith = (values: Readonly<Record<string, string>>): string | undefined => {
+        try {
+          return profileOf({ ...values, refresh_token: 'r' }).url.href;
+        } catch {
+          return undefined;
+        }
+      };
+      const url = urlWith({ ...fields, [name]: example })?.toLowerCase();
+      const withUppercase = urlWith({ ...fields, [name]: example.toUpperCase() })?.toLowerCase();
+      expect([undefined, url]).toContain(withUppercase);
+      const withoutField = Object.fromEntries(Object.entries(fields).filter(([field]) => field !== name));
+      expect(urlWith({ ...fields, [name]: '' })).toBe(urlWith(withoutField));
+    },
+  );
+
+  it.each(variables)('%s never sends %s', (_, name, { fields }) => {
     const { form } = decodeRequest(profileOf({ ...fields, refresh_token: 'r' }));
     expect(form.map(([field]) => field)).not.toContain(name);
   });
@@ -95,33 +119,17 @@ describe('the catalogue', () => {
     expect(JSON.parse(encodeForm(request))).toEqual(body);
   });
 
-  it('refreshes at another URL where the provider has one', () => {
-    const parsed = parsedProfileOf('svc', { ...Object.fromEntries(catalogueProfiles)['box'], refresh_token: 'r' });
-    const provider = parsed.provider && { ...parsed.provider, refreshUrl: 'refresh' };
-    expect(completeProfile({ ...parsed, provider }).url.href).toBe('https://api.box.com/oauth2/refresh');
-  });
-
-  it.each([
-    ['slack', null],
-    ['github', 'challenge'],
-  ])('%s gets the code challenge %s', (type, expected) => {
-    const login = loginProfileOf(Object.fromEntries(catalogueProfiles)[type] ?? {});
-    const request = { redirectUri: 'http://127.0.0.1/', state: 's', challenge: 'challenge', promptForConsent: false };
-    const url = buildAuthorizationUrl(login, new URL('https://example.com/authorize'), request);
-    expect(url.searchParams.get('code_challenge')).toBe(expected);
-    const exchange = {
-      code: new Secret('code-1'),
-      redirectUri: 'http://127.0.0.1/',
-      verifier: new Secret('verifier-1'),
-    };
-    const names = buildCodeTokenRequest(login, exchange).fields.map(({ name }) => name);
-    expect(names.includes('code_verifier')).toBe(expected !== null);
-  });
-
   it('separates scopes as the provider expects them', () => {
     const scopeOf = (type: string) => loginProfileOf(Object.fromEntries(catalogueProfiles)[type] ?? {}).scope?.value;
     expect(scopeOf('slack')).toBe('read,write');
     expect(scopeOf('github')).toBe('read write');
     expect(scopeOf('x')).toBe('read write offline.access');
+  });
+
+  it('knows the API of github.com, but not that of another server', () => {
+    const fields = { ...Object.fromEntries(catalogueProfiles)['github'], refresh_token: 'r' };
+    expect(profileOf(fields).options.origins).toContain('https://api.github.com');
+    expect(profileOf({ ...fields, host: 'github.com' }).options.origins).toContain('https://api.github.com');
+    expect(profileOf({ ...fields, host: 'github.example.com' }).options.origins).toEqual([]);
   });
 });

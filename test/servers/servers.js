@@ -18,6 +18,13 @@ export const servers = [
     debian: ['apache2', 'libapache2-mod-oauth2'],
   },
   {
+    directory: 'atproto',
+    title: '@atproto/oauth-provider',
+    package: '@atproto/oauth-provider',
+    command: [process.execPath, 'server.js'],
+    debian: [],
+  },
+  {
     directory: 'authlib',
     title: 'Authlib',
     package: 'python3-authlib',

@@ -15,7 +15,7 @@ import {
   time,
   truth,
   utf8,
-} from '../../src/emulator/tls/der.ts';
+} from '../../src/certificates/der.ts';
 
 /** A certificate with its key, as PEM. */
 export interface Pair {

@@ -1,4 +1,5 @@
 import { signAssertion } from '../../src/http/client-assertion.ts';
+import { createDpop } from '../../src/http/dpop.ts';
 import type { Clock, Ports } from '../../src/ports.ts';
 import { sendWith } from './wire-request.ts';
 
@@ -28,6 +29,7 @@ export function fakePorts(
     send: sendWith(),
     sign: signAssertion,
     readAssertion: () => Promise.reject(new Error('no assertion source')),
+    dpop: async () => createDpop(clock),
     clock,
     random: () => 0.5,
     log: (line) => lines.push(line),

@@ -5,7 +5,7 @@ import type { Pair } from './certificates.ts';
 import { type Listening, listen } from './independent-listen.ts';
 
 /** The user who signs in. */
-const ACCOUNT = 'ada@example.com';
+export const ACCOUNT = 'ada@example.com';
 
 /** Settings of all `oidc-provider` instances of the tests. It warns of each default that it has to choose. */
 export const commonSettings: Configuration = {
@@ -53,6 +53,7 @@ async function createProvider(issuer: string, clients: ClientMetadata[]): Promis
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
       deviceFlow: {
         enabled: true,
         userCodeInputSource: (ctx, form) => {
@@ -77,7 +78,8 @@ async function createProvider(issuer: string, clients: ClientMetadata[]): Promis
   return provider;
 }
 
-function handlerOf(provider: Provider): RequestListener {
+/** Serves a provider. Its sign-in page signs every visitor in and consents. */
+export function handlerOf(provider: Provider): RequestListener {
   const serve = provider.callback();
   return (request, response) => {
     if (request.url?.startsWith('/interaction/') !== true) serve(request, response);
@@ -90,6 +92,8 @@ async function signInAndConsent(provider: Provider, request: IncomingMessage, re
   const { params } = await provider.interactionDetails(request, response);
   const grant = new provider.Grant({ accountId: ACCOUNT, clientId: String(params['client_id']) });
   grant.addOIDCScope(String(params['scope']));
+  for (const resource of [params['resource'] ?? []].flat())
+    grant.addResourceScope(String(resource), String(params['scope']));
   const grantId = await grant.save();
   await provider.interactionFinished(request, response, { login: { accountId: ACCOUNT }, consent: { grantId } });
 }

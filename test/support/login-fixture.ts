@@ -55,7 +55,6 @@ export class LoginFixture {
 
   /** `open` is the user's browser. */
   async loginWithBrowser(open: (url: string) => void, changes: LoginChanges = {}): Promise<LoginResult> {
-    const { profile } = this;
     const ports = { ...this.client.ports, ...changes.ports };
     const loginPorts: LoginPorts = {
       ...(await this.client.loginPorts()),
@@ -73,16 +72,15 @@ export class LoginFixture {
     };
     const options = { port: undefined, open: true, ...changes.options };
     return this.#login(
-      () => loginWithAuthorizationCode(profile, options, ports, loginPorts, prompt, changes.signal),
+      (profile) => loginWithAuthorizationCode(profile, options, ports, loginPorts, prompt, changes.signal),
       ports,
       changes,
     );
   }
 
   async loginWithDevice(prompt: DeviceCodePrompt, changes: LoginChanges = {}): Promise<LoginResult> {
-    const { profile } = this;
     const ports = { ...this.client.ports, ...changes.ports };
-    return this.#login(() => loginWithDeviceCode(profile, ports, prompt, changes.signal), ports, changes);
+    return this.#login((profile) => loginWithDeviceCode(profile, ports, prompt, changes.signal), ports, changes);
   }
 
   /** A token, as the command `token` gets it. */
@@ -104,7 +102,7 @@ export class LoginFixture {
   }
 
   async #login(
-    authenticate: () => ReturnType<typeof loginWithDeviceCode>,
+    authenticate: (profile: LoginProfile) => ReturnType<typeof loginWithDeviceCode>,
     ports: Ports,
     { mayReplace = async () => false }: LoginChanges,
   ): Promise<LoginResult> {

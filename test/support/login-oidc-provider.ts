@@ -54,6 +54,11 @@ export async function startLoginServer(path = '', discovery: Record<string, unkn
       clientAuthMethods: ['none'],
       ...commonSettings,
     });
+    provider.use(async (ctx, next) => {
+      await next();
+      // A poll each second instead of each 5 seconds, the default of RFC 8628 §3.2.
+      if (ctx['oidc']?.route === 'device_authorization' && ctx.status === 200) Object.assign(ctx.body, { interval: 1 });
+    });
     provider.on('grant.success', (ctx) => events.push(String(ctx.oidc.params?.['grant_type'])));
     provider.on('grant.error', () => events.push('error'));
     provider.on('grant.revoked', () => events.push('revoked'));

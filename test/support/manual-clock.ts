@@ -10,7 +10,11 @@ export class ManualClock implements Clock {
 
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const sleeper = { at: this.time + ms, wake: () => resolve() };
+      const wake = (): void => {
+        signal?.removeEventListener('abort', cancel);
+        resolve();
+      };
+      const sleeper = { at: this.time + ms, wake };
       const cancel = (): void => {
         this.#sleepers.delete(sleeper);
         reject(abortError(signal));

@@ -50,13 +50,18 @@ export interface FamilyOptions {
   readonly latencyMs?: number;
   /** Responses wait for `release`. */
   readonly gated?: boolean;
+  /** Each request needs a proof (RFC 9449) with a nonce that was not used before. */
+  readonly dpop?: boolean;
   /** Lifetimes of the access tokens, in seconds. The last one is repeated. Default: 3,600. */
   readonly lifetimes?: readonly number[];
 }
 
 /** Counters of the server for one family. */
 interface FamilyState {
+  /** Requests with a valid proof. */
   readonly requests: number;
+  /** Requests that got `use_dpop_nonce`. */
+  readonly challenged: number;
   /** Requests that got `invalid_grant`. */
   readonly rejected: number;
   /** Requests that got a token although their refresh token had been used before. */
@@ -97,6 +102,7 @@ export class StrictServer {
     refresh_token_reuse = 'revokes_family',
     latencyMs = 0,
     gated = false,
+    dpop = false,
     lifetimes = [3600],
   }: FamilyOptions = {}): Promise<TokenFamily> {
     const name = `family${++this.#families}`;
@@ -107,7 +113,7 @@ export class StrictServer {
       seen++;
       onArrived.emit('request');
     });
-    const order = { action: 'create', name, refresh_token_reuse, latencyMs, gated, lifetimes: [...lifetimes] };
+    const order = { action: 'create', name, refresh_token_reuse, latencyMs, gated, dpop, lifetimes: [...lifetimes] };
     const token = await this.#child.call(order);
     const p = {
       type: 'custom',
@@ -117,6 +123,7 @@ export class StrictServer {
       client_secret: 'the-secret-of-the-fleet',
       refresh_token: String(token),
       'options.refresh_token_reuse': refresh_token_reuse,
+      ...(dpop && { 'options.dpop': 'true' }),
     };
     return {
       name,

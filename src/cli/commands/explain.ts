@@ -27,8 +27,12 @@ export async function runExplain(context: Context): Promise<number> {
     const pending = built.pending.filter(({ spec }) => reveal || !('source' in spec));
     const filled = await fillPending({ ...built, pending }, client.ports, profile.name, () => ({ timeoutMs, signal }));
     const request = showRequest(profile, filled, reveal);
+    const proofNote = 'the header DPoP, a proof that is signed for each request, is not shown';
+    const notes = profile.options.dpop ? [...profile.notes, proofNote] : profile.notes;
     if (args.switches.has('json')) return `${escapeControlsInJson(request, 2)}\n`;
-    return args.switches.has('curl') ? formatCurl(request) : formatText(request, profile, terminal.style.out);
+    return args.switches.has('curl')
+      ? formatCurl(request)
+      : formatText(request, { ...profile, notes }, terminal.style.out);
   });
   if (reveal) terminal.stdoutRaw(text);
   else terminal.stdout(text);
@@ -58,7 +62,7 @@ async function withNewestRefreshToken(profile: Profile, client: Client): Promise
 }
 
 /** The request as `--json` prints it, with secrets masked unless `--reveal` is given. */
-function showRequest(profile: Profile, { method, url, headers, form, pending }: TokenRequest, reveal: boolean) {
+function showRequest(profile: Profile, { method, url, headers, form, body, pending }: TokenRequest, reveal: boolean) {
   const show = (value: string | Secret): string =>
     reveal && typeof value !== 'string' ? value.reveal() : String(value);
   const showField = ({ name, value, source, external }: Field) => {
@@ -68,9 +72,11 @@ function showRequest(profile: Profile, { method, url, headers, form, pending }: 
   const credentials = basicCredentials(profile).map(showField);
   const masked = profile.options.assertion.claims.filter(({ name, external }) => external && !PUBLIC_CLAIMS.has(name));
   const assertions = pending.map(({ name }) => {
-    const { value } = form.find((field) => field.name === name) ?? { value: '' };
+    // The assertion of an installation is the bearer token.
+    const value = headers[name] ?? form.find((field) => field.name === name)?.value ?? '';
+    const jwt = (typeof value === 'string' ? value : value.reveal()).replace(/^Bearer /, '');
     const hidden = reveal ? [] : masked.map((claim) => claim.name);
-    return { name, ...decodeAssertion(typeof value === 'string' ? value : value.reveal(), hidden) };
+    return { name, ...decodeAssertion(jwt, hidden) };
   });
   return {
     method,
@@ -79,6 +85,7 @@ function showRequest(profile: Profile, { method, url, headers, form, pending }: 
     // Only with a Basic header, which shows nothing of its content.
     ...(credentials.length > 0 && { basic: { method: profile.clientAuth, fields: credentials } }),
     form: form.map(showField),
+    ...(body !== undefined && { body }),
     ...(assertions.length > 0 && { assertions }),
     grant: profile.grant ?? null,
     provider: profile.provider.type,
@@ -117,7 +124,7 @@ function formatText(request: ShownRequest, { notes, warnings }: ProfileRemarks, 
   const names = basic?.fields.map(({ name }) => name).join(':');
   const encoding = basic?.method === 'client_secret_basic' ? ', both percent-encoded' : '';
   const rows = Object.entries(headers).map(([name, value]) =>
-    name === 'Authorization' ? [name, value, `base64 of ${names}${encoding}`] : [name, value],
+    name === 'Authorization' && basic !== undefined ? [name, value, `base64 of ${names}${encoding}`] : [name, value],
   );
   rows.push(
     ...(basic?.fields ?? []).map((field) => toRow({ ...field, name: `  ${field.name}` })),
@@ -127,7 +134,8 @@ function formatText(request: ShownRequest, { notes, warnings }: ProfileRemarks, 
   for (const { name, header, claims, lifetime } of assertions) {
     const toRows = (members: Record<string, unknown>, source: string) =>
       Object.entries(members).map(([member, value]) => toRow({ name: `  ${member}`, value: String(value), source }));
-    rows.push([], [name], ...toRows(header, 'header'), ...toRows({ ...claims, lifetime: `${lifetime} s` }, 'claims'));
+    const validity = toRow({ name: '  valid for', value: `${lifetime} s`, source: 'iat to exp' });
+    rows.push([], [name], ...toRows(header, 'header'), ...toRows(claims, 'claims'), validity);
   }
   const header = api_header === undefined ? '' : `in the header ${api_header}`;
   if (origins.length > 0)
@@ -146,12 +154,12 @@ function escapeLineEnds(text: string): string {
 }
 
 /** `--data-raw` sends the body unchanged, so that curl sends the same bytes. */
-function formatCurl({ url, headers, form }: ShownRequest): string {
+function formatCurl({ url, headers, form, body: json }: ShownRequest): string {
   const lines = [`curl --globoff ${quoteShellArgument(url)}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`-H ${quoteShellArgument(`${name}: ${value}`)}`);
-  if (headers['Content-Type'] === 'application/json') {
-    const body = Object.fromEntries(form.map(({ name, value }) => [name, value]));
-    lines.push(`--data-raw ${quoteShellArgument(JSON.stringify(body))}`);
+  if (json !== undefined || headers['Content-Type'] === 'application/json') {
+    const body = json ?? JSON.stringify(Object.fromEntries(form.map(({ name, value }) => [name, value])));
+    lines.push(`--data-raw ${quoteShellArgument(body)}`);
     return `${lines.join(' \\\n  ')}\n`;
   }
   for (const { name, value } of form) {

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { profileFileNames } from '../../config/find-profile-file.ts';
 import { closestMatch } from '../../config/suggestions.ts';
 import { OAuthProfileError } from '../../errors.ts';
+import { findRecipe, formatRecipe, type Recipe, recipes } from '../../providers/catalogue/recipes.ts';
+import { custom } from '../../providers/custom.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { coreTypes, findProvider, loadCatalogue, providerTypes } from '../../providers/registry.ts';
 import { usageError } from '../args.ts';
@@ -17,6 +19,8 @@ const NAME = /^[A-Za-z_]\w*$/;
 /** The profile to write. */
 interface Choices {
   readonly provider: Provider;
+  /** Facts about a provider without a type, for a custom profile. */
+  readonly recipe: Recipe | undefined;
   readonly name: string;
   /** A user logs in; otherwise the application itself gets the token. */
   readonly isForUser: boolean;
@@ -30,7 +34,7 @@ export async function runInit(context: Context): Promise<number> {
   if (found.length > 0)
     throw usageError(`${found.join(' and ')} already exists`, 'add the profile to it, or use another directory');
   await loadCatalogue();
-  const readLine = args.values.has('type') ? undefined : findLineReader();
+  const readLine = givenProvider(context) === undefined ? findLineReader() : undefined;
   const choices = readLine === undefined ? readFlags(context) : await promptUser(context, readLine);
   const { name, isForUser } = choices;
   if (isScript) {
@@ -46,24 +50,50 @@ export async function runInit(context: Context): Promise<number> {
   return 0;
 }
 
-function readFlags({ args }: Context): Choices {
+/** The provider of the command line, as an argument or with `--type`. */
+function givenProvider({ args }: Context): string | undefined {
+  const [provider, other] = [...args.positionals, ...(args.values.get('type') ?? [])];
+  if (other !== undefined) throw usageError('the provider is given twice', 'omit --type');
+  return provider;
+}
+
+/** A type, or a recipe for a custom profile. */
+function findChoice(name: string): Pick<Choices, 'provider' | 'recipe'> | undefined {
+  const recipe = findRecipe(name);
+  const provider = recipe === undefined ? findProvider(name) : custom;
+  return provider && { provider, recipe };
+}
+
+function readFlags(context: Context): Choices {
+  const { args } = context;
   const isScript = args.switches.has('script');
-  const type = args.values.get('type')?.[0] ?? (isScript ? 'custom' : '');
-  const provider = findProvider(type);
-  if (provider === undefined) {
-    const match = closestMatch(type, providerTypes);
+  const given = givenProvider(context) ?? (isScript ? 'custom' : '');
+  const found = findChoice(given);
+  if (found === undefined) {
+    const match = closestMatch(given, [...providerTypes, ...recipes.map((recipe) => recipe.name)]);
     throw usageError(
-      type === '' ? 'missing flag: --type' : `unknown --type "${type}"`,
+      given === '' ? 'missing argument: the provider' : `unknown provider "${given}"`,
       match === undefined
-        ? 'write --type with a type that oauth-profile providers lists'
-        : `did you mean --type ${match}?`,
+        ? 'write the name of a provider that oauth-profile providers lists'
+        : `did you mean oauth-profile init ${match}?`,
     );
   }
-  const name = args.values.get('name')?.[0] ?? (isScript ? 'example' : provider.type);
+  const { provider, recipe } = found;
+  if (isScript && recipe !== undefined)
+    throw usageError('--script needs a type', `omit --script: oauth-profile init ${recipe.name}`);
+  const name = args.values.get('name')?.[0] ?? (isScript ? 'example' : defaultName(found));
   if (!NAME.test(name)) throw usageError('invalid --name', 'use letters, digits and _, such as --name graph');
-  const isForUser = args.switches.has('user') || !supportsMachines(provider);
+  const isForUser = recipe === undefined ? args.switches.has('user') || !supportsMachines(provider) : hasLogin(recipe);
   if (isForUser && !supportsUsers(provider)) throw usageError(`${provider.type} has no login for users`, 'omit --user');
-  return { provider, name, isForUser };
+  return { provider, recipe, name, isForUser };
+}
+
+function defaultName({ provider, recipe }: Pick<Choices, 'provider' | 'recipe'>): string {
+  return recipe?.name.replaceAll('-', '_') ?? provider.type;
+}
+
+function hasLogin({ options }: Recipe): boolean {
+  return options['authorization_url'] !== undefined;
 }
 
 /** Prompts for what the flags do not set. */
@@ -77,16 +107,19 @@ async function promptUser({ args, terminal, signal }: Context, readLine: ReadLin
     }
   };
   const types = coreTypes.filter((type) => findProvider(type)?.type === type);
-  const provider = await prompt(`Provider (${types.join(', ')}, …)`, '', findProvider);
   const isScript = args.switches.has('script');
+  const parseProvider = (text: string) => (isScript && findRecipe(text) ? undefined : findChoice(text));
+  const found = await prompt(`Provider (${types.join(', ')}, …)`, '', parseProvider);
+  const { provider, recipe } = found;
   const given = args.values.get('name')?.[0] ?? '';
   const parseName = (text: string) => (NAME.test(text) ? text : undefined);
   const name =
-    parseName(given) ?? (await prompt('Name of the profile', isScript ? 'example' : provider.type, parseName));
+    parseName(given) ?? (await prompt('Name of the profile', isScript ? 'example' : defaultName(found), parseName));
+  if (recipe !== undefined) return { provider, recipe, name, isForUser: hasLogin(recipe) };
   const both = supportsMachines(provider) && supportsUsers(provider) && !args.switches.has('user') && !isScript;
   const parseUse = (text: string) => (/^(?:machine|user)$/.test(text) ? text === 'user' : undefined);
   const isForUser = both ? await prompt('Used by a machine or by a user who logs in', 'machine', parseUse) : undefined;
-  return { provider, name, isForUser: isForUser ?? !supportsMachines(provider) };
+  return { provider, recipe, name, isForUser: isForUser ?? !supportsMachines(provider) };
 }
 
 function supportsMachines({ required, tokenUrl, unsupportedGrants = [] }: Provider): boolean {
@@ -99,7 +132,13 @@ function supportsUsers({ login, tokenUrl }: Provider): boolean {
   return login !== undefined || tokenUrl === undefined;
 }
 
-function profileText({ provider, name, isForUser }: Choices): string {
+const HEAD = [
+  '# yaml-language-server: $schema=./node_modules/oauth-profile/profiles.schema.json',
+  '# Values are read from environment variables, so that this file can be committed.',
+];
+
+function profileText({ provider, recipe, name, isForUser }: Choices): string {
+  if (recipe !== undefined) return [...HEAD, ...formatRecipe(recipe, name), ''].join('\n');
   const { lines, add } = startProfile(provider, name);
   const needsSecret = !isForUser || provider.required['refresh_token']?.includes('client_secret');
   if (needsSecret) add('client_secret', 'Client secret. Never write it into this file');
@@ -114,13 +153,7 @@ function profileText({ provider, name, isForUser }: Choices): string {
       '  # Page where users log in',
       `  authorization_url: \${env:${name.toUpperCase()}_AUTHORIZATION_URL}`,
     );
-  return [
-    '# yaml-language-server: $schema=./node_modules/oauth-profile/profiles.schema.json',
-    '# Values are read from environment variables, so that this file can be committed.',
-    `${name}:`,
-    ...lines.map((line) => `  ${line}`),
-    '',
-  ].join('\n');
+  return [...HEAD, `${name}:`, ...lines.map((line) => `  ${line}`), ''].join('\n');
 }
 
 /** A script that passes with `--emulate`: without environment variables, it uses the examples. */

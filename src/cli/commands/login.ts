@@ -31,10 +31,10 @@ export function runLogin(context: Context): Promise<number> {
       {
         parsed,
         login: profile,
-        authenticate: () =>
+        authenticate: (request) =>
           method === 'device'
-            ? loginWithDeviceCode(profile, ports, deviceCodePrompt(context), signal)
-            : loginWithAuthorizationCode(profile, options, ports, loginPorts, browserPrompt(context, readLine), signal),
+            ? loginWithDeviceCode(request, ports, deviceCodePrompt(context), signal)
+            : loginWithAuthorizationCode(request, options, ports, loginPorts, browserPrompt(context, readLine), signal),
         mayReplace: (former, account) => confirmReplacement(context, name, readLine, former, account),
       },
       ports,

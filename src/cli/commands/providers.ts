@@ -1,41 +1,65 @@
 import { closestMatch } from '../../config/suggestions.ts';
+import { findRecipe, formatRecipe, type Recipe, recipes } from '../../providers/catalogue/recipes.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { findProvider, loadCatalogue, providerTypes } from '../../providers/registry.ts';
 import { usageError } from '../args.ts';
 import type { Context } from '../context.ts';
 import { alignColumns } from '../style.ts';
 
-/** `providers [type]`: lists the types of profiles, or describes one. */
+/** `providers [name]`: lists the types of profiles and the recipes for custom profiles, or describes one. */
 export async function runProviders({ args, terminal }: Context): Promise<number> {
   await loadCatalogue();
-  const [type] = args.positionals;
-  const providers = new Set(providerTypes.flatMap((one) => findProvider(one) ?? []));
-  const found = type === undefined ? undefined : findProvider(type);
-  if (type !== undefined && found === undefined) {
-    const match = closestMatch(type, providerTypes);
-    const other = 'list the types with oauth-profile providers; for another server use type oidc or custom';
-    throw usageError(`unknown type "${type}"`, match === undefined ? other : `did you mean ${match}?`);
+  const [name] = args.positionals;
+  const isJson = args.switches.has('json');
+  if (name === undefined) {
+    const types = [...new Set(providerTypes.flatMap((type) => findProvider(type) ?? []))].map(describeType);
+    if (isJson) terminal.stdoutJson({ providers: types, recipes });
+    else terminal.stdout(formatList(types));
+    return 0;
   }
-  const descriptions = (found === undefined ? [...providers] : [found]).map(describe);
-  if (args.switches.has('json')) terminal.stdoutJson({ providers: descriptions });
-  else if (found === undefined) terminal.stdout(formatList(descriptions));
-  else terminal.stdout(descriptions.map(formatDescription).join(''));
+  const provider = findProvider(name);
+  const recipe = findRecipe(name);
+  if (provider !== undefined) {
+    const description = describeType(provider);
+    if (isJson) terminal.stdoutJson({ providers: [description], recipes: [] });
+    else terminal.stdout(formatDescription(description));
+  } else if (recipe !== undefined) {
+    if (isJson) terminal.stdoutJson({ providers: [], recipes: [recipe] });
+    else terminal.stdout(describeRecipe(recipe));
+  } else {
+    const match = closestMatch(name, [...providerTypes, ...recipes.map((one) => one.name)]);
+    const other = 'list the providers with oauth-profile providers; for another server use type oidc or custom';
+    throw usageError(`unknown provider "${name}"`, match === undefined ? other : `did you mean ${match}?`);
+  }
   return 0;
 }
 
+/** The profile shows what is needed, and what is not confirmed. */
+function describeRecipe(recipe: Recipe): string {
+  const { name } = recipe;
+  const lines = formatRecipe(recipe, name.replaceAll('-', '_')).map((line) => `  ${line}`);
+  return [`${name} has no type: oauth-profile init ${name} writes this profile`, '', ...lines, ''].join('\n');
+}
+
 /** A type as `--json` prints it. */
-function describe({ type, about, tokenUrl, usesIssuer, variables = {}, required, login, clientAuth }: Provider) {
+function describeType({ type, about, tokenUrl, usesIssuer, variables = {}, required, login, clientAuth }: Provider) {
   const own = usesIssuer ? ['issuer'] : tokenUrl === undefined ? ['url'] : [];
-  const fields = Object.entries(variables).filter(([, { default: byDefault }]) => byDefault === undefined);
+  const inUrl = Object.keys(variables).filter((name) => variables[name]?.default === undefined);
+  // Their metadata or their options name the endpoints of a login.
+  const hasLogin = login !== undefined || tokenUrl === undefined;
+  const grant = required[hasLogin ? 'refresh_token' : 'client_credentials'] ?? [];
+  const fields = new Set([...own, ...inUrl, 'client_id', ...grant, ...(login?.requiredFields ?? [])]);
+  // A login supplies it.
+  fields.delete('refresh_token');
   return {
     type,
     name: about?.name ?? type,
     tokenUrl: tokenUrl ?? null,
-    login: login !== undefined || tokenUrl === undefined,
-    // Their metadata or their options name the endpoints.
+    login: hasLogin,
     device: login?.deviceAuthorizationUrl !== undefined || tokenUrl === undefined,
     revocation: login?.revocationUrl !== undefined || tokenUrl === undefined,
-    fields: [...own, ...fields.map(([name]) => name)],
+    /** Fields that a login requires, or a machine if users cannot log in. */
+    fields: [...fields],
     /** Fields of the URL, with their meanings. */
     variables: Object.fromEntries(
       Object.entries(variables).map(([name, { description, default: byDefault }]) => [
@@ -50,15 +74,17 @@ function describe({ type, about, tokenUrl, usesIssuer, variables = {}, required,
   };
 }
 
-type Description = ReturnType<typeof describe>;
+type Description = ReturnType<typeof describeType>;
 
 function formatList(descriptions: readonly Description[]): string {
   const rows = descriptions.map(({ type, fields, login, device }) => [
     type,
-    ['client_id', ...fields].join(', '),
+    fields.join(', '),
     login ? (device ? 'login with a browser or a code' : 'login with a browser') : 'no login',
   ]);
-  return `${alignColumns([['type', 'requires', 'users'], ...rows]).join('\n')}\n`;
+  const names = recipes.map(({ name }) => name).join(' ');
+  const table = alignColumns([['type', 'requires', 'users'], ...rows]).join('\n');
+  return `${table}\n\nFor these, oauth-profile init <name> writes a custom profile:\n  ${names}\n`;
 }
 
 function formatDescription(description: Description): string {
@@ -66,7 +92,7 @@ function formatDescription(description: Description): string {
     description;
   const rows = [
     ['type', type],
-    ['token endpoint', tokenUrl ?? (description.fields[0] === 'issuer' ? 'from the metadata of issuer' : 'url')],
+    ['token endpoint', tokenUrl ?? (description.fields.includes('issuer') ? 'from the metadata of issuer' : 'url')],
     ...Object.entries(variables),
     ...Object.entries(required).map(([grant, fields]) => [grant, `requires ${fields.join(', ')}`]),
     ...(clientAuth === null ? [] : [['client authentication', clientAuth]]),

@@ -1,8 +1,7 @@
 import type { Client } from '../../client.ts';
 import { OAuthProfileError } from '../../errors.ts';
-import { requestToken } from '../../flows/request-token.ts';
 import type { TokenResult } from '../../flows/token-cache.ts';
-import { getProfileToken, selectPorts } from '../../get-token.ts';
+import { type GetTokenOptions, getProfileToken, requestUnstoredToken } from '../../get-token.ts';
 import { createApiHeader } from '../../oauth/api-header.ts';
 import { memberNames } from '../../oauth/secret-members.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
@@ -12,7 +11,7 @@ import { MASK } from '../../redaction/secret.ts';
 import { isSensitiveName } from '../../redaction/sensitive-names.ts';
 import { invalidFlag, usageError } from '../args.ts';
 import { assertExclusive, type Context, durationFlag, logVerbose, warn } from '../context.ts';
-import { withClient } from '../with-client.ts';
+import { type OpenClient, withClient } from '../with-client.ts';
 
 /** The values of `--format`. */
 const FORMATS = ['token', 'header', 'headers-json', 'json', 'env', 'curl', 'netrc'];
@@ -44,42 +43,55 @@ export async function runToken(context: Context): Promise<number> {
 }
 
 /** Gets a token for the profile in the first argument, as the flags say. */
-export function getTokenForCommand(context: Context): Promise<TokenResult> {
+function getTokenForCommand(context: Context): Promise<TokenResult> {
   const { args, signal } = context;
-  const minTtlMs = durationFlag(context, 'min-ttl');
-  return withClient(context, async ({ client, variables, emulation }) => {
-    const profile = await client.loadProfile(
-      args.positionals[0] ?? '',
-      variables,
-      args.switches.has('no-store') ? 'unstored' : 'cached',
-      signal,
-    );
-    const { name, provider, grant, url, notes, warnings } = profile;
-    if (args.switches.has('verbose')) for (const note of [...warnings, ...notes]) warn(context, note);
-    const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
-    logVerbose(context, `${name}: ${parts.join(', ')}`);
-    const forceRefresh = args.switches.has('force-refresh');
-    const result = args.switches.has('no-store')
-      ? await requestWithoutStore(client, profile, signal)
-      : await getProfileToken(client, profile, { reuse: true, forceRefresh, minTtlMs, signal });
-    const origin = result.fromCache ? `from ${(await client.openStore()).location}` : 'new';
-    const { expiresAt } = result.token;
-    const lifetime = expiresAt && `, expires in ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
-    logVerbose(context, `token: ${origin}${lifetime ?? ''}`);
-    if (emulation !== undefined) warn(context, 'emulated: this token is only valid with the emulator');
+  return withClient(context, async (open) => {
+    const options = { forceRefresh: args.switches.has('force-refresh'), signal };
+    const result = await getTokenIn(open, context, args.positionals[0] ?? '', options);
+    warnIfEmulated(context, open);
     return result;
   });
 }
 
+/** Gets a token for a profile, as `--min-ttl` and `--no-store` say. */
+export async function getTokenIn(
+  { client, variables }: OpenClient,
+  context: Context,
+  profileName: string,
+  options: Pick<GetTokenOptions, 'forceRefresh' | 'rejectedToken'> & { readonly signal: AbortSignal },
+): Promise<TokenResult> {
+  const minTtlMs = durationFlag(context, 'min-ttl');
+  const withoutStore = context.args.switches.has('no-store');
+  const metadata = withoutStore ? 'unstored' : 'cached';
+  const profile = await client.loadProfile(profileName, variables, metadata, options.signal);
+  const { name, provider, grant, url, notes, warnings } = profile;
+  if (context.args.switches.has('verbose')) for (const note of [...warnings, ...notes]) warn(context, note);
+  const parts = [provider.type, grant, url.href].filter((part) => part !== undefined);
+  logVerbose(context, `${name}: ${parts.join(', ')}`);
+  const result = withoutStore
+    ? await requestWithoutStore(client, profile, options.signal)
+    : await getProfileToken(client, profile, { reuse: true, minTtlMs, ...options });
+  const origin = result.fromCache ? `from ${(await client.openStore()).location}` : 'new';
+  const { expiresAt } = result.token;
+  const lifetime = expiresAt && `, expires in ${Math.floor((expiresAt - Date.now()) / 1000)} s`;
+  logVerbose(context, `token: ${origin}${lifetime ?? ''}`);
+  return result;
+}
+
+/** Warns that the provider does not know the tokens of an emulator. */
+export function warnIfEmulated(context: Context, { emulation }: OpenClient): void {
+  if (emulation !== undefined) warn(context, 'emulated: this token is only valid with the emulator');
+}
+
 /** A rotated refresh token would be lost, so a refresh must leave the former one valid. */
-async function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
+function requestWithoutStore(client: Client, profile: Profile, signal: AbortSignal): Promise<TokenResult> {
   const { name, grant, options } = profile;
   if (grant === 'refresh_token' && options.refreshTokenReuse !== 'allowed')
     throw usageError(
       `--no-store is not possible for ${name}: the provider may replace its refresh token`,
       'omit --no-store, and run oauth-profile forget afterwards',
     );
-  return { token: await requestToken(profile, selectPorts(client, profile), signal), fromCache: false, profile };
+  return requestUnstoredToken(client, profile, { signal });
 }
 
 /** The access token. Other characters than RFC 6749 §A.12 allows could control a terminal or end a header. */

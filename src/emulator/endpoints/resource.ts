@@ -1,5 +1,6 @@
 import { type EmulatorRequest, type EmulatorResponse, json } from '../messages.ts';
 import type { RequestContext } from '../realm.ts';
+import { verifyProof } from '../tokens/verify-proof.ts';
 import { findToken } from '../tokens/verify-token.ts';
 import { authenticateClient } from './client-auth.ts';
 
@@ -8,11 +9,15 @@ export async function resourceEndpoint(context: RequestContext, request: Emulato
   const { provider } = context.realm;
   const { apiHeader = 'authorization' } = provider;
   const header = String(request.headers[apiHeader] ?? '');
-  const [, bearer] = (apiHeader === 'authorization' ? /^Bearer (.+)$/i : /^(.+)$/).exec(header) ?? [];
+  const [, credentials] = (apiHeader === 'authorization' ? /^(?:Bearer|DPoP) (.+)$/i : /^(.+)$/).exec(header) ?? [];
   // RFC 6750 §2.2; OpenID Connect Core §5.3.1 allows POST for userinfo.
-  const token = bearer ?? request.form.get('access_token') ?? request.query.get('access_token') ?? '';
+  const token = credentials ?? request.form.get('access_token') ?? request.query.get('access_token') ?? '';
   const known = await findToken(context, request, token);
-  return known === undefined || known.invalid !== undefined
+  const { jkt } = (known?.claims['cnf'] ?? {}) as { readonly jkt?: string };
+  // RFC 9449 §7.2: a token with a key is not a Bearer token.
+  const isProven =
+    jkt === undefined || (/^DPoP /i.test(header) && (await verifyProof(request, context.now, token)) === jkt);
+  return known === undefined || known.invalid !== undefined || !isProven
     ? provider.unauthorizedResponse()
     : provider.resource(known, request);
 }

@@ -11,6 +11,7 @@ import { MAX_STORED_LENGTH, type RequestContext } from '../realm.ts';
 import { reject } from '../rejection.ts';
 import type { Client } from '../subjects.ts';
 import { createRefreshToken, issueTokens, issueUserTokens } from '../tokens/issue-tokens.ts';
+import { verifyProof } from '../tokens/verify-proof.ts';
 import { authenticateClient } from './client-auth.ts';
 import type { GrantRequest } from './grant-request.ts';
 import { jwtBearerGrant } from './jwt-bearer.ts';
@@ -54,8 +55,10 @@ export async function tokenEndpoint(context: RequestContext, request: EmulatorRe
   checkScope(context, grant, client, form.get('scope') ?? '');
   const hasSecret = request.headers['authorization'] !== undefined || form.has('client_secret');
   const clientAuth = form.has('client_assertion') ? 'assertion' : hasSecret ? 'secret' : 'none';
-  const issued = await handleGrant({ context, request, client, clientAuth });
-  const standard = standardResponse(issued);
+  const hasProof = provider.dpop === true && request.headers['dpop'] !== undefined;
+  const keyThumbprint = hasProof ? ((await verifyProof(request, context.now)) ?? reject('invalid_proof')) : undefined;
+  const issued = await handleGrant({ context: { ...context, keyThumbprint }, request, client, clientAuth });
+  const standard = { ...standardResponse(issued), ...(hasProof && { token_type: 'DPoP' }) };
   return json(200, provider.response?.(standard, issued) ?? standard);
 }
 

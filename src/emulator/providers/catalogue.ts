@@ -13,6 +13,7 @@ interface Dialect
     | 'grantAliases'
     | 'redirectParameters'
     | 'response'
+    | 'errors'
     | 'errorResponse'
     | 'apiHeader'
   > {
@@ -22,6 +23,7 @@ interface Dialect
   readonly device?: RegExp;
   readonly verificationPath?: string;
   readonly revoke?: RegExp;
+  readonly installation?: RegExp;
   /** API that returns the user. */
   readonly resource: RegExp;
   readonly auth: EmulatedProvider['clientAuth']['default'];
@@ -34,8 +36,19 @@ interface Dialect
 const REFRESH_SECONDS = 60 * 86_400;
 
 function define(dialect: Dialect): EmulatedProvider {
-  const { token, authorize, device, verificationPath, revoke, resource, auth, refresh, requiredScope, ...rest } =
-    dialect;
+  const {
+    token,
+    authorize,
+    device,
+    verificationPath,
+    revoke,
+    installation,
+    resource,
+    auth,
+    refresh,
+    requiredScope,
+    ...rest
+  } = dialect;
   const unauthorized = (): EmulatorResponse => json(401, { message: 'Unauthorized' }, { 'WWW-Authenticate': 'Bearer' });
   return {
     ...rest,
@@ -45,6 +58,7 @@ function define(dialect: Dialect): EmulatedProvider {
       authorize,
       ...(device && { device, verify: new RegExp(`^${verificationPath}$`) }),
       ...(revoke && { revoke }),
+      ...(installation && { installation }),
       resource,
     },
     grants: [
@@ -152,11 +166,20 @@ const dialects: readonly Dialect[] = [
     authorize: /^\/login\/oauth\/authorize$/,
     device: /^\/login\/device\/code$/,
     verificationPath: '/login/device',
+    installation: /^(?:\/api\/v3)?\/(?:app\/installations\/\d+\/access_tokens|repos\/[^/]+\/[^/]+\/installation)$/,
     resource: /^\/(?:api\/v3\/)?user$/,
     auth: 'client_secret_post',
     refresh: 'single_use',
     lifetimeSeconds: 28_800,
     response: (standard, { scope }) => ({ ...standard, scope: scope.replaceAll(' ', ',') }),
+    errors: {
+      invalid_client: '200 incorrect_client_credentials: The client_id and/or client_secret passed are incorrect.',
+      invalid_refresh_token: '200 bad_refresh_token: The refresh token passed is incorrect or expired.',
+      expired_refresh_token: '200 bad_refresh_token: The refresh token passed is incorrect or expired.',
+      invalid_code: '200 bad_verification_code: The code passed is incorrect or expired.',
+      redirect_uri_mismatch: '200 redirect_uri_mismatch: The redirect_uri must match the registered callback URL.',
+      invalid_device_code: '200 incorrect_device_code: The device_code provided is not valid.',
+    },
     // Errors have the status 200.
     errorResponse: ({ body, status }) => json(status === 429 ? 429 : 200, body),
   },
@@ -254,15 +277,23 @@ const dialects: readonly Dialect[] = [
   },
   {
     type: 'slack',
-    tokenUrl: 'https://slack.com/api/oauth.v2.access',
+    tokenUrl: 'https://slack.com/api/oauth.v2.user.access',
     hosts: /^slack\.com$/,
-    token: /^\/api\/oauth\.v2\.access$/,
-    authorize: /^\/oauth\/v2\/authorize$/,
+    token: /^\/api\/oauth\.v2\.(?:user\.)?access$/,
+    authorize: /^\/oauth\/v2_user\/authorize$/,
     resource: /^\/api\/auth\.test$/,
     auth: 'client_secret_post',
     refresh: 'rotating',
     lifetimeSeconds: 43_200,
-    response: (standard) => ({ ok: true, ...standard, token_type: 'bot' }),
+    response: (standard) => ({ ok: true, ...standard, token_type: 'user' }),
+    errors: {
+      unknown_client: '200 invalid_client_id: The client is unknown.',
+      invalid_client_secret: '200 bad_client_secret: The client secret is wrong.',
+      invalid_refresh_token: '200 invalid_refresh_token: The refresh token is not valid.',
+      expired_refresh_token: '200 invalid_refresh_token: The refresh token has expired.',
+      invalid_code: '200 invalid_code: The code is not valid.',
+      redirect_uri_mismatch: '200 bad_redirect_uri: The redirect URI differs.',
+    },
     // Errors have the status 200 and the member ok.
     errorResponse: ({ body, status }) => json(status === 429 ? 429 : 200, { ok: false, error: body.error }),
   },

@@ -27,6 +27,7 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>):
 export const custom: EmulatedProvider = {
   type: 'custom',
   isolatedHosts: true,
+  jsonRequests: true,
   routes: {
     device: /\/device_authorization$/,
     authorize: /\/authorize$/,
@@ -49,6 +50,7 @@ export const custom: EmulatedProvider = {
   ],
   clientAuth: { default: 'client_secret_post', secretAssertions: true },
   passwordGrantWithoutClient: true,
+  dpop: true,
   codeReuseRevokesTokens: true,
   metadata: ({ origin, path, tokenUrl, configuredIssuer }) => {
     const issuer = configuredIssuer ?? origin;
@@ -76,6 +78,7 @@ export const custom: EmulatedProvider = {
         'none',
       ],
       token_endpoint_auth_signing_alg_values_supported: ['HS256', 'RS256', 'PS256', 'ES256', 'EdDSA'],
+      dpop_signing_alg_values_supported: ['ES256'],
       authorization_response_iss_parameter_supported: true,
     };
   },

@@ -62,7 +62,7 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>) 
 export const google: EmulatedProvider = {
   type: 'google',
   tokenUrl: 'https://accounts.google.com/o/oauth2/token',
-  hosts: /^(?:accounts\.google\.com|oauth2\.googleapis\.com|openidconnect\.googleapis\.com|www\.googleapis\.com)$/,
+  hosts: /^(?:accounts\.google\.com|(?:oauth2|openidconnect|www|sts|iamcredentials)\.googleapis\.com)$/,
   routes: {
     token: /^\/(?:o\/oauth2\/)?token$/,
     authorize: /^\/o\/oauth2\/(?:v2\/)?auth$/,
@@ -72,6 +72,7 @@ export const google: EmulatedProvider = {
     resource: /^\/(?:(?:v1|oauth2\/v[123])\/userinfo|tokeninfo|oauth2\/v3\/tokeninfo)$/,
     metadata: /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/,
     keys: /^\/oauth2\/v3\/certs$/,
+    federation: /^\/v1\/(?:token|projects\/-\/serviceAccounts\/[^/]+:generateAccessToken)$/,
   },
   grants: ['authorization_code', 'refresh_token', DEVICE_CODE_GRANT, JWT_BEARER_GRANT],
   clientAuth: { default: 'client_secret_post' },

@@ -134,6 +134,7 @@ async function jwtAccessToken(context: RequestContext, subject: Subject): Promis
     exp: subject.expiresAt,
     [format.idClaim]: `${format.idPrefix ?? ''}${subject.id}`,
     ...format.claims(subject),
+    ...(context.keyThumbprint !== undefined && { cnf: { jkt: context.keyThumbprint } }),
     ...configuredClaims(subject),
   };
   return signClaims(context, subject, { typ: format.typ }, claims);

@@ -1,3 +1,4 @@
+import { aliasesOf } from '../../oauth/discovery.ts';
 import { isSameEndpoint } from '../../oauth/metadata.ts';
 import { findHint } from '../../oauth/provider-error.ts';
 import { resolveUrl, selectLoginEndpoints } from '../../profile/endpoints.ts';
@@ -14,6 +15,8 @@ const CLIENT_AUTH_METHODS = [
   'client_secret_post',
   'client_secret_jwt',
   'private_key_jwt',
+  'tls_client_auth',
+  'self_signed_tls_client_auth',
   'none',
 ];
 
@@ -29,6 +32,7 @@ export function compareMetadata(profile: Profile, document: Document): Diagnosti
     ...(other === undefined ? [] : [other]),
     ...compareGrant(profile, document),
     ...compareClientAuth(profile, document),
+    ...compareProofs(profile, document),
     ...compareLogin(profile, document),
     ...compareScopes(profile, document),
   ];
@@ -36,8 +40,7 @@ export function compareMetadata(profile: Profile, document: Document): Diagnosti
 
 function compareEndpoint({ name, provider, url }: Profile, document: Document): Diagnostic | undefined {
   const announced = document['token_endpoint'];
-  const aliases = document['mtls_endpoint_aliases'] as Document | null | undefined;
-  if ([announced, aliases?.['token_endpoint']].some((endpoint) => isSameEndpoint(endpoint, url, provider)))
+  if ([announced, aliasesOf(document)['token_endpoint']].some((endpoint) => isSameEndpoint(endpoint, url, provider)))
     return undefined;
   const shown = typeof announced === 'string' ? excerpt(announced, 200) : 'none';
   // Google's metadata names another URL than our default, and serves both.
@@ -81,16 +84,24 @@ function compareClientAuth(profile: Profile, document: Document): Diagnostic[] {
   const possible = announced.filter((method) => CLIENT_AUTH_METHODS.includes(method));
   const hint =
     possible.length > 0
-      ? `set ${name}.options.client_auth to ${possible.join(' or ')}, with the secret or key that it needs`
+      ? `set ${name}.options.client_auth to ${possible.join(' or ')}, with the secret, key or certificate that it needs`
       : 'ask the administrator of the server for a client with a secret';
   return [diagnostic(name, 'options.client_auth', 'error', message, hint)];
+}
+
+/** Proofs are signed with ES256 (RFC 9449 §5.1). */
+function compareProofs({ name, options }: Profile, document: Document): Diagnostic[] {
+  const announced = listOf(document, 'dpop_signing_alg_values_supported');
+  if (!options.dpop || announced === undefined || announced.includes('ES256')) return [];
+  const message = `the metadata does not list ES256 for DPoP, only ${formatList(announced)}`;
+  return [diagnostic(name, 'options.dpop', 'error', message, 'ask the administrator of the server to allow ES256')];
 }
 
 /** The profile's client authentication in the names of RFC 8414. The kind of a configured assertion is not known. */
 function methodsOf({ clientAuth, fields }: Profile): [string, ...string[]] {
   const has = (field: string): boolean => fields.some(({ name }) => name === field);
   if (clientAuth === 'client_secret_basic' || clientAuth === 'client_secret_basic_raw') return ['client_secret_basic'];
-  if (clientAuth.endsWith('_jwt') || clientAuth === 'none') return [clientAuth];
+  if (/_jwt$|tls_client_auth$|^none$/.test(clientAuth)) return [clientAuth];
   if (has('client_assertion')) return ['private_key_jwt', 'client_secret_jwt'];
   return [has('client_secret') ? 'client_secret_post' : 'none'];
 }
@@ -131,10 +142,10 @@ function compareLogin({ name, provider, url, options, grant }: Profile, document
       `a browser login needs PKCE with S256, but the metadata lists ${formatList(challenges)}`,
       'allow S256',
     );
-  if (document['require_pushed_authorization_requests'] === true)
+  if (document['require_signed_request_object'] === true && options.key === undefined)
     rejectBrowser(
-      'the server requires pushed authorization requests (RFC 9126), which are not supported',
-      'allow other authorization requests for the client',
+      `the server requires signed authorization requests (RFC 9101), but ${name}.options.key_file is not set`,
+      'register the public key of that file for the client',
     );
   return results;
 }

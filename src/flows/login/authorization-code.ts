@@ -1,6 +1,6 @@
 import { abortError, OAuthProfileError, ProviderError } from '../../errors.ts';
 import {
-  buildAuthorizationUrl,
+  buildAuthorizationParameters,
   buildCodeTokenRequest,
   matchesState,
   needsConsent,
@@ -17,6 +17,7 @@ import { excerpt } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
 import { findMetadata } from '../read-metadata.ts';
 import { post } from '../request-token.ts';
+import { createAuthorizationUrl } from './authorization-url.ts';
 import { toLoginError } from './login-error.ts';
 
 /** How the user is involved in a browser login. */
@@ -68,15 +69,26 @@ export async function loginWithAuthorizationCode(
     // Exactly as registered: with one more slash it is another redirect URI.
     const own = `http://${target.host}:${listener.port}${target.path === '/' ? '' : target.path}`;
     const redirectUri = login.options.redirectUri ?? own;
+    const { dpopKey, options: profileOptions, provider } = login;
+    // Fails before anything is sent if the profile cannot be used.
+    const parameters = buildAuthorizationParameters(login, {
+      redirectUri,
+      state,
+      challenge: loginPorts.sha256(verifier),
+      keyThumbprint: dpopKey && (await ports.dpop()).thumbprint(dpopKey),
+    });
     // The metadata is read while the user logs in, unless the URL depends on it.
     const metadata = findMetadata(login, { ...loginPorts, ports }, ended).catch((error: Error) => {
       if (!ended.aborted) prompt.showWarning(describeMetadataFailure(endpoint, error));
       return undefined;
     });
-    const promptForConsent = needsConsent(login) && (await metadata)?.consentPromptSupported === true;
+    // Only servers that are not known beforehand may require or offer pushed or signed requests.
+    const isKnown = provider.login !== undefined && !profileOptions.signsRequest && dpopKey === undefined;
+    const published = isKnown ? undefined : await metadata;
+    if (needsConsent(login) && published?.consentPromptSupported) parameters.set('prompt', 'consent');
     if (ended.aborted) throw abortError(ended);
-    const challenge = loginPorts.sha256(verifier);
-    const url = buildAuthorizationUrl(login, endpoint, { redirectUri, state, challenge, promptForConsent });
+    const limits = { timeoutMs: LOGIN_TIMEOUT_MS, signal: ended };
+    const url = await createAuthorizationUrl(login, endpoint, parameters, published, ports, limits);
     const page = loginPorts.pageUrl(url);
     const problem = options.open ? await loginPorts.openBrowser(page) : 'not opened because of --no-open';
     if (options.open && problem !== undefined && prompt.readLine === undefined) throw noBrowserError(login, problem);
@@ -124,7 +136,7 @@ async function exchangeCode(
       signal,
     });
     redirect.show('signed-in');
-    return { ...token, response: { ...token.response, ...redirectMembers(login, redirect.query) } };
+    return { ...token, response: { ...redirectMembers(login, redirect.query), ...token.response } };
   } catch (error) {
     redirect.show('failed');
     throw toLoginError(error, login);
@@ -132,9 +144,9 @@ async function exchangeCode(
 }
 
 /** The parameters of a redirect that belong to the token, such as the company whose data it gives access to. */
-function redirectMembers({ provider }: LoginProfile, query: string): Record<string, string> {
+function redirectMembers({ options }: LoginProfile, query: string): Record<string, string> {
   const parameters = new URLSearchParams(query);
-  const names = (provider.login?.redirectMembers ?? []).filter((name) => parameters.has(name));
+  const names = options.redirectMembers.filter((name) => parameters.has(name));
   return Object.fromEntries(names.map((name) => [name, excerpt(parameters.get(name) ?? '', MAX_MEMBER_LENGTH)]));
 }
 

@@ -1,12 +1,13 @@
 import { OAuthProfileError } from '../../errors.ts';
 import { parseAccount } from '../../oauth/account.ts';
+import type { LoginChallenge } from '../../oauth/challenge.ts';
 import { fillHint } from '../../oauth/provider-error.ts';
 import type { ParsedToken } from '../../oauth/token-response.ts';
 import type { Ports, RecordLock, TokenStore } from '../../ports.ts';
 import { completeProfile } from '../../profile/complete-profile.ts';
 import type { LoginProfile } from '../../profile/login-profile.ts';
 import type { ParsedProfile } from '../../profile/parse-profile.ts';
-import { loginCommand, type Profile } from '../../profile/profile.ts';
+import { type Field, loginCommand, type Profile } from '../../profile/profile.ts';
 import { type FamilyRecord, type LoginRecord, parseRecordOf, serializeRecord } from '../records.ts';
 import { cacheKeyIn, toCachedToken } from '../token-cache.ts';
 import { createFamily, familyKey, findLogin, loginKey, withLock } from '../token-family.ts';
@@ -18,7 +19,7 @@ export interface LoginTask {
   readonly parsed: ParsedProfile;
   readonly login: LoginProfile;
   /** Lets the user log in, with the device code or the authorization code flow. */
-  readonly authenticate: () => Promise<ParsedToken>;
+  readonly authenticate: (login: LoginProfile) => Promise<ParsedToken>;
   /** Called if the user logged in with another account than before. */
   readonly mayReplace: (former: string, account: string) => Promise<boolean>;
 }
@@ -36,14 +37,15 @@ export interface LoginResult {
 }
 
 /** Logs the user in and stores the result. An error leaves an earlier login as it was. */
-export async function login(task: LoginTask, { clock }: Ports, store: TokenStore): Promise<LoginResult> {
+export async function login(task: LoginTask, { clock, dpop }: Ports, store: TokenStore): Promise<LoginResult> {
   const { name, url, clientId, configuredRefreshToken } = task.login;
   const binding = { origin: url.origin, clientId };
   const key = loginKey(name, binding, store);
   // Fails before the user logs in if the result could not be stored.
   await withLock(store, key, async () => {});
   const former = await findLogin(name, binding, store);
-  const response = await task.authenticate();
+  const dpopKey = task.login.options.dpop ? (await dpop()).createKey() : undefined;
+  const response = await task.authenticate({ ...withChallenge(task.login, former?.login.challenge), dpopKey });
   const { refreshToken, accessToken, expiresAt } = response;
   const account = parseAccount(response.response);
   const formerAccount = former?.family.account;
@@ -56,11 +58,11 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
     }
   }
   const family = familyKey(binding, refreshToken ?? accessToken, store);
-  const profile = completeProfile(task.parsed, { refreshToken, family });
+  const profile = { ...completeProfile(task.parsed, { refreshToken, family }), dpopKey };
   const scope = typeof response.response['scope'] === 'string' ? response.response['scope'] : undefined;
   const tokens = { [cacheKeyIn(store, profile)]: toCachedToken(response, store.now(), store, clock) };
   const requestedScope = String(task.login.scope?.value ?? '');
-  const members = (profile.provider.login?.redirectMembers ?? []).map((member) => [member, response.response[member]]);
+  const members = profile.options.redirectMembers.map((member) => [member, response.response[member]]);
   const redirectMembers = members.length === 0 ? undefined : Object.fromEntries(members);
   await withLock(store, family, (lock) =>
     write(lock, {
@@ -83,6 +85,19 @@ export async function login(task: LoginTask, { clock }: Ports, store: TokenStore
     await withLock(store, formerFamily, (lock) => lock.remove());
   const refreshHint = refreshToken === undefined ? missingRefreshTokenHint(profile, requestedScope) : undefined;
   return { account, scope, expiresAt, replaced: former !== undefined, refreshHint };
+}
+
+/** Adds what an API required (RFC 9470 §5). It replaces parameters of the profile. */
+function withChallenge(login: LoginProfile, challenge: LoginChallenge = {}): LoginProfile {
+  const fields = Object.entries(challenge).map(([name, value]) => ({ name, value, source: 'challenge of an API' }));
+  if (fields.length === 0) return login;
+  const others = (list: readonly Field[]): Field[] => list.filter(({ name }) => !Object.hasOwn(challenge, name));
+  return {
+    ...login,
+    extraParameters: [...others(login.extraParameters), ...fields],
+    // Microsoft expects the claims in the token request too.
+    tokenParameters: [...others(login.tokenParameters), ...fields.filter(({ name }) => name === 'claims')],
+  };
 }
 
 /** OpenID Connect Core §11: with offline_access, a provider may require that the user consents. */

@@ -58,7 +58,7 @@ export async function revokeToken(
 ): Promise<void> {
   const { name, url, clientId } = login;
   if (!isBoundTo(family, { origin: url.origin, clientId }, store)) {
-    throw new OAuthProfileError('profile_invalid', `${name} has another url or client_id than when you logged in`, {
+    throw new OAuthProfileError('profile_invalid', `the url or client_id of ${name} has changed since you logged in`, {
       hint: 'restore them, or log out without --revoke',
     });
   }

@@ -1,11 +1,11 @@
 import { define, labelVariable, machine } from './define.ts';
 
-/** Salesforce. Sources: help.salesforce.com (refresh token flow); arctic 3.7.0; github.com/NangoHQ/nango. */
+/** Salesforce. Sources: help.salesforce.com (OAuth endpoints, refresh token flow); arctic 3.7.0; github.com/NangoHQ/nango. */
 export const salesforce = define({
   type: 'salesforce',
   about: {
     name: 'Salesforce',
-    documentation: 'https://help.salesforce.com/s/articleView?id=xcloud.remoteaccess_oauth_refresh_token_flow.htm',
+    documentation: 'https://help.salesforce.com/s/articleView?id=xcloud.remoteaccess_oauth_endpoints.htm',
     notes: [
       'Responses have no expires_in: set options.default_ttl to the session timeout of your org, so that tokens are reused.',
       'client_credentials needs the My Domain host of the org.',
@@ -18,12 +18,12 @@ export const salesforce = define({
     host: {
       pattern: /^(?:login|test|(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.sandbox)?\.my)\.salesforce\.com$/i,
       example: 'login.salesforce.com',
-      description: 'login.salesforce.com, test.salesforce.com or your My Domain host, such as acme.my.salesforce.com',
+      description:
+        'login.salesforce.com, test.salesforce.com for a sandbox, or your My Domain host, such as acme.my.salesforce.com',
       default: 'login.salesforce.com',
     },
   },
   clientAuth: 'client_secret_post',
-  clientAuthWithoutSecret: 'none',
   login: {
     preferredFlow: 'browser',
     authorizationUrl: 'authorize',
@@ -37,13 +37,15 @@ export const hubspot = define({
   type: 'hubspot',
   about: {
     name: 'HubSpot',
-    documentation: 'https://developers.hubspot.com/changelog/v1-oauth-api-deprecation',
-    notes: ['The URL is that of the API version 2026-03: /oauth/v1/token ends on 2027-02-16.'],
+    documentation: 'https://developers.hubspot.com/docs/api-reference/latest/authentication/manage-oauth-tokens',
+    notes: [
+      'The URL is that of the API version 2026-03: /oauth/v1/token ends on 2027-02-16.',
+      'Access tokens expire after 30 minutes.',
+    ],
   },
   tokenUrl: 'https://api.hubapi.com/oauth/2026-03/token',
   apiOrigins: ['https://api.hubapi.com'],
   clientAuth: 'client_secret_post',
-  required: { refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
   login: {
     preferredFlow: 'browser',
     authorizationUrl: 'https://app.hubspot.com/oauth/authorize',
@@ -53,18 +55,17 @@ export const hubspot = define({
   hints: { BAD_REFRESH_TOKEN: 'the refresh token is not valid; {login}' },
 });
 
-/** Xero. Sources: github.com/NangoHQ/nango; nango.dev/blog/xero-oauth-refresh-token-invalid-grant. */
+/** Xero. Sources: github.com/NangoHQ/nango; nango.dev/blog/xero-oauth-refresh-token-invalid-grant; airbyte source-xero (Basic). */
 export const xero = define({
   type: 'xero',
   about: {
     name: 'Xero',
-    documentation: 'https://developer.xero.com/documentation/guides/oauth2/auth-flow/',
-    notes: ['A refresh replaces the refresh token.'],
+    documentation: 'https://developer.xero.com/documentation/guides/oauth2/auth-flow',
+    notes: ['Access tokens expire after 30 minutes. A refresh replaces the refresh token.'],
   },
   tokenUrl: 'https://identity.xero.com/connect/token',
   apiOrigins: ['https://api.xero.com'],
   clientAuth: 'client_secret_basic',
-  clientAuthWithoutSecret: 'none',
   login: {
     preferredFlow: 'browser',
     authorizationUrl: 'https://login.xero.com/identity/connect/authorize',
@@ -73,13 +74,12 @@ export const xero = define({
   },
 });
 
-/** QuickBooks Online. Sources: arctic 3.7.0, github.com/NangoHQ/nango, github.com/simov/grant. */
+/** QuickBooks Online. Sources: developer.intuit.com; arctic 3.7.0, github.com/NangoHQ/nango, github.com/simov/grant. */
 export const quickbooks = define({
   type: 'quickbooks',
   about: {
     name: 'QuickBooks',
-    documentation:
-      'https://developer.intuit.com/app/developer/qbo/docs/develop/authentication-and-authorization/oauth-2.0',
+    documentation: 'https://developer.intuit.com/app/developer/qbo/docs/develop/authentication-and-authorization/faq',
     notes: ['The redirect of a login has the id of the company: oauth-profile token <profile> --field realmId.'],
   },
   tokenUrl: 'https://oauth.platform.intuit.com/oauth2/v1/tokens/bearer',
@@ -94,12 +94,13 @@ export const quickbooks = define({
   },
 });
 
-/** Shopify. Sources: shopify.dev/changelog (expiring offline access tokens); github.com/NangoHQ/nango, github.com/simov/grant. */
+/** Shopify. Sources: shopify.dev/changelog (expiring offline access tokens); github.com/Shopify/omniauth-shopify-oauth2 (scopes); github.com/NangoHQ/nango. */
 export const shopify = define({
   type: 'shopify',
   about: {
     name: 'Shopify',
-    documentation: 'https://shopify.dev/changelog/offline-access-tokens-now-support-expiry-and-refresh',
+    documentation:
+      'https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens/authorization-code-grant',
     notes: [
       'The Admin API expects the header X-Shopify-Access-Token: oauth-profile token <profile> --header prints it.',
       'Set expiring: 1 for tokens that expire after 1 hour, with a refresh token. Public apps need it from 2027-01-01.',
@@ -108,11 +109,11 @@ export const shopify = define({
   },
   tokenUrl: 'https://{shop}.myshopify.com/admin/oauth/access_token',
   variables: { shop: labelVariable('the name of the shop, such as acme of acme.myshopify.com') },
-  scopeSeparator: ',',
+  scopeSeparator: 'comma',
   apiHeader: 'X-Shopify-Access-Token',
   apiOrigins: 'token_url',
   clientAuth: 'client_secret_post',
-  required: { ...machine, refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
+  required: machine,
   refreshTokenReuse: 'grace',
   login: { preferredFlow: 'browser', authorizationUrl: 'authorize', grantedScopeDiffers: true },
 });

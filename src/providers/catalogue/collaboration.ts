@@ -1,31 +1,38 @@
 import { define, machine } from './define.ts';
 
-/** Slack. Sources: docs.slack.dev/authentication/using-token-rotation; github.com/NangoHQ/nango; golang.org/x/oauth2/endpoints. */
+/** Slack, user tokens. Sources: docs.slack.dev (using-pkce, using-token-rotation, oauth.v2.user.access); github.com/NangoHQ/nango, slack-mcp. */
 export const slack = define({
   type: 'slack',
   about: {
     name: 'Slack',
-    documentation: 'https://docs.slack.dev/authentication/using-token-rotation',
+    documentation: 'https://docs.slack.dev/authentication/using-pkce',
     notes: [
-      'Without token rotation, tokens do not expire and there is no refresh token.',
-      'Not confirmed: Slack may reject redirect URIs that are not https:, and then oauth-profile login cannot be used.',
-      'For a user token in the response of a bot, set options.token_path: authed_user.access_token.',
+      'A login returns a token of the user. Enable PKCE in the settings of the app: Slack accepts redirect URIs at http://localhost only then, and rejects bot scopes there.',
+      'Refresh tokens of such apps expire after 30 days.',
+      'For the token of a bot, set url: https://slack.com/api/oauth.v2.access and refresh_token. Without token rotation, it does not expire, and there is no refresh token.',
     ],
   },
-  tokenUrl: 'https://slack.com/api/oauth.v2.access',
-  scopeSeparator: ',',
+  tokenUrl: 'https://slack.com/api/oauth.v2.user.access',
+  scopeSeparator: 'comma',
   apiOrigins: ['https://slack.com'],
   // The token_type is bot or user.
   apiScheme: 'Bearer',
   clientAuth: 'client_secret_post',
-  required: { refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
+  clientAuthWithoutSecret: 'none',
   login: {
     preferredFlow: 'browser',
-    authorizationUrl: 'https://slack.com/oauth/v2/authorize',
-    pkce: false,
+    authorizationUrl: 'https://slack.com/oauth/v2_user/authorize',
+    redirectHost: 'localhost',
     grantedScopeDiffers: true,
     requiredFields: ['scope'],
     missingRefreshTokenHint: 'enable token rotation of the app, then {login}; without it, the token does not expire',
+  },
+  // https://docs.slack.dev/reference/methods/oauth.v2.user.access
+  hints: {
+    invalid_client_id: 'the client ID is wrong: check {client_id}',
+    bad_client_secret: 'the client secret is wrong: check {client_secret}',
+    bad_redirect_uri: 'the redirect URI is not registered: set {options.redirect_uri} to one of the app',
+    invalid_refresh_token: 'the refresh token is not valid, has expired or was used before; {login}',
   },
 });
 
@@ -40,7 +47,6 @@ export const atlassian = define({
   tokenUrl: 'https://auth.atlassian.com/oauth/token',
   apiOrigins: ['https://api.atlassian.com'],
   clientAuth: 'client_secret_post',
-  required: { refresh_token: ['client_id', 'client_secret', 'refresh_token'] },
   login: {
     preferredFlow: 'browser',
     authorizationUrl: 'https://auth.atlassian.com/authorize',
@@ -59,16 +65,17 @@ export const linear = define({
     notes: ['Access tokens expire after 24 hours. A replaced refresh token is accepted again for 30 minutes.'],
   },
   tokenUrl: 'https://api.linear.app/oauth/token',
-  scopeSeparator: ',',
+  scopeSeparator: 'comma',
   apiOrigins: ['https://api.linear.app'],
   clientAuth: 'client_secret_post',
-  clientAuthWithoutSecret: 'none',
   refreshTokenReuse: 'grace',
   graceMs: 1_800_000,
   login: {
     preferredFlow: 'browser',
     authorizationUrl: 'https://linear.app/oauth/authorize',
     revocationUrl: 'revoke',
+    requiredFields: ['scope'],
+    // The scope read is always granted.
     grantedScopeDiffers: true,
   },
 });
@@ -93,18 +100,23 @@ export const notion = define({
   },
 });
 
-/** Zoom. Sources: developers.zoom.us/docs/rooms/s2s-oauth; arctic 3.7.0, github.com/NangoHQ/nango. */
+/** Zoom. Sources: developers.zoom.us/docs/rooms/oauth, …/s2s-oauth; arctic 3.7.0, github.com/NangoHQ/nango. */
 export const zoom = define({
   type: 'zoom',
   about: {
     name: 'Zoom',
-    documentation: 'https://developers.zoom.us/docs/internal-apps/s2s-oauth/',
-    notes: ['For a server-to-server app, set grant_type: account_credentials and account_id.'],
+    documentation: 'https://developers.zoom.us/docs/rooms/oauth/',
+    notes: [
+      'Access tokens expire after 1 hour. A refresh replaces the refresh token.',
+      'For a server-to-server app, set grant_type: account_credentials and account_id.',
+    ],
   },
   tokenUrl: 'https://zoom.us/oauth/token',
   apiOrigins: ['https://api.zoom.us'],
   clientAuth: 'client_secret_basic',
-  required: { account_credentials: ['client_id', 'client_secret', 'account_id'] },
+  required: {
+    account_credentials: ['client_id', 'client_secret', 'account_id'],
+  },
   login: { preferredFlow: 'browser', authorizationUrl: 'authorize', revocationUrl: 'revoke' },
 });
 
@@ -124,7 +136,6 @@ export const discord = define({
   required: machine,
   apiOrigins: ['https://discord.com'],
   clientAuth: 'client_secret_basic',
-  clientAuthWithoutSecret: 'none',
   login: {
     preferredFlow: 'browser',
     authorizationUrl: 'https://discord.com/oauth2/authorize',

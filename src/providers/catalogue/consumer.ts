@@ -1,12 +1,15 @@
 import { define } from './define.ts';
 
-/** Spotify. Sources: arctic 3.7.0, github.com/NangoHQ/nango, golang.org/x/oauth2/endpoints; docs.rs/rspotify. */
+/** Spotify. Sources: developer.spotify.com; arctic 3.7.0, github.com/NangoHQ/nango, golang.org/x/oauth2/endpoints; docs.rs/rspotify. */
 export const spotify = define({
   type: 'spotify',
   about: {
     name: 'Spotify',
-    documentation: 'https://developer.spotify.com/documentation/web-api/concepts/authorization',
-    notes: ['Without a client secret, a refresh token can be used once.'],
+    documentation: 'https://developer.spotify.com/documentation/web-api/tutorials/code-pkce-flow',
+    notes: [
+      'Without a client secret, a refresh token can be used once.',
+      'Redirect URIs must have the host 127.0.0.1 or [::1], not localhost.',
+    ],
   },
   tokenUrl: 'https://accounts.spotify.com/api/token',
   apiOrigins: ['https://api.spotify.com'],
@@ -16,12 +19,12 @@ export const spotify = define({
   login: { preferredFlow: 'browser', authorizationUrl: 'https://accounts.spotify.com/authorize' },
 });
 
-/** Dropbox. Sources: arctic 3.7.0, github.com/NangoHQ/nango, github.com/simov/grant. */
+/** Dropbox. Sources: dropbox.tech (offline access), github.com/dropbox/dropbox-sdk-python (no secret with PKCE); arctic 3.7.0, github.com/NangoHQ/nango, github.com/simov/grant. */
 export const dropbox = define({
   type: 'dropbox',
   about: {
     name: 'Dropbox',
-    documentation: 'https://developers.dropbox.com/oauth-guide',
+    documentation: 'https://dropbox.tech/developers/using-oauth-2-0-with-offline-access',
     notes: ['Revocation is not that of RFC 7009: users disconnect the app in their settings.'],
   },
   tokenUrl: 'https://api.dropboxapi.com/oauth2/token',
@@ -50,7 +53,6 @@ export const box = define({
   apiOrigins: ['https://api.box.com', 'https://upload.box.com'],
   clientAuth: 'client_secret_post',
   required: {
-    refresh_token: ['client_id', 'client_secret', 'refresh_token'],
     client_credentials: ['client_id', 'client_secret', 'box_subject_type', 'box_subject_id'],
   },
   login: {

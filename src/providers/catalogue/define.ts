@@ -8,16 +8,17 @@ export type CatalogueEntry = Omit<
   Partial<Provider> &
   Required<Pick<Provider, 'about' | 'tokenUrl'>>;
 
-/** Completes an entry: a login is the default, and the strictest behaviour is assumed (RFC 9700 §4.14.2). */
+/** Completes an entry: a login is the default, a client without a secret has its own authentication, and the strictest behaviour is assumed (RFC 9700 §4.14.2). */
 export function define(entry: CatalogueEntry): Provider {
   const { required = {}, ...rest } = entry;
+  const isConfidential = entry.clientAuthWithoutSecret === undefined;
   return {
     grantsByFields: [],
     defaultGrant: 'refresh_token',
     refreshTokenReuse: 'revokes_family',
     hints: {},
     required: {
-      refresh_token: ['client_id', 'refresh_token'],
+      refresh_token: ['client_id', ...(isConfidential ? ['client_secret'] : []), 'refresh_token'],
       ...required,
     },
     ...rest,

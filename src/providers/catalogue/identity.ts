@@ -32,7 +32,7 @@ export const auth0 = define({
   },
 });
 
-/** Keycloak. Sources: arctic 3.7.0, github.com/simov/grant. */
+/** Keycloak. Sources: keycloak.org/securing-apps/oidc-layers; arctic 3.7.0, github.com/simov/grant. */
 export const keycloak = define({
   type: 'keycloak',
   about: {
@@ -61,7 +61,7 @@ export const keycloak = define({
   },
 });
 
-/** Amazon Cognito. Sources: arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints. */
+/** Amazon Cognito. Sources: docs.aws.amazon.com (token endpoint: Basic with a secret); arctic 3.7.0, github.com/simov/grant, golang.org/x/oauth2/endpoints. */
 export const cognito = define({
   type: 'cognito',
   about: {
@@ -74,7 +74,7 @@ export const cognito = define({
   variables: {
     prefix: labelVariable('the prefix of the domain of the user pool'),
     region: {
-      pattern: /^[a-z]{2}(?:-[a-z]+)+-\d$/,
+      pattern: /^[a-z]{2}(?:-[a-z]{1,16}){1,3}-\d$/,
       example: 'eu-central-1',
       description: 'the AWS region, such as eu-central-1',
     },
@@ -84,7 +84,7 @@ export const cognito = define({
   login: { preferredFlow: 'browser', authorizationUrl: 'authorize', revocationUrl: 'revoke' },
 });
 
-/** GitHub OAuth apps and user tokens of GitHub Apps. Source: github.com/github/docs. */
+/** GitHub OAuth apps, and user and installation tokens of GitHub Apps. Source: github.com/github/docs. */
 export const github = define({
   type: 'github',
   about: {
@@ -93,8 +93,9 @@ export const github = define({
     notes: [
       'Tokens of an OAuth app do not expire, and there is no refresh token.',
       'User tokens of a GitHub App expire after 8 hours. A refresh ends the former access token.',
-      'The device flow needs no client secret; it must be enabled in the settings of the app.',
+      'The device flow needs no client secret; it must be enabled in the settings of the app. A login with --browser needs one.',
       'GitHub has no revocation endpoint: users revoke access in their settings.',
+      'A GitHub App gets a token of one of its installations with options.key_file and installation_id or repository. It expires after one hour.',
     ],
   },
   tokenUrl: 'https://{host}/login/oauth/access_token',
@@ -106,6 +107,24 @@ export const github = define({
   // refreshing-user-access-tokens.md: the refresh token and the old access token no longer work after a refresh.
   refreshTokenReuse: 'rejected',
   refreshRevokesAccessTokens: true,
+  grantsByFields: [
+    { grant: 'installation', fields: ['installation_id'] },
+    { grant: 'installation', fields: ['repository'] },
+  ],
+  // generating-an-installation-access-token-for-a-github-app.md; generating-a-json-web-token-jwt-for-a-github-app.md: at most
+  // 10 minutes, and 60 seconds in the past for clocks that differ.
+  installation: {
+    grant: 'installation',
+    apiUrls: [
+      { host: /^(?:github\.com|[^.]+\.ghe\.com)$/i, url: 'https://api.{host}' },
+      { host: /./, url: 'https://{host}/api/v3' },
+    ],
+    tokenPath: '/app/installations/{installation_id}/access_tokens',
+    lookupPath: '/repos/{repository}/installation',
+    accept: 'application/vnd.github+json',
+    lifetimeMs: 600_000,
+    backdatedMs: 60_000,
+  },
   login: {
     preferredFlow: 'device',
     authorizationUrl: 'authorize',
@@ -119,9 +138,33 @@ export const github = define({
     incorrect_client_credentials: 'the client ID or secret is wrong: check {client_id} and {client_secret}',
     redirect_uri_mismatch:
       'the redirect URI is not the one of the app: set {options.redirect_uri} to its callback URL, which may have any port on loopback',
+    // Not on that page, but in clients that refresh tokens of GitHub Apps.
+    bad_refresh_token: 'the refresh token is not valid, has expired or was used before; {login}',
     bad_verification_code: 'the code is wrong or has expired; {login}',
     unverified_user_email: 'the user must verify their email address at GitHub first; then {login}',
     device_flow_disabled: 'enable the device flow in the settings of the app {client_id}, or log in with --browser',
     incorrect_device_code: 'the device code is not valid; {login}',
+    // Errors of the API have a message only.
+    '': [
+      {
+        grant: 'installation',
+        description: /suspended/i,
+        hint: 'the installation {installation_id} is suspended: its owner can end that in the settings of the installed GitHub Apps',
+      },
+      {
+        grant: 'installation',
+        description: /permission|repositor/i,
+        hint: 'the installation does not have what is requested: check {permissions} and {repositories}',
+      },
+      {
+        grant: 'installation',
+        description: /not found/i,
+        hint: 'the app is not installed there: check {client_id}, {installation_id} and {repository}',
+      },
+      {
+        grant: 'installation',
+        hint: 'the key does not belong to the app, was deleted, or the clock of this machine is wrong: check {client_id} and {options.key_file}',
+      },
+    ],
   },
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { useCliFixture } from '../../support/cli-fixture.ts';
 
-const { run } = useCliFixture();
+const fixture = useCliFixture();
+const { run } = fixture;
 
 describe('exec', () => {
   it('passes the token to the command, without OAUTH_PROFILE_* variables', async () => {
@@ -24,6 +25,27 @@ describe('exec', () => {
     );
     expect(stdout.split('\n').slice(0, 2)).toEqual(['access-token-1', '600']);
     expect(stdout.split('\n').slice(2)).toEqual([expect.stringMatching(/^\[\] \/.+\/token$/), '']);
+  });
+
+  it('passes the tokens of several profiles in variables with their names', async () => {
+    const { stdout, exit } = await run(
+      `oauth-profile exec robot ada -- sh -c 'echo "$OAUTH_ACCESS_TOKEN_ROBOT $OAUTH_ACCESS_TOKEN_ADA [$OAUTH_ACCESS_TOKEN]"'
+oauth-profile exec robot ada --token-file -- sh -c 'cat "$OAUTH_ACCESS_TOKEN_FILE_ROBOT"; cat "$OAUTH_ACCESS_TOKEN_FILE_ADA"'`,
+    );
+    expect({ stdout, exit }).toEqual({
+      stdout: 'access-token-1 access-token-2 []\naccess-token-1access-token-2',
+      exit: 0,
+    });
+  });
+
+  it.each(['robot robot', 'my-api my.api', 'a A', ''])('sends nothing for the profiles %j', async (profiles) => {
+    const { server } = fixture;
+    const { stderr, exit } = await run(`oauth-profile exec ${profiles} --json -- true true`);
+    expect({ code: JSON.parse(stderr).code, exit, sent: server.received.length }).toEqual({
+      code: 'usage',
+      exit: 125,
+      sent: 0,
+    });
   });
 
   it.each(['', 'run', '/nowhere'])(

@@ -1,5 +1,6 @@
 import { parsePath } from '../../../config/reference.ts';
 import { isCollection, toText } from '../../../config/value.ts';
+import type { ApiResponse } from '../../../ports.ts';
 import { isForbiddenHeader, isHeaderName, isHeaderValue } from '../../../profile/header-rules.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
 import { MASK, Secret } from '../../../redaction/secret.ts';
@@ -19,9 +20,17 @@ interface HeaderEntry {
   readonly bound: Map<string, Secret>;
 }
 
+/** Creates the header `DPoP` of requests with a token (RFC 9449 §7). */
+export interface ProofSource {
+  create(method: string, url: URL): Secret;
+  /** Remembers the nonce of a response. Returns whether the request may be repeated once, with another proof. */
+  acceptNonce(url: URL, response: Pick<ApiResponse, 'status' | 'headers'>): boolean;
+}
+
 /** The headers that a script has set. A secret is bound to the origin of the next request and sent nowhere else (D20). */
 export class ScriptHeaders {
   readonly #byName = new Map<string, HeaderEntry>();
+  readonly #proofs = new Map<Secret, ProofSource>();
 
   set(name: string, value: string | Secret): void {
     const pending = value instanceof Secret || isSecretHeader(name) ? toSecret(value) : undefined;
@@ -29,10 +38,16 @@ export class ScriptHeaders {
     this.#put(pending === undefined ? { name, plain: String(value), bound: new Map() } : { name, pending, bound });
   }
 
-  /** Binds a secret to one origin. */
-  bind(name: string, value: Secret, origin: string): void {
+  /** Binds a secret to one origin. With `proofs`, each request that contains it has a proof. */
+  bind(name: string, value: Secret, origin: string, proofs?: ProofSource): void {
+    if (proofs !== undefined) this.#proofs.set(value, proofs);
     const { pending, bound } = this.#byName.get(name.toLowerCase()) ?? { bound: new Map() };
     this.#put({ name, pending, bound: bound.set(origin, value) });
+  }
+
+  /** Finds what creates the proofs of a request with these headers. */
+  findProofs(headers: readonly (readonly [name: string, value: string | Secret])[]): ProofSource | undefined {
+    return headers.map(([, value]) => value instanceof Secret && this.#proofs.get(value)).find(Boolean) || undefined;
   }
 
   clear(name: string): void {

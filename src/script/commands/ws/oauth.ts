@@ -9,7 +9,7 @@ import { type Command, commandGroup, parameter } from '../../command.ts';
 import { displayText, displayValue } from '../../compare.ts';
 import type { Exchange } from '../../result.ts';
 import { type StepContext, StepFailure } from '../../step-context.ts';
-import { headersOf, isSecretHeader, showSecretHeader } from './headers.ts';
+import { headersOf, isSecretHeader, type ProofSource, showSecretHeader } from './headers.ts';
 import { showUrl } from './url.ts';
 
 /** Gets tokens for scripts. It is all that the script engine knows of OAuth. */
@@ -54,6 +54,8 @@ export interface ScriptToken {
   readonly fromCache: boolean;
   /** The header with the token, and the origin whose requests get it (`options.authorize_origin` of the profile). */
   readonly header: { readonly name: string; readonly value: Secret; readonly origin: string } | undefined;
+  /** Set if the token is bound to a key (RFC 9449). */
+  readonly proofs?: ProofSource | undefined;
 }
 
 /** Name of the profile that is built from the parameters of `ws.oauth`; no login is stored for it. */
@@ -211,10 +213,10 @@ async function saveToken(
     throw error;
   });
   if (grant === 'refresh_token') refreshed.set(context.step, Promise.resolve(token));
-  const { response, fromCache, header } = token;
+  const { response, fromCache, header, proofs } = token;
   emitResponse({ outcome: fromCache ? 'reused' : 'issued', members: Object.keys(response) });
   context.set(name, wrapSecretsByName('', response));
   if (header === undefined) return;
-  headersOf(context).bind(header.name, header.value, header.origin);
+  headersOf(context).bind(header.name, header.value, header.origin, proofs);
   context.log(`${header.name} is set for ${header.origin}${fromCache ? ' (cached token)' : ''}`);
 }

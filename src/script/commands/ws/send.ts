@@ -55,9 +55,12 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
   let { url, shown } = spec.target;
   let headers = buildHeaders(url, body, context, ports.version);
   rejectPlainHttp(spec, headers);
+  let hasNonce = false;
   for (let redirects = 0; ; redirects++) {
     const attemptAt = clock.now();
-    const sentHeaders = withCookies(headers, url, context);
+    const proofs = headersOf(context).findProofs(headers);
+    const proof: Header[] = proofs === undefined ? [] : [['DPoP', proofs.create(method, url)]];
+    const sentHeaders = [...withCookies(headers, url, context), ...proof];
     const sent = { method, shownUrl: shown, headers: sentHeaders, body, startedAt: attemptAt };
     const left = startedAt + timeoutMs - attemptAt;
     const limits = { timeoutMs: Math.max(1, left), signal: context.signal, maxBytes: MAX_BYTES, save: spec.save };
@@ -69,6 +72,12 @@ export async function sendRequest(spec: RequestSpec, context: StepContext, ports
       decoded = decodeBody(response, url, context);
     } finally {
       context.record(toExchange(sent, response, decoded, clock.now() - attemptAt, context));
+    }
+    const { status, headers: received } = response;
+    if (proofs?.acceptNonce(url, { status, headers: received }) && !hasNonce) {
+      hasNonce = true;
+      redirects--;
+      continue;
     }
     const next = maxRedirects > 0 ? redirectTarget(response, url, shown) : undefined;
     if (next === undefined) return { response, decoded, shownUrl: shown, elapsedMs: clock.now() - startedAt };

@@ -1,7 +1,7 @@
-import { type HttpResponse, isErrorBody, isSuccess, parseBody } from '../oauth/http-response.ts';
-import type { Clock, Limits, Send, WireRequest } from '../ports.ts';
-import type { Impersonation } from '../profile/profile.ts';
-import { Secret } from '../redaction/secret.ts';
+import { type HttpResponse, isErrorBody, isSuccess, parseBody } from '../../oauth/http-response.ts';
+import type { Clock, Limits, Send, WireRequest } from '../../ports.ts';
+import type { Impersonation } from '../../profile/profile.ts';
+import { Secret } from '../../redaction/secret.ts';
 
 /**
  * Sends a token exchange to Google's STS, then exchanges its token for one of a service account. The result is a token response (RFC 6749 §5.1), or

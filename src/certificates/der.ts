@@ -40,7 +40,7 @@ export function objectId(dotted: string): Buffer {
   return tagged(0x06, Buffer.from(bytes));
 }
 
-/** A GeneralizedTime (RFC 5280 §4.1.2.5.2). */
+/** A UTCTime, which certificates use for the years before 2050 (RFC 5280 §4.1.2.5.1). */
 export function time(epochMs: number): Buffer {
-  return tagged(0x18, Buffer.from(new Date(epochMs).toISOString().replace(/[-:T]|\.\d+/g, '')));
+  return tagged(0x17, Buffer.from(new Date(epochMs).toISOString().replace(/^20|[-:T]|\.\d+/g, '')));
 }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
 import { bits, explicit, integer, objectId, octets, sequence, set, tagged, time, truth, utf8 } from './der.ts';
 
@@ -10,26 +10,34 @@ export class CertificateAuthority {
   readonly #key: KeyObject;
   readonly #leafKey: KeyObject;
   readonly #leafPublic: Buffer;
+  readonly #name: Buffer;
+  readonly #keyId: Buffer;
   readonly #now: number;
   /** The CA certificate, PEM. */
   readonly certificate: string;
   /** The private key of all issued certificates, PEM. */
   readonly leafKeyPem: string;
 
-  constructor() {
+  /** `name` is the common name of the authority. */
+  constructor(name: string) {
     const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const leaf = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     this.#key = own.privateKey;
     this.#leafKey = leaf.privateKey;
     this.#leafPublic = leaf.publicKey.export({ type: 'spki', format: 'der' });
+    const publicKey = own.publicKey.export({ type: 'spki', format: 'der' });
+    this.#name = commonName(name);
+    // RFC 7093 §2.
+    this.#keyId = createHash('sha256').update(publicKey).digest().subarray(0, 20);
     this.#now = Date.now();
     this.leafKeyPem = String(this.#leafKey.export({ type: 'pkcs8', format: 'pem' }));
     const extensions = [
-      extension('2.5.29.19', sequence(truth())),
+      critical('2.5.29.19', sequence(truth())),
       // keyCertSign
-      extension('2.5.29.15', bits(Buffer.from([0x04]), 2)),
+      critical('2.5.29.15', bits(Buffer.from([0x04]), 2)),
+      extension('2.5.29.14', octets(this.#keyId)),
     ];
-    this.certificate = this.#make(authorityName, own.publicKey.export({ type: 'spki', format: 'der' }), extensions);
+    this.certificate = this.#make(this.#name, publicKey, extensions);
   }
 
   /** Issues a certificate for these host names and IP addresses, PEM. */
@@ -41,6 +49,8 @@ export class CertificateAuthority {
       extension('2.5.29.17', sequence(...names)),
       // serverAuth
       extension('2.5.29.37', sequence(objectId('1.3.6.1.5.5.7.3.1'))),
+      // Python 3.13 and later require the key id of the issuer (VERIFY_X509_STRICT).
+      extension('2.5.29.35', sequence(tagged(0x80, this.#keyId))),
     ];
     return this.#make(commonName(hosts[0] ?? 'localhost'), this.#leafPublic, extensions);
   }
@@ -50,7 +60,7 @@ export class CertificateAuthority {
       explicit(0, integer(Buffer.from([2]))),
       integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
       ecdsaWithSha256,
-      authorityName,
+      this.#name,
       sequence(time(this.#now - DAY_MS), time(this.#now + 30 * DAY_MS)),
       subject,
       publicKey,
@@ -66,10 +76,12 @@ function commonName(text: string): Buffer {
   return sequence(set(sequence(objectId('2.5.4.3'), utf8(text.slice(0, 64)))));
 }
 
-const authorityName = commonName('oauth-profile emulator (temporary CA)');
-
 function extension(id: string, value: Buffer): Buffer {
   return sequence(objectId(id), octets(value));
+}
+
+function critical(id: string, value: Buffer): Buffer {
+  return sequence(objectId(id), truth(), octets(value));
 }
 
 function ipBytes(ip: string): Buffer {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { requestToken } from '../../src/flows/request-token.ts';
-import { sendImpersonated } from '../../src/http/impersonation.ts';
-import type { HttpResponse } from '../../src/oauth/http-response.ts';
-import type { Limits, Send, WireRequest } from '../../src/ports.ts';
-import { Secret } from '../../src/redaction/secret.ts';
-import { FakeClock, fakePorts } from '../support/fake-ports.ts';
-import { profileOf } from '../support/profile-of.ts';
-import { errorOf } from '../support/wire-request.ts';
+import { requestToken } from '../../../src/flows/request-token.ts';
+import { sendImpersonated } from '../../../src/http/grants/impersonation.ts';
+import type { HttpResponse } from '../../../src/oauth/http-response.ts';
+import type { Limits, Send, WireRequest } from '../../../src/ports.ts';
+import { Secret } from '../../../src/redaction/secret.ts';
+import { FakeClock, fakePorts } from '../../support/fake-ports.ts';
+import { profileOf } from '../../support/profile-of.ts';
+import { errorOf } from '../../support/wire-request.ts';
 
 const FEDERATED = 'federated-token-of-the-job';
 const impersonation = {

@@ -1,0 +1,117 @@
+import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { decodeJwt } from 'jose/jwt/decode';
+import { OAuthProfileError } from '../../errors.ts';
+import { type AutoRefreshOptions, autoRefresh, type FreshToken } from '../../flows/auto-refresh.ts';
+import { type TokenResult, usableUntil } from '../../flows/token-cache.ts';
+import { escapeControls } from '../../redaction/sanitize.ts';
+import { Secret } from '../../redaction/secret.ts';
+import { invalidFlag, usageError } from '../args.ts';
+import { type Context, durationFlag, warn } from '../context.ts';
+import { type OpenClient, withClient } from '../with-client.ts';
+import { getTokenIn, warnIfEmulated } from './token.ts';
+
+/** The members of a token response that `--token` accepts. */
+const MEMBERS = ['access_token', 'id_token'];
+
+/** `watch <profile> --file <path>`: writes a token to a file and replaces it before it expires, until the command is stopped. */
+export async function runWatch(context: Context): Promise<number> {
+  const { args, environment, signal } = context;
+  const [file] = args.values.get('file') ?? [];
+  if (file === undefined) throw usageError('--file is missing', 'write --file PATH');
+  const [member = 'access_token'] = args.values.get('token') ?? [];
+  if (!MEMBERS.includes(member)) throw invalidFlag('token', member, MEMBERS.join(' or '), 'id_token');
+  const path = resolve(environment.cwd, file);
+  return withClient(context, async (open) => {
+    const source = freshTokens(context, open, args.positionals[0] ?? '', member);
+    const first = await source.getToken(signal);
+    warnIfEmulated(context, open);
+    writeTokenFile(path, first.value);
+    try {
+      return await autoRefresh(first, { ...source, signal, onToken: ({ value }) => writeTokenFile(path, value) });
+    } catch (error) {
+      if (signal.aborted) return 0;
+      throw error;
+    } finally {
+      rmSync(path, { force: true });
+    }
+  });
+}
+
+/** Gets the tokens of a profile for {@link autoRefresh}. `--force-refresh` applies to the first one. */
+export function freshTokens(
+  context: Context,
+  open: OpenClient,
+  name: string,
+  member = 'access_token',
+): Omit<AutoRefreshOptions, 'onToken' | 'signal'> {
+  const { clock } = open.client.ports;
+  const minTtlMs = durationFlag(context, 'min-ttl');
+  let forceRefresh = context.args.switches.has('force-refresh');
+  let isWarned = false;
+  const toFreshToken = ({ token, fromCache, profile }: TokenResult): FreshToken => {
+    const now = clock.now();
+    const ttlMs = minTtlMs ?? profile.options.minTtlMs;
+    if (member === 'id_token') return readIdToken(token.response, profile.name, now, ttlMs);
+    const { accessToken: value, expiresAt } = token;
+    if (expiresAt !== undefined) return { value, usableUntil: usableUntil(expiresAt, now, ttlMs) };
+    const { defaultTtlMs } = profile.options;
+    if (defaultTtlMs === undefined) return { value, usableUntil: undefined };
+    // When a cached token was issued is not known, but it is usable for `min_ttl` or more.
+    const until = usableUntil(now + defaultTtlMs, now, ttlMs);
+    return { value, usableUntil: fromCache ? Math.min(now + ttlMs, until) : until };
+  };
+  return {
+    clock,
+    warn(message) {
+      warn(context, message);
+      context.terminal.flush();
+    },
+    async getToken(signal) {
+      const result = await getTokenIn(open, context, name, { forceRefresh, signal });
+      forceRefresh = false;
+      if (result.profile.dpopKey !== undefined && member === 'access_token' && !isWarned) {
+        warn(
+          context,
+          `the token of ${name} is bound to a key (DPoP), which the command does not get: an API will reject it`,
+        );
+        isWarned = true;
+      }
+      const token = toFreshToken(result);
+      if (member !== 'id_token' || !result.fromCache || Number(token.usableUntil) > clock.now()) return token;
+      // The id token expires before the access token. Of several processes, only the first one requests a new response.
+      const rejectedToken = result.token.accessToken;
+      return toFreshToken(await getTokenIn(open, context, name, { rejectedToken, signal }));
+    },
+  };
+}
+
+/** The id token of a response. Its own `exp` applies: it may differ from the lifetime of the access token. */
+function readIdToken(response: TokenResult['token']['response'], name: string, now: number, ttlMs: number): FreshToken {
+  try {
+    const value = String(response['id_token']);
+    const { exp = Number.NaN, iat = now / 1000 } = decodeJwt(value);
+    if (exp > 0) return { value: new Secret(value), usableUntil: usableUntil(exp * 1000, iat * 1000, ttlMs) };
+  } catch {
+    // Not a JWT.
+  }
+  throw new OAuthProfileError('response_unreadable', `the token response of ${name} has no id_token with an expiry`, {
+    hint: `add openid to ${name}.scope and log in again`,
+  });
+}
+
+/** Replaces a file by renaming, so that a reader never sees a part of a token. Only its owner can read it. */
+export function writeTokenFile(path: string, value: Secret): void {
+  const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && !stats.isFile()) throw Object.assign(new Error(), { code: 'not a regular file' });
+    writeFileSync(temporary, value.reveal(), { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    const { code } = error as NodeJS.ErrnoException;
+    const hint = 'check the path and the permissions of its directory';
+    throw new OAuthProfileError('usage', `cannot write ${escapeControls(path)} (${code})`, { hint, cause: error });
+  }
+}
