@@ -90,6 +90,7 @@ function showRequest(profile: Profile, { method, url, headers, form, body, pendi
     grant: profile.grant ?? null,
     provider: profile.provider.type,
     ...(profile.options.origins.length > 0 && { origins: profile.options.origins }),
+    ...(profile.options.apiHeader !== 'Authorization' && { api_header: profile.options.apiHeader }),
   };
 }
 
@@ -117,7 +118,7 @@ type ShownRequest = ReturnType<typeof showRequest>;
 const MAX_WIDTH = 48;
 
 function formatText(request: ShownRequest, { notes, warnings }: ProfileRemarks, style: Style): string {
-  const { method, url, headers, basic, form, assertions = [], origins = [] } = request;
+  const { method, url, headers, basic, form, assertions = [], origins = [], api_header } = request;
   const toRow = ({ name, value, source }: (typeof form)[number]): string[] =>
     [name, escapeLineEnds(value), source].map((cell) => escapeControls(cell));
   const names = basic?.fields.map(({ name }) => name).join(':');
@@ -136,7 +137,9 @@ function formatText(request: ShownRequest, { notes, warnings }: ProfileRemarks, 
     const validity = toRow({ name: '  valid for', value: `${lifetime} s`, source: 'iat to exp' });
     rows.push([], [name], ...toRows(header, 'header'), ...toRows(claims, 'claims'), validity);
   }
-  if (origins.length > 0) rows.push([], ...origins.map((origin, index) => [index === 0 ? 'token for' : '', origin]));
+  const header = api_header === undefined ? '' : `in the header ${api_header}`;
+  if (origins.length > 0)
+    rows.push([], ...origins.map((origin, index) => [index === 0 ? 'token for' : '', origin, header]));
   const head = style.bold(`${method} ${url}`);
   const lines = alignColumns(rows, [style.cyan, String, style.dim], MAX_WIDTH).map((line) => `  ${line}`.trimEnd());
   const remarks = [
