@@ -237,7 +237,9 @@ function hintRows(hints) {
     for (const one of [list].flat()) {
       const { description, grant, hint } = typeof one === 'string' ? { hint: one } : one;
       const row = `${grant === undefined ? '' : code(grant)} | ${formatHint(hint)}`;
-      const shown = description === undefined ? code(name) : `${code(name)} “${description.source}”`;
+      const shownCode = name === '' ? 'any' : code(name);
+      const phrases = description?.source.split('|').map((phrase) => `“${phrase}”`);
+      const shown = phrases === undefined ? shownCode : `${shownCode} ${phrases.join(' or ')}`;
       codesByRow.set(row, [...(codesByRow.get(row) ?? []), shown]);
     }
   }

@@ -33,7 +33,7 @@ const standardHints: ErrorHints = {
   unauthorized_client: 'the client is not allowed to use this grant: check {client_id} and {grant_type}',
   unsupported_grant_type: 'the provider does not support this grant: set {grant_type}',
   invalid_scope: 'the scope is unknown, is malformed, or exceeds what was granted: set {scope}',
-  authorization_pending: 'the user has not entered the device code yet: enter it, then try again',
+  authorization_pending: 'the user has not entered the user code yet: enter it, then try again',
   slow_down: 'wait a few seconds longer between requests',
   expired_token: 'the device code has expired: get a new one and set {device_code}',
   invalid_target: 'the resource or audience is unknown: set {resource} or {audience}',

@@ -13,7 +13,7 @@ import { formatKubernetesResponse, parseKubernetesRequest } from '../../credenti
 import type { ToolToken } from '../../credential/tool-token.ts';
 import { errorCodes, InvalidProfileError, OAuthProfileError } from '../../errors.ts';
 import { parseRegion } from '../../profile/options/options.ts';
-import type { Profile } from '../../profile/profile.ts';
+import type { Profile, ProfileOptions } from '../../profile/profile.ts';
 import { isSecure, parseUrl } from '../../profile/url.ts';
 import { escapeControls } from '../../redaction/sanitize.ts';
 import { Secret } from '../../redaction/secret.ts';
@@ -203,20 +203,38 @@ async function runGoogle(call: Call): Promise<number> {
 async function runAws(call: Call): Promise<number> {
   const { context, client } = call;
   const { env } = context.environment;
-  const { token, profile } = await issueNamed(call, call.args[0], 'id_token');
-  const { awsRoleArn: arn, awsRegion } = profile.options;
+  const [name = ''] = call.args;
+  const { token, options } = await getWebIdentity(call, name);
+  const { awsRoleArn: arn, awsRegion } = options;
   if (arn === undefined)
-    throw usageError(`${profile.name} has no role`, `set ${profile.name}.options.aws_role_arn to the ARN of the role`);
+    throw usageError(`${name} has no role`, `set ${name}.options.aws_role_arn to the ARN of the role`);
   const sessionName = (env['AWS_ROLE_SESSION_NAME'] ?? '').replace(/[^\w+=,.@-]/g, '').slice(0, 64) || 'oauth-profile';
   const region = awsRegion ?? parseRegion(env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || '');
   const custom = env['AWS_ENDPOINT_URL_STS'];
   const endpoint = custom ? parseUrl(custom) : stsEndpoint(region);
   if (endpoint === undefined || !isSecure(endpoint))
     throw usageError('AWS_ENDPOINT_URL_STS is not an https: URL', 'correct it, or remove it');
-  const request = buildAwsRequest({ arn, sessionName, endpoint }, new Secret(token.token));
+  const request = buildAwsRequest({ arn, sessionName, endpoint }, token);
   const limits = { timeoutMs: STS_TIMEOUT_MS, maxBytes: MAX_REQUEST_LENGTH, signal: context.signal };
   context.terminal.stdoutRaw(`${formatAwsResponse(await client.callApi(request, limits))}\n`);
   return 0;
+}
+
+/** The token that AWS exchanges: the assertion of a profile with `options.assertion_source`, such as the OIDC token of a CI job, or the ID token of any other. */
+async function getWebIdentity(
+  call: Call,
+  name: string,
+): Promise<{ readonly token: Secret; readonly options: ProfileOptions }> {
+  const { client, variables, context } = call;
+  const { options, draft } = await client.parseProfile(name, variables);
+  const { assertionSource: source, audience = 'sts.amazonaws.com', timeoutMs } = options;
+  if (source === undefined || source.kind === 'profile') {
+    const { token } = await issueNamed(call, name, 'id_token');
+    return { token: new Secret(token.token), options };
+  }
+  if (draft.issues.length > 0) throw new InvalidProfileError(name, draft.issues, draft);
+  const limits = { timeoutMs, signal: context.signal };
+  return { token: await client.ports.readAssertion({ source, audience }, name, limits), options };
 }
 
 /** Gets a token for one of the URLs; `undefined` if no profile has its origin. */

@@ -31,7 +31,8 @@ export const slack = define({
   hints: {
     invalid_client_id: 'the client ID is wrong: check {client_id}',
     bad_client_secret: 'the client secret is wrong: check {client_secret}',
-    bad_redirect_uri: 'the redirect URI is not registered: set {options.redirect_uri} to one of the app',
+    bad_redirect_uri:
+      'the redirect URI is not registered: set {options.redirect_uri} to one that is registered for the app',
     invalid_refresh_token: 'the refresh token is not valid, has expired or was used before; {login}',
   },
 });

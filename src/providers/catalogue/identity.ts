@@ -149,17 +149,17 @@ export const github = define({
       {
         grant: 'installation',
         description: /suspended/i,
-        hint: 'the installation {installation_id} is suspended: its owner can end that in the settings of the installed GitHub Apps',
+        hint: 'the installation {installation_id} is suspended: its owner can unsuspend it in the settings, under Installed GitHub Apps',
       },
       {
         grant: 'installation',
-        description: /permission|repositor/i,
+        description: /permission|repositories|repository/i,
         hint: 'the installation does not have what is requested: check {permissions} and {repositories}',
       },
       {
         grant: 'installation',
         description: /not found/i,
-        hint: 'the app is not installed there: check {client_id}, {installation_id} and {repository}',
+        hint: 'the app is not installed for this account or repository: check {client_id}, {installation_id} and {repository}',
       },
       {
         grant: 'installation',

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createIdToken, useToolFixture } from '../../support/tool-fixture.ts';
 
@@ -12,6 +15,13 @@ const get = {
 const cargoRequest = `printf '{"v":1,"kind":"get","operation":"read","registry":{"index-url":"sparse+https://${host}/"},"args":[]}\\n'`;
 
 beforeEach(() => fixture.setProfiles({ origins }));
+
+async function listen(handle: RequestListener): Promise<{ url: string; close: () => Promise<unknown> }> {
+  const server = createServer(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => once(server.close(), 'close') };
+}
 
 describe('credential', () => {
   it('gives every protocol the cached token, and never a refresh token', async () => {
@@ -154,6 +164,34 @@ describe('credential', () => {
     fixture.respondWith(undefined);
     const { stdout } = await fixture.run('oauth-profile credential google lab');
     expect(JSON.parse(stdout).expiration_time).toBeGreaterThan(Date.now() / 1000);
+  });
+
+  it('exchanges the OIDC token of a CI job for AWS credentials', async () => {
+    const received: string[] = [];
+    const { url, close } = await listen((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        received.push(`${request.method} ${request.url} ${body}`);
+        const elements = ['AccessKeyId', 'SecretAccessKey', 'SessionToken', 'Expiration'];
+        const credentials = elements.map((name) => `<${name}>2099</${name}>`).join('');
+        response.end(request.method === 'GET' ? '{"value":"job.oidc.token"}' : credentials);
+      });
+    });
+    const options = { aws_role_arn: 'arn:aws:iam::123456789012:role/deploy', assertion_source: 'github-actions' };
+    fixture.setProfiles({}, { ci: { type: 'custom', url: 'https://sts.amazonaws.com', options } });
+    const env = {
+      ACTIONS_ID_TOKEN_REQUEST_URL: `${url}/id?api-version=2`,
+      ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'runner-token',
+      AWS_ENDPOINT_URL_STS: url,
+    };
+    const { stdout, exit } = await fixture.run('oauth-profile credential aws ci', env);
+    expect({ exit, output: JSON.parse(stdout) }).toMatchObject({ exit: 0, output: { Version: 1, Expiration: '2099' } });
+    expect(received[0]).toBe('GET /id?api-version=2&audience=sts.amazonaws.com ');
+    expect(new URLSearchParams(received[1]?.split(' ')[2]).get('WebIdentityToken')).toBe('job.oidc.token');
+    await close();
   });
 
   it('rejects an unknown protocol, and a role that is missing', async () => {
