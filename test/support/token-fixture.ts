@@ -36,7 +36,7 @@ export class TestProcess {
   readonly warnings: string[] = [];
   /** Lines of `--verbose`. */
   readonly lines: string[] = [];
-  readonly #client: Client;
+  readonly client: Client;
 
   constructor(provider: RotatingProvider, store: TokenStore, clock: ManualClock) {
     const client: Partial<Client> = {
@@ -49,7 +49,7 @@ export class TestProcess {
       singleFlight: new SingleFlight(clock),
       warn: (message: string) => void this.warnings.push(message),
     };
-    this.#client = client as Client;
+    this.client = client as Client;
   }
 
   /** The access token of {@link getToken}. */
@@ -58,7 +58,7 @@ export class TestProcess {
   }
 
   getToken(profile: Profile, options: GetTokenOptions = {}): Promise<TokenResult> {
-    return getProfileToken(this.#client, profile, { reuse: true, ...options });
+    return getProfileToken(this.client, profile, { reuse: true, ...options });
   }
 }
 
