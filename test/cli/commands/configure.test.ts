@@ -54,7 +54,7 @@ describe('configure', () => {
 
   it('rejects a file that is not a regular one', async () => {
     const { stderr, exit } = await fixture.run(
-      'mkdir -p ~/.docker && mkfifo ~/.docker/config.json && oauth-profile configure docker lab',
+      'mkdir -p ~/.docker; rm -f ~/.docker/config.json; mkfifo ~/.docker/config.json; oauth-profile configure docker lab',
     );
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining('not a regular file') });
   });

@@ -55,9 +55,9 @@ describe('exec --proxy', () => {
     const data = JSON.parse(sandbox.read('oauth-profiles.json'));
     data.api.client_secret = '${env:API_CLIENT_SECRET}';
     sandbox.write('oauth-profiles.json', JSON.stringify(data));
-    const variables = { API_CLIENT_SECRET: 'value-of-the-client-secret', OTHER: 'kept' };
+    const variables = { API_CLIENT_SECRET: 'value-of-the-client-secret', OTHER: 'value' };
     const { stdout } = await exec('echo "${API_CLIENT_SECRET-none} $OTHER"', '', variables);
-    expect(stdout).toBe('none kept\n');
+    expect(stdout).toBe('none value\n');
   });
 
   test('adds the token to requests of curl, git and Python, and of no other origin', async () => {
