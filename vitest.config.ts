@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,13 @@ import { defineConfig } from 'vitest/config';
 
 const home = mkdtempSync(join(tmpdir(), 'oauth-profile-home-'));
 process.on('exit', () => rmSync(home, { recursive: true, force: true }));
+
+/** Generating an RSA key takes a second or more, so all emulators of the tests share one. */
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+});
 
 /** Tests of code without global state. */
 const pure = ['test/{config,profile,providers,script,redaction,oauth,flows}/**/*.test.ts'];
@@ -32,8 +40,11 @@ export default defineConfig({
       OAUTH_PROFILE_HOME: '',
       OAUTH_PROFILE_KEY: '',
       OAUTH_PROFILE_STORE: '',
+      OAUTH_PROFILE_EMULATOR_KEY: privateKey,
     },
-    testTimeout: 30_000,
+    // A limit for tests that hang; a busy machine may need long for a process.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Tests start processes and wait for them, so a third worker uses the time of two cores better.
     maxWorkers: 3,
   },

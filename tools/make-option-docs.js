@@ -42,6 +42,8 @@ export const environment = {
     'key of the vault or Redis: 32 bytes in base64; several keys are separated by commas ([how](../explanation/store.md#the-key))',
   OAUTH_PROFILE_STORE:
     'URL of a Redis to use instead of the vault; unlike `--store`, other users of the machine cannot see it ([how](../how-to/redis.md))',
+  OAUTH_PROFILE_EMULATOR_KEY:
+    'private RSA key (PEM or JWK) that emulators sign tokens with; they start faster, and the key stays the same. Default: a new key for each process',
   OAUTH_PROFILE_EMULATOR:
     'URL of a running emulator to use instead of the real providers, as `--emulate=URL`; set by `emulate -- command` ([how](../how-to/emulator.md))',
   'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY':

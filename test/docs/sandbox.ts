@@ -64,6 +64,7 @@ export class Sandbox {
     symlinkSync(join(root, 'node_modules'), join(this.#root, 'node_modules'));
     this.#env = {
       PATH: `${this.#bin}:${process.env['PATH']}`,
+      OAUTH_PROFILE_EMULATOR_KEY: String(process.env['OAUTH_PROFILE_EMULATOR_KEY']),
       HOME: this.home,
       LANG: 'C.UTF-8',
       OAUTH_PROFILE_KEY: Buffer.alloc(32).toString('base64'),

@@ -113,7 +113,8 @@ describe('a fault of the token endpoint', () => {
   ] as const)('$fault ends token with $token, exec with $exec and run with $run', async ({ fault, ...exits }) => {
     const fields = grants['password']?.fields ?? {};
     const cwd = mkdtempSync(join(tmpdir(), 'oauth-profile-faults-'));
-    const env = { HOME: cwd, PATH: process.env['PATH'] };
+    const { PATH, OAUTH_PROFILE_EMULATOR_KEY } = process.env;
+    const env = { HOME: cwd, PATH, OAUTH_PROFILE_EMULATOR_KEY };
     writeFileSync(join(cwd, 'oauth-profiles.yaml'), JSON.stringify({ svc: fields }));
     writeFileSync(join(cwd, 'get.yaml'), 'steps:\n  - ws.oauthProfile: [token, svc]\n');
     const exitOf = async (name: string, first: string, ...rest: string[]): Promise<number> => {

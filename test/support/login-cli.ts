@@ -18,7 +18,13 @@ export function startCommand(sandbox: Sandbox, args: readonly string[], env: Rec
   return running(
     spawn(process.execPath, [bin, ...args], {
       cwd: sandbox.work,
-      env: { PATH: String(process.env['PATH']), HOME: sandbox.home, LANG: 'C.UTF-8', ...env },
+      env: {
+        PATH: String(process.env['PATH']),
+        HOME: sandbox.home,
+        LANG: 'C.UTF-8',
+        OAUTH_PROFILE_EMULATOR_KEY: String(process.env['OAUTH_PROFILE_EMULATOR_KEY']),
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );

@@ -42,6 +42,7 @@ export class Sandbox {
         env: {
           PATH: `${join(this.directory, 'bin')}:${process.env['PATH']}`,
           HOME: this.home,
+          OAUTH_PROFILE_EMULATOR_KEY: String(process.env['OAUTH_PROFILE_EMULATOR_KEY']),
           LANG: 'C.UTF-8',
           ...env,
         },

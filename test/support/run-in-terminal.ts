@@ -24,6 +24,7 @@ export function runInTerminal(sandbox: Sandbox, line: string): TerminalCommand {
     cwd: sandbox.work,
     env: {
       PATH: `${join(sandbox.directory, 'bin')}:${process.env['PATH']}`,
+      OAUTH_PROFILE_EMULATOR_KEY: String(process.env['OAUTH_PROFILE_EMULATOR_KEY']),
       HOME: sandbox.home,
       TERM: 'dumb',
       SSH_CONNECTION: 'x',

@@ -125,9 +125,14 @@ function signOptions(alg: SigningAlgorithm, key: KeyObject) {
 
 const processKeys = new Map<SigningAlgorithm, Promise<SigningKey>>();
 
-/** Generating an RSA key takes up to a second, so the emulators of a process share one. Token ids tell their tokens apart. */
+/**
+ * Generating an RSA key takes up to a second, and much longer on a busy machine, so the emulators of a process share one. Token ids tell their tokens
+ * apart. `OAUTH_PROFILE_EMULATOR_KEY` replaces it, for programs that start many emulators.
+ */
 function processKey(alg: SigningAlgorithm): Promise<SigningKey> {
-  const key = processKeys.get(alg) ?? generateKey(alg);
+  const { OAUTH_PROFILE_EMULATOR_KEY: given } = process.env;
+  const create = async (): Promise<SigningKey> => (given && alg !== 'ES256' ? importKey(given, alg) : generateKey(alg));
+  const key = processKeys.get(alg) ?? create();
   processKeys.set(alg, key);
   return key;
 }
