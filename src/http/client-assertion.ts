@@ -30,9 +30,17 @@ interface SigningKey {
 
 const FORMATS =
   'use an unencrypted PEM file (PKCS #8, PKCS #1 or SEC 1), a private JWK or a .pfx file, with an RSA, P-256, P-384, P-521 or Ed25519 key';
+const RENEW = 'create a new certificate, upload it to the provider and put it into the file';
 
 /** A key that was parsed but must not be used. */
-class UnusableKey extends Error {}
+class UnusableKey extends Error {
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
 
 /** Signs an assertion with the key of a PEM, JWK or PKCS #12 file, or with a client secret (RFC 7523 §2.1, §2.2, §3). */
 export const signAssertion: Sign = async (spec, profile, limits) => {
@@ -192,6 +200,6 @@ function readCertificates(text: string, key: KeyObject): X509Certificate[] {
   }
   const expiresAt = new Date(own.validTo);
   if (expiresAt.getTime() < Date.now())
-    throw new UnusableKey(`its certificate expired on ${expiresAt.toISOString().slice(0, 10)}`);
+    throw new UnusableKey(`its certificate expired on ${expiresAt.toISOString().slice(0, 10)}`, RENEW);
   return [own, ...certificates.filter((other) => other !== own)];
 }
