@@ -14,7 +14,14 @@ export default defineConfig({
     projects: [
       // These tests share their modules: importing them for each file takes longer than most tests.
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },
-      { extends: true, test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...pure, 'test/servers/**'] } },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['test/**/*.test.ts'],
+          exclude: [...pure, 'test/servers/**', 'test/npm-tools/**'],
+        },
+      },
     ],
     globalSetup: ['test/support/require-build.ts'],
     // The library reads profiles and stores tokens in the home directory; tests must not use that of the developer.

@@ -19,6 +19,7 @@ export class Terminal {
    */
   registersMasks = true;
   #writing = false;
+  readonly #redactor: Redactor;
 
   constructor(
     readonly out: Output,
@@ -27,6 +28,7 @@ export class Terminal {
   ) {
     this.style = { out: styleFor(out, env), err: styleFor(err, env) };
     const redactor = new Redactor();
+    this.#redactor = redactor;
     this.#out = new RedactedStream(redactor, (text) => out.write(text));
     this.#err = new RedactedStream(redactor, (text) => {
       this.#writing = true;
@@ -39,6 +41,11 @@ export class Terminal {
       redactor.add(secret);
       if (this.#onGithub && this.registersMasks) this.#registerMask(secret);
     });
+  }
+
+  /** Whether a string is a secret, or contains one. */
+  containsSecret(text: string): boolean {
+    return this.#redactor.redact(text) !== text;
   }
 
   /** Whether stderr is a terminal that can be redrawn. */

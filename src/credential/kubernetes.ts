@@ -22,8 +22,17 @@ export function parseKubernetesRequest(execInfo: string | undefined): Kubernetes
       hint: `set apiVersion: ${GROUP}/v1 in the user entry of the kubeconfig`,
     });
   }
-  const server = (spec as { cluster?: { server?: unknown } } | undefined)?.cluster?.server;
-  return { apiVersion, urls: typeof server === 'string' ? parseRequestUrls(server) : [] };
+  const server = (spec as { cluster?: { server?: unknown } | null } | null | undefined)?.cluster?.server;
+  if (server === undefined) return { apiVersion, urls: [] };
+  const urls = typeof server === 'string' ? parseRequestUrls(server) : [];
+  if (urls.length > 0) return { apiVersion, urls };
+  throw new OAuthProfileError(
+    'usage',
+    `the server of the cluster, ${excerpt(String(server), 80)}, is not a plain URL`,
+    {
+      hint: 'write cluster.server in the kubeconfig as https://host:port, without credentials',
+    },
+  );
 }
 
 /** Formats an `ExecCredential`. */

@@ -87,12 +87,12 @@ async function callEndpoint(
   context: RequestContext,
   request: EmulatorRequest,
 ): Promise<EmulatorResponse> {
-  const { provider, tenants } = context.realm;
+  const { provider, tenants, acceptsJson } = context.realm;
   try {
     const tenant = provider.tenantOf?.(request);
     if (tenant !== undefined && !tenants.has(tenant.toLowerCase()))
       throw new Rejection(action === 'metadata' ? 'tenant_without_metadata' : 'unknown_tenant', tenant);
-    return await endpoint(context, provider.jsonRequests ? withJsonForm(request) : request);
+    return await endpoint(context, provider.jsonRequests || acceptsJson ? withJsonForm(request) : request);
   } catch (error) {
     // A request must not stop the server.
     if (!(error instanceof Rejection)) return text(500, `emulator error: ${String(error)}`);

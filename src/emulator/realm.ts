@@ -98,6 +98,8 @@ export class Realm {
   readonly tokenUrls = new Map<string, URL>();
   /** Endpoints that profiles configure, by host and path. */
   readonly endpoints = new Map<string, Action>();
+  /** Whether a profile sends its token requests as JSON. */
+  acceptsJson = false;
   /** The issuer that a profile configures. */
   issuer: string | undefined;
   readonly refreshTokens = new BoundedMap<RefreshToken>();

@@ -145,6 +145,7 @@ export class Realms {
     const basic = subfields(profile, 'basic');
     const options = subfields(profile, 'options');
     for (const [option, action] of Object.entries(endpointOptions)) this.#addEndpoint(realm, options[option], action);
+    if (options['request_format'] === 'json') realm.acceptsJson = true;
     const account = parseServiceAccount(options['key']);
     const id = text('client_id') ?? text('app_id') ?? basic['user'] ?? account?.client_email;
     const secret = text('client_secret') ?? basic['password'];

@@ -49,7 +49,10 @@ export function decodeToken(token: Secret): DecodedToken {
   try {
     const header = decodeProtectedHeader(text);
     if (text.split('.').length === 5) return { format: 'encrypted_jwt', header };
-    return { format: 'jwt', header, claims: decodeJwt(text) };
+    const claims = decodeJwt(text);
+    // Throws if they are nested too deeply to be shown.
+    JSON.stringify([header, claims]);
+    return { format: 'jwt', header, claims };
   } catch {
     return { format: 'opaque' };
   }

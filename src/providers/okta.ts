@@ -81,7 +81,8 @@ export const okta: Provider = {
       'set {scope} to scopes of the authorization server (client_credentials: a custom scope, never openid)',
     invalid_request:
       'a field is missing, or the client credentials were sent twice: check {scope}, {client_id} and {options.client_auth}',
-    use_dpop_nonce: 'the app requires DPoP: set {options.dpop} to true, or disable it for the app in {client_id}',
+    use_dpop_nonce:
+      'the app requires DPoP: set {options.dpop} to true, or remove the requirement from the app {client_id} in Okta',
     invalid_dpop_proof:
       'the proof of the key was rejected: set {options.dpop} to true, and check the clock of this machine',
     E0000004: 'the org did not accept the credentials: check {client_id}, {client_secret} and {options.client_auth}',

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { OAuthProfileError } from '../errors.ts';
 import type { Rejection } from './access-rules.ts';
 
@@ -20,7 +20,8 @@ export function sendRejection(response: ServerResponse, { status, code, message,
   if (response.headersSent) return void response.destroy();
   const body = `${JSON.stringify({ code: code ?? 'forbidden', message, hint })}\n`;
   const challenge = challenges[status];
-  response.writeHead(status, {
+  // The reason phrase of the API may be what could not be sent.
+  response.writeHead(status, STATUS_CODES[status], {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',

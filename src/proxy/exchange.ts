@@ -4,7 +4,7 @@ import { OAuthProfileError } from '../errors.ts';
 import { toNetworkError } from '../http/network-errors.ts';
 import type { ConnectionAttempt } from '../http/tunnel.ts';
 import { sendRejection, toRejection } from './error-response.ts';
-import { rewriteLocation, toRequestHeaders, toResponseHeaders, toTrailers } from './header-rules.ts';
+import { rewriteLocation, toReasonPhrase, toRequestHeaders, toResponseHeaders, toTrailers } from './header-rules.ts';
 import { joinSockets } from './sockets.ts';
 import { isIdempotent, type Target } from './target.ts';
 import type { Authorization } from './token-headers.ts';
@@ -185,7 +185,7 @@ export class Exchange {
     // A client that still waits for 100 (Continue) will not send its body, so this connection cannot be used again.
     if (request.headers.expect !== undefined && !request.complete) response.shouldKeepAlive = false;
     try {
-      response.writeHead(status, statusMessage, toResponseHeaders(rawHeaders, toLocation));
+      response.writeHead(status, toReasonPhrase(statusMessage), toResponseHeaders(rawHeaders, toLocation));
     } catch (error) {
       this.#fail(error);
       return;

@@ -57,10 +57,16 @@ export function toResponseHeaders(received: HeaderList, toLocation?: (value: str
     const name = received[index] ?? '';
     const value = received[index + 1] ?? '';
     const key = name.toLowerCase();
-    if (isConnectionHeader(key, named)) continue;
+    // Node rejects the announcement of trailers for a response without chunks, and trailers need none (RFC 9110 §6.6.2).
+    if (isConnectionHeader(key, named) || key === 'trailer') continue;
     headers.push(name, toLocation !== undefined && key === 'location' ? toLocation(value) : value);
   }
   return headers;
+}
+
+/** The reason phrase of a response without characters that HTTP does not allow (RFC 9112 §4). */
+export function toReasonPhrase(received: string | undefined): string {
+  return (received ?? '').replace(/[^\t\x20-\x7e\x80-\xff]/g, '');
 }
 
 /** Trailers as they are sent on: without anything that frames, routes or authenticates a message (RFC 9110 §6.5.1). */

@@ -47,7 +47,10 @@ export function createProxyServer(
     const exchange = 'target' in found ? new Exchange(request, response, found, upgrade) : undefined;
     response.on('close', () => {
       const { host = '' } = 'target' in found ? found.target.url : request.headers;
-      const [path = ''] = ('target' in found ? found.path : (request.url ?? '')).split('?');
+      // A URL with a host may contain a password.
+      const [path = ''] = ('target' in found ? found.path : (request.url ?? '').replace(/^[^/?]*\/\/[^/?]*/, '')).split(
+        '?',
+      );
       const status = response.headersSent || response.statusCode === 101 ? response.statusCode : undefined;
       const durationMs = performance.now() - startedAt;
       onRequest({ method: request.method ?? '', host, path, status, bytes: exchange?.bytes ?? 0, durationMs });
@@ -76,12 +79,18 @@ export function createProxyServer(
 }
 
 /** Rejects what cannot be sent on unchanged. `isDetached` is set if Node does not read a body from the socket. */
-function checkMessage({ method, headers }: IncomingMessage, isDetached: boolean): Rejection | undefined {
+function checkMessage(
+  { method, headers, url = '', httpVersion }: IncomingMessage,
+  isDetached: boolean,
+): Rejection | undefined {
   const { 'transfer-encoding': encoding, 'content-length': length = '0' } = headers;
   // The response would contain the token.
   if (method === 'TRACE') return { status: 405, message: 'TRACE is not supported', hint: 'use another method' };
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
     return { status: 501, message: 'only the transfer encoding chunked is supported', hint: 'omit the others' };
+  if (encoding !== undefined && httpVersion === '1.0')
+    return { status: 400, message: 'HTTP/1.0 has no transfer encoding', hint: 'use HTTP/1.1, or send a length' };
+  if (url.includes('#')) return { status: 400, message: 'the URL has a fragment', hint: 'send it without one' };
   return isDetached && (encoding !== undefined || length !== '0')
     ? { status: 400, message: 'a request to switch protocols has a body', hint: 'send it without one' }
     : undefined;

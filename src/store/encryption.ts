@@ -101,8 +101,8 @@ export function decryptRecord(bytes: Buffer, id: string, keys: KeyRing, location
   const key = keys.find(({ id: keyId }) => keyId === header['keyId']);
   if (key === undefined) {
     throw storeUnreadableError(
-      `${location} is encrypted with another key (${header['keyId']})`,
-      'set OAUTH_PROFILE_KEY to that key; to change keys, append the old key after a comma',
+      `${location} is encrypted with another key (key ID ${header['keyId']})`,
+      'set OAUTH_PROFILE_KEY to the key with that ID; to change keys, append the old key after a comma',
     );
   }
   if (header['id'] !== id) {

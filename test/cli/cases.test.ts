@@ -22,7 +22,7 @@ for (const file of readdirSync(directory)) {
   const name = file.replace(/\.md$/, '');
   const text = readFileSync(join(directory, file), 'utf8');
   const title = /^# (.+)$/m.exec(text)?.[1] ?? 'the heading is missing';
-  test.concurrent(`${name}: ${title}`, { timeout: 60_000 }, async () => {
+  test.concurrent(`${name}: ${title}`, { timeout: 180_000 }, async () => {
     if (name === file) throw new Error(`${file} is not a case: expected the extension .md`);
     const actual = serializeCase(await runCase(name, parseCase(text)));
     if (process.env['UPDATE'] && actual !== text) writeFileSync(join(directory, file), actual);

@@ -11,6 +11,7 @@ import { formatGitResponse, parseGitRequest } from '../../src/credential/git.ts'
 import { formatGoogleError, formatGoogleResponse } from '../../src/credential/google.ts';
 import { formatKubernetesResponse, parseKubernetesRequest } from '../../src/credential/kubernetes.ts';
 import { parseRequestUrls } from '../../src/credential/request-url.ts';
+import { OAuthProfileError } from '../../src/errors.ts';
 import { matchesOrigin } from '../../src/profile/options/origins.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { createSources } from '../support/read-sample.ts';
@@ -131,6 +132,20 @@ describe('the other protocols', () => {
       Username: 'oauth2',
       Secret: 'the-token',
     });
+  });
+
+  it.each([
+    'https://evil.org:06443',
+    'https://x@evil.org',
+    'https://127.1',
+    'https://évil.org',
+    'ftp://evil.org',
+    ' https://a.b',
+    '',
+    7,
+  ])('kubernetes: rejects the server %j, so that it gets no token', (server) => {
+    const info = { apiVersion: 'client.authentication.k8s.io/v1', spec: { cluster: { server } } };
+    expect(() => parseKubernetesRequest(JSON.stringify(info))).toThrow(OAuthProfileError);
   });
 
   it('kubernetes: returns the requested version', () => {

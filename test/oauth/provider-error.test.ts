@@ -121,7 +121,7 @@ describe('the error for an error response', () => {
     ['unsupported_grant_type', 'acme.grant_type'],
     ['invalid_scope', 'acme.scope'],
     ['invalid_target', 'acme.resource or acme.audience'],
-    ['authorization_pending', 'device code'],
+    ['authorization_pending', 'user code'],
     ['slow_down', 'wait'],
     ['expired_token', 'acme.device_code'],
   ])('D15 has a hint for the standard error %s', (error, named) => {

@@ -72,7 +72,7 @@ describe('an error response of okta', () => {
     [400, 'invalid_request', "The 'scope' parameter is required.", oktaPassword, 'acme.scope'],
     [401, 'invalid_request', 'Cannot supply multiple client credentials.', oktaPassword, 'acme.options.client_auth'],
     [400, 'use_dpop_nonce', 'Authorization server requires nonce in DPoP proof.', oktaPassword, 'acme.client_id'],
-    [400, 'invalid_dpop_proof', 'The DPoP proof JWT header is missing.', oktaPassword, 'acme.client_id'],
+    [400, 'invalid_dpop_proof', 'The DPoP proof JWT header is missing.', oktaPassword, 'acme.options.dpop'],
   ])('D15 with %i %s (%s) has a hint that names what to change', (status, error, description, fields, variable) => {
     const found = providerErrorFor(readAcme(fields), createResponse(status, { error, error_description: description }));
     expect(found.hint).toContain(variable);

@@ -95,6 +95,7 @@ const targets: Record<string, string> = {
   'an asterisk': '*',
   'a host and port': 'evil.example:443',
   'a path without a slash': 'x@evil.example/',
+  'a URL with a fragment': '/a#b',
 };
 
 for (const [name, target] of Object.entries(targets)) {
@@ -108,6 +109,22 @@ for (const [name, target] of Object.entries(targets)) {
     expect(seen).toEqual([]);
   });
 }
+
+test('a request with HTTP/1.0 and chunks is rejected', async () => {
+  const { port, seen } = await startCounted();
+  const message = `POST / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+  expect(await sendRaw(port, message)).toMatch(/^HTTP\/1\.1 400 /);
+  expect(seen).toEqual([]);
+});
+
+test('the log of a rejected request contains no password of its URL', async () => {
+  const { port, logged } = await startProxied(() => expect.fail());
+  await sendRaw(
+    port,
+    `GET http://u:secret-of-u@h/p?q HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`,
+  );
+  expect(await waitForLog(logged, 1)).toMatchObject([{ path: '/p', status: 400 }]);
+});
 
 test('CONNECT to a reverse proxy opens no tunnel', async () => {
   const { port, target, seen } = await startCounted();

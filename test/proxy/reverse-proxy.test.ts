@@ -177,3 +177,12 @@ test('fetch of Node (undici) works with the proxy, for any method', async () => 
     expect(await response.json()).toMatchObject({ method, url: '/x', body: method });
   }
 });
+
+test.each([
+  ['a control character in its reason phrase', 'HTTP/1.1 200 a\x1bb\r\nContent-Length: 2\r\n\r\nok', 'ok'],
+  ['trailers announced without chunks', 'HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nContent-Length: 2\r\n\r\nok', 'ok'],
+])('a response with %s is sent on', async (_, response, body) => {
+  const { port, target } = await startProxied(() => {});
+  target.server.removeAllListeners('request').on('request', (request) => request.socket.end(response, 'latin1'));
+  for (const _round of [1, 2]) expect(await send(port, '/')).toMatchObject({ status: 200, body });
+});

@@ -74,6 +74,7 @@ export function applyEdit({ path, before, after, mode }: FileEdit): void {
 
 function readIfExists(path: string): string | undefined {
   try {
+    if (!statSync(path).isFile()) throw Object.assign(new Error(), { code: 'not a regular file' });
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -10,7 +10,9 @@ export function editNpmrc(
   const key = (host: string): string => `//${host}/:tokenHelper`;
   const own = new Set(hosts.map((host) => `${key(host)}=${helper}`));
   const lines = (text ?? '').split('\n');
-  const rest = lines.filter((line) => !own.has(line));
+  // The origins of the profile may have changed since, but the helper is that of the profile.
+  const isOwn = (line: string): boolean => /^\/\/[^=]*\/:tokenHelper=/.test(line) && line.endsWith(`=${helper}`);
+  const rest = lines.filter((line) => !(undo ? isOwn(line) : own.has(line)));
   if (undo)
     return text === undefined || (rest.join('') === '' && lines.length > rest.length) ? undefined : rest.join('\n');
   const foreign = hosts.find((host) => rest.some((line) => line.split('=', 1)[0]?.trim() === key(host)));

@@ -27,7 +27,6 @@ function userClaims({ user, scopes }: Pick<ResourceSubject, 'user' | 'scopes'>):
 export const custom: EmulatedProvider = {
   type: 'custom',
   isolatedHosts: true,
-  jsonRequests: true,
   routes: {
     device: /\/device_authorization$/,
     authorize: /\/authorize$/,

@@ -137,7 +137,7 @@ export const github = define({
   hints: {
     incorrect_client_credentials: 'the client ID or secret is wrong: check {client_id} and {client_secret}',
     redirect_uri_mismatch:
-      'the redirect URI is not the one of the app: set {options.redirect_uri} to its callback URL, which may have any port on loopback',
+      'the redirect URI does not match the callback URL of the app: set {options.redirect_uri} to that URL (on loopback, the port may differ)',
     // Not on that page, but in clients that refresh tokens of GitHub Apps.
     bad_refresh_token: 'the refresh token is not valid, has expired or was used before; {login}',
     bad_verification_code: 'the code is wrong or has expired; {login}',

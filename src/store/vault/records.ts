@@ -87,8 +87,8 @@ export class Records {
     const unknown = findKeyIds(this.directory).find(isUnknown);
     if (unknown === undefined) return;
     throw storeUnreadableError(
-      `the vault ${this.directory} is encrypted with another key (${unknown})`,
-      'set OAUTH_PROFILE_KEY to that key, or unset it if the key is in the keychain or the key file; to change keys, set OAUTH_PROFILE_KEY to NEW_KEY,OLD_KEY',
+      `the vault ${this.directory} is encrypted with another key (key ID ${unknown})`,
+      'set OAUTH_PROFILE_KEY to the key with that ID, or unset it if the key is in the keychain or the key file; to change keys, set OAUTH_PROFILE_KEY to NEW_KEY,OLD_KEY',
     );
   }
 

@@ -43,6 +43,22 @@ describe('configure', () => {
     });
   });
 
+  it('removes the lines of pnpm, also after the profile was changed', async () => {
+    writeFileSync(home('.npmrc'), 'registry=https://npm.example.com/\n');
+    expect(await fixture.run('oauth-profile configure pnpm lab')).toMatchObject({ exit: 0 });
+    expect((await fixture.run('cat ~/.npmrc')).stdout).toContain('tokenHelper');
+    fixture.setProfiles({ origins: ['https://other.example.com'] });
+    expect(await fixture.run('oauth-profile configure pnpm lab --undo')).toMatchObject({ exit: 0 });
+    expect((await fixture.run('cat ~/.npmrc')).stdout).toBe('registry=https://npm.example.com/\n');
+  });
+
+  it('rejects a file that is not a regular one', async () => {
+    const { stderr, exit } = await fixture.run(
+      'mkdir -p ~/.docker; rm -f ~/.docker/config.json; mkfifo ~/.docker/config.json; oauth-profile configure docker lab',
+    );
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining('not a regular file') });
+  });
+
   it('rejects unknown tools, names that are no file names, and profiles without a host', async () => {
     expect(await fixture.run('oauth-profile configure svn lab')).toMatchObject({ exit: 2 });
     fixture.setProfiles({ origins: ['https://*.example.com'] }, { 'a b': { type: 'gitlab' } });

@@ -51,8 +51,10 @@ export async function runWithProxy(
   const directory = mkdtempSync(join(runtimeDirectory(environment.env), 'oauth-profile-'));
   try {
     warnIfEmulated(context, open);
+    // The client secret, and whatever else the profiles read from variables, stays here.
+    const variables = Object.entries(childEnvironment(environment.env));
     return await runChild(command, args, {
-      ...childEnvironment(environment.env),
+      ...Object.fromEntries(variables.filter(([, value = '']) => !terminal.containsSecret(value))),
       ...proxyVariables(proxy.url, proxy.origins),
       ...writeBundles(directory, proxy.ca ?? '', environment.env),
     });

@@ -1,4 +1,4 @@
-import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { decodeJwt } from 'jose/jwt/decode';
 import { OAuthProfileError } from '../../../errors.ts';
@@ -26,14 +26,19 @@ export async function runWatch(context: Context): Promise<number> {
     const source = freshTokens(context, open, args.positionals[0] ?? '', member);
     const first = await source.getToken(signal);
     warnIfEmulated(context, open);
-    writeTokenFile(path, first.value);
+    let latest = first.value;
+    const onToken = ({ value }: FreshToken): void => {
+      writeTokenFile(path, value);
+      latest = value;
+    };
+    onToken(first);
     try {
-      return await autoRefresh(first, { ...source, signal, onToken: ({ value }) => writeTokenFile(path, value) });
+      return await autoRefresh(first, { ...source, signal, onToken });
     } catch (error) {
       if (signal.aborted) return 0;
       throw error;
     } finally {
-      rmSync(path, { force: true });
+      removeTokenFile(path, latest);
     }
   });
 }
@@ -98,6 +103,15 @@ function readIdToken(response: TokenResult['token']['response'], name: string, n
   throw new OAuthProfileError('response_unreadable', `the token response of ${name} has no id_token with an expiry`, {
     hint: `add openid to ${name}.scope and log in again`,
   });
+}
+
+/** Deletes the file, unless another program has replaced it. */
+function removeTokenFile(path: string, token: Secret): void {
+  try {
+    if (token.test((value) => readFileSync(path, 'utf8') === value)) rmSync(path);
+  } catch {
+    // It was deleted, or is no longer a file.
+  }
 }
 
 /** Replaces a file by renaming, so that a reader never sees a part of a token. Only its owner can read it. */

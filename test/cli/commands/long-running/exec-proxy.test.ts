@@ -51,6 +51,15 @@ beforeEach(async () => {
 });
 
 describe('exec --proxy', () => {
+  test('removes variables with a secret of the profile from the environment of the command', async () => {
+    const data = JSON.parse(sandbox.read('oauth-profiles.json'));
+    data.api.client_secret = '${env:API_CLIENT_SECRET}';
+    sandbox.write('oauth-profiles.json', JSON.stringify(data));
+    const variables = { API_CLIENT_SECRET: 'value-of-the-client-secret', OTHER: 'value' };
+    const { stdout } = await exec('echo "${API_CLIENT_SECRET-none} $OTHER"', '', variables);
+    expect(stdout).toBe('none value\n');
+  });
+
   test('adds the token to requests of curl, git and Python, and of no other origin', async () => {
     const repository = join(sandbox.work, 'files', 'repo.git');
     const git = (...args: string[]) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...args]);

@@ -48,6 +48,16 @@ describe('watch', () => {
     expect(readdirSync(sandbox.work)).toEqual(['oauth-profiles.yaml']);
   });
 
+  it('does not delete a file that another program has put in its place', async () => {
+    respond = (count) => ({ access_token: `access-${count}`, refresh_token: `refresh-${count}`, expires_in: 3600 });
+    const command = startCommand(sandbox, ['watch', 'p', '--file', 'token', '--force-refresh']);
+    await waitForContent('token', 'access-1');
+    sandbox.write('token', 'of another program');
+    command.child.kill('SIGTERM');
+    expect(await command.finished).toMatchObject({ exit: 0 });
+    expect(sandbox.read('token')).toBe('of another program');
+  });
+
   it('exits with 5 when a login is required, and deletes the file', async () => {
     respond = (count) =>
       count === 1
