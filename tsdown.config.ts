@@ -71,7 +71,7 @@ export default defineConfig({
         { name: 'store', test: /\/src\/store\/(?!redis\/).*(?<!\.d\.ts)$/ },
         {
           name: 'http',
-          test: /\/src\/http\/(?!call-api|client-assertion|assertion-source|impersonation|inspect-certificate|fetch).*(?<!\.d\.ts)$/,
+          test: /\/src\/http\/(?!call-api|client-assertion|assertion-source|grants\/|inspect-certificate|fetch).*(?<!\.d\.ts)$/,
         },
         { name: 'script-engine', test: /\/src\/script\/(?!reports\/).*(?<!\.d\.ts)$/ },
         { name: 'reports', test: /\/src\/script\/reports\/.*(?<!\.d\.ts)$/ },

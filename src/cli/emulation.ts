@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ExternalSources, Resolver } from '../config/resolver.ts';
-import type { Variables } from '../config/variables.ts';
+import type { Source, Variables } from '../config/variables.ts';
 import type { EmulatorOptions } from '../emulator/config.ts';
 import { type Fault, faultKinds, parseFault } from '../emulator/faults.ts';
 import type { EmulatedProfiles } from '../emulator/realms.ts';
@@ -8,9 +8,12 @@ import type { Emulator } from '../emulator/start-emulator.ts';
 import { OAuthProfileError } from '../errors.ts';
 import type { EmulatorEndpoint, Environment } from '../ports.ts';
 import { collectFields } from '../profile/collect-fields.ts';
+import { isPkcs12 } from '../profile/profile.ts';
+import type { ProfileDraft } from '../profile/profile-draft.ts';
 import { parseUrl } from '../profile/url.ts';
 import { findProvider } from '../providers/registry.ts';
 import { escapeControls } from '../redaction/sanitize.ts';
+import { Secret } from '../redaction/secret.ts';
 import { findEmulator } from '../store/emulator-registry.ts';
 import { invalidFlag, usageError } from './args.ts';
 import type { Context } from './context.ts';
@@ -62,7 +65,7 @@ export async function startEmulator(
       ...(options.control === false && { control: false }),
       onRequest: options.onRequest,
       port,
-      profiles: mergeProfiles(sources, all),
+      profiles: await mergeProfiles(sources, all),
       faults: given.length > 0 ? given : faults,
       allow: [...allow, ...parseOrigins(args.values.get('allow') ?? [])],
     });
@@ -75,11 +78,11 @@ export async function startEmulator(
 }
 
 /** Two scripts may each define their own profile of the same name: the emulator knows both. */
-function mergeProfiles(sources: ExternalSources, all: readonly Variables[]): EmulatedProfiles {
+async function mergeProfiles(sources: ExternalSources, all: readonly Variables[]): Promise<EmulatedProfiles> {
   const profiles: Record<string, EmulatedProfiles[string]> = {};
   const known = new Set<string>();
   for (const [index, variables] of all.entries()) {
-    for (const [name, profile] of Object.entries(emulatedProfiles(sources, variables))) {
+    for (const [name, profile] of Object.entries(await emulatedProfiles(sources, variables))) {
       const json = JSON.stringify(profile);
       if (!known.has(json)) profiles[Object.hasOwn(profiles, name) ? `${name} (${index + 1})` : name] = profile;
       known.add(json);
@@ -107,7 +110,7 @@ function parseFaults(values: readonly string[]): Fault[] {
 }
 
 /** The profiles in the form that the emulator takes, with their secrets, which it must recognise. Invalid profiles are left out. */
-export function emulatedProfiles(sources: ExternalSources, variables: Variables): EmulatedProfiles {
+export async function emulatedProfiles(sources: ExternalSources, variables: Variables): Promise<EmulatedProfiles> {
   const resolver = new Resolver(variables, sources);
   const profiles: Record<string, Record<string, unknown>> = {};
   for (const name of variables.profileNames()) {
@@ -118,7 +121,8 @@ export function emulatedProfiles(sources: ExternalSources, variables: Variables)
       for (const [field, { value }] of [...fields, ...basic])
         profile[field] = typeof value === 'string' ? value : value.reveal();
       for (const [option, { value, variable }] of options) {
-        if (option === 'key_file') profile['options.key'] = sources.readFileInside(String(value), variable.source);
+        if (option === 'key_file')
+          profile['options.key'] = await readKey(sources, String(value), variable.source, options);
         else profile[`options.${option}`] = value;
       }
       profiles[name] = profile;
@@ -127,6 +131,21 @@ export function emulatedProfiles(sources: ExternalSources, variables: Variables)
     }
   }
   return profiles;
+}
+
+/** The emulator needs PEM or JWK. The error of a PKCS #12 file that cannot be converted appears when it is used. */
+async function readKey(
+  sources: ExternalSources,
+  path: string,
+  source: Source,
+  options: ProfileDraft['options'],
+): Promise<string | undefined> {
+  if (!isPkcs12(path)) return sources.readFileInside(path, source);
+  const { readPkcs12 } = await import('../http/grants/pkcs12.ts');
+  const content = sources.readFileInside(path, source, 'base64') ?? '';
+  const { value = '' } = options.get('key_passphrase') ?? {};
+  const passphrase = value instanceof Secret ? value.reveal() : String(value ?? '');
+  return readPkcs12(Buffer.from(content, 'base64'), passphrase).catch(() => undefined);
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;

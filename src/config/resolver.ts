@@ -9,8 +9,11 @@ import { locationOf, ownerOf, type Source, type Variable, type Variables, wrapSe
 /** The environment variables and files that `${env:…}` and `${file:…}` read. */
 export interface ExternalSources {
   env(name: string): string | undefined;
-  /** Returns the content of a file, or `undefined` if it does not exist. Throws if `source` may not read the path. */
-  readFileInside(path: string, source: Source): string | undefined;
+  /**
+   * Returns the content of a UTF-8 file, or that of any file in base64; `undefined` if it does not exist. Throws if `source` may not read
+   * the path.
+   */
+  readFileInside(path: string, source: Source, encoding?: 'utf8' | 'base64'): string | undefined;
 }
 
 /** Calls a function of a reference. The name and the number of arguments are valid. */

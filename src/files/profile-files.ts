@@ -86,10 +86,10 @@ export function createProfileSources(environment: ProcessEnvironment): ExternalS
     resolve(environment.cwd, source.directory, path.startsWith('~/') ? join(homeDirectory(env), path.slice(2)) : path);
   return {
     env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
-    readFileInside(path, source) {
+    readFileInside(path, source, encoding) {
       const file = locate(path, source);
       if (source.trust === 'directory') assertInside(file, resolve(environment.cwd, source.directory), path);
-      return readTextFile(file, path);
+      return readTextFile(file, path, encoding);
     },
   };
 }

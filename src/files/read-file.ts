@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { OAuthProfileError } from '../errors.ts';
 
-/** Largest file that is read as text: profiles, scripts, keys and certificates. */
+/** Largest file that is read as a whole: profiles, scripts, keys and certificates. */
 const MAX_TEXT_BYTES = 1_048_576;
 
 /**
@@ -41,9 +41,9 @@ export function readRegularFile(
 
 /**
  * Reads a UTF-8 text file; `undefined` if it does not exist. A file that exists but cannot be used is an error: "not found" would send the user the
- * wrong way. `label` names the file in messages.
+ * wrong way. `label` names the file in messages. With base64, the file may contain any bytes.
  */
-export function readTextFile(path: string, label: string): string | undefined {
+export function readTextFile(path: string, label: string, encoding: 'utf8' | 'base64' = 'utf8'): string | undefined {
   const invalid = (problem: string, hint: string, cause?: unknown) =>
     new OAuthProfileError('data_invalid', problem, { hint, cause });
   let bytes: Buffer | undefined;
@@ -62,6 +62,7 @@ export function readTextFile(path: string, label: string): string | undefined {
           error,
         );
   }
+  if (encoding === 'base64') return bytes?.toString(encoding);
   if (bytes !== undefined && !isUtf8(bytes)) throw invalid(`${label} is not UTF-8 text`, 'save the file as UTF-8');
   return bytes?.toString().replace(/^\ufeff/, '');
 }

@@ -10,7 +10,7 @@ import {
 import { InvalidProfileError, OAuthProfileError, TransportError } from '../errors.ts';
 import type { AssertionSpec } from '../oauth/token-request.ts';
 import type { Sign } from '../ports.ts';
-import type { LoadedFile } from '../profile/profile.ts';
+import { isPkcs12, type LoadedFile } from '../profile/profile.ts';
 import { Secret } from '../redaction/secret.ts';
 import { withLimits } from './limits.ts';
 
@@ -28,10 +28,21 @@ interface SigningKey {
   readonly certificates: readonly string[];
 }
 
-/** A key that was parsed but must not be used. */
-class UnusableKey extends Error {}
+const FORMATS =
+  'use an unencrypted PEM file (PKCS #8, PKCS #1 or SEC 1), a private JWK or a .pfx file, with an RSA, P-256, P-384, P-521 or Ed25519 key';
+const RENEW = 'create a new certificate, upload it to the provider and put it into the file';
 
-/** Signs an assertion with the key of a PEM or JWK file, or with a client secret (RFC 7523 §2.1, §2.2, §3). */
+/** A key that was parsed but must not be used. */
+class UnusableKey extends Error {
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+/** Signs an assertion with the key of a PEM, JWK or PKCS #12 file, or with a client secret (RFC 7523 §2.1, §2.2, §3). */
 export const signAssertion: Sign = async (spec, profile, limits) => {
   const { key } = spec;
   if (key instanceof Secret) return signWith(spec, (changes) => ClientSecretJwt(key.reveal(), changes));
@@ -42,13 +53,13 @@ export const signAssertion: Sign = async (spec, profile, limits) => {
   } catch (error) {
     if (error instanceof OAuthProfileError) throw error;
     // The message may quote the file; the code does not.
-    const { code } = error as { code?: unknown };
+    const { code, hint = FORMATS } = error as { code?: unknown; hint?: string };
     const reason = error instanceof UnusableKey ? error.message : typeof code === 'string' ? code : 'not a private key';
     throw new InvalidProfileError(profile, [
       {
         variable: `${profile}.options.key_file`,
         message: `${key.path} is not a usable private key (${reason})`,
-        hint: 'use an unencrypted PEM file (PKCS #8, PKCS #1 or SEC 1) or a private JWK, with an RSA, P-256, P-384, P-521 or Ed25519 key',
+        hint,
       },
     ]);
   }
@@ -110,7 +121,8 @@ async function signWith(
   return new Secret(body.get('client_assertion') ?? '');
 }
 
-async function importKey({ text }: LoadedFile, spec: AssertionSpec): Promise<SigningKey> {
+async function importKey(file: LoadedFile, spec: AssertionSpec): Promise<SigningKey> {
+  const text = isPkcs12(file.path) ? await convertPkcs12(file) : file.text;
   const jwk: Jwk | undefined = text.trimStart().startsWith('{') ? JSON.parse(text) : undefined;
   const keyObject = jwk === undefined ? createPrivateKey(text) : createPrivateKey({ key: jwk, format: 'jwk' });
   const certificates = readCertificates(text, keyObject);
@@ -126,6 +138,11 @@ async function importKey({ text }: LoadedFile, spec: AssertionSpec): Promise<Sig
     thumbprint: jwk?.['x5t#S256'] ?? (certificate && createHash('sha256').update(certificate.raw).digest('base64url')),
     certificates: spec.sendsCertificate ? certificates.map(({ raw }) => raw.toString('base64')) : [],
   };
+}
+
+async function convertPkcs12({ text, passphrase }: LoadedFile): Promise<string> {
+  const { readPkcs12 } = await import('./grants/pkcs12.ts');
+  return readPkcs12(Buffer.from(text, 'base64'), passphrase?.reveal() ?? '');
 }
 
 type ImportAlgorithm = webcrypto.RsaHashedImportParams | webcrypto.EcKeyImportParams | webcrypto.Algorithm;
@@ -183,6 +200,6 @@ function readCertificates(text: string, key: KeyObject): X509Certificate[] {
   }
   const expiresAt = new Date(own.validTo);
   if (expiresAt.getTime() < Date.now())
-    throw new UnusableKey(`its certificate expired on ${expiresAt.toISOString().slice(0, 10)}`);
+    throw new UnusableKey(`its certificate expired on ${expiresAt.toISOString().slice(0, 10)}`, RENEW);
   return [own, ...certificates.filter((other) => other !== own)];
 }

@@ -21,7 +21,7 @@ export function chooseClientAuth(
     draft.addIssue(
       'options.key_file',
       'is missing (required by private_key_jwt)',
-      `set ${draft.name}.options.key_file to a private key file (PEM or JWK)`,
+      `set ${draft.name}.options.key_file to a private key file (PEM, JWK or PKCS #12)`,
     );
   }
   if (configured?.endsWith('tls_client_auth') && !draft.hasOption('cert_file')) {

@@ -26,16 +26,26 @@ export function expandField({ others = [], ...field }: Field): Field[] {
 /** The content of a file named by an option. It may be a private key: printing a profile shows only the path. */
 export class LoadedFile {
   readonly path: string;
+  /** Passphrase of a PKCS #12 file. */
+  readonly passphrase: Secret | undefined;
   readonly #text: string;
 
-  constructor(path: string, text: string) {
+  constructor(path: string, text: string, passphrase?: Secret) {
     this.path = path;
+    this.passphrase = passphrase;
     this.#text = text;
   }
+
+  /** The content; that of a PKCS #12 file in base64. */
 
   get text(): string {
     return this.#text;
   }
+}
+
+/** Whether a file is PKCS #12, by its name. */
+export function isPkcs12(path: string): boolean {
+  return /\.(?:pfx|p12)$/i.test(path);
 }
 
 /** Host of the metadata services of clouds: link-local, so that no other machine can respond. */

@@ -1,7 +1,7 @@
 import { MASK } from './secret.ts';
 
 const codes = ['code', 'device_code'];
-const sensitive = /secret|passw|token|assertion|credential|api.?key|private/i;
+const sensitive = /secret|passw|passphrase|token|assertion|credential|api.?key|private/i;
 /** `token_path`, `refresh_token_reuse` and `assertion_source` are options, the others describe a token or where to request it. */
 const notSensitive = /^token_path$|^refresh_token_reuse$|^assertion_source$|(?:^|_)token_type$|_url$|_endpoint$/i;
 

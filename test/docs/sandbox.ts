@@ -121,7 +121,7 @@ export class Sandbox {
   /** All hosts resolve to one emulator. It knows the profiles as the page defines them and rejects other values. */
   async #connect(): Promise<Network> {
     const client = createClient({ environment: { cwd: this.#work, env: this.#env } });
-    const profiles = emulatedProfiles(client.sources, await client.loadVariables());
+    const profiles = await emulatedProfiles(client.sources, await client.loadVariables());
     const emulator = await startEmulator({ profiles });
     await registerEmulator(emulator, this.#env);
     for (const text of this.#backgrounds) await this.#startServer(text);

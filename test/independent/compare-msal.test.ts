@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +24,17 @@ const authorityOfTests = new Authority();
 const certificate = authorityOfTests.issue({ name: 'robot', usage: 'clientAuth', isRsa: true });
 const certificateFile = join(directory, 'robot.pem');
 writeFileSync(certificateFile, certificate.key + certificate.cert + authorityOfTests.ca.cert);
+const pfxFile = join(directory, 'robot.pfx');
+execFileSync('openssl', [
+  'pkcs12',
+  '-export',
+  '-in',
+  certificateFile,
+  '-out',
+  pfxFile,
+  '-passout',
+  'pass:any-passphrase',
+]);
 const certificates = certificate.cert + authorityOfTests.ca.cert;
 const { fingerprint256 } = new X509Certificate(certificate.cert);
 
@@ -98,6 +110,11 @@ it.each([
     'a certificate and its issuers',
     { clientCertificate: { ...clientCertificate, x5c: certificates } },
     { ...signed, x5c: true },
+  ],
+  [
+    'a certificate and its issuers in a .pfx file',
+    { clientCertificate: { ...clientCertificate, x5c: certificates } },
+    { ...signed, key_file: pfxFile, key_passphrase: 'any-passphrase', x5c: true },
   ],
   ['an assertion of a CI system', { clientAssertion: 'oidc-token-of-the-job' }, { assertion_source: 'github-actions' }],
 ])('the request of a microsoft profile with %s is that of msal-node', async (_what, auth, options) => {

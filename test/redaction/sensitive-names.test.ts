@@ -20,6 +20,8 @@ const matching = [
   'SECRET_KEY',
   'clientSecret',
   'passwd',
+  'options.key_passphrase',
+  'PFX_PASSPHRASE',
   'Password',
   'passw',
   'user_password_2',

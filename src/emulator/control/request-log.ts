@@ -141,7 +141,8 @@ export class RequestLog {
   }
 }
 
-const sensitive = /secret|passw|token|assertion|credential|api.?key|private|^code$|^device_code$|^code_verifier$/i;
+const sensitive =
+  /secret|passw|passphrase|token|assertion|credential|api.?key|private|^code$|^device_code$|^code_verifier$/i;
 const notSensitive = /token_(?:type|path|reuse)$|_url$|_endpoint$|_supported$/i;
 
 /** Whether a field of a profile, request or response with this name contains a secret. */

@@ -5,9 +5,10 @@ import { isCollection, isEmpty, joinList, toText } from '../../config/value.ts';
 import { locationOf, type Source } from '../../config/variables.ts';
 import { OAuthProfileError } from '../../errors.ts';
 import type { ClientAuth, Provider, RefreshTokenReuse } from '../../providers/provider.ts';
+import { Secret } from '../../redaction/secret.ts';
 import { selectDefaultOrigins } from '../endpoints.ts';
 import { selectIssuer } from '../issuer.ts';
-import { type Field, LoadedFile, type ProfileOptions } from '../profile.ts';
+import { type Field, isPkcs12, LoadedFile, type ProfileOptions } from '../profile.ts';
 import type { ProfileDraft } from '../profile-draft.ts';
 import { isSecure, parseStrictUrl } from '../url.ts';
 import { checkAssertionSource, parseAssertionSource, SOURCE_FORMAT } from './assertion-source.ts';
@@ -40,7 +41,8 @@ export const optionNames: Readonly<Record<string, string>> = {
   timeout: 'total time for a token, retries included (default 30s)',
   client_auth: `how the client authenticates: ${clientAuthMethods.join(', ')}`,
   key_file:
-    'private key of assertions: PEM, JWK, or the JSON file of a Google service account; with the certificate for Microsoft',
+    'private key of assertions: PEM, JWK, PKCS #12 (.pfx, .p12), or the JSON file of a Google service account; with the certificate for Microsoft',
+  key_passphrase: 'passphrase of a PKCS #12 key_file, if it has one',
   x5c: 'true: send the certificates in key_file with assertions, for trust by subject name and issuer (Microsoft)',
   key_id: 'key ID (kid) of assertions',
   'assertion.iss': 'issuer of the assertion of a jwt-bearer grant (default: client_id)',
@@ -120,19 +122,21 @@ export function parseOptions(
   const duration = (name: string) => parse(name, 'a duration such as 30s, 500ms or 2m', parseDuration);
   const choice = <T extends string>(name: string, values: readonly T[]) =>
     parse(name, `one of ${values.join(', ')}`, (value) => values.find((one) => one === value));
+  const passphrase = parsePassphrase(draft);
   const file = (name: string) => {
     const { variable, value = '' } = draft.options.get(name) ?? {};
     const isRestricted = variable?.source.trust === 'directory';
     const where = isRestricted ? ' inside the directory of the profile file' : '';
-    // Node reads PKCS #12 for connections only, not for signatures.
-    const isPkcs12 = typeof value === 'string' && /\.(?:pfx|p12)$/i.test(value);
-    const expected = isPkcs12
+    // Connections are configured with PEM files only.
+    const isBinary = typeof value === 'string' && isPkcs12(value);
+    const isRejected = isBinary && name !== 'key_file';
+    const expected = isRejected
       ? 'a PEM file (convert it: openssl pkcs12 -in FILE -nodes -out key.pem)'
       : `a readable file${where}`;
     return parse(name, expected, (path, source) => {
-      if (isPkcs12) return undefined;
-      const content = files.readFileInside(path, source);
-      return content === undefined ? undefined : new LoadedFile(path, content);
+      if (isRejected) return undefined;
+      const content = files.readFileInside(path, source, isBinary ? 'base64' : 'utf8');
+      return content === undefined ? undefined : new LoadedFile(path, content, isBinary ? passphrase : undefined);
     });
   };
   const reuse = choice('reuse', ['true', 'false']);
@@ -213,6 +217,24 @@ function rejectUnknownOptions(draft: ProfileDraft): void {
   }
 }
 
+/** Only a PKCS #12 file has a passphrase: other keys must not be encrypted. */
+function parsePassphrase(draft: ProfileDraft): Secret | undefined {
+  const name = 'key_passphrase';
+  const { value = null } = draft.options.get(name) ?? {};
+  if (isEmpty(value)) return undefined;
+  if (isCollection(value)) {
+    const hint = `set ${draft.name}.options.${name} to a string such as \${env:KEY_PASSPHRASE}`;
+    draft.addIssue(`options.${name}`, 'is not a string', hint);
+    return undefined;
+  }
+  if (!isPkcs12(String(draft.options.get('key_file')?.value))) {
+    const hint = `remove ${draft.name}.options.${name}, and use an unencrypted key file`;
+    draft.addIssue(`options.${name}`, 'is set, but key_file is not a .pfx or .p12 file', hint);
+  }
+  const text = toText(value);
+  return text instanceof Secret ? text : new Secret(text);
+}
+
 /** All members of `options.assertion` but the lifetime are claims, whatever their names. */
 function collectClaims(draft: ProfileDraft, parseText: (option: string) => string | undefined): Field[] {
   const claims: Field[] = [];
@@ -237,11 +259,11 @@ function checkCertificate(draft: ProfileDraft, { cert }: ProfileOptions): void {
   }
 }
 
-/** A PEM file may contain the certificate of its key; a JWK its thumbprint. */
+/** A PEM file may contain the certificate of its key; a JWK its thumbprint. A PKCS #12 file is not decrypted here, and nearly always does. */
 function checkKeyCertificate(draft: ProfileDraft, options: ProfileOptions, provider: Provider | undefined): void {
   const { clientAuth, key } = options;
   if (provider?.keyNeedsCertificate !== true || clientAuth !== 'private_key_jwt' || key === undefined) return;
-  if (/-----BEGIN CERTIFICATE-----|"x5t#S256"/.test(key.text)) return;
+  if (isPkcs12(key.path) || /-----BEGIN CERTIFICATE-----|"x5t#S256"/.test(key.text)) return;
   const name = `${draft.name}.options.key_file`;
   draft.addWarning(
     `${name} contains no certificate: add it to the file, because ${provider.type} uses it to find the key`,

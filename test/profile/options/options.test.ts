@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DataObject, flatten } from '../../../src/config/flatten.ts';
@@ -17,10 +18,25 @@ const files = createSources({
 });
 
 describe('parseOptions()', () => {
-  it.each(['robot.pfx', 'ROBOT.P12'])('rejects a key in PKCS #12: %s', (key_file) => {
-    expect(() => readAcme({ ...custom, options: { key_file } })).toThrow(
-      expect.objectContaining({ issues: [expect.objectContaining({ hint: expect.stringContaining('openssl') })] }),
-    );
+  it.each(['robot.pfx', 'ROBOT.P12'])('reads a key in PKCS #12 as base64, with its passphrase: %s', (key_file) => {
+    const sources = {
+      env: () => 'env-pass',
+      readFileInside: (_path: string, _source: unknown, encoding?: string) => encoding,
+    };
+    const key_passphrase = '${env:ANY_NAME}';
+    const { key } = readAcme({ ...custom, options: { key_file, key_passphrase } }, sources).options;
+    expect([key?.path, key?.text, key?.passphrase?.reveal()]).toEqual([key_file, 'base64', 'env-pass']);
+    expect(inspect(key)).not.toContain('env-pass');
+    const without = readAcme({ ...custom, options: { key_file, key_passphrase: '' } }, sources).options;
+    expect(without.key?.passphrase).toBeUndefined();
+  });
+
+  it('rejects a PKCS #12 file for connections, and a passphrase that is a list or belongs to no PKCS #12 file', () => {
+    const invalid = (options: DataObject) => invalidVariables({ ...custom, options }, files);
+    expect(invalid({ cert_file: 'robot.pfx' })).toEqual(['acme.options.cert_file']);
+    expect(invalid({ key_file: 'cert-key.pem', key_passphrase: 'p' })).toEqual(['acme.options.key_passphrase']);
+    expect(invalid({ key_file: 'key.pfx', key_passphrase: ['p'] })).toContain('acme.options.key_passphrase');
+    expect(invalid({ key_passphrase: 'p' })).toEqual(['acme.options.key_passphrase']);
   });
 
   it('returns defaults', () => {

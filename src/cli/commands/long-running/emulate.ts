@@ -36,7 +36,7 @@ export async function runEmulate(context: Context): Promise<number> {
     warn(context, `--emulate=${emulator.url} cannot verify this emulator: ${error.message}`);
   });
   try {
-    const names = Object.keys(emulatedProfiles(sources, variables));
+    const names = Object.keys(await emulatedProfiles(sources, variables));
     const invalid = variables.profileNames().filter((name) => !names.includes(name));
     if (invalid.length > 0)
       warn(context, `these profiles are invalid and not emulated: ${invalid.join(', ')}; run oauth-profile check`);
