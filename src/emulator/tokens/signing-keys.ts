@@ -130,7 +130,7 @@ const processKeys = new Map<SigningAlgorithm, Promise<SigningKey>>();
  * apart. `OAUTH_PROFILE_EMULATOR_KEY` replaces it, for programs that start many emulators.
  */
 function processKey(alg: SigningAlgorithm): Promise<SigningKey> {
-  const { OAUTH_PROFILE_EMULATOR_KEY: given } = process.env;
+  const given = process.env['OAUTH_PROFILE_EMULATOR_KEY'];
   const create = async (): Promise<SigningKey> => (given && alg !== 'ES256' ? importKey(given, alg) : generateKey(alg));
   const key = processKeys.get(alg) ?? create();
   processKeys.set(alg, key);
