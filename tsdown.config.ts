@@ -60,7 +60,7 @@ export default defineConfig({
       groups: [
         {
           name: 'core',
-          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/(?!catalogue\/)|config\/(?!yaml)|profile\/(?!issuer-endpoints|login-profile)|oauth\/(?!login\/|discovery|dpop|inspection|metadata|revocation)|files\/(?!find-scripts|project)|flows\/(?!auto-refresh|discard-token|discover-endpoints|inspect-token|read-metadata)[^/]+\.ts).*(?<!\.d\.ts)$/,
+          test: /\/src\/(?:errors|version|client|get-token|ports|redaction\/|providers\/(?!catalogue\/)|config\/(?!yaml)|profile\/(?!issuer-endpoints|login-profile)|oauth\/(?!login\/|discovery|dpop|id-token|inspection|metadata|revocation)|files\/(?!find-scripts|project)|flows\/(?!auto-refresh|discard-token|discover-endpoints|inspect-token|read-metadata)[^/]+\.ts).*(?<!\.d\.ts)$/,
         },
         {
           name: 'command-line',

@@ -1,11 +1,10 @@
 import type { Client } from '../client.ts';
 import type { Variables } from '../config/variables.ts';
-import { OAuthProfileError } from '../errors.ts';
 import type { TokenResult } from '../flows/token-cache.ts';
 import { getProfileToken } from '../get-token.ts';
 import { createApiHeader } from '../oauth/api-header.ts';
+import { readIdToken } from '../oauth/id-token.ts';
 import type { Profile } from '../profile/profile.ts';
-import { Secret } from '../redaction/secret.ts';
 import type { ToolToken } from './tool-token.ts';
 
 /** Which token of the response a tool gets. */
@@ -27,7 +26,8 @@ export async function getToolToken(
   // The id token may expire before the access token, which decides how long the response is cached.
   const isOld = token.expiresAt !== undefined && token.expiresAt - client.ports.clock.now() < MIN_ID_TOKEN_MS;
   if (kind === 'id_token' && result.fromCache && isOld) {
-    result = await getProfileToken(client, profile, { reuse: true, forceRefresh: true, signal });
+    // Of several processes, only the first one requests a new response.
+    result = await getProfileToken(client, profile, { reuse: true, rejectedToken: result.token.accessToken, signal });
     token = toToolToken(result, kind);
   }
   return { token, profile };
@@ -35,30 +35,14 @@ export async function getToolToken(
 
 /** The token of a response in plaintext. */
 export function toToolToken({ token, profile }: TokenResult, kind: TokenKind = 'access_token'): ToolToken {
-  const value = kind === 'access_token' ? token.accessToken : readIdToken(token.response, profile);
+  const { value, expiresAt } =
+    kind === 'access_token'
+      ? { value: token.accessToken, expiresAt: token.expiresAt }
+      : readIdToken(token.response, profile.name);
   // An ID token is sent as a bearer token, whatever the type of the access token.
   const header =
     kind === 'access_token'
       ? createApiHeader(profile, token)
       : createApiHeader({ ...profile, dpopKey: undefined }, { accessToken: value, tokenType: undefined });
-  const expiresAt = kind === 'access_token' ? token.expiresAt : readExpiry(value);
   return { token: value.reveal(), header: { name: header.name, value: header.value.reveal() }, expiresAt };
-}
-
-function readIdToken(response: Readonly<Record<string, unknown>>, { name }: Profile): Secret {
-  const value = response['id_token'];
-  if (typeof value === 'string' && value !== '') return new Secret(value);
-  throw new OAuthProfileError('response_unreadable', `the token response of ${name} has no id_token`, {
-    hint: `add openid to ${name}.scope, then log in again`,
-  });
-}
-
-/** The claim `exp` in epoch milliseconds. The signature is not checked: the recipient does that. */
-function readExpiry(jwt: Secret): number | undefined {
-  try {
-    const claims = JSON.parse(Buffer.from(jwt.reveal().split('.')[1] ?? '', 'base64url').toString());
-    return typeof claims?.exp === 'number' ? claims.exp * 1000 : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -59,7 +59,7 @@ export const signAssertion: Sign = async (spec, profile, limits) => {
       {
         variable: `${profile}.options.key_file`,
         message: `${key.path} is not a usable private key (${reason})`,
-        hint,
+        hint: hint.replaceAll('{profile}', profile),
       },
     ]);
   }

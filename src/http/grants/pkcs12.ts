@@ -10,7 +10,8 @@ const BATCH = 20_000;
 
 const CONVERT = 'convert the file: openssl pkcs12 -legacy -in FILE -nodes -out key.pem';
 const EXPORT = 'export the certificate again, with its private key and no other';
-const PASSPHRASE = 'set options.key_passphrase to the passphrase of the file, such as ${env:KEY_PASSPHRASE}';
+/** `{profile}` is replaced with the name of the profile. */
+const PASSPHRASE = 'set {profile}.options.key_passphrase to the passphrase of the file, such as ${env:KEY_PASSPHRASE}';
 
 /** `code` quotes nothing from the file, so that messages may contain it. */
 class Pkcs12Error extends Error {

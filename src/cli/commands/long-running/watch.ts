@@ -1,11 +1,11 @@
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { decodeJwt } from 'jose/jwt/decode';
 import { OAuthProfileError } from '../../../errors.ts';
 import { type AutoRefreshOptions, autoRefresh, type FreshToken } from '../../../flows/auto-refresh.ts';
 import { type TokenResult, usableUntil } from '../../../flows/token-cache.ts';
+import { readIdToken } from '../../../oauth/id-token.ts';
 import { escapeControls } from '../../../redaction/sanitize.ts';
-import { Secret } from '../../../redaction/secret.ts';
+import type { Secret } from '../../../redaction/secret.ts';
 import { invalidFlag, usageError } from '../../args.ts';
 import { type Context, durationFlag, warn } from '../../context.ts';
 import { type OpenClient, withClient } from '../../with-client.ts';
@@ -57,7 +57,7 @@ export function freshTokens(
   const toFreshToken = ({ token, fromCache, profile }: TokenResult): FreshToken => {
     const now = clock.now();
     const ttlMs = minTtlMs ?? profile.options.minTtlMs;
-    if (member === 'id_token') return readIdToken(token.response, profile.name, now, ttlMs);
+    if (member === 'id_token') return toFreshIdToken(token.response, profile.name, now, ttlMs);
     const { accessToken: value, expiresAt } = token;
     if (expiresAt !== undefined) return { value, usableUntil: usableUntil(expiresAt, now, ttlMs) };
     const { defaultTtlMs } = profile.options;
@@ -91,17 +91,17 @@ export function freshTokens(
   };
 }
 
-/** The id token of a response. Its own `exp` applies: it may differ from the lifetime of the access token. */
-function readIdToken(response: TokenResult['token']['response'], name: string, now: number, ttlMs: number): FreshToken {
-  try {
-    const value = String(response['id_token']);
-    const { exp = Number.NaN, iat = now / 1000 } = decodeJwt(value);
-    if (exp > 0) return { value: new Secret(value), usableUntil: usableUntil(exp * 1000, iat * 1000, ttlMs) };
-  } catch {
-    // Not a JWT.
-  }
-  throw new OAuthProfileError('response_unreadable', `the token response of ${name} has no id_token with an expiry`, {
-    hint: `add openid to ${name}.scope and log in again`,
+/** The ID token of a response. Its own `exp` applies: it may differ from the lifetime of the access token. */
+function toFreshIdToken(
+  response: TokenResult['token']['response'],
+  name: string,
+  now: number,
+  ttlMs: number,
+): FreshToken {
+  const { value, issuedAt = now, expiresAt } = readIdToken(response, name);
+  if (expiresAt !== undefined) return { value, usableUntil: usableUntil(expiresAt, issuedAt, ttlMs) };
+  throw new OAuthProfileError('response_unreadable', `the id_token of ${name} has no expiry`, {
+    hint: 'use a provider whose ID tokens are JWTs with the claim exp (OpenID Connect Core §2)',
   });
 }
 
