@@ -26,7 +26,7 @@ export async function getToolToken(
   // The id token may expire before the access token, which decides how long the response is cached.
   const isOld = token.expiresAt !== undefined && token.expiresAt - client.ports.clock.now() < MIN_ID_TOKEN_MS;
   if (kind === 'id_token' && result.fromCache && isOld) {
-    // Of several processes, only the first one requests a new response.
+    // Only the first of several processes requests a new response.
     result = await getProfileToken(client, profile, { reuse: true, rejectedToken: result.token.accessToken, signal });
     token = toToolToken(result, kind);
   }
