@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { version } from '../../src/version.ts';
-import { type CaseFile, type Part, parseCase, serializeCase } from '../support/case-file.ts';
 import { Sandbox } from '../support/run-cli.ts';
 import { type Received, startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { type CaseFile, type Part, parseCase, serializeCase } from './case-file.ts';
 
 /** Runs every cases/*.md. Their format is described in cases/README.md; UPDATE=1 rewrites the expected outputs. */
 const directory = join(import.meta.dirname, 'cases');

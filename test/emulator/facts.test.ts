@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { basic } from '../support/send-request.ts';
-import { profiles, tokenUrls, useEmulator } from './fixture.ts';
+import { basic, profiles, tokenUrls, useEmulator } from './fixture.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const account = 'robot@project.iam.gserviceaccount.com';

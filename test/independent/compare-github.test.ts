@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { createClient } from '../../src/client.ts';
 import { getToken } from '../../src/get-token.ts';
 import type { ParsedToken } from '../../src/oauth/token-response.ts';
-import { decodeJwt } from '../support/decode-jwt.ts';
 import { type Received, startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { decodeJwt } from './decode-jwt.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-github-'));
 const key_file = join(directory, 'app.pem');

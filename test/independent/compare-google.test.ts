@@ -6,8 +6,8 @@ import { AwsClient, IdentityPoolClient, JWT, PluggableAuthClient } from 'google-
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { getToken } from '../../src/get-token.ts';
-import { decodeJwt } from '../support/decode-jwt.ts';
 import { type Received, startTokenServer, type TokenServer } from '../support/token-server.ts';
+import { decodeJwt } from './decode-jwt.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-google-'));
 afterAll(() => rmSync(directory, { recursive: true }));

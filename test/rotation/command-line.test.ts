@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Authority } from '../support/certificates.ts';
 import { leaksIn } from '../support/leaks.ts';
 import { freePort, hasRedis, RedisServer } from '../support/redis-server.ts';
-import { StrictServer, type TokenFamily } from '../support/rotation.ts';
 import { Sandbox } from '../support/run-cli.ts';
 import { anyKey } from '../support/store-home.ts';
+import { StrictServer, type TokenFamily } from './fixture.ts';
 
 let provider: StrictServer;
 let redis: RedisServer | undefined;

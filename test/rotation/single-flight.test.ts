@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leaksIn } from '../support/leaks.ts';
 import { locksTaken, RedisMonitor } from '../support/redis-monitor.ts';
 import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { Home, type Served, StrictServer, type TokenFamily, Worker } from '../support/rotation.ts';
 import { anyKey } from '../support/store-home.ts';
+import { Home, type Served, StrictServer, type TokenFamily, Worker } from './fixture.ts';
 
 const PROCESSES = 8;
 const CALLERS = 20;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { basic, sendRequest } from '../../support/send-request.ts';
-import { type EmulatorFixture, profiles, tokenUrls, useEmulator } from '../fixture.ts';
+import { basic, type EmulatorFixture, profiles, sendRequest, tokenUrls, useEmulator } from '../fixture.ts';
 
 const users = {
   'bob@acme.test': {

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { TransportError } from '../../../src/errors.ts';
 import { deleteLogin, type FoundLogin, findLogins, revokeToken } from '../../../src/flows/login/logout.ts';
 import type { FamilyRecord } from '../../../src/flows/records.ts';
-import { publishing } from '../../support/published-metadata.ts';
 import { removeRecord } from '../../support/token-fixture.ts';
+import { publishing } from './browser-fixture.ts';
 import { custom, gitlab, loginProfile, StoredLogins } from './fixture.ts';
 
 let logins: StoredLogins;

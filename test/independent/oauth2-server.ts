@@ -10,8 +10,8 @@ import OAuth2Server, {
   type RefreshTokenModel,
   type Token,
 } from '@node-oauth/oauth2-server';
-import type { Pair } from './certificates.ts';
-import { type Listening, listen } from './independent-listen.ts';
+import type { Pair } from '../support/certificates.ts';
+import { type Listening, listen } from '../support/independent-listen.ts';
 
 /** Clients and users of the server. */
 export interface OAuth2Accounts {

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { vi } from 'vitest';
-import { freePort, RedisServer } from './redis-server.ts';
+import { freePort, RedisServer } from '../../support/redis-server.ts';
 
 const LONG_WAIT = { timeout: 20_000, interval: 50 };
 

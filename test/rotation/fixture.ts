@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const directory = join(import.meta.dirname, '..', 'rotation');
+const directory = import.meta.dirname;
 
 /** A child process that runs orders and returns their results. */
 class ChildModule extends EventEmitter {
