@@ -9,10 +9,10 @@ import { createFamily, loginKey } from '../src/flows/token-family.ts';
 import { getToken } from '../src/get-token.ts';
 import { findProvider } from '../src/providers/registry.ts';
 import { Secret } from '../src/redaction/secret.ts';
+import { errorOf } from './support/errors.ts';
 import { profileOf, variablesWith } from './support/profile-of.ts';
+import { serve } from './support/server.ts';
 import { writeRecord } from './support/token-fixture.ts';
-import { errorOf } from './support/wire-request.ts';
-import { serve } from './support/wire-server.ts';
 
 const environment = { env: {}, cwd: '/' };
 const inMemory = (options: ClientOptions = {}): Client => createClient({ environment, store: 'memory', ...options });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenStore } from '../src/ports.ts';
 import { Secret } from '../src/redaction/secret.ts';
-import { settle } from './support/manual-clock.ts';
+import { errorOf } from './support/errors.ts';
+import { settle } from './support/ports.ts';
 import { profileOf } from './support/profile-of.ts';
 import { json } from './support/rotating-provider.ts';
 import { createGate, createTokenFixture, machineProfile, refreshProfile } from './support/token-fixture.ts';
-import { errorOf } from './support/wire-request.ts';
 
 describe('concurrent callers', () => {
   it.each([refreshProfile, machineProfile])('in eight processes cause one request ($grant_type)', async (fields) => {

@@ -3,11 +3,11 @@ import { abortError, OAuthProfileError } from '../src/errors.ts';
 import { parseRecordOf } from '../src/flows/records.ts';
 import type { TokenStore } from '../src/ports.ts';
 import { Secret } from '../src/redaction/secret.ts';
-import { settle } from './support/manual-clock.ts';
+import { errorOf } from './support/errors.ts';
+import { settle } from './support/ports.ts';
 import { profileOf } from './support/profile-of.ts';
 import { json } from './support/rotating-provider.ts';
 import { createTokenFixture, machineProfile, refreshProfile, withLockFunctions } from './support/token-fixture.ts';
-import { errorOf } from './support/wire-request.ts';
 
 /** The only record of a store, which must be that of a grant other than `refresh_token`. */
 async function onlyTokenRecord(store: TokenStore) {

@@ -20,8 +20,8 @@ import { providerTypes } from '../src/providers/registry.ts';
 import { Authority, SERVER_NAMES } from './support/certificates.ts';
 import { runModule } from './support/child-module.ts';
 import { ConnectProxy } from './support/connect-proxy.ts';
-import { errorOf } from './support/wire-request.ts';
-import { closedPort, giveJson, giveToken, serve, serveBytes, serveRaw } from './support/wire-server.ts';
+import { errorOf } from './support/errors.ts';
+import { closedPort, giveJson, giveToken, serve, serveBytes, serveRaw } from './support/server.ts';
 
 const machine = { type: 'custom', grant_type: 'client_credentials', client_id: 'me', client_secret: 'c4n4ry-secret' };
 

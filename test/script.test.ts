@@ -22,7 +22,7 @@ import { Authority } from './support/certificates.ts';
 import { runModule } from './support/child-module.ts';
 import { leaksIn } from './support/leaks.ts';
 import { createTestDirectory } from './support/run-ws.ts';
-import { giveToken, serve } from './support/wire-server.ts';
+import { giveToken, serve } from './support/server.ts';
 
 const root = join(import.meta.dirname, '..');
 const graph = {

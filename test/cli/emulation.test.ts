@@ -9,7 +9,7 @@ import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
 import { recordConnections } from '../support/record-connections.ts';
 import { Sandbox } from '../support/run-cli.ts';
-import { serve } from '../support/wire-server.ts';
+import { serve } from '../support/server.ts';
 
 const sandbox = new Sandbox();
 afterAll(() => sandbox.remove());

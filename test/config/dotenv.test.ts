@@ -4,7 +4,8 @@ import { readEnv } from '../../src/config/dotenv.ts';
 import { Variables } from '../../src/config/variables.ts';
 import { OAuthProfileError } from '../../src/errors.ts';
 import { anyString } from '../support/any-string.ts';
-import { failureOf, resolved, sources } from '../support/resolving.ts';
+import { failureOf } from '../support/errors.ts';
+import { resolved, sources } from '../support/resolving.ts';
 
 const read = (text: string) => readEnv(text, '.env').map(({ name, value }) => [name, value]);
 

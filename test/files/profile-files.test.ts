@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Source } from '../../src/config/variables.ts';
 import { createProfileSources, findProfileFiles, readNamedFile } from '../../src/files/profile-files.ts';
-import { failureOf } from '../support/resolving.ts';
+import { failureOf } from '../support/errors.ts';
 
 /** A temporary directory with these files. `work` is the working directory, `home` the user's home. */
 function directoryWith(files: Readonly<Record<string, string | Buffer>> = {}): string {

@@ -2,10 +2,10 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
 import type { Secret } from '../../src/redaction/secret.ts';
-import type { ManualClock } from '../support/manual-clock.ts';
+import { errorOf } from '../support/errors.ts';
+import type { ManualClock } from '../support/ports.ts';
 import { json } from '../support/rotating-provider.ts';
 import { createTokenFixture, FIRST, familyOf, machineProfile, refreshProfile } from '../support/token-fixture.ts';
-import { errorOf } from '../support/wire-request.ts';
 
 let nonces = 0;
 /** The response of a server that requires a nonce, which is a new one each time. */

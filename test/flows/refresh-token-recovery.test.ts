@@ -5,7 +5,8 @@ import { findFamily } from '../../src/flows/token-family.ts';
 import type { StoredRecord, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { settle } from '../support/manual-clock.ts';
+import { errorOf } from '../support/errors.ts';
+import { settle } from '../support/ports.ts';
 import { json } from '../support/rotating-provider.ts';
 import {
   createTokenFixture,
@@ -15,7 +16,6 @@ import {
   withLockFunctions,
   writeRecord,
 } from '../support/token-fixture.ts';
-import { errorOf } from '../support/wire-request.ts';
 
 /** A fixture whose only access token has just expired. */
 async function createExpired(options: Record<string, unknown> = {}) {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { familyKey } from '../../src/flows/token-family.ts';
 import type { TokenStore } from '../../src/ports.ts';
-import { settle } from '../support/manual-clock.ts';
+import { errorOf } from '../support/errors.ts';
+import { settle } from '../support/ports.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { json } from '../support/rotating-provider.ts';
 import {
@@ -12,7 +13,6 @@ import {
   refreshProfile,
   withLockFunctions,
 } from '../support/token-fixture.ts';
-import { errorOf } from '../support/wire-request.ts';
 
 const withScope = (scope: string) => profileOf({ ...refreshProfile, refresh_token: FIRST, scope });
 

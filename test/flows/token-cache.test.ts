@@ -4,8 +4,8 @@ import { expiryOf, restoreToken, type TokenTask, toCachedToken } from '../../src
 import { createFamily } from '../../src/flows/token-family.ts';
 import type { ParsedToken } from '../../src/oauth/token-response.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { fakePorts } from '../support/fake-ports.ts';
 import { createPlainMemoryStore } from '../support/memory-store.ts';
+import { fakePorts } from '../support/ports.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { createResponse, parseResponse, RECEIVED_AT } from '../support/read-sample.ts';
 

@@ -12,9 +12,9 @@ import {
 } from '../../src/flows/token-family.ts';
 import type { TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
+import { failureOf } from '../support/errors.ts';
 import { createPlainMemoryStore } from '../support/memory-store.ts';
 import { profileOf } from '../support/profile-of.ts';
-import { failureOf } from '../support/resolving.ts';
 import { writeRecord } from '../support/token-fixture.ts';
 
 const fields = { type: 'custom', url: 'https://id.test/token', grant_type: 'refresh_token', client_id: 'app' };

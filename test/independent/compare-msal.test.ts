@@ -8,7 +8,7 @@ import { afterAll, expect, it } from 'vitest';
 import { requestToken } from '../../src/flows/request-token.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { Authority } from '../support/certificates.ts';
-import { fakePorts } from '../support/fake-ports.ts';
+import { fakePorts } from '../support/ports.ts';
 import { profileOf } from '../support/profile-of.ts';
 import { decodeJwt } from './decode-jwt.ts';
 

@@ -5,8 +5,8 @@ import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { ProviderError } from '../../src/errors.ts';
 import type { TokenResponse } from '../../src/oauth-profile.ts';
 import { type Arrival, Browser } from '../support/independent-browser.ts';
-import { startOidcProvider } from '../support/independent-oidc-provider.ts';
 import { request } from '../support/independent-request.ts';
+import { startOidcProvider } from '../support/oidc-provider.ts';
 import { startOAuth2Server } from './oauth2-server.ts';
 
 /** The servers that are compared, in the order of the documentation's columns. */

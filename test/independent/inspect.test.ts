@@ -3,7 +3,7 @@ import { createClient } from '../../src/client.ts';
 import { inspectToken, type TokenInspection } from '../../src/flows/inspect-token.ts';
 import { getToken } from '../../src/get-token.ts';
 import { Browser } from '../support/independent-browser.ts';
-import { type OidcProvider, startOidcProvider } from '../support/independent-oidc-provider.ts';
+import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import { variablesWith } from '../support/profile-of.ts';
 
 const REDIRECT = 'https://app.example.test/callback';

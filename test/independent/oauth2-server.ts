@@ -11,7 +11,7 @@ import OAuth2Server, {
   type Token,
 } from '@node-oauth/oauth2-server';
 import type { Pair } from '../support/certificates.ts';
-import { type Listening, listen } from '../support/independent-listen.ts';
+import { forHttp, LocalServer } from '../support/server.ts';
 
 /** Clients and users of the server. */
 export interface OAuth2Accounts {
@@ -22,18 +22,22 @@ export interface OAuth2Accounts {
 }
 
 /** A running `@node-oauth/oauth2-server`. */
-export interface OAuth2ServerProcess extends Listening {
+export interface OAuth2ServerProcess {
+  readonly origin: string;
   readonly tokenUrl: string;
+  close(): Promise<void>;
 }
 
 type Model = AuthorizationCodeModel & ClientCredentialsModel & PasswordModel & RefreshTokenModel;
 
 /** Starts `@node-oauth/oauth2-server` with a model in memory. At `/authorize` its first user consents to everything. */
 export async function startOAuth2Server(accounts: OAuth2Accounts, tls?: Pair): Promise<OAuth2ServerProcess> {
-  const server = new OAuth2Server({ model: createModel(accounts), allowEmptyState: true });
+  const oauth2 = new OAuth2Server({ model: createModel(accounts), allowEmptyState: true });
   const [user] = Object.keys(accounts.users);
-  const { origin, close } = await listen(() => handlerOf(server, { name: user }), tls);
-  return { origin, close, tokenUrl: `${origin}/token` };
+  const local = new LocalServer(...forHttp(tls));
+  local.server.on('request', handlerOf(oauth2, { name: user }));
+  const { origin } = await local.listen();
+  return { origin, tokenUrl: `${origin}/token`, close: () => local.stop() };
 }
 
 /** The storage that the server requires. */

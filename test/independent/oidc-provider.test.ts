@@ -3,9 +3,9 @@ import type { ClientMetadata } from 'oidc-provider';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { Browser } from '../support/independent-browser.ts';
-import { type OidcProvider, startOidcProvider } from '../support/independent-oidc-provider.ts';
 import { request, requestError } from '../support/independent-request.ts';
 import { leaksIn } from '../support/leaks.ts';
+import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
 import { Sandbox } from '../support/run-cli.ts';
 
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';

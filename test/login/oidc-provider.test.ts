@@ -2,10 +2,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
 import { startCommand } from '../support/login-cli.ts';
-import { type LoginServer, startLoginServer } from '../support/login-oidc-provider.ts';
+import { type OidcProvider, startLoginServer } from '../support/oidc-provider.ts';
 import { Sandbox } from '../support/run-cli.ts';
 
-let server: LoginServer;
+let server: OidcProvider;
 let browser: Browser;
 let page: Page;
 let sandbox: Sandbox;

@@ -6,10 +6,9 @@ import { getToken } from '../../src/get-token.ts';
 import { createTokenSource } from '../../src/token-source.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { Browser } from '../support/independent-browser.ts';
-import { ACCOUNT } from '../support/independent-oidc-provider.ts';
 import { LoginFixture } from '../support/login-fixture.ts';
+import { ACCOUNT, RESOURCES, type StrictProvider, startStrictProvider } from '../support/oidc-provider.ts';
 import { variablesWith } from '../support/profile-of.ts';
-import { RESOURCES, type StrictProvider, startStrictProvider } from '../support/strict-oidc-provider.ts';
 
 const authority = new Authority();
 const robot = authority.issue({ name: 'robot', usage: 'clientAuth' });

@@ -11,8 +11,8 @@ import {
 } from '../../src/oauth/token-request.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyText } from '../support/any-text.ts';
+import { failureOf } from '../support/errors.ts';
 import { createSources, decodeBasic, readAcme, reveal } from '../support/read-sample.ts';
-import { failureOf } from '../support/resolving.ts';
 import { samples } from '../support/sample-profiles.ts';
 
 const url = 'https://id.example.com/token';

@@ -6,7 +6,8 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createProxy } from '../../src/proxy.ts';
-import { read, send, startProvider, startProxied, startServer, TOKEN, waitForLog } from '../support/proxy-fixture.ts';
+import { read, send, startProvider, startProxied, TOKEN, waitForLog } from '../support/proxy-fixture.ts';
+import { startServer } from '../support/server.ts';
 
 /** Responds with the request as the server received it. */
 const echo = (incoming: IncomingMessage, response: ServerResponse): void => {
@@ -69,7 +70,7 @@ test('a header of another name carries the token if the profile says so', async 
 test('without a token no request is sent, and the client gets 502 with the reason', async () => {
   const target = await startServer(() => expect.unreachable());
   const { provider, data } = await startProvider([`http://127.0.0.1:${target.port}`]);
-  await provider.close();
+  await provider.stop();
   const proxy = await createProxy('api', { data, store: 'memory' });
   onTestFinished(() => proxy.close());
   const { status, headers, body } = await send(Number(new URL(proxy.url).port), '/', { method: 'POST', body: 'x' });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
 import { type Finished, Sandbox } from './run-cli.ts';
-import { startTokenServer, type TokenServer } from './token-server.ts';
+import { startTokenServer, type TokenServer } from './server.ts';
 
 /** The refresh token in the profile `ada`. */
 export const CONFIGURED = 'configured-refresh-token-1';
@@ -20,9 +20,9 @@ export function useCliFixture(): CliFixture {
   let server: TokenServer;
   beforeEach(async () => {
     sandbox = new Sandbox();
-    server = await startTokenServer((response, { body }, count) => {
-      const rotated = body.includes('grant_type=refresh_token') ? { refresh_token: `rotated-refresh-${count}` } : {};
-      response.end(JSON.stringify({ access_token: `access-token-${count}`, expires_in: 3600, ...rotated }));
+    server = await startTokenServer((response, { body, number }) => {
+      const rotated = body.includes('grant_type=refresh_token') ? { refresh_token: `rotated-refresh-${number}` } : {};
+      response.end(JSON.stringify({ access_token: `access-token-${number}`, expires_in: 3600, ...rotated }));
     });
     const url = `http://127.0.0.1:${server.port}/token`;
     sandbox.write(
@@ -34,7 +34,7 @@ ada: {type: custom, url: "${url}", grant_type: refresh_token, client_id: app, re
   });
   afterEach(async () => {
     sandbox.remove();
-    await server.close();
+    await server.stop();
   });
   return {
     get sandbox() {
@@ -44,6 +44,6 @@ ada: {type: custom, url: "${url}", grant_type: refresh_token, client_id: app, re
       return server;
     },
     run: (line, env = {}) => sandbox.run(line, { PORT: String(server.port), ...env }),
-    sentRefreshTokens: () => server.received.map(({ body }) => new URLSearchParams(body).get('refresh_token')),
+    sentRefreshTokens: () => server.requests.map(({ body }) => new URLSearchParams(body).get('refresh_token')),
   };
 }

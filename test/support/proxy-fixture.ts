@@ -1,44 +1,21 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, request, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type IncomingMessage, type RequestListener, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createProxy, type ProxiedRequest, type ProxyOptions, type RunningProxy } from '../../src/proxy.ts';
-import type { Pair } from './certificates.ts';
-import { startTokenServer } from './token-server.ts';
+import { giveJson, type LocalServer, serve, startServer, type TokenServer } from './server.ts';
 
 /** Start of every token of the fixture; its number follows. */
 export const TOKEN = 'proxied-access-token-';
 
-/** A started server on loopback. */
-export interface Started {
-  readonly server: Server;
-  readonly port: number;
-}
-
-/** Starts a server; it is closed after the test. */
-export async function startServer(handle: RequestListener, tls?: Pair): Promise<Started> {
-  const server = tls === undefined ? createServer(handle) : (createHttpsServer(tls, handle) as Server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { server, port: (server.address() as AddressInfo).port };
-}
-
 /** A provider that issues a new token for each request, and the variables of the profile `api` that uses it. */
 export async function startProvider(origins: readonly string[], options: Record<string, unknown> = {}) {
-  const provider = await startTokenServer((response, _request, count) => {
-    response
-      .writeHead(200, { 'Content-Type': 'application/json' })
-      .end(JSON.stringify({ access_token: `${TOKEN}${count}`, token_type: 'Bearer', expires_in: 3600 }));
-  });
-  onTestFinished(() => provider.close());
+  const provider = await serve((response, { number }) =>
+    giveJson(response, 200, { access_token: `${TOKEN}${number}`, token_type: 'Bearer', expires_in: 3600 }),
+  );
   const api = {
     type: 'custom',
-    url: `http://127.0.0.1:${provider.port}/token`,
+    url: provider.url,
     grant_type: 'client_credentials',
     client_id: 'proxy-test',
     options: { origins: [...origins], ...options },
@@ -50,9 +27,9 @@ export async function startProvider(origins: readonly string[], options: Record<
 export interface Proxied {
   readonly proxy: RunningProxy;
   readonly port: number;
-  readonly target: Started;
+  readonly target: LocalServer;
   readonly logged: ProxiedRequest[];
-  readonly provider: Awaited<ReturnType<typeof startProvider>>['provider'];
+  readonly provider: TokenServer;
 }
 
 /** Starts a server and a proxy in front of it. */
@@ -62,7 +39,7 @@ export async function startProxied(
   profileOptions: Record<string, unknown> = {},
 ): Promise<Proxied> {
   const target = await startServer(handle);
-  const { provider, data } = await startProvider([`http://127.0.0.1:${target.port}`], profileOptions);
+  const { provider, data } = await startProvider([target.origin], profileOptions);
   const logged: ProxiedRequest[] = [];
   const proxy = await createProxy('api', { data, store: 'memory', onRequest: (one) => logged.push(one), ...options });
   onTestFinished(() => proxy.close());

@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import type { Authority } from './certificates.ts';
+import { closedPort } from './server.ts';
 
 /** Whether redis-server is installed. Tests that need it are reported as skipped otherwise. */
 export const hasRedis = isInstalled();
@@ -41,7 +41,7 @@ export class RedisServer {
   }
 
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
-    const server = new RedisServer(await freePort(), options);
+    const server = new RedisServer(await closedPort(), options);
     await server.start();
     return server;
   }
@@ -140,16 +140,6 @@ function tlsArguments(authority: Authority, port: number): string[] {
     ...['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no', '--tls-ca-cert-file', authority.caFile],
     ...['--tls-cert-file', files.cert, '--tls-key-file', files.key],
   ];
-}
-
-/** Returns a port on which nothing listens. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Counts the sockets and timers that keep this process alive. */

@@ -2,7 +2,6 @@ import { flatten } from '../../src/config/flatten.ts';
 import { type ExternalSources, Resolver } from '../../src/config/resolver.ts';
 import type { Value } from '../../src/config/value.ts';
 import { type Source, Variables } from '../../src/config/variables.ts';
-import { OAuthProfileError } from '../../src/errors.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 
 /** One source of each kind. */
@@ -44,17 +43,6 @@ export function resolved(variables: Variables, name: string, external?: External
   const variable = variables.get(name);
   if (variable === undefined) throw new TypeError(`${name} is not defined`);
   return resolverOf(variables, external).resolve(variable);
-}
-
-/** Returns the OAuthProfileError that `run` throws. */
-export function failureOf(run: () => unknown): OAuthProfileError {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof OAuthProfileError) return error;
-    throw error;
-  }
-  throw new TypeError('nothing failed');
 }
 
 /** Returns a value with its secrets as `{ secret: … }`, to compare. */

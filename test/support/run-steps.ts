@@ -5,8 +5,7 @@ import { OAuthProfileError } from '../../src/errors.ts';
 import type { Files } from '../../src/ports.ts';
 import { Redactor } from '../../src/redaction/redactor.ts';
 import { onSecretCreated } from '../../src/redaction/secret.ts';
-import type { Command } from '../../src/script/command.ts';
-import { Registry } from '../../src/script/command.ts';
+import { type Command, Registry } from '../../src/script/command.ts';
 import { baseCommands } from '../../src/script/commands/base.ts';
 import { jsonCommands } from '../../src/script/commands/json.ts';
 import { jwtCommands } from '../../src/script/commands/jwt.ts';
@@ -18,7 +17,7 @@ import { runScript } from '../../src/script/engine/run-script.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import type { Retry, Step } from '../../src/script/script.ts';
-import { FakeClock } from './fake-ports.ts';
+import { FakeClock } from './ports.ts';
 import { shown } from './resolving.ts';
 
 /** A step of a test: the command, its parameters in order, and the other keys of the step. */

@@ -22,7 +22,7 @@ import type { ScriptToken, TokenService } from '../../src/script/commands/ws/oau
 import { runScript } from '../../src/script/engine/run-script.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
-import { callApiWith } from './api-server.ts';
+import { callApiWith } from './ports.ts';
 import { createSources } from './read-sample.ts';
 import { shown } from './resolving.ts';
 

@@ -8,9 +8,8 @@ import { type GetTokenOptions, getProfileToken } from '../../src/get-token.ts';
 import type { RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
-import { fakePorts } from './fake-ports.ts';
-import { ManualClock } from './manual-clock.ts';
 import { createPlainMemoryStore } from './memory-store.ts';
+import { fakePorts, ManualClock } from './ports.ts';
 import { profileOf } from './profile-of.ts';
 import { RotatingProvider } from './rotating-provider.ts';
 

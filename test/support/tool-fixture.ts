@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type Finished, Sandbox } from './run-cli.ts';
-import { startTokenServer, type TokenServer } from './token-server.ts';
+import { startTokenServer, type TokenServer } from './server.ts';
 
 /** Whether a program can be run. `npm test` prints the programs that are missing, and how many tests were skipped. */
 export function hasProgram(name: string, ...args: string[]): boolean {
@@ -38,15 +38,15 @@ export function useToolFixture(): ToolFixture {
   let fixed: object | undefined;
   beforeAll(async () => {
     sandbox = new Sandbox();
-    server = await startTokenServer((response, _, count) => {
-      issued = count;
-      const token = { access_token: `access-token-${count}`, id_token: createIdToken(count), expires_in: 3600 };
+    server = await startTokenServer((response, { number }) => {
+      issued = number;
+      const token = { access_token: `access-token-${number}`, id_token: createIdToken(number), expires_in: 3600 };
       response.end(JSON.stringify(fixed ?? token));
     });
   });
   afterAll(async () => {
     sandbox.remove();
-    await server.close();
+    await server.stop();
   });
   return {
     get sandbox() {

@@ -8,8 +8,8 @@ import { type Running, startCommand } from '../../support/login-cli.ts';
 import { enterCodeByHand, signInByHand } from '../../support/login-visits.ts';
 import { Sandbox } from '../../support/run-cli.ts';
 import { hasTerminals, runInTerminal } from '../../support/run-in-terminal.ts';
+import { startTokenServer } from '../../support/server.ts';
 import { anyKey } from '../../support/store-home.ts';
-import { startTokenServer } from '../../support/token-server.ts';
 
 let sandbox: Sandbox;
 beforeEach(() => {
@@ -114,7 +114,7 @@ describe('Ctrl-C during login', () => {
 
 it('login shows a failed metadata request while it waits', async () => {
   const server = await startTokenServer((response) => response.destroy());
-  onTestFinished(() => server.close());
+  onTestFinished(() => server.stop());
   const url = `http://127.0.0.1:${server.port}`;
   const options = `options: {authorization_url: "${url}/authorize"}`;
   sandbox.write('oauth-profiles.yaml', `acme: {type: custom, url: "${url}/token", client_id: app, ${options}}\n`);

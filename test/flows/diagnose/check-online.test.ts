@@ -4,7 +4,7 @@ import { checkOnline, type OnlinePorts } from '../../../src/flows/diagnose/check
 import type { Diagnostic } from '../../../src/flows/diagnose/diagnostic.ts';
 import type { ApiRequest, ApiResponse, LoginPorts } from '../../../src/ports.ts';
 import { LoadedFile, type Profile } from '../../../src/profile/profile.ts';
-import { FakeClock } from '../../support/fake-ports.ts';
+import { FakeClock } from '../../support/ports.ts';
 import { profileOf } from '../../support/profile-of.ts';
 
 const NOW = new FakeClock().time;

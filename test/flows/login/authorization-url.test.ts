@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../../src/errors.ts';
 import { createAuthorizationUrl } from '../../../src/flows/login/authorization-url.ts';
 import type { WireRequest } from '../../../src/ports.ts';
-import { fakePorts } from '../../support/fake-ports.ts';
+import { fakePorts } from '../../support/ports.ts';
 import { loginProfileOf } from '../../support/profile-of.ts';
 import { json } from '../../support/rotating-provider.ts';
 

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OAuthProfileError } from '../../../src/errors.ts';
 import { type BrowserLoginOptions, loginWithAuthorizationCode } from '../../../src/flows/login/authorization-code.ts';
 import type { CallApi, LoginPorts, Redirect, RedirectTarget, WireRequest } from '../../../src/ports.ts';
-import { fakePorts } from '../../support/fake-ports.ts';
-import { ManualClock, settle } from '../../support/manual-clock.ts';
+import { fakePorts, ManualClock, settle } from '../../support/ports.ts';
 import { loginProfileOf } from '../../support/profile-of.ts';
 
 export const google = { type: 'google', client_id: 'desktop', client_secret: 'GOCSPX-secret', scope: 'email' };

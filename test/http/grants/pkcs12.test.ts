@@ -11,7 +11,8 @@ import { readPkcs12 } from '../../../src/http/grants/pkcs12.ts';
 import { LoadedFile } from '../../../src/profile/profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { Authority } from '../../support/certificates.ts';
-import { bounds, errorOf } from '../../support/wire-request.ts';
+import { errorOf } from '../../support/errors.ts';
+import { bounds } from '../../support/ports.ts';
 
 const DATA = '1.2.840.113549.1.7.1';
 const SHA1_3DES = '1.2.840.113549.1.12.1.3';

@@ -11,9 +11,9 @@ import {
 import type { LoginProfile } from '../../../src/profile/login-profile.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { anyText } from '../../support/any-text.ts';
+import { failureOf } from '../../support/errors.ts';
 import { loginProfiles, toWire } from '../../support/login-request.ts';
 import { loginProfileOf } from '../../support/profile-of.ts';
-import { failureOf } from '../../support/resolving.ts';
 
 const { google, okta } = loginProfiles;
 const state = 'k3Jx0q_8-long-and-random';

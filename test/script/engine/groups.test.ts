@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defineCommand } from '../../../src/script/command.ts';
 import { StepFailure } from '../../../src/script/step-context.ts';
-import { FakeClock } from '../../support/fake-ports.ts';
+import { FakeClock } from '../../support/ports.ts';
 import { runSteps } from '../../support/run-steps.ts';
 import { issuesInText, runText } from '../../support/run-text.ts';
 

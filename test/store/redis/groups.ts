@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { vi } from 'vitest';
-import { freePort, RedisServer } from '../../support/redis-server.ts';
+import { RedisServer } from '../../support/redis-server.ts';
+import { closedPort } from '../../support/server.ts';
 
 const LONG_WAIT = { timeout: 20_000, interval: 50 };
 
@@ -72,7 +73,7 @@ export class RedisCluster {
   }
 
   static async start(): Promise<RedisCluster> {
-    const busPorts = await Promise.all([freePort(), freePort(), freePort()]);
+    const busPorts = await Promise.all([closedPort(), closedPort(), closedPort()]);
     const servers = await Promise.all(
       busPorts.map((port) => RedisServer.start({ args: ['--cluster-enabled', 'yes', '--cluster-port', String(port)] })),
     );
