@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createProxy } from '../src/proxy.ts';
 import { runScript } from '../src/script.ts';
 import { createTokenSource } from '../src/token-source.ts';
-import { send } from './support/proxy-fixture.ts';
+import { send } from './support/proxy.ts';
 import { type ApiCall, ApiServer } from './support/server.ts';
 
 let server: ApiServer;

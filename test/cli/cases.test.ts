@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { version } from '../../src/version.ts';
-import { Sandbox } from '../support/run-cli.ts';
+import { Sandbox } from '../support/cli.ts';
 import { startTokenServer, type TokenCall, type TokenServer } from '../support/server.ts';
 import { type CaseFile, type Part, parseCase, serializeCase } from './case-file.ts';
 

@@ -4,7 +4,7 @@ import { constants, createReadStream, openSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { Sandbox } from '../support/run-cli.ts';
+import { Sandbox } from '../support/cli.ts';
 import { startTokenServer } from '../support/server.ts';
 
 const sandbox = new Sandbox();

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Sandbox } from '../support/cli.ts';
 import { encodingsOf, leaksIn } from '../support/leaks.ts';
-import { Sandbox } from '../support/run-cli.ts';
 import { startTokenServer, type TokenServer } from '../support/server.ts';
 
 const canary = (name: string): string => `c4n4ry ${name}/+~"'<&>%2B\\é漢😀$x-_.!*()`;

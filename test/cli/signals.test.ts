@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startCommand } from '../support/login-cli.ts';
-import { Sandbox } from '../support/run-cli.ts';
+import { Sandbox, startCommand } from '../support/cli.ts';
 import { startTokenServer } from '../support/server.ts';
 
 let sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Sandbox } from '../support/run-cli.ts';
+import { Sandbox } from '../support/cli.ts';
 import { startTokenServer, type TokenServer } from '../support/server.ts';
 
 const nasty = 'a\u001b[2J\u009b31m\u202eb';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatCurl, formatEnv, formatHeadersJson, formatNetrc } from '../../src/credential/formats.ts';
-import { hasProgram } from '../support/tool-fixture.ts';
+import { hasProgram } from '../support/cli.ts';
 
 const hasCurl = hasProgram('curl');
 const toToken = (token: string) => ({

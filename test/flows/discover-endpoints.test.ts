@@ -4,7 +4,7 @@ import { discoverEndpoints, type MetadataUse } from '../../src/flows/discover-en
 import type { ApiRequest } from '../../src/ports.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { fakePorts } from '../support/ports.ts';
-import { parsedProfileOf } from '../support/profile-of.ts';
+import { parsedProfileOf } from '../support/profiles.ts';
 
 const issuer = 'https://id.example.com';
 const document = { issuer, token_endpoint: `${issuer}/token` };

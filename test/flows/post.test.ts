@@ -7,7 +7,7 @@ import { LoadedFile } from '../../src/profile/profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { errorOf } from '../support/errors.ts';
 import { fakePorts } from '../support/ports.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { profileOf } from '../support/profiles.ts';
 
 const plain = profileOf({ type: 'custom', url: 'https://id.test/token', a: '1' });
 const transportError = (code: TransportError['code'], sent: boolean) => new TransportError(code, 'no', { sent });

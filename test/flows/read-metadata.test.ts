@@ -3,7 +3,7 @@ import { TransportError } from '../../src/errors.ts';
 import { findMetadata } from '../../src/flows/read-metadata.ts';
 import type { ApiLimits, CallApi } from '../../src/ports.ts';
 import { fakePorts } from '../support/ports.ts';
-import { loginProfileOf } from '../support/profile-of.ts';
+import { loginProfileOf } from '../support/profiles.ts';
 
 const origin = 'https://id.example.com';
 const login = loginProfileOf({

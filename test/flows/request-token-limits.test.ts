@@ -10,7 +10,7 @@ import { Secret } from '../../src/redaction/secret.ts';
 import { Authority } from '../support/certificates.ts';
 import { errorOf } from '../support/errors.ts';
 import { FakeClock, fakePorts } from '../support/ports.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { profileOf } from '../support/profiles.ts';
 import { giveJson, giveToken, serve } from '../support/server.ts';
 
 const client = { client_id: 'my-client', client_secret: 'c4n4ry-client-secret' };

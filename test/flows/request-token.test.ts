@@ -5,7 +5,7 @@ import { requestToken } from '../../src/flows/request-token.ts';
 import { Authority } from '../support/certificates.ts';
 import { errorOf } from '../support/errors.ts';
 import { fakePorts } from '../support/ports.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { profileOf } from '../support/profiles.ts';
 import { closedPort, createTokenServer, giveJson, giveToken, serve, type TokenServer } from '../support/server.ts';
 
 const client = { client_id: 'my-client', client_secret: 'c4n4ry-client-secret' };

@@ -7,9 +7,9 @@ import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
 import { errorOf } from '../support/errors.ts';
 import { bounds, post, sendWith } from '../support/ports.ts';
-import { hasRedis, RedisServer } from '../support/redis-server.ts';
+import { hasRedis, RedisServer } from '../support/redis.ts';
 import { serve } from '../support/server.ts';
-import { anyKey } from '../support/store-home.ts';
+import { anyKey } from '../support/store.ts';
 
 const untrusted = new Authority('Untrusted CA').issue({ name: 'server', hosts: SERVER_NAMES });
 

@@ -9,7 +9,7 @@ import { requestToken } from '../../src/flows/request-token.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { Authority } from '../support/certificates.ts';
 import { fakePorts } from '../support/ports.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { profileOf } from '../support/profiles.ts';
 import { decodeJwt } from './decode-jwt.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'oauth-profile-msal-'));

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { startEmulator } from '../../src/emulator/start-emulator.ts';
 import { ProviderError } from '../../src/errors.ts';
 import type { TokenResponse } from '../../src/oauth-profile.ts';
-import { type Arrival, Browser } from '../support/independent-browser.ts';
-import { request } from '../support/independent-request.ts';
+import { type Arrival, Browser } from '../support/browser.ts';
+import { request } from '../support/client.ts';
 import { startOidcProvider } from '../support/oidc-provider.ts';
 import { startOAuth2Server } from './oauth2-server.ts';
 

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Browser } from '../support/independent-browser.ts';
-import { startCommand } from '../support/login-cli.ts';
+import { Browser } from '../support/browser.ts';
+import { type Finished, Sandbox, startCommand } from '../support/cli.ts';
 import { type OidcProvider, startLoginServer } from '../support/oidc-provider.ts';
-import { type Finished, Sandbox } from '../support/run-cli.ts';
 
 const kinds = {
   'type: oidc': (issuer: string) => ({ type: 'oidc', issuer }),

@@ -1,9 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chromiumPath, launchBrowser } from '../support/launch-browser.ts';
-import { startCommand } from '../support/login-cli.ts';
+import { chromiumPath, launchBrowser } from '../support/chromium.ts';
+import { Sandbox, startCommand } from '../support/cli.ts';
 import { type OidcProvider, startLoginServer } from '../support/oidc-provider.ts';
-import { Sandbox } from '../support/run-cli.ts';
 
 let server: OidcProvider;
 let browser: Browser;

@@ -6,7 +6,7 @@ import { matchesState, parseAuthorizationResponse } from '../../src/oauth/login/
 import { findIssuerMismatch, parseMetadata } from '../../src/oauth/metadata.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { hasControls } from '../../src/redaction/sanitize.ts';
-import { profileOf } from '../support/profile-of.ts';
+import { profileOf } from '../support/profiles.ts';
 import { callTwice, itHolds, printedForms } from './mutated-input.ts';
 
 const STATE = 'st4te-0f-ours';

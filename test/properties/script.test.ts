@@ -3,7 +3,7 @@ import { InvalidScriptError } from '../../src/errors.ts';
 import { ConditionSyntaxError, parseCondition } from '../../src/script/condition.ts';
 import { readScript } from '../../src/script/parser/yaml.ts';
 import type { Script } from '../../src/script/script.ts';
-import { commandsOf, sampleRegistry, sampleSource } from '../support/sample-commands.ts';
+import { commandsOf, sampleRegistry, sampleSource } from '../script/sample-commands.ts';
 import { callTwice, itHolds, printedForms, yamlTokens } from './mutated-input.ts';
 
 const CANARY = 'c4n4ry0fTh3M1ne';

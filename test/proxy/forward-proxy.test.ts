@@ -6,7 +6,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createProxy, type ProxiedRequest, type ProxyOptions } from '../../src/proxy.ts';
 import { Authority, SERVER_NAMES } from '../support/certificates.ts';
 import { ConnectProxy } from '../support/connect-proxy.ts';
-import { read, send, sendRaw, startProvider, TOKEN, waitForLog } from '../support/proxy-fixture.ts';
+import { read, send, sendRaw, startProvider, TOKEN, waitForLog } from '../support/proxy.ts';
 import { startServer } from '../support/server.ts';
 
 const authority = new Authority();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
-import { read, send, startProxied, TOKEN } from '../support/proxy-fixture.ts';
+import { read, send, startProxied, TOKEN } from '../support/proxy.ts';
 
 /** An API that accepts tokens from this number on. Responds with the number and the body. */
 function acceptFrom(minimum: { value: number }) {

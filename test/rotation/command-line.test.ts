@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Authority } from '../support/certificates.ts';
+import { Sandbox } from '../support/cli.ts';
 import { leaksIn } from '../support/leaks.ts';
-import { hasRedis, RedisServer } from '../support/redis-server.ts';
-import { Sandbox } from '../support/run-cli.ts';
+import { hasRedis, RedisServer } from '../support/redis.ts';
 import { closedPort } from '../support/server.ts';
-import { anyKey } from '../support/store-home.ts';
+import { anyKey } from '../support/store.ts';
 import { StrictServer, type TokenFamily } from './fixture.ts';
 
 let provider: StrictServer;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leaksIn } from '../support/leaks.ts';
-import { anyKey } from '../support/store-home.ts';
+import { anyKey } from '../support/store.ts';
 import { Home, type Served, StrictServer, Worker } from './fixture.ts';
 
 const PROCESSES = 8;

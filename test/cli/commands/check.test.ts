@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/flows/diagnose/diagnostic.ts';
 import { Authority, SERVER_NAMES } from '../../support/certificates.ts';
+import { type Finished, Sandbox } from '../../support/cli.ts';
 import { ConnectProxy, rejectConnect } from '../../support/connect-proxy.ts';
 import { leaksIn } from '../../support/leaks.ts';
 import { type OidcProvider, startOidcProvider } from '../../support/oidc-provider.ts';
-import { hasRedis, RedisServer } from '../../support/redis-server.ts';
-import { type Finished, Sandbox } from '../../support/run-cli.ts';
+import { hasRedis, RedisServer } from '../../support/redis.ts';
 import { closedPort, giveJson, serve } from '../../support/server.ts';
-import { anyKey } from '../../support/store-home.ts';
+import { anyKey } from '../../support/store.ts';
 
 const SECRET = 'c4n4ry-client-secret';
 const REFRESH = 'c4n4ry-refresh-token';

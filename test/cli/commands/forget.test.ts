@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useCliFixture } from '../../support/cli-fixture.ts';
+import { useCliFixture } from '../../support/cli.ts';
 
 const fixture = useCliFixture();
 const { run, sentRefreshTokens } = fixture;

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { useCliFixture } from '../../support/cli-fixture.ts';
+import { useCliFixture } from '../../support/cli.ts';
 import { startTokenServer } from '../../support/server.ts';
 
 const fixture = useCliFixture();

@@ -4,9 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordConnections, Sandbox } from '../../support/cli.ts';
 import { encodingsOf, leaksIn } from '../../support/leaks.ts';
-import { recordConnections } from '../../support/record-connections.ts';
-import { Sandbox } from '../../support/run-cli.ts';
 import { startTokenServer, type TokenServer } from '../../support/server.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CONFIGURED, useCliFixture } from '../../support/cli-fixture.ts';
+import { CONFIGURED, useCliFixture } from '../../support/cli.ts';
 import { startTokenServer } from '../../support/server.ts';
 
 const fixture = useCliFixture();

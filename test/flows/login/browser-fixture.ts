@@ -3,7 +3,7 @@ import type { OAuthProfileError } from '../../../src/errors.ts';
 import { type BrowserLoginOptions, loginWithAuthorizationCode } from '../../../src/flows/login/authorization-code.ts';
 import type { CallApi, LoginPorts, Redirect, RedirectTarget, WireRequest } from '../../../src/ports.ts';
 import { fakePorts, ManualClock, settle } from '../../support/ports.ts';
-import { loginProfileOf } from '../../support/profile-of.ts';
+import { loginProfileOf } from '../../support/profiles.ts';
 
 export const google = { type: 'google', client_id: 'desktop', client_secret: 'GOCSPX-secret', scope: 'email' };
 export const microsoft = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app', scope: 'user.read' };

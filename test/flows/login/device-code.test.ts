@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../../src/oauth/http-response.ts';
 import type { WireRequest } from '../../../src/ports.ts';
 import { errorOf } from '../../support/errors.ts';
 import { fakePorts } from '../../support/ports.ts';
-import { loginProfileOf } from '../../support/profile-of.ts';
+import { loginProfileOf } from '../../support/profiles.ts';
 
 const microsoft = { type: 'microsoft', tenant_id: 'contoso.com', client_id: 'app', scope: 'user.read' };
 const gitlab = { type: 'gitlab', client_id: 'app', scope: 'read_user' };

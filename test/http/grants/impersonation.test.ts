@@ -6,7 +6,7 @@ import type { Limits, Send, WireRequest } from '../../../src/ports.ts';
 import { Secret } from '../../../src/redaction/secret.ts';
 import { errorOf } from '../../support/errors.ts';
 import { FakeClock, fakePorts } from '../../support/ports.ts';
-import { profileOf } from '../../support/profile-of.ts';
+import { profileOf } from '../../support/profiles.ts';
 
 const FEDERATED = 'federated-token-of-the-job';
 const impersonation = {

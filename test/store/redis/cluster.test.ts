@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RecordLock, TokenStore } from '../../../src/ports.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { errorOf } from '../../support/errors.ts';
-import { activeResources, hasRedis, settledResources } from '../../support/redis-server.ts';
-import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store-home.ts';
+import { activeResources, hasRedis, settledResources } from '../../support/redis.ts';
+import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store.ts';
 import { describeStore } from '../contract.ts';
 import { RedisCluster } from './groups.ts';
 

@@ -7,9 +7,9 @@ import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { Authority } from '../../support/certificates.ts';
 import { errorOf } from '../../support/errors.ts';
 import { leaksIn } from '../../support/leaks.ts';
-import { hasRedis, RedisServer, type RedisServerOptions } from '../../support/redis-server.ts';
+import { hasRedis, RedisServer, type RedisServerOptions } from '../../support/redis.ts';
 import { closedPort } from '../../support/server.ts';
-import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store-home.ts';
+import { anyKey, longWait, put, storedRecord, withLock } from '../../support/store.ts';
 
 const PASSWORD = 'p@ss/w0rd:of+the%fleet';
 const env = { OAUTH_PROFILE_KEY: anyKey() };

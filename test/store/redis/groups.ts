@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { vi } from 'vitest';
-import { RedisServer } from '../../support/redis-server.ts';
+import { RedisServer } from '../../support/redis.ts';
 import { closedPort } from '../../support/server.ts';
 
 const LONG_WAIT = { timeout: 20_000, interval: 50 };

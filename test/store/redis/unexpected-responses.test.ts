@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { TokenStore } from '../../../src/ports.ts';
 import { openRedisStore } from '../../../src/store/redis/redis-store.ts';
 import { errorOf } from '../../support/errors.ts';
-import { anyKey, longWait, storedRecord } from '../../support/store-home.ts';
+import { anyKey, longWait, storedRecord } from '../../support/store.ts';
 
 const CRLF = '\r\n';
 const bulk = (value: string): string => `$${value.length}${CRLF}${value}${CRLF}`;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { anyKey, plaintext, put, StoreHome, storedRecord, withLock } from '../../support/store-home.ts';
+import { anyKey, plaintext, put, StoreHome, storedRecord, withLock } from '../../support/store.ts';
 import { memoryDirectory, reset, runAsProcess, startSimulation } from '../crash-simulation.ts';
 
 vi.mock('../../../src/store/lock/process-status.ts', async (original) => ({

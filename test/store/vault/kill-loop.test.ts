@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { anyKey, StoreHome, withLock } from '../../support/store-home.ts';
+import { anyKey, StoreHome, withLock } from '../../support/store.ts';
 import { buildStoreChild, StoreProcess } from '../store-process.ts';
 
 /** Number of kills; set the variable for a longer run. */

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startCommand } from '../../../support/login-cli.ts';
-import { Sandbox } from '../../../support/run-cli.ts';
+import { Sandbox, startCommand } from '../../../support/cli.ts';
 import { startTokenServer, type TokenServer } from '../../../support/server.ts';
 
 let sandbox: Sandbox;

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { RawScalar } from '../../../../src/config/value.ts';
-import { createTestDirectory, runWs, type WsStep } from '../../../support/run-ws.ts';
+import { createTestDirectory } from '../../../support/directory.ts';
 import { ApiServer, bytes, closedPort, json, routes, serveBytes } from '../../../support/server.ts';
+import { runWs, type WsStep } from '../../run-steps.ts';
 
 const body = (server: ApiServer): string => server.call.body.toString();
 

@@ -5,8 +5,8 @@ import { requestToken as sendTokenRequest } from '../../../../src/flows/request-
 import type { Profile } from '../../../../src/profile/profile.ts';
 import { Secret } from '../../../../src/redaction/secret.ts';
 import { fakePorts } from '../../../support/ports.ts';
-import { type RequestTestToken, runWs, type WsStep } from '../../../support/run-ws.ts';
 import { ApiServer, json, redirect } from '../../../support/server.ts';
+import { type RequestTestToken, runWs, type WsStep } from '../../run-steps.ts';
 
 const response = {
   access_token: 'access-token-of-the-test',

@@ -29,13 +29,20 @@ export function variablesOf(data: { [kind in keyof typeof sources]?: Readonly<Re
   return variables;
 }
 
-/** Creates a resolver with these environment variables and files. */
-export function resolverOf(variables: Variables, { env = {}, files = {} }: External = {}): Resolver {
-  const external: ExternalSources = {
+/** External sources with these files and environment variables only. */
+export function createSources(
+  files: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
+): ExternalSources {
+  return {
     env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
     readFileInside: (path) => (Object.hasOwn(files, path) ? files[path] : undefined),
   };
-  return new Resolver(variables, external);
+}
+
+/** Creates a resolver with these environment variables and files. */
+export function resolverOf(variables: Variables, { env, files }: External = {}): Resolver {
+  return new Resolver(variables, createSources(files, env));
 }
 
 /** Resolves a variable. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -163,5 +164,113 @@ function isInstalled(): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Records every command that a server receives, with MONITOR. */
+export class RedisMonitor {
+  readonly #server: RedisServer;
+  readonly #socket: Socket;
+  #output = '';
+
+  private constructor(server: RedisServer, socket: Socket) {
+    this.#server = server;
+    this.#socket = socket;
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      this.#output += chunk;
+    });
+  }
+
+  static async start(server: RedisServer): Promise<RedisMonitor> {
+    const socket = connect(server.port, '127.0.0.1');
+    const monitor = new RedisMonitor(server, socket);
+    socket.write('MONITOR\r\n');
+    await monitor.#waitFor('+OK');
+    return monitor;
+  }
+
+  /** Number of clients that tried to acquire a lock. */
+  get lockClients(): number {
+    const lines = this.#output.split('\r\n').filter((line) => /"eval".*\{store\}:lock:/i.test(line));
+    return new Set(lines.map((line) => line.split(' ')[2])).size;
+  }
+
+  /** Stops and returns all commands as lines. */
+  async stop(): Promise<string[]> {
+    const redis = this.#server.connect();
+    await redis.echo('end of the recording');
+    redis.disconnect();
+    await this.#waitFor('end of the recording');
+    this.#socket.destroy();
+    return this.#output.split('\r\n').filter((line) => line.startsWith('+1') && !line.includes('end of the recording'));
+  }
+
+  async #waitFor(text: string): Promise<void> {
+    while (!this.#output.includes(text)) await once(this.#socket, 'data');
+  }
+}
+
+/** Counts the locks that were acquired. */
+export function locksTaken(lines: readonly string[]): number {
+  return lines.filter((line) => /"SET" "oauth-profile:\{store\}:lock:/i.test(line)).length;
+}
+
+/** A proxy in front of a Redis server that can lose responses. */
+export class RedisProxy {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #pattern = '';
+  #onLost: (() => void)[] = [];
+
+  private constructor(target: number) {
+    this.#server = createServer((client) => {
+      const redis = connect(target, '127.0.0.1');
+      let losesResponse = false;
+      for (const socket of [client, redis]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => {
+          client.destroy();
+          redis.destroy();
+          this.#sockets.delete(socket);
+        });
+      }
+      client.on('data', (chunk) => {
+        if (this.#pattern !== '' && chunk.includes(this.#pattern)) {
+          losesResponse = true;
+          this.#pattern = '';
+        }
+        redis.write(chunk);
+      });
+      redis.on('data', (chunk) => {
+        if (losesResponse) {
+          client.destroy();
+          for (const resolve of this.#onLost.splice(0)) resolve();
+        } else client.write(chunk);
+      });
+    });
+  }
+
+  static async start(target: number): Promise<RedisProxy> {
+    const proxy = new RedisProxy(target);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${(this.#server.address() as { port: number }).port}`;
+  }
+
+  /** Loses the response to the next command that contains `pattern`; Redis runs the command. Resolves when the response is lost. */
+  loseResponseTo(pattern: string): Promise<void> {
+    this.#pattern = pattern;
+    return new Promise((resolve) => this.#onLost.push(resolve));
+  }
+
+  async remove(): Promise<void> {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await once(this.#server, 'close');
   }
 }

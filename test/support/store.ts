@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import type { LockOptions, RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
+import type { Clock, LockOptions, RecordLock, StoredRecord, TokenStore } from '../../src/ports.ts';
 import { Secret } from '../../src/redaction/secret.ts';
+import { MemoryStore } from '../../src/store/memory.ts';
 import type { Keychain } from '../../src/store/vault/key-provider.ts';
 import { Vault, type VaultOptions } from '../../src/store/vault/vault.ts';
 
@@ -110,4 +111,32 @@ export class StoreHome {
   remove(): void {
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+/** A memory store as a plain object, so that a test can replace single functions with the spread syntax. */
+export function createPlainMemoryStore(clock?: Pick<Clock, 'now'>): TokenStore {
+  const store = new MemoryStore(clock);
+  return {
+    location: store.location,
+    fingerprint: (value) => store.fingerprint(value),
+    now: () => store.now(),
+    read: (key) => store.read(key),
+    list: () => store.list(),
+    lock: (key, options) => store.lock(key, options),
+    close: () => store.close(),
+  };
+}
+
+/** A store whose locks have some functions replaced. */
+export function withLockFunctions(
+  store: TokenStore,
+  replace: (lock: RecordLock<unknown>) => Partial<RecordLock<unknown>>,
+): TokenStore {
+  return {
+    ...store,
+    async lock(key, options) {
+      const lock = await store.lock(key, options);
+      return { ...lock, ...replace(lock) } as typeof lock;
+    },
+  };
 }

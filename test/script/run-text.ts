@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createClient } from '../../src/client.ts';
 import { InvalidScriptError } from '../../src/errors.ts';
@@ -8,7 +6,7 @@ import type { Command } from '../../src/script/command.ts';
 import type { ScriptEvent } from '../../src/script/events.ts';
 import type { RunResult, StepResult } from '../../src/script/result.ts';
 import { ScriptHost } from '../../src/script/script-host.ts';
-import { createTestDirectory } from './run-ws.ts';
+import { createTestDirectory } from '../support/directory.ts';
 
 /** Options of {@link runText}. */
 export interface TextOptions {
@@ -40,8 +38,7 @@ export interface TextOutcome {
 /** Writes a script and other files to a directory and runs it with the real engine and real connections. */
 export async function runText(text: string, options: TextOptions = {}): Promise<TextOutcome> {
   const { env = {}, commands = [], emulator } = options;
-  const directory = createTestDirectory();
-  writeFiles(directory, { 'main.yaml': text, ...options.files });
+  const directory = createTestDirectory({ 'main.yaml': text, ...options.files });
   const environment = { env, cwd: directory };
   const client = createClient({ environment, store: 'memory', emulator });
   const host = new ScriptHost(commands).connect(client);
@@ -79,13 +76,4 @@ export async function issuesInText(text: string, options: TextOptions = {}): Pro
     return error.issues.map(({ line, column, message }) => `${error.file}:${line}:${column} ${message}`);
   }
   return [];
-}
-
-/** Writes files below a directory. */
-function writeFiles(directory: string, files: Readonly<Record<string, string>>): void {
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(directory, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content);
-  }
 }

@@ -1,7 +1,14 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+
+/** Whole-program tests run the built command line, so that they try what users get. */
+export function setup(): void {
+  const built = new URL('../../dist/cli.js', import.meta.url);
+  if (!existsSync(built)) throw new Error('dist/ is missing: run npm run build first, or npm test, which does');
+}
 
 const entry = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'index.js')).href;
 
