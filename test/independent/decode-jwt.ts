@@ -1,6 +1,7 @@
+import { decodeJwt as decodeClaims, decodeProtectedHeader } from 'jose';
+
 /** Header and claims of a JWT, without the members that differ at each request. */
-export function decodeJwt(jwt: string): { header: Record<string, unknown>; claims: Record<string, unknown> } {
-  const [header, claims] = jwt.split('.', 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
-  const { iat, exp, nbf, jti, ...others } = claims;
-  return { header, claims: others };
+export function decodeJwt(jwt: string): { header: object; claims: object } {
+  const { iat, exp, nbf, jti, ...claims } = decodeClaims(jwt);
+  return { header: decodeProtectedHeader(jwt), claims };
 }
