@@ -10,11 +10,11 @@ import {
   invalidVariables,
   issuesOf,
   readAcme,
-  readFromYaml,
   readProfile,
   samples,
 } from '../support/profiles.ts';
 import { createSources, sources } from '../support/variables.ts';
+import { readFromYaml } from './read-from-yaml.ts';
 
 const custom = { type: 'custom', url: 'https://id.example.com/token' };
 const head = 'acme.type: custom\nacme.url: https://id.example.com/token\n';

@@ -8,16 +8,9 @@ import { completeProfile } from '../../src/profile/complete-profile.ts';
 import { parseProfile } from '../../src/profile/parse-profile.ts';
 import { Secret } from '../../src/redaction/secret.ts';
 import { anyUnits } from '../support/arbitraries.ts';
-import {
-  invalidProfileError,
-  issuesOf,
-  readAcme,
-  readFromYaml,
-  samples,
-  secrets,
-  variablesWith,
-} from '../support/profiles.ts';
+import { invalidProfileError, issuesOf, readAcme, samples, secrets, variablesWith } from '../support/profiles.ts';
 import { createSources } from '../support/variables.ts';
+import { readFromYaml } from './read-from-yaml.ts';
 
 describe('completeProfile()', () => {
   it('D16 reports all issues at once, each with its variable and its location', () => {

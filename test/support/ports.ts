@@ -1,8 +1,6 @@
 import { abortError } from '../../src/errors.ts';
 import { createCallApi } from '../../src/http/call-api.ts';
-import { signAssertion } from '../../src/http/client-assertion.ts';
 import { createConnector } from '../../src/http/connector.ts';
-import { createDpop } from '../../src/http/dpop.ts';
 import { createSend } from '../../src/http/send.ts';
 import type {
   ApiLimits,
@@ -88,9 +86,10 @@ export function fakePorts(
   const clock = new FakeClock();
   return {
     send: sendWith(),
-    sign: signAssertion,
+    // Loaded when they are used, like in the client: most tests need neither.
+    sign: async (...args) => (await import('../../src/http/client-assertion.ts')).signAssertion(...args),
     readAssertion: () => Promise.reject(new Error('no assertion source')),
-    dpop: async () => createDpop(clock),
+    dpop: async () => (await import('../../src/http/dpop.ts')).createDpop(clock),
     clock,
     random: () => 0.5,
     log: (line) => lines.push(line),

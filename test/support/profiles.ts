@@ -1,7 +1,6 @@
 import { type DataObject, flatten } from '../../src/config/flatten.ts';
 import type { ExternalSources } from '../../src/config/resolver.ts';
 import { Variables } from '../../src/config/variables.ts';
-import { readYaml } from '../../src/config/yaml.ts';
 import { InvalidProfileError, type ProfileIssue, ProviderError } from '../../src/errors.ts';
 import { createProfileSources } from '../../src/files/profile-files.ts';
 import type { HttpResponse } from '../../src/oauth/http-response.ts';
@@ -16,8 +15,6 @@ import type { Secret } from '../../src/redaction/secret.ts';
 import { createSources, sources } from './variables.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const { given } = sources;
 
 /** Values long enough to be found again wherever they turn up. */
 export const secrets = {
@@ -114,7 +111,7 @@ export const catalogueProfiles: readonly (readonly [string, Readonly<Record<stri
 
 /** The variables of one profile. */
 export function variablesWith(name: string, fields: Fields): Variables {
-  return new Variables().add(flatten({ [name]: fields }, 'data'), given);
+  return new Variables().add(flatten({ [name]: fields }, 'data'), sources.given);
 }
 
 /** A parsed profile, which is not completed with a stored login yet. */
@@ -135,12 +132,6 @@ export function loginProfileOf(fields: Fields): LoginProfile {
 /** The profile `acme` with these fields. */
 export function readAcme(fields: DataObject, external: ExternalSources = createSources()): Profile {
   return readProfile('acme', variablesWith('acme', fields), external);
-}
-
-/** The profile `name` from a YAML file. */
-export function readFromYaml(name: string, text: string, external: ExternalSources = createSources()): Profile {
-  const label = 'profiles.yaml';
-  return readProfile(name, new Variables().add(readYaml(text, label), { ...given, label }), external);
 }
 
 /** Parses and completes a profile for which no login is stored. */
